@@ -1,0 +1,74 @@
+#pragma once
+/// Specs after composition and validation: typed, complete (defaults filled in), every value with its place.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/support/diagnostics.hpp"
+#include "plan/plan.hpp"
+
+namespace dtnn::compiler {
+
+struct LayerSpec {
+    std::string type;                  ///< an operator that is a layer
+    std::string name;                  ///< given, or made: type_index ("conv2d_2"), unique in the model
+    bool named = false;                ///< given by the user
+    plan::Attributes fields;           ///< checked against the operator's table, defaults filled in
+    std::map<std::string, Span> spans; ///< of the fields the user wrote
+    std::vector<std::string> from;     ///< empty: the layer before
+    std::vector<Span> from_spans;
+    std::vector<std::vector<LayerSpec>> branches;  ///< add, concat written with branches; an empty one is identity
+    Span span;                         ///< of the layer's name
+};
+
+struct ModelSpec {
+    std::string name;
+    plan::Dims input_shape;            ///< channels, height, width
+    std::vector<LayerSpec> layers;
+    Span span;
+    Span input_span;
+};
+
+struct DatasetSpec {
+    plan::Dataset dataset;             ///< sizes before the validation split
+    Span span;
+};
+
+struct TrainingSpec {
+    plan::Training training;
+    plan::DType dtype = plan::DType::f32;
+    std::map<std::string, Span> spans;
+    Span span;
+};
+
+struct JobSpec {
+    std::string name;
+    std::string file;                  ///< the job's (or model's) own file, as the user named it
+    ModelSpec model;
+    DatasetSpec dataset;
+    TrainingSpec training;
+    int threads = 0;                   ///< 0: decided by the compiler's caller
+    std::int64_t memory_budget = 0;    ///< bytes per rank, 0: none
+    std::vector<plan::ResolvedValue> values;
+    std::string resolved_text;         ///< one YAML document
+};
+
+struct LoadOptions {
+    std::vector<std::string> spec_path;      ///< searched after the file's own folder, in order
+    std::vector<std::string> settings;       ///< "training.batch_size=128", from --set
+};
+
+/// Reads, composes and validates a job (or a model alone, which then gets the default dataset and training, so that
+/// it can be summarised and checked). Never throws for a user's mistake: see `diagnostics`. The result is only
+/// meaningful when `diagnostics` has no errors.
+JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics);
+
+struct Graph;
+
+/// The forward graph: input "source" [batch, C, H, W] of `dtype`, layers in order, parameters with initializers,
+/// output "predictions"; its layer table; shape errors are diagnostics with both places. The loss and the metrics are
+/// added by passes/attach_loss.
+Graph build_graph(const JobSpec& job, std::int64_t batch, Diagnostics& diagnostics);
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,40 @@
+#pragma once
+/// The list of kernels as data: what exists, what it supports, how much workspace it needs. No kernel code is linked
+/// with it, so the compiler can plan for machines it does not run on.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kernels/problem.hpp"
+
+namespace dtnn::kernels {
+
+struct KernelInfo {
+    std::string_view op;
+    std::string_view name;     ///< unique within the operator; "reference" is always the last
+    std::string_view device;   ///< "cpu"
+    bool f32 = false;
+    bool f64 = false;
+    Isa needs = Isa::baseline;
+    /// Why the kernel cannot do this problem, or nothing when it can. Null: it can do all of its operator's problems.
+    std::optional<std::string> (*refuses)(const Problem&) = nullptr;
+    /// Bytes of scratch memory for problem.threads threads. Null: none.
+    std::int64_t (*workspace)(const Problem&) = nullptr;
+};
+
+/// All kernels in the catalogue's order: by operator, specialised first, reference last.
+std::span<const KernelInfo> catalogue();
+std::span<const KernelInfo> kernels_of(std::string_view op);
+const KernelInfo* find_kernel(std::string_view op, std::string_view name);
+
+/// dtype, instruction set and `refuses` together; nothing when the kernel can do it.
+std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& problem);
+std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem);
+
+std::string_view name_of(Isa isa);
+bool parse_isa(std::string_view text, Isa& isa);
+Isa host_isa();  ///< the best that this processor and operating system support
+
+}  // namespace dtnn::kernels
