@@ -1,0 +1,172 @@
+#include "compiler/ir/verifier.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <unordered_set>
+
+#include "compiler/ir/printer.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+class Verifier {
+  public:
+    explicit Verifier(const Graph& graph) : graph_(graph) {}
+
+    std::vector<std::string> run() {
+        check_values();
+        // Everything else indexes by ids; with broken ids it would read outside of the vectors.
+        check_ids();
+        if (!problems_.empty()) return std::move(problems_);
+        check_nodes();
+        check_updates();
+        check_prologue();
+        return std::move(problems_);
+    }
+
+  private:
+    template <class... Args>
+    void fail(fmt::format_string<Args...> format, Args&&... args) {
+        problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
+    }
+    bool known(ValueId id) const { return id.valid() && id.index() < graph_.values.size(); }
+    const std::string& name(ValueId id) const { return graph_.value(id).name; }
+
+    void check_values() {
+        std::unordered_set<std::string_view> names;
+        for (std::size_t i = 0; i < graph_.values.size(); ++i) {
+            const Value& v = graph_.values[i];
+            if (v.name.empty()) fail("value {} has no name", i);
+            if (!names.insert(v.name).second) fail("two values are named `{}`", v.name);
+            for (const std::int64_t d : v.type.dims)
+                if (d < 1) fail("`{}` has the extent {}", v.name, d);
+            check_order(v);
+            switch (v.kind) {
+                case ValueKind::input:
+                    break;
+                case ValueKind::parameter:
+                    if (!v.parameter.valid() || v.parameter.index() >= graph_.parameters.size() ||
+                        graph_.parameter(v.parameter).value != ValueId(i))
+                        fail("parameter value `{}` and the parameter table disagree", v.name);
+                    break;
+                case ValueKind::result:
+                    if (!v.producer.valid() || v.producer.index() >= graph_.nodes.size()) {
+                        fail("result `{}` has no producer", v.name);
+                        break;
+                    }
+                    const auto& outputs = graph_.node(v.producer).outputs;
+                    if (v.output < 0 || static_cast<std::size_t>(v.output) >= outputs.size() ||
+                        outputs[static_cast<std::size_t>(v.output)] != ValueId(i))
+                        fail("result `{}` is not output {} of its producer", v.name, v.output);
+                    break;
+            }
+        }
+    }
+
+    void check_order(const Value& v) {
+        const Order& order = v.type.order;
+        if (order.empty()) return;
+        std::vector<bool> seen(v.type.dims.size());
+        bool sound = order.size() == seen.size();
+        for (std::size_t i = 0; sound && i < order.size(); ++i) {
+            const auto axis = static_cast<std::size_t>(order[i]);
+            sound = order[i] >= 0 && axis < seen.size() && !seen[axis];
+            if (sound) seen[axis] = true;
+        }
+        if (!sound) fail("the order of `{}` is no permutation of its axes", v.name);
+    }
+
+    void check_ids() {
+        std::vector<int> listed(graph_.values.size());
+        for (const ValueId id : graph_.inputs) {
+            if (!known(id) || graph_.value(id).kind != ValueKind::input)
+                fail("an entry of the input list is not an input");
+            else if (listed[id.index()]++)
+                fail("input `{}` is listed twice", name(id));
+        }
+        for (std::size_t i = 0; i < graph_.values.size(); ++i)
+            if (graph_.values[i].kind == ValueKind::input && !listed[i])
+                fail("input `{}` is not in the input list", graph_.values[i].name);
+        for (const Parameter& p : graph_.parameters)
+            if (!known(p.value) || graph_.value(p.value).kind != ValueKind::parameter)
+                fail("parameter `{}` has no value", p.name);
+        for (const Node& node : graph_.nodes) {
+            for (const ValueId id : node.inputs)
+                if (!known(id)) fail("a node `{}` reads a value that does not exist", node.op);
+            for (const ValueId id : node.outputs)
+                if (!known(id)) fail("a node `{}` writes a value that does not exist", node.op);
+            if (node.layer.valid() && node.layer.index() >= graph_.layers.size())
+                fail("a node `{}` belongs to layer {} of {}", node.op, node.layer.index(),
+                     graph_.layers.size());
+        }
+        std::unordered_set<std::string_view> output_names;
+        for (const GraphOutput& output : graph_.outputs) {
+            if (!known(output.value)) fail("output `{}` has no value", output.name);
+            if (!output_names.insert(output.name).second)
+                fail("two outputs are named `{}`", output.name);
+        }
+        for (const Update& update : graph_.updates)
+            if (!known(update.state) || !known(update.value))
+                fail("an update names a value that does not exist");
+    }
+
+    void check_nodes() {
+        std::vector<int> producers(graph_.values.size());
+        for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
+            const Node& node = graph_.nodes[n];
+            if (node.outputs.empty()) fail("node {} `{}` has no results", n, node.op);
+            for (const ValueId id : node.inputs) {
+                const Value& v = graph_.value(id);
+                if (v.kind == ValueKind::result && v.producer.index() >= n)
+                    fail("node {} `{}` reads `{}` before it is produced", n, node.op, v.name);
+            }
+            for (const ValueId id : node.outputs) {
+                const Value& v = graph_.value(id);
+                if (v.kind != ValueKind::result || v.producer != NodeId(n))
+                    fail("node {} `{}` writes `{}`, which is not its own", n, node.op, v.name);
+                if (++producers[id.index()] == 2) fail("`{}` is produced twice", v.name);
+            }
+        }
+    }
+
+    void check_updates() {
+        std::unordered_set<std::size_t> updated;
+        for (const Update& update : graph_.updates) {
+            const Value& state = graph_.value(update.state);
+            const Value& value = graph_.value(update.value);
+            if (state.kind != ValueKind::parameter) {
+                fail("`{}` is updated but is no parameter", state.name);
+                continue;
+            }
+            if (!updated.insert(update.state.index()).second)
+                fail("parameter `{}` is updated twice", state.name);
+            if (state.type != value.type)
+                fail("parameter `{}` is {} but its update `{}` is {}", state.name,
+                     print(state.type), value.name, print(value.type));
+        }
+    }
+
+    void check_prologue() {
+        if (graph_.prologue < 0 ||
+            static_cast<std::size_t>(graph_.prologue) > graph_.nodes.size()) {
+            fail("the prologue has {} of {} nodes", graph_.prologue, graph_.nodes.size());
+            return;
+        }
+        for (int n = 0; n < graph_.prologue; ++n)
+            for (const ValueId id : graph_.nodes[static_cast<std::size_t>(n)].inputs)
+                if (graph_.value(id).kind == ValueKind::input)
+                    fail("prologue node {} reads the input `{}`", n, name(id));
+    }
+
+    const Graph& graph_;
+    std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+std::vector<std::string> verify(const Graph& graph) {
+    return Verifier(graph).run();
+}
+
+}  // namespace dtnn::compiler
