@@ -1,0 +1,120 @@
+#include "kernels/conv2d.hpp"
+
+namespace dtnn::kernels {
+namespace {
+
+/// Operand indices of the three operators, conv2d's and dense's alike.
+enum class Direction { forward, backward_data, backward_weights };
+
+Direction direction_of(const Problem& problem) {
+    if (problem.op.ends_with("_backward_data")) return Direction::backward_data;
+    if (problem.op.ends_with("_backward_weights")) return Direction::backward_weights;
+    return Direction::forward;
+}
+
+struct Operands {
+    const TensorDesc* image = nullptr;    ///< src or diff_src
+    const TensorDesc* weights = nullptr;  ///< weights or diff_weights
+    const TensorDesc* result = nullptr;   ///< dst or diff_dst
+};
+
+Operands operands_of(const Problem& problem) {
+    switch (direction_of(problem)) {
+        case Direction::backward_data:
+            return {&problem.destinations[0], &problem.sources[1], &problem.sources[0]};
+        case Direction::backward_weights:
+            return {&problem.sources[0], &problem.destinations[0], &problem.sources[1]};
+        case Direction::forward:
+            break;
+    }
+    return {&problem.sources[0], &problem.sources[1], &problem.destinations[0]};
+}
+
+/// The order without the axes of size one, which may stand anywhere.
+std::vector<int> significant(const Dims& dims, const std::vector<int>& order) {
+    std::vector<int> axes;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        const int axis = order.empty() ? static_cast<int>(i) : order[i];
+        if (dims[static_cast<std::size_t>(axis)] != 1) axes.push_back(axis);
+    }
+    return axes;
+}
+
+bool stored(const TensorDesc& desc, const std::vector<int>& order) {
+    return desc.dims.size() == order.size() &&
+           significant(desc.dims, desc.order) == significant(desc.dims, order);
+}
+
+}  // namespace
+
+ConvShape conv_shape(const Problem& problem) {
+    const Operands operands = operands_of(problem);
+    ConvShape shape;
+    shape.batch = operands.image->dims[0];
+    shape.channels = operands.image->dims[1];
+    shape.height = operands.image->dims[2];
+    shape.width = operands.image->dims[3];
+    shape.filters = operands.result->dims[1];
+    shape.out_height = operands.result->dims[2];
+    shape.out_width = operands.result->dims[3];
+    shape.kernel_height = operands.weights->dims[2];
+    shape.kernel_width = operands.weights->dims[3];
+    shape.groups = problem.integer("groups", 1);
+    const auto stride = problem.integers("stride");
+    if (stride.size() == 2) shape.stride_height = stride[0], shape.stride_width = stride[1];
+    const auto dilation = problem.integers("dilation");
+    if (dilation.size() == 2)
+        shape.dilation_height = dilation[0], shape.dilation_width = dilation[1];
+    const auto padding = problem.integers("padding");
+    if (padding.size() == 4) {
+        shape.pad_top = padding[0];
+        shape.pad_bottom = padding[1];
+        shape.pad_left = padding[2];
+        shape.pad_right = padding[3];
+    }
+    return shape;
+}
+
+ConvShape dense_shape(const Problem& problem) {
+    const Operands operands = operands_of(problem);
+    ConvShape shape;
+    shape.batch = operands.result->dims[0];
+    shape.filters = operands.result->dims.back();
+    shape.channels = operands.weights->elements() / shape.filters;
+    shape.height = shape.width = shape.out_height = shape.out_width = 1;
+    shape.kernel_height = shape.kernel_width = 1;
+    return shape;
+}
+
+bool channels_last(const Problem& problem) {
+    const Operands operands = operands_of(problem);
+    return stored(*operands.image, {0, 2, 3, 1}) && stored(*operands.weights, {2, 3, 1, 0}) &&
+           stored(*operands.result, {0, 2, 3, 1});
+}
+
+ConvStrides channels_last_strides(const ConvShape& s) {
+    ConvStrides strides;
+    strides.image = {s.height * s.width * s.channels, 1, s.width * s.channels, s.channels};
+    strides.weights = {1, s.filters, s.kernel_width * s.group_channels() * s.filters,
+                       s.group_channels() * s.filters};
+    strides.result = {s.out_height * s.out_width * s.filters, 1, s.out_width * s.filters,
+                      s.filters};
+    return strides;
+}
+
+ConvStrides conv_strides(const Problem& problem) {
+    const auto of = [](const TensorDesc& desc) {
+        ConvStrides::Axes strides{};
+        std::int64_t step = 1;
+        for (std::size_t i = desc.dims.size(); i-- > 0;) {
+            const auto axis = desc.order.empty() ? i : static_cast<std::size_t>(desc.order[i]);
+            strides[axis] = step;
+            step *= desc.dims[axis];
+        }
+        return strides;
+    };
+    const Operands operands = operands_of(problem);
+    return {of(*operands.image), of(*operands.weights), of(*operands.result)};
+}
+
+}  // namespace dtnn::kernels

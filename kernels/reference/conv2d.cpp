@@ -1,0 +1,209 @@
+/// The convolutions as their definition reads (kernels/conv2d.hpp), summed in double. They are the
+/// yardstick of every other convolution kernel, so nothing here is clever.
+
+#include "kernels/conv2d.hpp"
+
+#include <algorithm>
+
+#include "kernels/dense.hpp"
+#include "kernels/thread_team.hpp"
+
+namespace dtnn::kernels::reference {
+namespace {
+
+/// Calls visit(kh, kw, ih, iw) for the taps of output cell (oh, ow) that lie inside the source.
+template <class Visit>
+void for_each_tap(const ConvShape& s, std::int64_t oh, std::int64_t ow, Visit&& visit) {
+    for (std::int64_t kh = 0; kh < s.kernel_height; ++kh) {
+        const std::int64_t ih = oh * s.stride_height - s.pad_top + kh * s.dilation_height;
+        if (ih < 0 || ih >= s.height) continue;
+        for (std::int64_t kw = 0; kw < s.kernel_width; ++kw) {
+            const std::int64_t iw = ow * s.stride_width - s.pad_left + kw * s.dilation_width;
+            if (iw < 0 || iw >= s.width) continue;
+            visit(kh, kw, ih, iw);
+        }
+    }
+}
+
+std::int64_t at(const ConvStrides::Axes& strides, std::int64_t outer, std::int64_t channel,
+                std::int64_t h, std::int64_t w) {
+    return outer * strides[0] + channel * strides[1] + h * strides[2] + w * strides[3];
+}
+
+/// Calls visit(index) for the cells of filter f in dst or diff_dst.
+template <class Visit>
+void for_each_result(const ConvShape& s, const ConvStrides::Axes& strides, std::int64_t f,
+                     Visit&& visit) {
+    for (std::int64_t n = 0; n < s.batch; ++n) {
+        for (std::int64_t h = 0; h < s.out_height; ++h) {
+            for (std::int64_t w = 0; w < s.out_width; ++w)
+                visit(at(strides, n, f, h, w));
+        }
+    }
+}
+
+template <class T>
+void forward_image(const Conv2dArguments<T>& a, std::int64_t n) {
+    const ConvShape& s = a.shape;
+    for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
+        for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
+            for (std::int64_t f = 0; f < s.filters; ++f) {
+                const std::int64_t first = f / s.group_filters() * s.group_channels();
+                const std::int64_t cell = at(a.strides.result, n, f, oh, ow);
+                double sum = 0;
+                if (a.bias) sum += a.bias[f];
+                if (a.residual) sum += a.residual[cell];
+                for_each_tap(s, oh, ow, [&](auto kh, auto kw, auto ih, auto iw) {
+                    for (std::int64_t c = 0; c < s.group_channels(); ++c) {
+                        sum +=
+                            static_cast<double>(a.src[at(a.strides.image, n, first + c, ih, iw)]) *
+                            a.weights[at(a.strides.weights, f, c, kh, kw)];
+                    }
+                });
+                a.dst[cell] = static_cast<T>(a.relu && sum < 0 ? 0 : sum);
+            }
+        }
+    }
+}
+
+/// Gathers: a source cell is reached by the output cells whose taps fall on it.
+template <class T>
+void backward_data_image(const Conv2dBackwardDataArguments<T>& a, std::int64_t n) {
+    const ConvShape& s = a.shape;
+    for (std::int64_t ih = 0; ih < s.height; ++ih) {
+        for (std::int64_t iw = 0; iw < s.width; ++iw) {
+            for (std::int64_t c = 0; c < s.channels; ++c) {
+                const std::int64_t group = c / s.group_channels();
+                const std::int64_t first = group * s.group_filters();
+                double sum = 0;
+                for (std::int64_t kh = 0; kh < s.kernel_height; ++kh) {
+                    const std::int64_t h = ih + s.pad_top - kh * s.dilation_height;
+                    if (h < 0 || h % s.stride_height != 0) continue;
+                    if (h / s.stride_height >= s.out_height) continue;
+                    for (std::int64_t kw = 0; kw < s.kernel_width; ++kw) {
+                        const std::int64_t w = iw + s.pad_left - kw * s.dilation_width;
+                        if (w < 0 || w % s.stride_width != 0) continue;
+                        if (w / s.stride_width >= s.out_width) continue;
+                        for (std::int64_t f = first; f < first + s.group_filters(); ++f) {
+                            const std::int64_t cell =
+                                at(a.strides.result, n, f, h / s.stride_height, w / s.stride_width);
+                            const std::int64_t weight =
+                                at(a.strides.weights, f, c % s.group_channels(), kh, kw);
+                            sum += static_cast<double>(a.diff_dst[cell]) * a.weights[weight];
+                        }
+                    }
+                }
+                const std::int64_t cell = at(a.strides.image, n, c, ih, iw);
+                a.diff_src[cell] = static_cast<T>(a.mask && !(a.mask[cell] > 0) ? 0 : sum);
+            }
+        }
+    }
+}
+
+template <class T>
+void backward_weight(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t kh, std::int64_t kw,
+                     std::int64_t c, std::int64_t f) {
+    const ConvShape& s = a.shape;
+    const std::int64_t channel = f / s.group_filters() * s.group_channels() + c;
+    double sum = 0;
+    for (std::int64_t n = 0; n < s.batch; ++n) {
+        for (std::int64_t oh = 0; oh < s.out_height; ++oh) {
+            const std::int64_t ih = oh * s.stride_height - s.pad_top + kh * s.dilation_height;
+            if (ih < 0 || ih >= s.height) continue;
+            for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
+                const std::int64_t iw = ow * s.stride_width - s.pad_left + kw * s.dilation_width;
+                if (iw < 0 || iw >= s.width) continue;
+                sum += static_cast<double>(a.src[at(a.strides.image, n, channel, ih, iw)]) *
+                       a.diff_dst[at(a.strides.result, n, f, oh, ow)];
+            }
+        }
+    }
+    a.diff_weights[at(a.strides.weights, f, c, kh, kw)] = static_cast<T>(sum);
+}
+
+}  // namespace
+
+template <class T>
+void conv2d_reference(const Conv2dArguments<T>& a, ThreadTeam& team) {
+    const ConvShape& s = a.shape;
+    team.for_ranges(s.batch, 1, [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t n = begin; n < end; ++n)
+            forward_image(a, n);
+    });
+    if (!a.statistics) return;
+    team.for_ranges(s.filters, 1, [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t f = begin; f < end; ++f) {
+            double sum = 0;
+            double squares = 0;
+            for_each_result(s, a.strides.result, f, [&](std::int64_t cell) {
+                const double value = a.dst[cell];
+                sum += value;
+                squares += value * value;
+            });
+            a.statistics[f] = sum;
+            a.statistics[s.filters + f] = squares;
+        }
+    });
+}
+
+template <class T>
+void conv2d_backward_data_reference(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
+    team.for_ranges(a.shape.batch, 1, [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t n = begin; n < end; ++n)
+            backward_data_image(a, n);
+    });
+}
+
+template <class T>
+void conv2d_backward_weights_reference(const Conv2dBackwardWeightsArguments<T>& a,
+                                       ThreadTeam& team) {
+    const ConvShape& s = a.shape;
+    team.for_ranges(s.filters, 1, [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t f = begin; f < end; ++f) {
+            for (std::int64_t kh = 0; kh < s.kernel_height; ++kh) {
+                for (std::int64_t kw = 0; kw < s.kernel_width; ++kw) {
+                    for (std::int64_t c = 0; c < s.group_channels(); ++c) {
+                        backward_weight(a, kh, kw, c, f);
+                    }
+                }
+            }
+            if (!a.diff_bias) continue;
+            double sum = 0;
+            for_each_result(s, a.strides.result, f,
+                            [&](std::int64_t cell) { sum += a.diff_dst[cell]; });
+            a.diff_bias[f] = static_cast<T>(sum);
+        }
+    });
+}
+
+template <class T>
+void dense_reference(const DenseArguments<T>& a, ThreadTeam& team) {
+    conv2d_reference<T>(a, team);
+}
+
+template <class T>
+void dense_backward_data_reference(const DenseBackwardDataArguments<T>& a, ThreadTeam& team) {
+    conv2d_backward_data_reference<T>(a, team);
+}
+
+template <class T>
+void dense_backward_weights_reference(const DenseBackwardWeightsArguments<T>& a, ThreadTeam& team) {
+    conv2d_backward_weights_reference<T>(a, team);
+}
+
+#define DTNN_INSTANTIATE(T)                                                                      \
+    template void conv2d_reference<T>(const Conv2dArguments<T>&, ThreadTeam&);                   \
+    template void conv2d_backward_data_reference<T>(const Conv2dBackwardDataArguments<T>&,       \
+                                                    ThreadTeam&);                                \
+    template void conv2d_backward_weights_reference<T>(const Conv2dBackwardWeightsArguments<T>&, \
+                                                       ThreadTeam&);                             \
+    template void dense_reference<T>(const DenseArguments<T>&, ThreadTeam&);                     \
+    template void dense_backward_data_reference<T>(const DenseBackwardDataArguments<T>&,         \
+                                                   ThreadTeam&);                                 \
+    template void dense_backward_weights_reference<T>(const DenseBackwardWeightsArguments<T>&,   \
+                                                      ThreadTeam&);
+DTNN_INSTANTIATE(float)
+DTNN_INSTANTIATE(double)
+#undef DTNN_INSTANTIATE
+
+}  // namespace dtnn::kernels::reference
