@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""The commands as a user runs them: outputs, files, and every exit code that can occur."""
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from commands import BIN, DTNN_RUN, DTNNC, ROOT, CommandTest, run
+
+
+class Compiler(CommandTest):
+    def test_version_and_help(self):
+        for program in (DTNNC, DTNN_RUN):
+            self.expect(run(program, "--version"), 0, "0.1.0")
+            self.expect(run(program, "--help"), 0, "Usage")
+
+    def test_usage_errors_are_two(self):
+        self.expect(self.dtnnc(), 2)
+        self.expect(self.dtnnc("compil", "tiny.yaml"), 2)
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--disable", "fuse_rellu"), 2, "fuse_relu")
+        self.expect(self.dtnnc("explain", "conv3d"), 2, "conv2d")
+        self.expect(self.dtnn_run(), 2)
+        self.expect(self.dtnn_run("--no-such-option"), 2)
+
+    def test_check_writes_nothing(self):
+        before = sorted(os.listdir(self.folder))
+        self.expect(self.dtnnc("check", "tiny.yaml"), 0)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_invalid_spec_is_three_with_place_and_remedy(self):
+        self.write("bad.yaml", self.read("tiny.yaml").replace("filters: 4", "filtres: 4"))
+        for command in ("check", "compile", "summary"):
+            process = self.expect(self.dtnnc(command, "bad.yaml"), 3, "bad.yaml:8:16: error:", "[unknown-field]",
+                                  "did you mean `filters`?")
+            self.assertIn("^~~~~~~", process.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["bad.yaml", "tiny.yaml"])
+
+    def test_set_is_checked_like_the_file(self):
+        self.expect(self.dtnnc("check", "tiny.yaml", "--set", "training.batch_size=0"), 3, "batch_size")
+        self.expect(self.dtnnc("check", "tiny.yaml", "--set", "training.batch_sise=4"), 3, "did you mean")
+
+    def test_over_the_memory_budget_is_four(self):
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--memory-budget", "10KiB"), 4, "memory", "help:")
+        self.assertEqual(os.listdir(self.folder), ["tiny.yaml"])
+
+    def test_missing_and_unreadable_files(self):
+        self.expect(self.dtnnc("check", "nothing.yaml"), 3, "nothing.yaml")
+        os.mkdir(self.path("folder.yaml"))
+        self.expect(self.dtnnc("check", "folder.yaml"), 3, "folder.yaml")
+        if os.geteuid() == 0:
+            print("skipped: permissions do not bind root", file=sys.stderr)
+            return
+        os.chmod(self.path("tiny.yaml"), 0)
+        self.expect(self.dtnnc("check", "tiny.yaml"), 3, "tiny.yaml")
+
+    def test_same_input_gives_the_same_bytes(self):
+        digests = set()
+        for name in ("a.json", "b.json"):
+            with open(self.compile(plan=name), "rb") as file:
+                digests.add(hashlib.sha256(file.read()).hexdigest())
+        self.assertEqual(len(digests), 1)
+        printed = self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "-"), 0)
+        self.assertEqual(printed.stdout, self.read("a.json"))
+
+    def test_a_full_disk_and_a_closed_pipe(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            process = self.dtnnc("compile", "tiny.yaml", "-o", "-", stdout=full)
+        self.assertEqual(process.returncode, 1, process.stderr)
+        self.assertIn("No space left", process.stderr)
+        self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "no/such/folder/plan.json"), 1, "no/such/folder")
+        shell = f"set -o pipefail; '{DTNNC}' compile tiny.yaml -o - | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
+        process = run("bash", "-c", shell, cwd=self.folder)
+        self.assertNotIn("internal", process.stderr)
+        self.assertNotEqual(process.returncode, 70)
+
+    def test_summary_counts_the_reference_models(self):
+        for model, parameters in (("simplecnn", 202458), ("simplemlp", 932362), ("vgg16_cifar10", 15245130),
+                                  ("alexnet_cifar10", 23272266)):
+            process = self.expect(self.dtnnc("summary", os.path.join(ROOT, "specs", "models", model + ".yaml"),
+                                             "--format", "json"), 0)
+            summary = json.loads(process.stdout)
+            self.assertEqual(summary["parameters"]["total"], parameters, model)
+            self.assertEqual(sum(layer["parameters"] for layer in summary["layers"]), parameters, model)
+            for key in ("version", "name", "memory", "work"):
+                self.assertIn(key, summary)
+            for key in ("index", "name", "type", "parameters", "output_shape", "weights_shape", "attributes"):
+                self.assertIn(key, summary["layers"][0])
+
+    def test_diff(self):
+        first = self.compile()
+        self.expect(self.dtnnc("diff", first, first), 0)
+        self.expect(self.dtnnc("diff", "tiny.yaml", first), 0)
+        second = self.compile("--set", "training.batch_size=32", plan="second.json")
+        self.expect(self.dtnnc("diff", first, second), 1, "training.batch_size", "64", "32", "mathematics")
+        report = json.loads(self.expect(self.dtnnc("diff", first, second, "--format", "json"), 1).stdout)
+        self.assertTrue(report)
+        third = self.compile("--disable", "fuse_relu", plan="third.json")
+        process = self.expect(self.dtnnc("diff", first, third), 1, "performance")
+        self.assertNotIn("changes the mathematics", process.stdout)
+        self.expect(self.dtnnc("diff", first, "nothing.json"), 2)
+
+    def test_explain_and_emit(self):
+        self.expect(self.dtnnc("explain", "conv2d"), 0, "filters", "padding")
+        self.expect(self.dtnnc("explain", "unknown-field"), 0)
+        self.expect(self.dtnnc("explain", "fuse_relu"), 0)
+        self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "plan.json", "--emit", "differentiate"), 0,
+                    "conv2d_backward_weights")
+
+    def test_an_internal_error_is_seventy(self):
+        process = self.dtnnc("compile", "tiny.yaml", env={"DTNN_BREAK_AFTER": "fuse_relu"})
+        self.expect(process, 70, "internal error", "please report", "fuse_relu")
+        self.assertNotIn("tiny.plan.json", os.listdir(self.folder))
+
+
+class Runtime(CommandTest):
+    def test_training_writes_a_run(self):
+        plan = self.compile()
+        self.expect(self.dtnn_run(plan, "--output", "run"), 0)
+        self.assertEqual(sorted(os.listdir(self.path("run"))),
+                         ["history.jsonl", "plan.json", "resolved.yaml", "weights.safetensors"])
+        events = self.history("run")
+        epochs = [e for e in events if e["event"] == "epoch"]
+        self.assertEqual([e["epoch"] for e in epochs], [1, 2])
+        for epoch in epochs:
+            for key in ("step", "learning_rate", "train", "validation", "samples_per_second"):
+                self.assertIn(key, epoch)
+            self.assertIn("categorical_accuracy", epoch["train"])
+            self.assertIn("loss", epoch["validation"])
+        self.assertEqual(epochs[-1]["step"], 2 * ((270 + 63) // 64))
+        (evaluation,) = [e for e in events if e["event"] == "evaluate"]
+        self.assertIn("categorical_accuracy", evaluation["test"])
+        process = self.expect(self.dtnn_run("evaluate", plan, "--weights", "run/weights.safetensors", "--format",
+                                            "json"), 0)
+        again = json.loads(process.stdout)
+        self.assertEqual(again["test"], evaluation["test"])
+        # The resolved spec is a spec, and gives the same plan but for places.
+        self.expect(self.dtnnc("diff", "run/resolved.yaml", plan), 0)
+        # A finished run is not overwritten.
+        self.expect(self.dtnn_run(plan, "--output", "run"), 1, "run")
+
+    def test_twice_the_same_bits(self):
+        plan = self.compile()
+        weights, histories = [], []
+        for name in ("one", "two"):
+            self.expect(self.dtnn_run(plan, "--output", name), 0)
+            with open(self.path(f"{name}/weights.safetensors"), "rb") as file:
+                weights.append(file.read())
+            histories.append([(e["train"], e["validation"]) for e in self.history(name) if e["event"] == "epoch"])
+        self.assertEqual(weights[0], weights[1])
+        self.assertEqual(histories[0], histories[1])
+
+    def test_bench(self):
+        plan = self.compile("--threads", "2")
+        process = self.expect(self.dtnn_run("bench", plan, "--steps", "5", "--format", "json",
+                                            env={"OMP_NUM_THREADS": "1"}), 0)
+        bench = json.loads(process.stdout)
+        self.assertEqual(bench["arena_bytes"]["planned"], bench["arena_bytes"]["allocated"])
+        self.assertEqual(bench["allocations_after_first_step"], 0)
+        self.assertEqual(bench["threads"], 1)
+        self.assertGreater(bench["samples_per_second"]["median"], 0)
+        self.assertGreater(bench["peak_rss_bytes"], 0)
+
+    def test_plans_that_do_not_match_are_five(self):
+        plan = self.compile()
+        with open(plan, "rb") as file:
+            good = file.read()
+
+        def refused(data, *texts):
+            with open(self.path("bad.json"), "wb") as file:
+                file.write(data)
+            self.expect(self.dtnn_run("bad.json", "--output", "never"), 5, *texts)
+            self.assertFalse(os.path.exists(self.path("never")))
+
+        for position in range(0, len(good), max(1, len(good) // 40)):
+            refused(good[:position] + bytes([good[position] ^ 1]) + good[position + 1:])
+        for length in (0, 1, 100, len(good) // 2, len(good) - 1):
+            refused(good[:length])
+        refused(good.replace(b'"version": 1', b'"version": 99', 1), "version")
+        refused(b"\x00\xff" * 100)
+        self.expect(self.dtnn_run("nothing.json"), 5, "nothing.json")
+
+    def test_missing_data_is_a_failed_run(self):
+        job = os.path.join(ROOT, "specs", "jobs", "mnist_simplecnn.yaml")
+        plan = self.compile("--set", "dataset.path=nowhere", spec=job)
+        self.expect(self.dtnn_run(plan, "--output", "run"), 1, "nowhere")
+
+    def test_not_a_number_is_six(self):
+        plan = self.compile("--set", "training.optimizer.adam.learning_rate=1e38")
+        self.expect(self.dtnn_run(plan, "--output", "run"), 6, "epoch")
+
+    def test_interruption_saves_the_weights(self):
+        plan = self.compile("--set", "training.epochs=100000")
+        process = subprocess.Popen([DTNN_RUN, plan, "--output", "run"], cwd=self.folder, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                if any(e["event"] == "epoch" for e in self.history("run")):
+                    break
+            except (OSError, ValueError):
+                pass
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 75, out + err)
+        self.expect(self.dtnn_run("evaluate", plan, "--weights", "run/weights.safetensors"), 0)
+
+    def test_output_folder_that_cannot_be_written(self):
+        plan = self.compile()
+        self.write("file", "")
+        self.expect(self.dtnn_run(plan, "--output", "file/run"), 1, "file/run")
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            process = self.dtnn_run("bench", plan, "--steps", "2", "--format", "json", stdout=full)
+        self.assertEqual(process.returncode, 1, process.stderr)
+
+    def test_bad_thread_count(self):
+        plan = self.compile()
+        self.expect(self.dtnn_run(plan, "--output", "run", env={"OMP_NUM_THREADS": "many"}), 2, "OMP_NUM_THREADS")
+
+    def test_wrong_weights_are_five(self):
+        plan = self.compile()
+        self.expect(self.dtnn_run(plan, "--output", "run"), 0)
+        other = self.compile("--set", "model.layers.0.conv2d.filters=5", plan="other.json")
+        self.expect(self.dtnn_run("evaluate", other, "--weights", "run/weights.safetensors"), 5, "conv2d_1.weights")
+        self.write("junk.safetensors", "\xff" * 64)
+        self.expect(self.dtnn_run("evaluate", plan, "--weights", "junk.safetensors"), 5, "junk.safetensors")
+
+
+class Installed(CommandTest):
+    def test_an_installed_tree_works_from_anywhere(self):
+        build = os.path.dirname(BIN)
+        if not os.path.exists(os.path.join(build, "cmake_install.cmake")):
+            self.skipTest("not run from a build tree")
+        self.expect(run("cmake", "--install", build, "--prefix", self.path("tree")), 0)
+        os.rename(self.path("tree"), self.path("moved"))
+        dtnnc, dtnn_run = self.path("moved/bin/dtnnc"), self.path("moved/bin/dtnn-run")
+        self.write("job.yaml", "kind: job\nmodel: simplecnn\ndataset: {extends: digits, train_samples: 200, "
+                               "test_samples: 64}\ntraining: adam\n")
+        self.expect(run(dtnnc, "compile", "job.yaml", "-o", "plan.json", cwd=self.folder), 0)
+        self.expect(run(dtnn_run, "plan.json", "--output", "run", cwd=self.folder), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

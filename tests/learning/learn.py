@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Learning: a shipped job must reach its accuracy on the test split.
+
+    learn.py digits        embedded data, at least 97 %
+    learn.py mnist         real MNIST, at least 98.0 %, twice the same bits; the folder is named by DTNN_MNIST (77: skipped without it)
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+BIN = os.environ.get("DTNN_BIN", os.path.join(ROOT, "build", "release", "bin"))
+SKIPPED = 77
+
+
+def train(folder, job, settings, name):
+    plan, output = os.path.join(folder, "plan.json"), os.path.join(folder, name)
+    arguments = [argument for setting in settings for argument in ("--set", setting)]
+    subprocess.run([os.path.join(BIN, "dtnnc"), "compile", os.path.join(ROOT, "specs", "jobs", job), "-o", plan] + arguments,
+                   check=True)
+    subprocess.run([os.path.join(BIN, "dtnn-run"), plan, "--output", output, "--progress", "plain"], check=True)
+    with open(os.path.join(output, "history.jsonl"), encoding="utf-8") as file:
+        events = [json.loads(line) for line in file]
+    with open(os.path.join(output, "weights.safetensors"), "rb") as file:
+        weights = file.read()
+    return events, weights
+
+
+def accuracy(events):
+    return next(e for e in events if e["event"] == "evaluate")["test"]["categorical_accuracy"]
+
+
+def timeless(events):
+    times = ("samples_per_second", "seconds", "time", "first_step_milliseconds", "output")
+    return [{k: v for k, v in e.items() if k not in times} for e in events if e["event"] in ("epoch", "evaluate")]
+
+
+def main():
+    which = sys.argv[1] if len(sys.argv) > 1 else "digits"
+    with tempfile.TemporaryDirectory() as folder:
+        if which == "digits":
+            events, _ = train(folder, "digits_simplecnn.yaml", [], "run")
+            bar = 0.97
+        else:
+            data = os.environ.get("DTNN_MNIST", "")
+            if not data:
+                print("skipped: DTNN_MNIST does not name the folder of MNIST's four files")
+                return SKIPPED
+            settings = ["dataset.path=" + data]
+            events, weights = train(folder, "mnist_simplecnn.yaml", settings, "one")
+            again, weights_again = train(folder, "mnist_simplecnn.yaml", settings, "two")
+            bar = 0.98
+            if weights != weights_again or timeless(events) != timeless(again):
+                print("the second run differs from the first")
+                return 1
+        reached = accuracy(events)
+        print(f"{which}: {100 * reached:.2f} % on the test split; the bar is {100 * bar:.1f} %")
+        return 0 if reached >= bar else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
