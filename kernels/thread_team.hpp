@@ -1,9 +1,11 @@
 #pragma once
-/// A fixed team of threads that runs one function on every member and waits for all. Members spin for a while before
-/// they sleep, because a step of a small network is shorter than a scheduler tick.
+/// A fixed team of threads that runs one function on every member and waits for all. Members spin
+/// for a while before they sleep, because a step of a small network is shorter than a scheduler
+/// tick.
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
 namespace dtnn::kernels {
 
@@ -16,18 +18,21 @@ class ThreadTeam {
 
     int size() const { return size_; }
 
-    /// Runs `body(context, member)` for member 0 (the caller) .. size()-1 and returns when all have. No allocation.
+    /// Runs `body(context, member)` for member 0 (the caller) .. size()-1 and returns when all
+    /// have. No allocation.
     void run(void (*body)(void* context, int member), void* context);
 
     /// The same for a callable `body(int member)`.
     template <class Body>
     void run(Body&& body) {
-        run([](void* context, int member) { (*static_cast<std::remove_reference_t<Body>*>(context))(member); },
+        run([](void* context,
+               int member) { (*static_cast<std::remove_reference_t<Body>*>(context))(member); },
             &body);
     }
 
-    /// Splits [0, count) into size() contiguous ranges, each a multiple of `grain` but the last, and runs
-    /// `body(begin, end, member)` on each that is not empty. Runs inline when one member is enough.
+    /// Splits [0, count) into size() contiguous ranges, each a multiple of `grain` but the last,
+    /// and runs `body(begin, end, member)` on each that is not empty. Runs inline when one member
+    /// is enough.
     template <class Body>
     void for_ranges(std::int64_t count, std::int64_t grain, Body&& body) {
         const std::int64_t units = (count + grain - 1) / grain;

@@ -1,0 +1,133 @@
+#include "kernels/catalogue.hpp"
+
+#include "kernels/catalogue/predicates.hpp"
+
+namespace dtnn::kernels {
+namespace {
+
+struct Precisions {
+    bool f32, f64;
+};
+constexpr Precisions both{true, true};
+[[maybe_unused]] constexpr Precisions f32_only{true, false};
+[[maybe_unused]] constexpr Precisions f64_only{false, true};
+
+// `nothing` and `none` are real functions, so that the catalogue's line needs no special form; here
+// they become null.
+constexpr auto refusing(std::optional<std::string> (*function)(const Problem&)) {
+    return function == &predicates::nothing ? nullptr : function;
+}
+constexpr auto needing(std::int64_t (*function)(const Problem&)) {
+    return function == &predicates::none ? nullptr : function;
+}
+
+constexpr KernelInfo kCatalogue[] = {
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
+    {#op,                                                              \
+     #name,                                                            \
+     "cpu",                                                            \
+     dtypes.f32,                                                       \
+     dtypes.f64,                                                       \
+     Isa::needs,                                                       \
+     refusing(&predicates::refuses),                                   \
+     needing(&predicates::workspace)},
+#define REFERENCE(op, Arguments) \
+    {#op, "reference", "cpu", true, true, Isa::baseline, nullptr, nullptr},
+#include "kernels/catalogue.def"
+#undef KERNEL
+#undef REFERENCE
+};
+
+}  // namespace
+
+namespace predicates {
+Refused nothing(const Problem&) {
+    return std::nullopt;
+}
+std::int64_t none(const Problem&) {
+    return 0;
+}
+}  // namespace predicates
+
+std::span<const KernelInfo> catalogue() {
+    return kCatalogue;
+}
+
+std::span<const KernelInfo> kernels_of(std::string_view op) {
+    const std::span<const KernelInfo> all = kCatalogue;
+    std::size_t begin = 0;
+    while (begin < all.size() && all[begin].op != op)
+        ++begin;
+    std::size_t end = begin;
+    while (end < all.size() && all[end].op == op)
+        ++end;
+    return all.subspan(begin, end - begin);
+}
+
+const KernelInfo* find_kernel(std::string_view op, std::string_view name) {
+    for (const KernelInfo& kernel : kernels_of(op)) {
+        if (kernel.name == name) return &kernel;
+    }
+    return nullptr;
+}
+
+std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& problem) {
+    if (problem.op != kernel.op) {
+        return "it computes " + std::string(kernel.op) + ", not " + problem.op;
+    }
+    if (problem.dtype == DType::f32 ? !kernel.f32 : (problem.dtype != DType::f64 || !kernel.f64)) {
+        return std::string("it has no version for ") + (problem.dtype == DType::f32   ? "f32"
+                                                        : problem.dtype == DType::f64 ? "f64"
+                                                                                      : "integers");
+    }
+    if (problem.isa < kernel.needs) {
+        return "it needs " + std::string(name_of(kernel.needs)) + ", the target has " +
+               std::string(name_of(problem.isa));
+    }
+    if (kernel.refuses == nullptr) return std::nullopt;
+    return kernel.refuses(problem);
+}
+
+std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem) {
+    return kernel.workspace == nullptr ? 0 : kernel.workspace(problem);
+}
+
+std::string_view name_of(Isa isa) {
+    switch (isa) {
+        case Isa::baseline:
+            break;
+        case Isa::avx2:
+            return "avx2";
+        case Isa::avx512:
+            return "avx512";
+    }
+    return "baseline";
+}
+
+bool parse_isa(std::string_view text, Isa& isa) {
+    for (const Isa candidate : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+        if (name_of(candidate) == text) {
+            isa = candidate;
+            return true;
+        }
+    }
+    return false;
+}
+
+Isa host_isa() {
+#if defined(__x86_64__)
+    // The levels x86-64-v3 and x86-64-v4 of the psABI, as far as compilers make use of them. The
+    // built-in asks the operating system too, whether it saves the wide registers.
+    const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
+                    __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("f16c");
+    const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                    __builtin_cpu_supports("avx512vl");
+    if (v3 && v4) return Isa::avx512;
+    if (v3) return Isa::avx2;
+#endif
+    return Isa::baseline;
+}
+
+}  // namespace dtnn::kernels

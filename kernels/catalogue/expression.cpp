@@ -1,0 +1,119 @@
+#include <charconv>
+#include <optional>
+
+#include "kernels/catalogue/predicates.hpp"
+#include "kernels/elementwise.hpp"
+
+namespace dtnn::kernels {
+namespace {
+
+struct Word {
+    std::string_view text;
+    Opcode opcode;
+    int operands;
+};
+constexpr Word kWords[] = {
+    {"add", Opcode::add, 2},   {"sub", Opcode::sub, 2},         {"mul", Opcode::mul, 2},
+    {"div", Opcode::div, 2},   {"max", Opcode::max, 2},         {"min", Opcode::min, 2},
+    {"gt", Opcode::gt, 2},     {"neg", Opcode::neg, 1},         {"abs", Opcode::abs, 1},
+    {"exp", Opcode::exp, 1},   {"log", Opcode::log, 1},         {"sqrt", Opcode::sqrt, 1},
+    {"tanh", Opcode::tanh, 1}, {"sigmoid", Opcode::sigmoid, 1}, {"select", Opcode::select, 3},
+};
+
+/// Reads one token; the number of operands it takes, or nothing when it is no token.
+std::optional<int> read_token(std::string_view token, Instruction& instruction) {
+    for (const Word& word : kWords) {
+        if (word.text == token) {
+            instruction.opcode = word.opcode;
+            return word.operands;
+        }
+    }
+    const char* const end = token.data() + token.size();
+    if (token.size() > 1 && token.front() == 'x') {
+        const auto read = std::from_chars(token.data() + 1, end, instruction.source);
+        if (read.ec != std::errc{} || read.ptr != end || instruction.source < 0) return {};
+        instruction.opcode = Opcode::source;
+        return 0;
+    }
+    const auto read = std::from_chars(token.data(), end, instruction.constant);
+    if (read.ec != std::errc{} || read.ptr != end) return {};
+    instruction.opcode = Opcode::constant;
+    return 0;
+}
+
+}  // namespace
+
+bool parse_expression(std::string_view text, Expression& expression, std::string& mistake) {
+    expression = {};
+    int stack = 0;
+    while (!text.empty()) {
+        const std::size_t length = text.substr(0, text.find(' ')).size();
+        const std::string_view token = text.substr(0, length);
+        text.remove_prefix(length == text.size() ? length : length + 1);
+        Instruction instruction;
+        const std::optional<int> operands = read_token(token, instruction);
+        if (!operands) {
+            mistake = "`" + std::string(token) + "` is no operand and no operation";
+            return false;
+        }
+        if (*operands > stack) {
+            mistake = "`" + std::string(token) + "` needs " + std::to_string(*operands) +
+                      " operands and finds " + std::to_string(stack);
+            return false;
+        }
+        stack += 1 - *operands;
+        if (stack > expression.depth) expression.depth = stack;
+        if (instruction.opcode == Opcode::source && instruction.source >= expression.sources) {
+            expression.sources = instruction.source + 1;
+        }
+        expression.instructions.push_back(instruction);
+    }
+    if (stack != 1) {
+        mistake = "it leaves " + std::to_string(stack) + " values instead of one";
+        return false;
+    }
+    return true;
+}
+
+namespace predicates {
+namespace {
+
+Refused unless_text(const Problem& problem, std::string_view wanted) {
+    if (problem.text("expression") == wanted) return std::nullopt;
+    return "the expression is not `" + std::string(wanted) + "`";
+}
+
+}  // namespace
+
+Refused unless_relu(const Problem& problem) {
+    return unless_text(problem, "x0 0 max");
+}
+Refused unless_relu_backward(const Problem& problem) {
+    return unless_text(problem, "x1 0 gt x0 0 select");
+}
+Refused unless_add(const Problem& problem) {
+    return unless_text(problem, "x0 x1 add");
+}
+Refused unless_add_relu(const Problem& problem) {
+    return unless_text(problem, "x0 x1 add 0 max");
+}
+
+Refused unless_expression_is_shallow(const Problem& problem) {
+    Expression expression;
+    std::string mistake;
+    if (!parse_expression(problem.text("expression"), expression, mistake)) {
+        return "the expression cannot be read: " + mistake;
+    }
+    if (expression.sources > int(problem.sources.size())) {
+        return "the expression names more sources than there are";
+    }
+    // The kernel keeps a chunk for every place of its stack in the first-level cache.
+    if (expression.depth > 8) {
+        return "the expression needs a stack of " + std::to_string(expression.depth) +
+               ", the kernel has 8";
+    }
+    return std::nullopt;
+}
+
+}  // namespace predicates
+}  // namespace dtnn::kernels

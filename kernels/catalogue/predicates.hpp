@@ -1,0 +1,26 @@
+#pragma once
+/// The functions named in catalogue.def: why a kernel refuses a problem, and how much workspace it
+/// needs. Each family defines its own in kernels/catalogue/FAMILY.cpp; the declarations come from
+/// the catalogue.
+
+#include <optional>
+#include <string>
+
+#include "kernels/problem.hpp"
+
+namespace dtnn::kernels::predicates {
+
+using Refused = std::optional<std::string>;
+
+Refused nothing(const Problem& problem);    ///< refuses nothing
+std::int64_t none(const Problem& problem);  ///< needs no workspace
+
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
+    Refused refuses(const Problem& problem);                           \
+    std::int64_t workspace(const Problem& problem);
+#define REFERENCE(op, Arguments)
+#include "kernels/catalogue.def"
+#undef KERNEL
+#undef REFERENCE
+
+}  // namespace dtnn::kernels::predicates

@@ -1,0 +1,177 @@
+#include "kernels/elementwise.hpp"
+
+#include <cmath>
+
+#include "kernels/cpu/simd.hpp"
+#include "kernels/thread_team.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+/// Elements of a chunk: a stack of eight of them stays in the first-level cache.
+template <class T>
+constexpr std::int64_t kChunk = 2048 / std::int64_t(sizeof(T));
+
+/// Below this many elements waking the team costs more than it saves.
+constexpr std::int64_t kGrain = 4096;
+
+// The destination may be one of the sources: every element is read before it is written, so the
+// loops may be vectorised (ivdep), but the pointers are not `restrict`.
+template <class T, class Operation>
+DTNN_INLINE void unary(T* dst, const T* a, std::int64_t count, Operation operation) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i)
+        dst[i] = operation(a[i]);
+}
+
+template <class T, class Operation>
+DTNN_INLINE void binary(T* dst, const T* a, const T* b, std::int64_t count, Operation operation) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i)
+        dst[i] = operation(a[i], b[i]);
+}
+
+/// One operation of the stack machine over a chunk. `stack[p]` is the chunk at place p, `top` the
+/// last one in use.
+template <class T>
+void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
+    T* const b = stack[top];
+    T* const a = stack[top > 0 ? top - 1 : 0];
+    switch (opcode) {
+        case Opcode::add:
+            binary(a, a, b, count, [](T x, T y) { return x + y; });
+            break;
+        case Opcode::sub:
+            binary(a, a, b, count, [](T x, T y) { return x - y; });
+            break;
+        case Opcode::mul:
+            binary(a, a, b, count, [](T x, T y) { return x * y; });
+            break;
+        case Opcode::div:
+            binary(a, a, b, count, [](T x, T y) { return x / y; });
+            break;
+        case Opcode::max:
+            binary(a, a, b, count, [](T x, T y) { return x > y ? x : y; });
+            break;
+        case Opcode::min:
+            binary(a, a, b, count, [](T x, T y) { return x < y ? x : y; });
+            break;
+        case Opcode::gt:
+            binary(a, a, b, count, [](T x, T y) { return x > y ? T(1) : T(0); });
+            break;
+        case Opcode::neg:
+            unary(b, b, count, [](T x) { return -x; });
+            break;
+        case Opcode::abs:
+            unary(b, b, count, [](T x) { return x < 0 ? -x : x; });
+            break;
+        case Opcode::exp:
+            unary(b, b, count, [](T x) { return std::exp(x); });
+            break;
+        case Opcode::log:
+            unary(b, b, count, [](T x) { return std::log(x); });
+            break;
+        case Opcode::sqrt:
+            unary(b, b, count, [](T x) { return std::sqrt(x); });
+            break;
+        case Opcode::tanh:
+            unary(b, b, count, [](T x) { return std::tanh(x); });
+            break;
+        case Opcode::sigmoid:
+            unary(b, b, count, [](T x) { return T(1) / (T(1) + std::exp(-x)); });
+            break;
+        case Opcode::select: {
+            T* const condition = stack[top - 2];
+#pragma GCC ivdep
+            for (std::int64_t i = 0; i < count; ++i) {
+                condition[i] = condition[i] != T(0) ? a[i] : b[i];
+            }
+            break;
+        }
+        case Opcode::source:
+        case Opcode::constant:
+            break;
+    }
+}
+
+constexpr int operands_of(Opcode opcode) {
+    if (opcode == Opcode::select) return 3;
+    return opcode >= Opcode::add && opcode <= Opcode::gt ? 2 : 1;
+}
+
+}  // namespace
+
+template <class T>
+void elementwise_chunked(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
+    team.for_ranges(arguments.count, kGrain, [&](std::int64_t begin, std::int64_t end, int) {
+        alignas(64) T stack[8][kChunk<T>];
+        const Instruction* const first = arguments.expression.instructions.data();
+        const std::size_t instructions = arguments.expression.instructions.size();
+        for (std::int64_t at = begin; at < end; at += kChunk<T>) {
+            const std::int64_t count = end - at < kChunk<T> ? end - at : kChunk<T>;
+            int top = -1;
+            for (std::size_t place = 0; place < instructions; ++place) {
+                const Instruction& instruction = first[place];
+                if (instruction.opcode == Opcode::source) {
+                    const T* const source = arguments.sources.data()[instruction.source] + at;
+                    unary(stack[++top], source, count, [](T x) { return x; });
+                } else if (instruction.opcode == Opcode::constant) {
+                    const T value = T(instruction.constant);
+                    T* const constants = stack[++top];
+                    for (std::int64_t i = 0; i < count; ++i)
+                        constants[i] = value;
+                } else {
+                    apply<T>(instruction.opcode, stack, top, count);
+                    top -= operands_of(instruction.opcode) - 1;
+                }
+            }
+            unary(arguments.dst + at, &stack[0][0], count, [](T x) { return x; });
+        }
+    });
+}
+
+template <class T>
+void elementwise_relu(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
+    const T* const x = arguments.sources.data()[0];
+    team.for_ranges(arguments.count, kGrain, [&](std::int64_t begin, std::int64_t end, int) {
+        unary(arguments.dst + begin, x + begin, end - begin, [](T v) { return v > 0 ? v : T(0); });
+    });
+}
+
+template <class T>
+void elementwise_relu_backward(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
+    const T* const diff = arguments.sources.data()[0];
+    const T* const y = arguments.sources.data()[1];
+    team.for_ranges(arguments.count, kGrain, [&](std::int64_t begin, std::int64_t end, int) {
+        binary(arguments.dst + begin, diff + begin, y + begin, end - begin,
+               [](T d, T v) { return v > 0 ? d : T(0); });
+    });
+}
+
+template <class T>
+void elementwise_add(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
+    const T* const a = arguments.sources.data()[0];
+    const T* const b = arguments.sources.data()[1];
+    team.for_ranges(arguments.count, kGrain, [&](std::int64_t begin, std::int64_t end, int) {
+        binary(arguments.dst + begin, a + begin, b + begin, end - begin,
+               [](T x, T y) { return x + y; });
+    });
+}
+
+template <class T>
+void elementwise_add_relu(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
+    const T* const a = arguments.sources.data()[0];
+    const T* const b = arguments.sources.data()[1];
+    team.for_ranges(arguments.count, kGrain, [&](std::int64_t begin, std::int64_t end, int) {
+        binary(arguments.dst + begin, a + begin, b + begin, end - begin,
+               [](T x, T y) { return x + y > 0 ? x + y : T(0); });
+    });
+}
+
+DTNN_KERNEL(elementwise_chunked, ElementwiseArguments)
+DTNN_KERNEL(elementwise_relu, ElementwiseArguments)
+DTNN_KERNEL(elementwise_relu_backward, ElementwiseArguments)
+DTNN_KERNEL(elementwise_add, ElementwiseArguments)
+DTNN_KERNEL(elementwise_add_relu, ElementwiseArguments)
+
+}  // namespace dtnn::kernels::DTNN_ISA

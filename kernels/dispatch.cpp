@@ -1,0 +1,132 @@
+#include "kernels/dispatch.hpp"
+
+#include <utility>
+
+#include "kernels/conv2d.hpp"
+#include "kernels/dense.hpp"
+#include "kernels/elementwise.hpp"
+
+namespace dtnn::kernels {
+
+// The functions behind the catalogue's lines: the naive ones once, the others in a namespace per
+// instruction set.
+namespace reference {
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace)
+#define REFERENCE(op, Arguments) \
+    template <class T>           \
+    void op##_reference(const Arguments<T>& arguments, ThreadTeam& team);
+#include "kernels/catalogue.def"
+#undef KERNEL
+#undef REFERENCE
+}  // namespace reference
+
+#define REFERENCE(op, Arguments)
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
+    template <class T>                                                 \
+    void op##_##name(const Arguments<T>& arguments, ThreadTeam& team);
+namespace isa_baseline {
+#include "kernels/catalogue.def"
+}
+#if defined(DTNN_X86_KERNELS)
+namespace isa_avx2 {
+#include "kernels/catalogue.def"
+}
+namespace isa_avx512 {
+#include "kernels/catalogue.def"
+}
+#endif
+#undef KERNEL
+#undef REFERENCE
+
+namespace {
+
+template <class Arguments>
+using Function = void (*)(const Arguments&, ThreadTeam&);
+
+template <class Arguments>
+class BoundFunction final : public BoundKernel {
+  public:
+    BoundFunction(Arguments arguments, Function<Arguments> function)
+        : arguments_(std::move(arguments)), function_(function) {}
+    void run(ThreadTeam& team) override { function_(arguments_, team); }
+
+  private:
+    Arguments arguments_;
+    Function<Arguments> function_;
+};
+
+struct Operands {
+    const Problem& problem;
+    Sources sources;
+    Destinations destinations;
+    Workspace workspace;
+};
+
+/// One kernel in one precision: the function for each instruction set.
+template <class Arguments, Function<Arguments> baseline, Function<Arguments> avx2,
+          Function<Arguments> avx512>
+std::unique_ptr<BoundKernel> bind_function(const Operands& operands) {
+    const Isa isa = operands.problem.isa;
+    const Function<Arguments> function =
+        isa == Isa::avx512 ? avx512 : (isa == Isa::avx2 ? avx2 : baseline);
+    return std::make_unique<BoundFunction<Arguments>>(
+        Arguments::bind(operands.problem, operands.sources, operands.destinations,
+                        operands.workspace),
+        function);
+}
+
+using Binder = std::unique_ptr<BoundKernel> (*)(const Operands&);
+struct Entry {
+    Binder f32, f64;
+};
+
+#if defined(DTNN_X86_KERNELS)
+#define DTNN_BINDER(function, Arguments, T)                                          \
+    &bind_function<Arguments<T>, &isa_baseline::function<T>, &isa_avx2::function<T>, \
+                   &isa_avx512::function<T>>
+#else
+#define DTNN_BINDER(function, Arguments, T)                                              \
+    &bind_function<Arguments<T>, &isa_baseline::function<T>, &isa_baseline::function<T>, \
+                   &isa_baseline::function<T>>
+#endif
+#define DTNN_ENTRY_both(function, Arguments) \
+    { DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double) }
+#define DTNN_ENTRY_f32_only(function, Arguments) \
+    { DTNN_BINDER(function, Arguments, float), nullptr }
+#define DTNN_ENTRY_f64_only(function, Arguments) \
+    { nullptr, DTNN_BINDER(function, Arguments, double) }
+
+// In the order of catalogue(), which expands the same list.
+constexpr Entry kEntries[] = {
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
+    DTNN_ENTRY_##dtypes(op##_##name, Arguments),
+#define REFERENCE(op, Arguments)                                                           \
+    {&bind_function<Arguments<float>, &reference::op##_reference<float>,                   \
+                    &reference::op##_reference<float>, &reference::op##_reference<float>>, \
+     &bind_function<Arguments<double>, &reference::op##_reference<double>,                 \
+                    &reference::op##_reference<double>, &reference::op##_reference<double>>},
+#include "kernels/catalogue.def"
+#undef KERNEL
+#undef REFERENCE
+};
+
+}  // namespace
+
+std::unique_ptr<BoundKernel> bind(const KernelInfo& kernel, const Problem& problem,
+                                  std::span<const void* const> sources,
+                                  std::span<void* const> destinations,
+                                  std::span<std::byte> workspace) {
+    if (refusal(kernel, problem) || problem.isa > host_isa()) return nullptr;
+    if (sources.size() != problem.sources.size() ||
+        destinations.size() != problem.destinations.size()) {
+        return nullptr;
+    }
+    if (std::int64_t(workspace.size()) < workspace_bytes(kernel, problem)) return nullptr;
+    const std::span<const KernelInfo> all = catalogue();
+    if (&kernel < all.data() || &kernel >= all.data() + all.size()) return nullptr;
+    const Entry& entry = kEntries[&kernel - all.data()];
+    const Binder binder = problem.dtype == DType::f32 ? entry.f32 : entry.f64;
+    return binder == nullptr ? nullptr : binder({problem, sources, destinations, workspace});
+}
+
+}  // namespace dtnn::kernels

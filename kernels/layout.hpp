@@ -1,0 +1,31 @@
+#pragma once
+/// Where the elements of a tensor lie.
+
+#include <array>
+
+#include "kernels/problem.hpp"
+
+namespace dtnn::kernels {
+
+/// Elements between neighbours along each logical axis.
+Dims strides_of(const TensorDesc& tensor);
+
+/// [N,C,H,W] stored N,H,W,C, or [N,C]; axes of one element do not matter.
+bool is_channels_last(const TensorDesc& tensor);
+bool is_row_major(const TensorDesc& tensor);
+/// Both tensors have the same shape and keep every element at the same place.
+bool same_layout(const TensorDesc& a, const TensorDesc& b);
+
+/// A tensor of rank 2 to 4 as an image: missing axes have one element.
+struct ImageLayout {
+    std::int64_t batch = 1, channels = 1, height = 1, width = 1;
+    std::int64_t batch_stride = 0, channel_stride = 0, row_stride = 0, column_stride = 0;
+
+    std::int64_t at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
+        return n * batch_stride + c * channel_stride + h * row_stride + w * column_stride;
+    }
+    std::int64_t pixels() const { return batch * height * width; }
+};
+ImageLayout image_layout(const TensorDesc& tensor);
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,10 @@
+#pragma once
+/// What the naive kernels share. They are the yardstick of all tests: plain loops in the order of
+/// the formula, sums in double, any physical order of the operands, one thread.
+
+#include "kernels/thread_team.hpp"
+
+/// Instantiates a reference kernel for the two floating types.
+#define DTNN_REFERENCE(op, Arguments)                                          \
+    template void op##_reference<float>(const Arguments<float>&, ThreadTeam&); \
+    template void op##_reference<double>(const Arguments<double>&, ThreadTeam&);
