@@ -1,6 +1,6 @@
 #pragma once
-/// The text of one file: turns the YAML reader's marks (line and byte column from zero) into places (line and
-/// character column from one) with the width of the token that stands there.
+/// The text of one file: turns the YAML reader's marks (line and byte column from zero) into places
+/// (line and character column from one) with the width of the token that stands there.
 
 #include <string>
 #include <string_view>
@@ -20,8 +20,8 @@ class SourceText {
     Span mark(int line, int column) const;
     /// What stands at the mark up to the next blank.
     Span word(int line, int column) const;
-    /// The value at the mark, after tags and anchors: a quoted text with its quotes, a bracketed list or map as far as
-    /// it goes on this line, or a plain scalar of this value.
+    /// The value at the mark, after tags and anchors: a quoted text with its quotes, a bracketed
+    /// list or map as far as it goes on this line, or a plain scalar of this value.
     Span token(int line, int column, const std::string& value) const;
     /// A written `null` or `~`; line 0 when nothing is written there.
     Span literal_null(int line, int column) const;

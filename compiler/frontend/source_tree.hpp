@@ -1,6 +1,6 @@
 #pragma once
-/// A spec file as a tree of plain values, each with its place: what the YAML reader makes, composition merges and
-/// validation reads. No YAML library's types pass beyond yaml_reader.cpp.
+/// A spec file as a tree of plain values, each with its place: what the YAML reader makes,
+/// composition merges and validation reads. No YAML library's types pass beyond yaml_reader.cpp.
 
 #include <string>
 #include <string_view>
@@ -15,10 +15,10 @@ struct SourceEntry;
 struct SourceNode {
     enum class Kind { null, scalar, list, map };
     Kind kind = Kind::null;
-    std::string text;     ///< scalars
-    bool quoted = false;  ///< scalars: written in quotes, so never a number or a boolean
-    Span span;            ///< an empty file: made by the compiler
-    std::vector<SourceNode> items;     ///< lists
+    std::string text;               ///< scalars
+    bool quoted = false;            ///< scalars: written in quotes, so never a number or a boolean
+    Span span;                      ///< an empty file: made by the compiler
+    std::vector<SourceNode> items;  ///< lists
     std::vector<SourceEntry> entries;  ///< maps, in the order written
 
     bool is_null() const { return kind == Kind::null; }

@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/frontend/value_reader.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+std::string number(double value) {
+    // Large bounds read better as powers of ten would: 65536, 1000000.
+    if (std::floor(value) == value && std::fabs(value) < 1e15) return fmt::format("{:.0f}", value);
+    return fmt::format("{}", value);
+}
+
+}  // namespace
+
+std::string_view describe(FieldType type) {
+    switch (type) {
+        case FieldType::boolean:
+            return "true or false";
+        case FieldType::integer:
+            return "an integer";
+        case FieldType::real:
+            return "a number";
+        case FieldType::text:
+            return "text";
+        case FieldType::choice:
+            return "one of its choices";
+        case FieldType::integer_pair:
+            return "an integer or [vertical, horizontal]";
+        case FieldType::padding:
+            return "valid, same, an integer, [vertical, horizontal] or [top, bottom, left, right]";
+        case FieldType::integer_list:
+            return "a list of integers";
+        case FieldType::text_list:
+            return "a name or a list of names";
+        case FieldType::reference:
+            return "a name, a path or the spec itself";
+        case FieldType::variant:
+            return "a name, or one name with its fields";
+        case FieldType::layers:
+            return "a list of layers";
+        case FieldType::branches:
+            return "a list of lists of layers";
+    }
+    return "";
+}
+
+std::string describe_range(const Field& field) {
+    std::string text;
+    if (field.minimum)
+        text = fmt::format("{} {}", field.exclusive_minimum ? "more than" : "at least",
+                           number(*field.minimum));
+    if (field.maximum)
+        text +=
+            fmt::format("{}{} {}", text.empty() ? "" : " and ",
+                        field.exclusive_maximum ? "less than" : "at most", number(*field.maximum));
+    return text;
+}
+
+std::string suggest(std::string_view word, const std::vector<std::string>& candidates,
+                    std::string_view plural) {
+    if (const auto near = did_you_mean(word, candidates))
+        return fmt::format("did you mean `{}`?", *near);
+    if (plural.empty() || candidates.empty() || candidates.size() > 20) return "";
+    return fmt::format("{} {} {}", plural, candidates.size() == 1 ? "is" : "are",
+                       fmt::join(candidates, ", "));
+}
+
+std::string json_quoted(std::string_view text) {
+    std::string result = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\')
+            result += fmt::format("\\{}", c);
+        else if (static_cast<unsigned char>(c) < 0x20)
+            result += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        else
+            result += c;
+    }
+    return result + "\"";
+}
+
+std::string to_json(const plan::AttributeValue& value) {
+    struct Printer {
+        std::string operator()(bool v) const { return v ? "true" : "false"; }
+        std::string operator()(std::int64_t v) const { return fmt::format("{}", v); }
+        std::string operator()(double v) const { return fmt::format("{}", v); }
+        std::string operator()(const std::string& v) const { return json_quoted(v); }
+        std::string operator()(const std::vector<std::int64_t>& v) const {
+            return fmt::format("[{}]", fmt::join(v, ", "));
+        }
+    };
+    return std::visit(Printer{}, value);
+}
+
+}  // namespace dtnn::compiler
