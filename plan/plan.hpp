@@ -1,8 +1,10 @@
 #pragma once
-/// The execution plan: everything a run will do, and the only thing that compiler and runtime both know.
+/// The execution plan: everything a run will do, and the only thing that compiler and runtime both
+/// know.
 ///
-/// A plan is plain data. It carries no pointers and no machine code, so it is safe to read from anyone; `audit.hpp`
-/// checks what a run relies on. All sizes and offsets are bytes, all shapes are logical (batch, channels, height, width).
+/// A plan is plain data. It carries no pointers and no machine code, so it is safe to read from
+/// anyone; `audit.hpp` checks what a run relies on. All sizes and offsets are bytes, all shapes are
+/// logical (batch, channels, height, width).
 
 #include <cstdint>
 #include <map>
@@ -18,8 +20,8 @@ inline constexpr std::int64_t kAlignment = 64;
 enum class DType { f32, f64, i32, i64, u8 };
 
 using Dims = std::vector<std::int64_t>;
-/// The physical order of the logical axes, outermost first: {0,2,3,1} is a logical NCHW tensor stored as NHWC.
-/// Empty means the logical order (row-major).
+/// The physical order of the logical axes, outermost first: {0,2,3,1} is a logical NCHW tensor
+/// stored as NHWC. Empty means the logical order (row-major).
 using Order = std::vector<int>;
 using AttributeValue =
     std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
@@ -37,25 +39,27 @@ struct Place {
 struct Target {
     std::string device = "cpu";
     DType dtype = DType::f32;
-    std::string isa;      ///< "baseline", "avx2" or "avx512": what the machine must at least have
-    int threads = 1;      ///< workspaces are laid out for this many threads; a run may use fewer
+    std::string isa;  ///< "baseline", "avx2" or "avx512": what the machine must at least have
+    int threads = 1;  ///< workspaces are laid out for this many threads; a run may use fewer
     int ranks = 1;
 };
 
-/// A region of the arena. Persistent buffers live through the whole run and overlap nothing; transient ones belong
-/// to one program and live from the start of `first_step` to the end of `last_step` (numbered over prologue + steps).
+/// A region of the arena. Persistent buffers live through the whole run and overlap nothing;
+/// transient ones belong to one program and live from the start of `first_step` to the end of
+/// `last_step` (numbered over prologue + steps).
 enum class BufferRole { parameter, state, input, transient, workspace };
 struct Buffer {
     std::string name;
     BufferRole role = BufferRole::transient;
     std::int64_t offset = 0;
-    std::int64_t bytes = 0;   ///< what is used; the planner may leave a gap after it, never share it
-    int program = -1;         ///< index into Plan::programs; -1: persistent
+    std::int64_t bytes = 0;  ///< what is used; the planner may leave a gap after it, never share it
+    int program = -1;        ///< index into Plan::programs; -1: persistent
     int first_step = 0;
     int last_step = 0;
 };
 
-/// A typed view of a buffer. Several tensors may view one buffer (in-place results, flattened views).
+/// A typed view of a buffer. Several tensors may view one buffer (in-place results, flattened
+/// views).
 struct Tensor {
     std::string name;
     int buffer = -1;          ///< index into Plan::buffers
@@ -71,18 +75,18 @@ struct Refusal {
 };
 
 struct Step {
-    std::string name;         ///< unique in its program: the layer and the operator
-    std::string op;           ///< the kernel-level operator, as in the catalogue
-    std::string kernel;       ///< the chosen kernel's name
+    std::string name;    ///< unique in its program: the layer and the operator
+    std::string op;      ///< the kernel-level operator, as in the catalogue
+    std::string kernel;  ///< the chosen kernel's name
     std::vector<Refusal> refusals;
     std::vector<int> sources;       ///< indices into Program::tensors
     std::vector<int> destinations;  ///< indices into Program::tensors
     int workspace = -1;             ///< index into Plan::buffers, -1: none
     Attributes attributes;
     std::int64_t flops = 0;
-    std::int64_t bytes = 0;   ///< least memory traffic: every operand read or written once
-    int layer = -1;           ///< index into Plan::layers, -1: no layer (loss, update, metric)
-    std::string phase;        ///< "forward", "backward", "update", "metric"
+    std::int64_t bytes = 0;  ///< least memory traffic: every operand read or written once
+    int layer = -1;          ///< index into Plan::layers, -1: no layer (loss, update, metric)
+    std::string phase;       ///< "forward", "backward", "update", "metric"
     Place place;
 };
 
@@ -91,8 +95,8 @@ struct Output {
     int tensor = -1;
 };
 
-/// A straight list of steps for one batch size. The prologue runs once before the first batch of a pass over data
-/// (inference weights folded with batch norm); the steps run for every batch.
+/// A straight list of steps for one batch size. The prologue runs once before the first batch of a
+/// pass over data (inference weights folded with batch norm); the steps run for every batch.
 struct Program {
     std::string name;   ///< "train", "train_tail", "evaluate", "evaluate_tail", "predict"
     std::string phase;  ///< "training" or "inference"
@@ -101,13 +105,15 @@ struct Program {
     std::vector<Step> prologue;
     std::vector<Step> steps;
     std::vector<Output> outputs;
-    /// Tensors the runtime fills before each batch, by name: "source" (samples), "labels" (class of each, i32),
-    /// and, in training, "learning_rate" (one element of the plan's dtype) and "step" (i64, counted from 0 over the run).
+    /// Tensors the runtime fills before each batch, by name: "source" (samples), "labels" (class of
+    /// each, i32), and, in training, "learning_rate" (one element of the plan's dtype) and "step"
+    /// (i64, counted from 0 over the run).
     std::vector<Output> inputs;
 };
 
-/// How a parameter's or a state's first value is made. Random kinds draw element i (logical index) from Philox keyed
-/// by (seed, "initialise", stream), so the value depends neither on layout nor on threads.
+/// How a parameter's or a state's first value is made. Random kinds draw element i (logical index)
+/// from Philox keyed by (seed, "initialise", stream), so the value depends neither on layout nor on
+/// threads.
 struct Initializer {
     std::string kind = "zeros";  ///< zeros, ones, {glorot,he,lecun}_{uniform,normal}
     std::int64_t fan_in = 0;
@@ -117,14 +123,16 @@ struct Initializer {
 
 /// A value that persists: weights, biases, moving statistics (not trainable), optimizer state.
 struct Parameter {
-    std::string name;           ///< "conv2d_1.weights": layer name, dot, role
-    std::string role;           ///< weights, bias, gamma, beta, running_mean, running_variance, or the optimizer's slot
+    std::string name;  ///< "conv2d_1.weights": layer name, dot, role
+    std::string role;  ///< weights, bias, gamma, beta, running_mean, running_variance, or the
+                       ///< optimizer's slot
     bool trainable = false;
     bool optimizer_state = false;  ///< kept in checkpoints, never in exported weights
     DType dtype = DType::f32;
-    Dims dims;                  ///< as users and weight files know it (a dense layer's weights are [in, out])
-    /// The physical arrangement: view the logical elements as `physical_dims`, row-major, stored in `order`.
-    /// Differs from `dims` only where flatten was absorbed (dense weights [C,H,W,units] stored H,W,C,units).
+    Dims dims;  ///< as users and weight files know it (a dense layer's weights are [in, out])
+    /// The physical arrangement: view the logical elements as `physical_dims`, row-major, stored in
+    /// `order`. Differs from `dims` only where flatten was absorbed (dense weights [C,H,W,units]
+    /// stored H,W,C,units).
     Dims physical_dims;
     Order order;
     int buffer = -1;
@@ -134,15 +142,15 @@ struct Parameter {
 };
 
 struct Layer {
-    int index = 0;              ///< as shown in the layer table, from 0
+    int index = 0;  ///< as shown in the layer table, from 0
     std::string name;
     std::string type;
-    Dims output_shape;          ///< without the batch
-    Dims weights_shape;         ///< empty: none
-    std::int64_t parameters = 0;   ///< elements, moving statistics included
+    Dims output_shape;            ///< without the batch
+    Dims weights_shape;           ///< empty: none
+    std::int64_t parameters = 0;  ///< elements, moving statistics included
     std::int64_t trainable = 0;
-    Attributes attributes;      ///< as the user wrote them or their defaults
-    std::vector<std::string> from;  ///< names of the layers it reads; "input" is the model's input
+    Attributes attributes;           ///< as the user wrote them or their defaults
+    std::vector<std::string> from;   ///< names of the layers it reads; "input" is the model's input
     std::int64_t forward_flops = 0;  ///< per sample
     Place place;
 };
@@ -153,16 +161,16 @@ struct ResolvedValue {
     std::string path;   ///< "training.batch_size"
     std::string value;  ///< as JSON text
     OriginKind origin = OriginKind::fallback;
-    Place place;        ///< for files; for the command line, `file` holds the argument's text
+    Place place;  ///< for files; for the command line, `file` holds the argument's text
 };
 
 /// What the runtime must read. Fields beyond these are the dataset type's own, in `attributes`.
 struct Dataset {
     std::string name;
-    std::string type;   ///< digits, mnist, synthetic
-    Dims shape;         ///< channels, height, width
+    std::string type;  ///< digits, mnist, synthetic
+    Dims shape;        ///< channels, height, width
     std::int64_t classes = 0;
-    std::int64_t train_samples = 0;       ///< after the validation split
+    std::int64_t train_samples = 0;  ///< after the validation split
     std::int64_t validation_samples = 0;
     std::int64_t test_samples = 0;
     Attributes attributes;
@@ -171,7 +179,7 @@ struct Dataset {
 struct Training {
     std::int64_t epochs = 1;
     std::int64_t batch_size = 64;
-    std::int64_t steps_per_epoch = 0;   ///< full batches and the tail
+    std::int64_t steps_per_epoch = 0;  ///< full batches and the tail
     std::uint64_t seed = 0;
     bool shuffle = true;
     double learning_rate = 0.01;
@@ -182,13 +190,13 @@ struct Training {
     double validation_split = 0;
 };
 
-/// Memory of one rank, in bytes, as the summary shows it. `arena` is what the runtime allocates for tensors;
-/// `staging` is what the data pipeline adds (batches prepared ahead).
+/// Memory of one rank, in bytes, as the summary shows it. `arena` is what the runtime allocates for
+/// tensors; `staging` is what the data pipeline adds (batches prepared ahead).
 struct Memory {
     std::int64_t parameters = 0;
     std::int64_t optimizer = 0;
     std::int64_t inputs = 0;
-    std::int64_t transient = 0;   ///< activations, gradients and workspaces, after sharing
+    std::int64_t transient = 0;  ///< activations, gradients and workspaces, after sharing
     std::int64_t arena = 0;
     std::int64_t staging = 0;
 };
@@ -205,9 +213,9 @@ struct Plan {
     std::vector<Parameter> parameters;
     std::vector<Buffer> buffers;
     std::vector<Program> programs;
-    std::vector<std::string> passes;          ///< in the order they ran; a disabled one is marked "-name"
-    std::vector<ResolvedValue> values;        ///< the resolved specs, with the origin of every value
-    std::string resolved_spec;                ///< the same as one YAML document, for people
+    std::vector<std::string> passes;    ///< in the order they ran; a disabled one is marked "-name"
+    std::vector<ResolvedValue> values;  ///< the resolved specs, with the origin of every value
+    std::string resolved_spec;          ///< the same as one YAML document, for people
 };
 
 std::int64_t element_count(const Dims& dims);

@@ -1,0 +1,120 @@
+#pragma once
+/// The fields of every record of a plan, in the order they are written. Writer and reader both walk
+/// these lists, so they cannot disagree. Internal to the JSON form.
+///
+/// A visitor has: operator()(key, field) for a value on the record's own line, lines(key, vector)
+/// for a list of records with a line each, and block(key, string) for a long text.
+
+#include <concepts>
+#include <type_traits>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::plan {
+
+template <class T, class Record>
+concept is_record = std::same_as<std::remove_const_t<T>, Record>;
+
+void visit_fields(auto& v, is_record<Target> auto& r) {
+    v("device", r.device), v("dtype", r.dtype), v("isa", r.isa), v("threads", r.threads);
+    v("ranks", r.ranks);
+}
+
+void visit_fields(auto& v, is_record<Training> auto& r) {
+    v("epochs", r.epochs), v("batch_size", r.batch_size), v("steps_per_epoch", r.steps_per_epoch);
+    v("seed", r.seed), v("shuffle", r.shuffle), v("learning_rate", r.learning_rate);
+    v("optimizer", r.optimizer), v("optimizer_attributes", r.optimizer_attributes);
+    v("loss", r.loss), v("metrics", r.metrics), v("validation_split", r.validation_split);
+}
+
+void visit_fields(auto& v, is_record<Dataset> auto& r) {
+    v("name", r.name), v("type", r.type), v("shape", r.shape), v("classes", r.classes);
+    v("train_samples", r.train_samples), v("validation_samples", r.validation_samples);
+    v("test_samples", r.test_samples), v("attributes", r.attributes);
+}
+
+void visit_fields(auto& v, is_record<Memory> auto& r) {
+    v("parameters", r.parameters), v("optimizer", r.optimizer), v("inputs", r.inputs);
+    v("transient", r.transient), v("arena", r.arena), v("staging", r.staging);
+}
+
+void visit_fields(auto& v, is_record<Layer> auto& r) {
+    v("index", r.index), v("name", r.name), v("type", r.type), v("output_shape", r.output_shape);
+    v("weights_shape", r.weights_shape), v("parameters", r.parameters);
+    v("trainable", r.trainable), v("attributes", r.attributes), v("from", r.from);
+    v("forward_flops", r.forward_flops), v("place", r.place);
+}
+
+void visit_fields(auto& v, is_record<Initializer> auto& r) {
+    v("kind", r.kind), v("fan_in", r.fan_in), v("fan_out", r.fan_out), v("stream", r.stream);
+}
+
+void visit_fields(auto& v, is_record<Parameter> auto& r) {
+    v("name", r.name), v("role", r.role), v("trainable", r.trainable);
+    v("optimizer_state", r.optimizer_state), v("dtype", r.dtype), v("dims", r.dims);
+    v("physical_dims", r.physical_dims), v("order", r.order), v("buffer", r.buffer);
+    v("initializer", r.initializer), v("layer", r.layer), v("place", r.place);
+}
+
+void visit_fields(auto& v, is_record<Buffer> auto& r) {
+    v("name", r.name), v("role", r.role), v("offset", r.offset), v("bytes", r.bytes);
+    v("program", r.program), v("first_step", r.first_step), v("last_step", r.last_step);
+}
+
+void visit_fields(auto& v, is_record<Tensor> auto& r) {
+    v("name", r.name), v("buffer", r.buffer), v("offset", r.offset), v("dtype", r.dtype);
+    v("dims", r.dims), v("order", r.order);
+}
+
+void visit_fields(auto& v, is_record<Refusal> auto& r) {
+    v("kernel", r.kernel), v("reason", r.reason);
+}
+
+void visit_fields(auto& v, is_record<Step> auto& r) {
+    v("name", r.name), v("op", r.op), v("kernel", r.kernel), v("phase", r.phase);
+    v("sources", r.sources), v("destinations", r.destinations), v("workspace", r.workspace);
+    v("attributes", r.attributes), v("flops", r.flops), v("bytes", r.bytes), v("layer", r.layer);
+    v("place", r.place), v("refusals", r.refusals);
+}
+
+void visit_fields(auto& v, is_record<Output> auto& r) {
+    v("name", r.name), v("tensor", r.tensor);
+}
+
+void visit_fields(auto& v, is_record<Program> auto& r) {
+    v("name", r.name), v("phase", r.phase), v("batch", r.batch);
+    v("inputs", r.inputs), v("outputs", r.outputs);
+    v.lines("tensors", r.tensors), v.lines("prologue", r.prologue), v.lines("steps", r.steps);
+}
+
+void visit_fields(auto& v, is_record<ResolvedValue> auto& r) {
+    v("path", r.path), v("value", r.value), v("origin", r.origin), v("place", r.place);
+}
+
+void visit_fields(auto& v, is_record<Plan> auto& r) {
+    v.line("generator", r.generator), v.line("name", r.name), v.line("model", r.model);
+    v.line("target", r.target), v.line("training", r.training), v.line("dataset", r.dataset);
+    v.line("memory", r.memory), v.line("passes", r.passes);
+    v.lines("layers", r.layers), v.lines("parameters", r.parameters);
+    v.lines("buffers", r.buffers), v.lines("programs", r.programs), v.lines("values", r.values);
+    v.line("resolved_spec", r.resolved_spec);
+}
+
+/// Closed sets of names.
+template <class Enum>
+struct EnumNames;
+template <>
+struct EnumNames<DType> {
+    static constexpr const char* names[] = {"f32", "f64", "i32", "i64", "u8"};
+};
+template <>
+struct EnumNames<BufferRole> {
+    static constexpr const char* names[] = {"parameter", "state", "input", "transient",
+                                            "workspace"};
+};
+template <>
+struct EnumNames<OriginKind> {
+    static constexpr const char* names[] = {"file", "default", "command line"};
+};
+
+}  // namespace dtnn::plan

@@ -1,0 +1,62 @@
+#include "plan/plan.hpp"
+
+#include <limits>
+
+namespace dtnn::plan {
+
+// Saturates instead of overflowing, so that a hostile plan's extents cannot wrap round to something
+// small.
+std::int64_t element_count(const Dims& dims) {
+    std::int64_t count = 1;
+    for (std::int64_t extent : dims)
+        if (__builtin_mul_overflow(count, extent, &count))
+            return std::numeric_limits<std::int64_t>::max();
+    return count;
+}
+
+std::int64_t size_of(DType dtype) {
+    switch (dtype) {
+        case DType::f32:
+        case DType::i32:
+            return 4;
+        case DType::f64:
+        case DType::i64:
+            return 8;
+        case DType::u8:
+            return 1;
+    }
+    return 0;
+}
+
+const char* name_of(DType dtype) {
+    switch (dtype) {
+        case DType::f32:
+            return "f32";
+        case DType::f64:
+            return "f64";
+        case DType::i32:
+            return "i32";
+        case DType::i64:
+            return "i64";
+        case DType::u8:
+            return "u8";
+    }
+    return "";
+}
+
+bool parse_dtype(const std::string& text, DType& dtype) {
+    for (DType candidate : {DType::f32, DType::f64, DType::i32, DType::i64, DType::u8})
+        if (text == name_of(candidate)) {
+            dtype = candidate;
+            return true;
+        }
+    return false;
+}
+
+const Program* find_program(const Plan& plan, const std::string& name) {
+    for (const Program& program : plan.programs)
+        if (program.name == name) return &program;
+    return nullptr;
+}
+
+}  // namespace dtnn::plan
