@@ -23,7 +23,8 @@ constexpr std::size_t kDigits = 32;
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 constexpr int kMostNesting = 8;
 constexpr std::size_t kMostAxes = 8;
-constexpr std::int64_t kMostBytesOfTensor = std::int64_t{1} << 50;
+// Of a buffer's bytes, a sample count: so small that no sum over a plan's records overflows.
+constexpr std::int64_t kMostCount = std::int64_t{1} << 41;
 
 // Thrown inside this file only.
 struct Refused {
@@ -227,6 +228,7 @@ void check_index(int index, std::size_t size, bool optional, const Where& where)
 
 void check_count(std::int64_t value, const Where& where, std::int64_t least = 0) {
     if (value < least) where.refuse(fmt::format("{} is less than {}", value, least));
+    if (value > kMostCount) where.refuse(fmt::format("{} is more than {}", value, kMostCount));
 }
 
 void check_dims(const Dims& dims, const Order& order, DType dtype, const Where& where) {
@@ -234,8 +236,8 @@ void check_dims(const Dims& dims, const Order& order, DType dtype, const Where& 
     std::int64_t elements = 1;
     for (std::int64_t extent : dims) {
         check_count(extent, where, 1);
-        if (__builtin_mul_overflow(elements, extent, &elements)) elements = kMostBytesOfTensor;
-        if (elements > kMostBytesOfTensor / size_of(dtype)) where.refuse("the extents overflow");
+        if (__builtin_mul_overflow(elements, extent, &elements)) elements = kMostCount;
+        if (elements > kMostCount / size_of(dtype)) where.refuse("the extents overflow");
     }
     if (order.empty()) return;
     std::vector<bool> seen(dims.size());
@@ -256,8 +258,8 @@ void check_step(const Plan& plan, const Program& program, const Step& step, cons
     }
     check_index(step.workspace, plan.buffers.size(), true, {&where, "workspace"});
     check_index(step.layer, plan.layers.size(), true, {&where, "layer"});
-    check_count(step.flops, {&where, "flops"});
-    check_count(step.bytes, {&where, "bytes"});
+    if (step.flops < 0) Where{&where, "flops"}.refuse("less than 0");
+    if (step.bytes < 0) Where{&where, "bytes"}.refuse("less than 0");
 }
 
 void check_program(const Plan& plan, const Program& program, const Where& where) {
@@ -306,7 +308,7 @@ void check_ranges(const Plan& plan) {
         if (plan.layers[i].index != static_cast<int>(i))
             Where{&place, "index"}.refuse("layers are not numbered from 0 without gaps");
         check_count(plan.layers[i].parameters, {&place, "parameters"});
-        check_count(plan.layers[i].forward_flops, {&place, "forward_flops"});
+        if (plan.layers[i].forward_flops < 0) Where{&place, "forward_flops"}.refuse("less than 0");
     }
     Where parameters{nullptr, "parameters"};
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
