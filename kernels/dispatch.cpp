@@ -2,9 +2,16 @@
 
 #include <utility>
 
+#include "kernels/batch_norm.hpp"
 #include "kernels/conv2d.hpp"
+#include "kernels/copy.hpp"
 #include "kernels/dense.hpp"
+#include "kernels/dropout.hpp"
 #include "kernels/elementwise.hpp"
+#include "kernels/loss.hpp"
+#include "kernels/pool2d.hpp"
+#include "kernels/softmax.hpp"
+#include "kernels/update.hpp"
 
 namespace dtnn::kernels {
 

@@ -1,0 +1,27 @@
+#pragma once
+/// Dropout (Srivastava et al., JMLR 2014), inverted: element i of the logical row-major order is
+/// kept when word i of the sequence (key_of(seed, dropout, stream), step) passes
+/// philox::keep_threshold(rate), and multiplied by 1/(1-rate); the others become zero. The same
+/// call on the gradient is its own backward. dst may be src. See kernels/philox.hpp.
+
+#include "kernels/arguments.hpp"
+#include "kernels/layout.hpp"
+
+namespace dtnn::kernels {
+
+template <class T>
+struct DropoutApplyArguments {
+    std::int64_t count = 0;
+    ImageLayout layout;  ///< of src and dst alike
+    bool row_major = false;
+    std::uint64_t key = 0;
+    std::uint64_t threshold = 0;  ///< the least word that is kept
+    T scale = 1;
+    const T* src = nullptr;
+    const std::int64_t* step = nullptr;
+    T* dst = nullptr;
+
+    static DropoutApplyArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+}  // namespace dtnn::kernels

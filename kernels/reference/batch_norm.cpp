@@ -1,0 +1,157 @@
+#include "kernels/batch_norm.hpp"
+
+#include <cmath>
+
+#include "kernels/reference/reference.hpp"
+
+namespace dtnn::kernels::reference {
+namespace {
+
+/// Calls visit(n, h, w) for all elements of a channel.
+template <class Visit>
+void for_channel(const ImageLayout& image, Visit visit) {
+    for (std::int64_t n = 0; n < image.batch; ++n) {
+        for (std::int64_t h = 0; h < image.height; ++h) {
+            for (std::int64_t w = 0; w < image.width; ++w)
+                visit(n, h, w);
+        }
+    }
+}
+
+bool bit(const std::uint8_t* mask, std::int64_t i) {
+    return (mask[i / 8] >> (i % 8) & 1) != 0;
+}
+
+void set_bit(std::uint8_t* mask, std::int64_t i, bool value) {
+    const auto one = std::uint8_t(1 << (i % 8));
+    mask[i / 8] = std::uint8_t(value ? mask[i / 8] | one : mask[i / 8] & ~one);
+}
+
+/// Mean and biased variance of a channel, from the sums when they are given.
+template <class T>
+void moments(const BatchNormTrainingArguments<T>& a, std::int64_t c, double& mean,
+             double& variance) {
+    const ImageLayout& image = a.src_layout;
+    const auto count = double(image.pixels());
+    if (a.statistics != nullptr) {
+        mean = a.statistics[c] / count;
+        variance = a.statistics[image.channels + c] / count - mean * mean;
+        if (variance < 0) variance = 0;
+        return;
+    }
+    double sum = 0, squares = 0;
+    for_channel(image, [&](auto n, auto h, auto w) { sum += double(a.src[image.at(n, c, h, w)]); });
+    mean = sum / count;
+    for_channel(image, [&](auto n, auto h, auto w) {
+        const double distance = double(a.src[image.at(n, c, h, w)]) - mean;
+        squares += distance * distance;
+    });
+    variance = squares / count;
+}
+
+}  // namespace
+
+template <class T>
+void batch_norm_training_reference(const BatchNormTrainingArguments<T>& a, ThreadTeam&) {
+    const ImageLayout& image = a.src_layout;
+    if (a.mask != nullptr) {
+        const std::int64_t elements = image.channels * image.pixels();
+        for (std::int64_t i = 0; i < (elements + 7) / 8; ++i)
+            a.mask[i] = 0;
+    }
+    for (std::int64_t c = 0; c < image.channels; ++c) {
+        double mean = 0, variance = 0;
+        moments(a, c, mean, variance);
+        const double inverse = 1 / std::sqrt(variance + a.epsilon);
+        a.mean[c] = T(mean);
+        a.inverse_deviation[c] = T(inverse);
+        a.new_running_mean[c] = T(a.momentum * double(a.running_mean[c]) + (1 - a.momentum) * mean);
+        a.new_running_variance[c] =
+            T(a.momentum * double(a.running_variance[c]) + (1 - a.momentum) * variance);
+        for_channel(image, [&](auto n, auto h, auto w) {
+            double y = (double(a.src[image.at(n, c, h, w)]) - mean) * inverse * double(a.gamma[c]) +
+                       double(a.beta[c]);
+            if (a.residual != nullptr) y += double(a.residual[a.residual_layout.at(n, c, h, w)]);
+            const std::int64_t at = a.dst_layout.at(n, c, h, w);
+            if (a.mask != nullptr) set_bit(a.mask, at, T(y) > 0);
+            a.dst[at] = a.relu && !(y > 0) ? T(0) : T(y);
+        });
+    }
+}
+
+template <class T>
+void batch_norm_backward_reference(const BatchNormBackwardArguments<T>& a, ThreadTeam&) {
+    const ImageLayout& image = a.src_layout;
+    const auto count = double(image.pixels());
+    for (std::int64_t c = 0; c < image.channels; ++c) {
+        const auto mean = double(a.mean[c]), inverse = double(a.inverse_deviation[c]);
+        const auto normalised = [&](auto n, auto h, auto w) {
+            return (double(a.src[image.at(n, c, h, w)]) - mean) * inverse;
+        };
+        const auto gradient = [&](auto n, auto h, auto w) {
+            const std::int64_t at = a.diff_dst_layout.at(n, c, h, w);
+            bool passes = true;
+            if (a.mask != nullptr) {
+                passes = bit(a.mask, at);
+            } else if (a.relu) {
+                passes = normalised(n, h, w) * double(a.gamma[c]) + double(a.beta[c]) > 0;
+            }
+            return passes ? double(a.diff_dst[at]) : 0.0;
+        };
+        double diff_beta = 0, diff_gamma = 0;
+        for_channel(image, [&](auto n, auto h, auto w) {
+            const double g = gradient(n, h, w);
+            diff_beta += g;
+            diff_gamma += g * normalised(n, h, w);
+        });
+        const double scale = double(a.gamma[c]) * inverse;
+        for_channel(image, [&](auto n, auto h, auto w) {
+            const double g = gradient(n, h, w), xhat = normalised(n, h, w);
+            if (a.diff_residual != nullptr) {
+                a.diff_residual[a.diff_residual_layout.at(n, c, h, w)] = T(g);
+            }
+            a.diff_src[a.diff_src_layout.at(n, c, h, w)] =
+                T(scale * (g - diff_beta / count - xhat * diff_gamma / count));
+        });
+        a.diff_gamma[c] = T(diff_gamma);
+        a.diff_beta[c] = T(diff_beta);
+    }
+}
+
+template <class T>
+void batch_norm_inference_reference(const BatchNormInferenceArguments<T>& a, ThreadTeam&) {
+    const ImageLayout& image = a.src_layout;
+    for (std::int64_t c = 0; c < image.channels; ++c) {
+        const double scale =
+            double(a.gamma[c]) / std::sqrt(double(a.running_variance[c]) + a.epsilon);
+        for_channel(image, [&](auto n, auto h, auto w) {
+            double y = (double(a.src[image.at(n, c, h, w)]) - double(a.running_mean[c])) * scale +
+                       double(a.beta[c]);
+            if (a.residual != nullptr) y += double(a.residual[a.residual_layout.at(n, c, h, w)]);
+            a.dst[a.dst_layout.at(n, c, h, w)] = a.relu && !(y > 0) ? T(0) : T(y);
+        });
+    }
+}
+
+template <class T>
+void fold_batch_norm_reference(const FoldBatchNormArguments<T>& a, ThreadTeam&) {
+    for (std::int64_t c = 0; c < a.channels; ++c) {
+        const double scale =
+            double(a.gamma[c]) / std::sqrt(double(a.running_variance[c]) + a.epsilon);
+        for (std::int64_t outer = 0; outer < a.outer; ++outer) {
+            for (std::int64_t inner = 0; inner < a.inner; ++inner) {
+                const std::int64_t at = (outer * a.channels + c) * a.inner + inner;
+                a.dst_weights[at] = T(double(a.weights[at]) * scale);
+            }
+        }
+        const double bias = a.bias != nullptr ? double(a.bias[c]) : 0.0;
+        a.dst_bias[c] = T((bias - double(a.running_mean[c])) * scale + double(a.beta[c]));
+    }
+}
+
+DTNN_REFERENCE(batch_norm_training, BatchNormTrainingArguments)
+DTNN_REFERENCE(batch_norm_backward, BatchNormBackwardArguments)
+DTNN_REFERENCE(batch_norm_inference, BatchNormInferenceArguments)
+DTNN_REFERENCE(fold_batch_norm, FoldBatchNormArguments)
+
+}  // namespace dtnn::kernels::reference
