@@ -1,6 +1,6 @@
 #pragma once
-/// Field tables: one per spec kind and one per operator. Validation, did-you-mean, `dtnnc explain`, the schema for
-/// editors and the reference pages all read them.
+/// Field tables: one per spec kind and one per operator. Validation, did-you-mean, `dtnnc explain`,
+/// the schema for editors and the reference pages all read them.
 
 #include <optional>
 #include <string>
@@ -13,31 +13,34 @@ namespace dtnn::compiler {
 
 enum class FieldType {
     boolean,
-    integer,        ///< i64
-    real,           ///< double; integers are accepted
+    integer,  ///< i64
+    real,     ///< double; integers are accepted
     text,
-    choice,         ///< text, one of `choices`
-    integer_pair,   ///< one integer or [vertical, horizontal]; stored as two integers
-    padding,        ///< valid, same, an integer, [vertical, horizontal] or [top, bottom, left, right];
-                    ///< stored as text "valid"/"same", or as four integers
+    choice,        ///< text, one of `choices`
+    integer_pair,  ///< one integer or [vertical, horizontal]; stored as two integers
+    padding,  ///< valid, same, an integer, [vertical, horizontal] or [top, bottom, left, right];
+              ///< stored as text "valid"/"same", or as four integers
     integer_list,
     text_list,
-    reference,      ///< a spec of another kind: a name, a path, or the spec itself inline
-    variant,        ///< a name, or one key with its fields ("adam" or "adam: {...}"); `choices` are the names
-    layers,         ///< a list of layers
-    branches,       ///< a list of lists of layers
+    reference,  ///< a spec of another kind: a name, a path, or the spec itself inline
+    variant,    ///< a name, or one key with its fields ("adam" or "adam: {...}"); `choices` are the
+                ///< names
+    layers,     ///< a list of layers
+    branches,   ///< a list of lists of layers
 };
 
 struct Field {
     std::string_view name;
     FieldType type;
-    std::optional<plan::AttributeValue> fallback;  ///< the default; none and not `optional`: must be given
-    std::string_view doc;
-    std::optional<double> minimum;   ///< inclusive, for numbers (each element of pairs and lists)
-    std::optional<double> maximum;   ///< inclusive
-    std::vector<std::string_view> choices;
-    std::string_view unit;           ///< "", "samples", "threads"
-    bool optional = false;           ///< may be absent without a default
+    std::optional<plan::AttributeValue> fallback =
+        {};  ///< the default; none and not `optional`: must be given
+    std::string_view doc = {};
+    std::optional<double> minimum =
+        {};  ///< inclusive, for numbers (each element of pairs and lists)
+    std::optional<double> maximum = {};  ///< inclusive
+    std::vector<std::string_view> choices = {};
+    std::string_view unit = {};  ///< "", "samples", "threads"
+    bool optional = false;       ///< may be absent without a default
     bool exclusive_minimum = false;
     bool exclusive_maximum = false;
 };
