@@ -17,4 +17,16 @@ std::vector<ValueId> emit(Graph& graph, Node node, const std::string& name);
 /// The cost of a node of the graph.
 Cost cost_of(const Graph& graph, const Node& node);
 
+/// `infer` by name, in the form that parse_graph takes for texts that leave result types out.
+std::optional<std::string> infer_types(const std::string& op, const std::vector<Type>& inputs,
+                                       Attributes& attributes, std::vector<Type>& results);
+
+/// Where the results' extents and dtypes are not what the operators' shape rules say; empty when all agree. With
+/// `verify` of the graph layer, what every pass must leave intact.
+std::vector<std::string> check_types(const Graph& graph);
+
+/// The postfix expression of an elementwise node (relu, add of any number of operands, elementwise, ...), empty for
+/// nodes of other operators.
+std::string expression_of(const Node& node);
+
 }  // namespace dtnn::compiler

@@ -1,0 +1,23 @@
+#include "compiler/ops/loss.hpp"
+
+namespace dtnn::compiler {
+
+/// diff[n,c] = -1 / (N * max(p, epsilon)) where c is the label, else 0.
+OpDef define_categorical_cross_entropy_backward() {
+    return OpBuilder("categorical_cross_entropy_backward")
+        .doc("Gradient of categorical_cross_entropy.")
+        .inputs({"probabilities", "labels"})
+        .outputs({"diff"})
+        .shape([](ShapeContext& c) {
+            if (!expect_rows_and_labels(c, "categorical_cross_entropy_backward")) return;
+            fallback(c, "epsilon", 1e-8);
+            result_like(c);
+        })
+        .no_gradient(kNoSecondDerivative)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
+            return 3 * in[0].dims[0];
+        })
+        .in_place(0, 0);
+}
+
+}  // namespace dtnn::compiler

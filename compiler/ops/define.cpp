@@ -1,0 +1,174 @@
+#include "compiler/ops/define.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "compiler/ir/printer.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+Field field_of(std::string_view name, FieldType type, std::string_view doc) {
+    Field field;
+    field.name = name;
+    field.type = type;
+    field.doc = doc;
+    return field;
+}
+
+}  // namespace
+
+Field boolean_field(std::string_view name, bool fallback_value, std::string_view doc) {
+    Field field = field_of(name, FieldType::boolean, doc);
+    field.fallback = fallback_value;
+    return field;
+}
+
+Field integer_field(std::string_view name, std::optional<std::int64_t> fallback_value,
+                    std::string_view doc, double minimum, double maximum) {
+    Field field = field_of(name, FieldType::integer, doc);
+    if (fallback_value) field.fallback = *fallback_value;
+    field.minimum = minimum;
+    field.maximum = maximum;
+    return field;
+}
+
+Field real_field(std::string_view name, double fallback_value, std::string_view doc) {
+    Field field = field_of(name, FieldType::real, doc);
+    field.fallback = fallback_value;
+    return field;
+}
+
+Field choice_field(std::string_view name, std::string_view fallback_value,
+                   std::vector<std::string_view> choices, std::string_view doc) {
+    Field field = field_of(name, FieldType::choice, doc);
+    field.fallback = std::string(fallback_value);
+    field.choices = std::move(choices);
+    return field;
+}
+
+Field pair_field(std::string_view name, std::optional<std::int64_t> fallback_value,
+                 std::string_view doc, double minimum) {
+    Field field = field_of(name, FieldType::integer_pair, doc);
+    if (fallback_value)
+        field.fallback = std::vector<std::int64_t>{*fallback_value, *fallback_value};
+    else
+        field.optional = true;
+    field.minimum = minimum;
+    field.maximum = kLargestWindow;
+    return field;
+}
+
+Field padding_field() {
+    Field field =
+        field_of("padding", FieldType::padding,
+                 "cells of zeros around the image: valid (none), same (output extents are "
+                 "input extents over stride, rounded up), one number, [vertical, horizontal] "
+                 "or [top, bottom, left, right]");
+    field.fallback = std::string("valid");
+    field.minimum = 0;
+    field.maximum = kLargestWindow;
+    return field;
+}
+
+Field initializer_field(std::string_view name, std::string_view fallback_value,
+                        std::string_view doc) {
+    return choice_field(name, fallback_value,
+                        {"glorot_uniform", "glorot_normal", "he_uniform", "he_normal",
+                         "lecun_uniform", "lecun_normal", "zeros", "ones"},
+                        doc);
+}
+
+OpBuilder& OpBuilder::flops(std::function<std::int64_t(const std::vector<Type>&,
+                                                       const std::vector<Type>&, const Attributes&)>
+                                formula) {
+    def_.cost = [formula = std::move(formula)](const std::vector<Type>& inputs,
+                                               const std::vector<Type>& outputs,
+                                               const Attributes& attributes) {
+        return traffic(inputs, outputs, formula(inputs, outputs, attributes));
+    };
+    return *this;
+}
+
+void fallback(ShapeContext& c, const char* name, plan::AttributeValue value) {
+    c.attributes().try_emplace(name, std::move(value));
+}
+
+bool flag(const Attributes& attributes, const char* name) {
+    const auto found = attributes.find(name);
+    if (found == attributes.end()) return false;
+    const bool* value = std::get_if<bool>(&found->second);
+    DTNN_CHECK(value != nullptr, "attribute `{}` is not a truth value", name);
+    return *value;
+}
+
+std::string text_or(const Attributes& attributes, const char* name, const char* absent) {
+    const auto found = attributes.find(name);
+    if (found == attributes.end()) return absent;
+    const auto* value = std::get_if<std::string>(&found->second);
+    DTNN_CHECK(value != nullptr, "attribute `{}` is not text", name);
+    return *value;
+}
+
+Attributes pick(const Attributes& attributes, std::initializer_list<const char*> names) {
+    Attributes result;
+    for (const char* name : names)
+        if (const auto found = attributes.find(name); found != attributes.end())
+            result.insert(*found);
+    return result;
+}
+
+bool expect_image(ShapeContext& c, const char* op, std::size_t i) {
+    if (c.input(i).dims.size() == 4) return true;
+    c.fail(fmt::format("{} works on images (channels, height, width), but its input is {}", op,
+                       c.input(i).dims.size() == 2
+                           ? fmt::format("a row of {} numbers", c.input(i).dims[1])
+                           : sample_text(c.input(i))),
+           fmt::format("put `{}` before `flatten`", op));
+    return false;
+}
+
+bool expect_operands(ShapeContext& c, const char* op, std::size_t count) {
+    if (c.inputs().size() == count) return true;
+    c.fail(fmt::format("{} takes {} operands with these attributes, got {}", op, count,
+                       c.inputs().size()));
+    return false;
+}
+
+bool expect_dims(ShapeContext& c, const char* op, std::size_t i, const char* operand,
+                 const Dims& dims) {
+    if (c.input(i).dims == dims) return true;
+    c.fail(fmt::format("{}: {} must be {}, got {}", op, operand, shape_text(dims),
+                       shape_text(c.input(i).dims)));
+    return false;
+}
+
+void result_like(ShapeContext& c, std::size_t i) {
+    c.result(c.input(i));
+}
+
+std::string sample_text(const Type& type) {
+    if (type.dims.empty()) return shape_text(type.dims);
+    return shape_text(Dims(type.dims.begin() + 1, type.dims.end()));
+}
+
+std::int64_t saturating_product(std::initializer_list<std::int64_t> factors) {
+    std::int64_t product = 1;
+    for (const std::int64_t factor : factors)
+        if (__builtin_mul_overflow(product, factor, &product))
+            return std::numeric_limits<std::int64_t>::max();
+    return product;
+}
+
+plan::Initializer initializer(const Attributes& attributes, const char* name, const char* absent,
+                              std::int64_t fan_in, std::int64_t fan_out) {
+    plan::Initializer result;
+    result.kind = text_or(attributes, name, absent);
+    result.fan_in = fan_in;
+    result.fan_out = fan_out;
+    return result;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,125 @@
+#pragma once
+/// How operator files write their definition. Each file holds one function that ops.def names:
+///
+///     OpDef define_softmax() {
+///         return OpBuilder("softmax").doc("Normalised exponentials along one axis.") ... ;
+///     }
+
+#include <initializer_list>
+#include <utility>
+
+#include "compiler/ops/op.hpp"
+
+namespace dtnn::compiler {
+
+/// Largest channels, filters and units: keeps every product of extents within 64 bits.
+inline constexpr double kLargestExtent = 1 << 20;
+/// Largest kernel, stride, padding and dilation.
+inline constexpr double kLargestWindow = 1 << 10;
+
+Field boolean_field(std::string_view name, bool fallback, std::string_view doc);
+/// Without a fallback the user must give it.
+Field integer_field(std::string_view name, std::optional<std::int64_t> fallback,
+                    std::string_view doc, double minimum, double maximum);
+Field real_field(std::string_view name, double fallback, std::string_view doc);
+Field choice_field(std::string_view name, std::string_view fallback,
+                   std::vector<std::string_view> choices, std::string_view doc);
+/// Without a fallback it is optional.
+Field pair_field(std::string_view name, std::optional<std::int64_t> fallback, std::string_view doc,
+                 double minimum = 1);
+Field padding_field();
+Field initializer_field(std::string_view name, std::string_view fallback, std::string_view doc);
+
+class OpBuilder {
+  public:
+    explicit OpBuilder(std::string name) { def_.name = std::move(name); }
+
+    OpBuilder& doc(std::string text) { return set(def_.doc, std::move(text)); }
+    /// Users may write it as a layer; `example` is a line of YAML in a list of layers.
+    OpBuilder& layer(std::string example) {
+        def_.layer = true;
+        return set(def_.example, std::move(example));
+    }
+    OpBuilder& variadic(int min_inputs) {
+        def_.variadic = true;
+        return set(def_.min_inputs, min_inputs);
+    }
+    OpBuilder& field(Field field) {
+        def_.fields.push_back(std::move(field));
+        return *this;
+    }
+    OpBuilder& inputs(std::vector<std::string> names) { return set(def_.inputs, std::move(names)); }
+    OpBuilder& outputs(std::vector<std::string> names) {
+        return set(def_.outputs, std::move(names));
+    }
+    OpBuilder& parameter(ParameterRule rule) {
+        def_.parameters.push_back(std::move(rule));
+        return *this;
+    }
+    OpBuilder& shape(std::function<void(ShapeContext&)> rule) {
+        return set(def_.shape, std::move(rule));
+    }
+    OpBuilder& gradient(std::function<void(GradientContext&)> rule) {
+        return set(def_.gradient, std::move(rule));
+    }
+    OpBuilder& no_gradient(std::string reason) {
+        return set(def_.no_gradient_reason, std::move(reason));
+    }
+    /// FLOPs; the bytes are those of `traffic`.
+    OpBuilder& flops(
+        std::function<std::int64_t(const std::vector<Type>& inputs,
+                                   const std::vector<Type>& outputs, const Attributes&)>
+            formula);
+    OpBuilder& in_place(int output, int input) {
+        def_.in_place.emplace_back(output, input);
+        return *this;
+    }
+    OpBuilder& view() { return set(def_.view, true); }
+    OpBuilder& expression(std::string postfix) { return set(def_.expression, std::move(postfix)); }
+
+    operator OpDef() { return std::move(def_); }  // NOLINT: the end of a chain
+
+  private:
+    template <class T, class U>
+    OpBuilder& set(T& member, U value) {
+        member = std::move(value);
+        return *this;
+    }
+    OpDef def_;
+};
+
+/// The reason of backward and update operators.
+inline constexpr const char* kNoSecondDerivative =
+    "a backward operator; second derivatives are not taken";
+inline constexpr const char* kUpdatesAreFinal =
+    "an optimizer's update ends a step; nothing is differentiated through it";
+
+/// Sets the attribute unless it is there.
+void fallback(ShapeContext& c, const char* name, plan::AttributeValue value);
+bool flag(const Attributes& attributes, const char* name);  ///< absent: false
+/// The attribute as text, or `absent`.
+std::string text_or(const Attributes& attributes, const char* name, const char* absent);
+/// The attributes of those names that are there.
+Attributes pick(const Attributes& attributes, std::initializer_list<const char*> names);
+
+/// Fail unless the operand is an image batch [N,C,H,W]; the texts are for users.
+bool expect_image(ShapeContext& c, const char* op, std::size_t i = 0);
+/// Fails unless there are that many operands. A wrong number is a pass's mistake, so the text is
+/// for us.
+bool expect_operands(ShapeContext& c, const char* op, std::size_t count);
+/// Fails unless operand i has the extents.
+bool expect_dims(ShapeContext& c, const char* op, std::size_t i, const char* operand,
+                 const Dims& dims);
+/// One result, of operand i's type.
+void result_like(ShapeContext& c, std::size_t i = 0);
+
+/// "64x16x16": an activation's shape as users know it, without the batch.
+std::string sample_text(const Type& type);
+/// Product that stays at the largest number instead of overflowing.
+std::int64_t saturating_product(std::initializer_list<std::int64_t> factors);
+
+/// fan_in and fan_out as given; the kind is the attribute's, or `absent`.
+plan::Initializer initializer(const Attributes& attributes, const char* name, const char* absent,
+                              std::int64_t fan_in, std::int64_t fan_out);
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,146 @@
+#include "compiler/ops/emit.hpp"
+
+#include <fmt/format.h>
+
+#include "compiler/ir/printer.hpp"
+#include "compiler/ops/define.hpp"
+#include "compiler/ops/expression.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// Sizes beyond this are mistakes, and would overflow further on.
+constexpr std::int64_t kLargestTensor = std::int64_t{1} << 40;
+
+const plan::AttributeValue& attribute(const Attributes& attributes, const char* name) {
+    const auto found = attributes.find(name);
+    DTNN_CHECK(found != attributes.end(), "attribute `{}` is missing", name);
+    return found->second;
+}
+
+std::vector<Type> types_of(const Graph& graph, const std::vector<ValueId>& values) {
+    std::vector<Type> types;
+    types.reserve(values.size());
+    for (const ValueId id : values)
+        types.push_back(graph.type(id));
+    return types;
+}
+
+std::optional<ShapeError> too_large(const std::vector<Type>& types) {
+    for (const Type& type : types) {
+        std::int64_t elements = 1;
+        for (const std::int64_t d : type.dims)
+            elements = saturating_product({elements, d});
+        if (elements > kLargestTensor)
+            return ShapeError{
+                fmt::format("a tensor of {} has more than 2^40 elements", shape_text(type.dims)),
+                "", ""};
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::int64_t ShapeContext::integer(const char* name) const {
+    const auto* value = std::get_if<std::int64_t>(&attribute(attributes_, name));
+    DTNN_CHECK(value != nullptr, "attribute `{}` is not an integer", name);
+    return *value;
+}
+
+double ShapeContext::real(const char* name) const {
+    const plan::AttributeValue& value = attribute(attributes_, name);
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+    const auto* real_value = std::get_if<double>(&value);
+    DTNN_CHECK(real_value != nullptr, "attribute `{}` is not a number", name);
+    return *real_value;
+}
+
+bool ShapeContext::flag(const char* name) const {
+    return compiler::flag(attributes_, name);
+}
+
+std::string ShapeContext::text(const char* name) const {
+    const auto* value = std::get_if<std::string>(&attribute(attributes_, name));
+    DTNN_CHECK(value != nullptr, "attribute `{}` is not text", name);
+    return *value;
+}
+
+std::vector<std::int64_t> ShapeContext::integers(const char* name) const {
+    const auto* value = std::get_if<std::vector<std::int64_t>>(&attribute(attributes_, name));
+    DTNN_CHECK(value != nullptr, "attribute `{}` is not a list of integers", name);
+    return *value;
+}
+
+std::optional<ShapeError> infer(const OpDef& def, const std::vector<Type>& inputs,
+                                Attributes& attributes, std::vector<Type>& results) {
+    if (inputs.empty()) return ShapeError{fmt::format("{} needs an operand", def.name), "", ""};
+    if (auto error = too_large(inputs)) return error;
+    ShapeContext context(inputs, attributes);
+    def.shape(context);
+    if (context.error()) return context.error();
+    results = context.results();
+    return too_large(results);
+}
+
+std::vector<ValueId> emit(Graph& graph, Node node, const std::string& name) {
+    const OpDef& def = op(node.op);
+    std::vector<Type> results;
+    const auto error = infer(def, types_of(graph, node.inputs), node.attributes, results);
+    DTNN_CHECK(!error, "emitting `{}` as `{}`: {}", node.op, name, error->text);
+    const NodeId id = graph.add_node(std::move(node), results, name);
+    return graph.node(id).outputs;
+}
+
+Cost cost_of(const Graph& graph, const Node& node) {
+    return op(node.op).cost(types_of(graph, node.inputs), types_of(graph, node.outputs),
+                            node.attributes);
+}
+
+std::optional<std::string> infer_types(const std::string& name, const std::vector<Type>& inputs,
+                                       Attributes& attributes, std::vector<Type>& results) {
+    const OpDef* def = find_op(name);
+    if (!def) return fmt::format("no operator is named `{}`", name);
+    if (const auto error = infer(*def, inputs, attributes, results)) return error->text;
+    return std::nullopt;
+}
+
+std::vector<std::string> check_types(const Graph& graph) {
+    std::vector<std::string> problems;
+    for (const Node& node : graph.nodes) {
+        const OpDef* def = find_op(node.op);
+        if (!def) {
+            problems.push_back(fmt::format("no operator is named `{}`", node.op));
+            continue;
+        }
+        Attributes attributes = node.attributes;
+        std::vector<Type> results;
+        if (const auto error = infer(*def, types_of(graph, node.inputs), attributes, results)) {
+            problems.push_back(fmt::format("{}: {}", print(graph, node), error->text));
+            continue;
+        }
+        bool same = results.size() == node.outputs.size();
+        for (std::size_t i = 0; same && i < results.size(); ++i) {
+            const Type& have = graph.type(node.outputs[i]);
+            same = have.dims == results[i].dims && have.dtype == results[i].dtype;
+        }
+        if (!same)
+            problems.push_back(
+                fmt::format("{}: the results' types are not the operator's", print(graph, node)));
+    }
+    return problems;
+}
+
+std::string expression_of(const Node& node) {
+    if (node.op == "elementwise") return text_or(node.attributes, "expression", "");
+    if (node.op == "add") {
+        std::string sum = "x0";
+        for (std::size_t i = 1; i < node.inputs.size(); ++i)
+            sum += fmt::format(" x{} add", i);
+        return sum;
+    }
+    const OpDef* def = find_op(node.op);
+    return def ? def->expression : std::string();
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,74 @@
+#pragma once
+/// Elementwise arithmetic as a small tree. Chains of operators fuse by composing trees, derivatives
+/// are taken symbolically, and kernels read the postfix text (docs/operators.md, "Expressions").
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dtnn::compiler {
+
+/// Thrown for text that is no expression.
+class ExpressionError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+enum class Term {
+    input,
+    number,
+    add,
+    sub,
+    mul,
+    div,
+    max,
+    min,
+    gt,  ///< 1 or 0
+    neg,
+    abs,
+    exp,
+    log,
+    sqrt,
+    tanh,
+    sigmoid,
+    select,  ///< condition, then, else: condition != 0
+};
+
+struct Expression {
+    Term term = Term::number;
+    int index = 0;      ///< of an input
+    double number = 0;  ///< of a number
+    std::vector<Expression> operands;
+    bool operator==(const Expression&) const = default;
+
+    static Expression input_at(int index);
+    static Expression constant(double number);
+    static Expression of(Term term, std::vector<Expression> operands);
+};
+
+/// Infix: + - * / > with the usual precedence, unary minus, and calls of max, min, select, abs,
+/// exp, log, sqrt, tanh, sigmoid. Inputs are x0, x1, ...; `x` is x0 unless `names` is given, whose
+/// names then stand for x0, x1, ....
+Expression parse_infix(std::string_view text, const std::vector<std::string>& names = {});
+Expression parse_postfix(std::string_view text);
+std::string to_postfix(const Expression& expression);
+
+/// The derivative by input `index`, simplified. At a kink it is one of the two one-sided
+/// derivatives.
+Expression differentiate(const Expression& expression, int index);
+/// Folds constants and removes what does nothing (x+0, x*1, ...); a factor that is a comparison
+/// becomes a select.
+Expression simplify(const Expression& expression);
+/// Replaces every input i by replacements[i].
+Expression substitute(const Expression& expression, const std::vector<Expression>& replacements);
+
+double evaluate(const Expression& expression, std::span<const double> inputs);
+/// Operations per element, each counted once, transcendental ones too.
+std::int64_t flops(const Expression& expression);
+/// One more than the largest input index; 0 without inputs.
+int input_count(const Expression& expression);
+bool reads(const Expression& expression, int index);
+
+}  // namespace dtnn::compiler

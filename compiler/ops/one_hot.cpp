@@ -1,0 +1,30 @@
+#include "compiler/ops/define.hpp"
+
+namespace dtnn::compiler {
+
+/// dst[n,c] = 1 where c is the label, else 0; `dtype` ("f32" unless given) is the result's.
+OpDef define_one_hot() {
+    return OpBuilder("one_hot")
+        .doc("Labels as rows with a single 1.")
+        .inputs({"labels"})
+        .outputs({"dst"})
+        .shape([](ShapeContext& c) {
+            if (!expect_operands(c, "one_hot", 1)) return;
+            const Type& labels = c.input(0);
+            if (labels.dtype != DType::i32 || labels.dims.size() != 1) {
+                c.fail("one_hot: labels must be i32 [N]");
+                return;
+            }
+            fallback(c, "dtype", std::string("f32"));
+            Type dst{DType::f32, {labels.dims[0], c.integer("classes")}, {}};
+            if (!plan::parse_dtype(c.text("dtype"), dst.dtype)) {
+                c.fail("one_hot: `" + c.text("dtype") + "` is no dtype", "", "dtype");
+                return;
+            }
+            c.result(dst);
+        })
+        .no_gradient("labels are integers")
+        .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,123 @@
+#include "compiler/ops/spatial.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+    return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+
+std::string padding_text(const std::array<std::int64_t, 4>& p) {
+    if (p[0] == p[1] && p[0] == p[2] && p[0] == p[3]) return fmt::format("{}", p[0]);
+    return fmt::format("[{}, {}, {}, {}]", p[0], p[1], p[2], p[3]);
+}
+
+std::vector<std::int64_t> list(const auto& array) {
+    return {array.begin(), array.end()};
+}
+
+/// Both halves of the padding that makes ceil(extent / stride) outputs.
+std::pair<std::int64_t, std::int64_t> same_padding(const Window& w, int axis, std::int64_t extent) {
+    const auto stride = w.stride[static_cast<std::size_t>(axis)];
+    const std::int64_t outputs = (extent + stride - 1) / stride;
+    const std::int64_t total =
+        std::max<std::int64_t>((outputs - 1) * stride + w.reach(axis) - extent, 0);
+    return {total / 2, total - total / 2};
+}
+
+}  // namespace
+
+std::int64_t Window::output(int axis, std::int64_t extent) const {
+    const auto a = static_cast<std::size_t>(axis);
+    return floor_divide(extent + padding[2 * a] + padding[2 * a + 1] - reach(axis), stride[a]) + 1;
+}
+
+std::array<std::int64_t, 2> pair_of(const Attributes& attributes, const char* name,
+                                    std::int64_t absent) {
+    const auto found = attributes.find(name);
+    if (found == attributes.end()) return {absent, absent};
+    if (const auto* one = std::get_if<std::int64_t>(&found->second)) return {*one, *one};
+    const auto* both = std::get_if<std::vector<std::int64_t>>(&found->second);
+    DTNN_CHECK(both != nullptr && both->size() == 2, "attribute `{}` is not a pair", name);
+    return {(*both)[0], (*both)[1]};
+}
+
+Window window_of(const Attributes& attributes, const std::array<std::int64_t, 2>& kernel) {
+    Window w;
+    w.kernel = kernel;
+    w.stride = pair_of(attributes, "stride");
+    w.dilation = pair_of(attributes, "dilation");
+    if (const auto found = attributes.find("padding"); found != attributes.end())
+        if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&found->second)) {
+            DTNN_CHECK_COMPARE(numbers->size(), ==, std::size_t{4});
+            std::copy(numbers->begin(), numbers->end(), w.padding.begin());
+        }
+    return w;
+}
+
+std::optional<Window> resolve_window(ShapeContext& c, const std::array<std::int64_t, 2>& kernel,
+                                     const Dims& image, bool with_dilation) {
+    Window w = window_of(c.attributes(), kernel);
+    if (const auto found = c.attributes().find("padding"); found != c.attributes().end())
+        if (const auto* word = std::get_if<std::string>(&found->second); word && *word == "same") {
+            std::tie(w.padding[0], w.padding[1]) = same_padding(w, 0, image[2]);
+            std::tie(w.padding[2], w.padding[3]) = same_padding(w, 1, image[3]);
+        }
+    for (int axis = 0; axis < 2; ++axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        const std::int64_t extent = image[2 + a];
+        const std::int64_t output = w.output(axis, extent);
+        if (output >= 1) continue;
+        c.fail(fmt::format("a {}x{} kernel{} does not fit an input of {}x{} with padding {}: "
+                           "({} + {} + {} - {}*({}-1) - 1) / {} + 1 = {}",
+                           w.kernel[0], w.kernel[1],
+                           w.dilation[0] * w.dilation[1] == 1
+                               ? ""
+                               : fmt::format(" with dilation {}x{}", w.dilation[0], w.dilation[1]),
+                           image[2], image[3], padding_text(w.padding), extent, w.padding[2 * a],
+                           w.padding[2 * a + 1], w.dilation[a], w.kernel[a], w.stride[a], output),
+               "use a smaller kernel, `padding: same`, or fewer steps that shrink the image before",
+               "kernel");
+        return std::nullopt;
+    }
+    c.attributes()["stride"] = list(w.stride);
+    c.attributes()["padding"] = list(w.padding);
+    if (with_dilation) c.attributes()["dilation"] = list(w.dilation);
+    return w;
+}
+
+bool expect_cells(ShapeContext& c, const char* op, const Window& w, const Dims& image) {
+    for (int axis = 0; axis < 2; ++axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        const std::int64_t extent = image[2 + a];
+        for (std::int64_t o = 0; o < w.output(axis, extent); ++o) {
+            const std::int64_t first = o * w.stride[a] - w.padding[2 * a];
+            bool inside = false;
+            for (std::int64_t k = 0; k < w.kernel[a] && !inside; ++k)
+                inside = first + k * w.dilation[a] >= 0 && first + k * w.dilation[a] < extent;
+            if (inside) continue;
+            c.fail(fmt::format("{}: the {} window at {} {} holds padding only: cells {} to {} of 0 "
+                               "to {}",
+                               op, fmt::format("{}x{}", w.kernel[0], w.kernel[1]),
+                               axis == 0 ? "row" : "column", o, first, first + w.reach(axis) - 1,
+                               extent - 1),
+                   "use less padding than the kernel is wide", "padding");
+            return false;
+        }
+    }
+    return true;
+}
+
+Type windowed_type(const Type& image, std::int64_t channels, const Window& w) {
+    Type result = image;
+    result.dims = {image.dims[0], channels, w.output(0, image.dims[2]), w.output(1, image.dims[3])};
+    return result;
+}
+
+}  // namespace dtnn::compiler

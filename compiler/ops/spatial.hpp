@@ -1,0 +1,47 @@
+#pragma once
+/// Sliding windows over images: how their attributes are resolved and what extents come out.
+
+#include <array>
+#include <optional>
+
+#include "compiler/ops/define.hpp"
+
+namespace dtnn::compiler {
+
+struct Window {
+    std::array<std::int64_t, 2> kernel{1, 1};
+    std::array<std::int64_t, 2> stride{1, 1};
+    std::array<std::int64_t, 4> padding{};  ///< top, bottom, left, right
+    std::array<std::int64_t, 2> dilation{1, 1};
+
+    /// floor((extent + before + after - dilation*(kernel-1) - 1) / stride) + 1; axis 0 is vertical.
+    std::int64_t output(int axis, std::int64_t extent) const;
+    std::int64_t reach(int axis) const {  ///< cells from the first to the last of a window
+        const auto a = static_cast<std::size_t>(axis);
+        return dilation[a] * (kernel[a] - 1) + 1;
+    }
+    std::int64_t cells() const { return kernel[0] * kernel[1]; }
+};
+
+/// Reads `stride`, `padding`, `dilation` (absent: 1, valid, 1) for windows of `kernel` over `image`
+/// [N,C,H,W], writes them back in their resolved form (padding as four numbers, by TensorFlow's
+/// rule for "same": total = max((ceil(extent/stride)-1)*stride + dilation*(kernel-1)+1 - extent,
+/// 0), the smaller half before), and fails when no window fits. `with_dilation` is false for
+/// operators that have none.
+std::optional<Window> resolve_window(ShapeContext& c, const std::array<std::int64_t, 2>& kernel,
+                                     const Dims& image, bool with_dilation = true);
+
+/// The window of already resolved attributes, without checks.
+Window window_of(const Attributes& attributes, const std::array<std::int64_t, 2>& kernel);
+
+/// The attribute as two numbers, or `absent` twice.
+std::array<std::int64_t, 2> pair_of(const Attributes& attributes, const char* name,
+                                    std::int64_t absent = 1);
+
+/// Fails when a window holds padding only: a pool has no result there.
+bool expect_cells(ShapeContext& c, const char* op, const Window& window, const Dims& image);
+
+/// [N, channels, OH, OW] with the image's dtype and order.
+Type windowed_type(const Type& image, std::int64_t channels, const Window& window);
+
+}  // namespace dtnn::compiler

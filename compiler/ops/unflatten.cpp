@@ -1,0 +1,31 @@
+#include <fmt/format.h>
+
+#include "compiler/ir/printer.hpp"
+#include "compiler/ops/define.hpp"
+
+namespace dtnn::compiler {
+
+/// The reverse of flatten; a view under the same conditions, of the destination.
+OpDef define_unflatten() {
+    return OpBuilder("unflatten")
+        .doc("Gives each row of numbers the shape of an image; flatten's backward.")
+        .inputs({"src"})
+        .outputs({"dst"})
+        .shape([](ShapeContext& c) {
+            if (!expect_operands(c, "unflatten", 1)) return;
+            const Type& src = c.input(0);
+            const Dims dims = c.integers("shape");
+            if (dims.empty() || src.dims.empty() || dims[0] != src.dims[0] ||
+                plan::element_count(dims) != src.elements()) {
+                c.fail(fmt::format("unflatten: {} has not the elements of {}", shape_text(src.dims),
+                                   shape_text(dims)));
+                return;
+            }
+            c.result(Type{src.dtype, dims, {}});
+        })
+        .no_gradient(kNoSecondDerivative)
+        .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; })
+        .view();
+}
+
+}  // namespace dtnn::compiler
