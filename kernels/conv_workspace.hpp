@@ -1,0 +1,45 @@
+#pragma once
+/// How the convolution and dense kernels divide their workspace. The catalogue books what these
+/// structures add up to and the kernels use them for their offsets, so the two cannot disagree. All
+/// offsets are bytes, multiples of 64.
+
+#include <cstdint>
+
+#include "kernels/conv2d.hpp"
+
+namespace dtnn::kernels {
+
+inline constexpr std::int64_t kWidestTile = 128;  ///< bytes of one panel row: two vectors of 64
+inline constexpr std::int64_t kMostTileRows = 8;
+
+__attribute__((always_inline)) constexpr std::int64_t round_up(std::int64_t value,
+                                                               std::int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+/// conv2d "direct" and conv2d_backward_data "direct": the weights packed in panels, a row of zeros
+/// for cells outside the image, and for each thread a list of taps and, forward, its sums for the
+/// statistics.
+struct GatherWorkspace {
+    std::int64_t panels = 0, zeros = 0, taps = 0, statistics = 0, bytes = 0;
+    std::int64_t taps_per_thread = 0;  ///< bytes
+    std::int64_t element_bytes = 4;
+
+    /// `depth` is what one tap sums over and `width` what it produces, both per group.
+    GatherWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,
+                    std::int64_t bytes_per_element, int threads, bool with_statistics);
+};
+
+/// conv2d_backward_weights "direct": for each thread a list of pairs of pointers, its sums for the
+/// bias, and, where the threads divide the rows, its own weights.
+struct OuterWorkspace {
+    static constexpr std::int64_t kBlockRows = 512;  ///< output pixels that are worked on at a time
+
+    std::int64_t pairs = 0, bias = 0, partials = 0, bytes = 0;
+    std::int64_t pairs_per_thread = 0, bias_per_thread = 0, partials_per_thread = 0;
+    bool divide_rows = false;
+
+    OuterWorkspace(const ConvShape& shape, std::int64_t element_bytes, int threads);
+};
+
+}  // namespace dtnn::kernels

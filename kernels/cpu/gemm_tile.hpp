@@ -1,0 +1,96 @@
+#pragma once
+/// Register tiles of matrix products: R rows of scalars, each broadcast against V vectors of L
+/// lanes, the sums staying in registers over the whole inner dimension. R, V and L are chosen so
+/// that the sums fill the register file; loops over them are unrolled by templates, because only
+/// constant subscripts keep an array in registers. Included by files that are compiled once per
+/// instruction set, hence everything here is internal to each.
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/cpu/simd.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+#if defined(__AVX512F__)
+inline constexpr int kTileRows = 8;  ///< 8 rows by 2 vectors, of 32 registers
+#else
+inline constexpr int kTileRows = 6;  ///< 6 rows by 2 vectors, of 16 registers
+#endif
+
+template <class T>
+inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+
+template <class T, int L>
+struct VectorOf {
+    typedef T Type __attribute__((vector_size(sizeof(T) * L)));
+    typedef T Unaligned __attribute__((vector_size(sizeof(T) * L), aligned(alignof(T)), may_alias));
+};
+template <class T, int L>
+using Vector = typename VectorOf<T, L>::Type;
+
+#define DTNN_UNROLLED __attribute__((always_inline))
+
+template <class T, int L>
+DTNN_INLINE Vector<T, L> load(const T* from) {
+    return *reinterpret_cast<const typename VectorOf<T, L>::Unaligned*>(from);
+}
+
+template <class T, int L>
+DTNN_INLINE void store(T* to, Vector<T, L> value) {
+    *reinterpret_cast<typename VectorOf<T, L>::Unaligned*>(to) = value;
+}
+
+template <class T, int L>
+DTNN_INLINE Vector<T, L> broadcast(T value) {
+    return value - Vector<T, L>{};
+}
+
+template <class Body, int... I>
+DTNN_INLINE void unroll_indices(std::integer_sequence<int, I...>, Body&& body) {
+    (body(std::integral_constant<int, I>{}), ...);
+}
+
+/// body(0) .. body(N-1), each with its index as a constant.
+template <int N, class Body>
+DTNN_INLINE void unroll(Body&& body) {
+    unroll_indices(std::make_integer_sequence<int, N>{}, body);
+}
+
+/// sums[r][v] += rows[r][k] * panel[k][v] over k in [0, length); a panel row is V*L elements.
+template <class T, int L, int R, int V>
+DTNN_INLINE void multiply_rows(Vector<T, L> (&sums)[R][V], const T* const* rows,
+                               std::int64_t length, const T* panel) {
+    const T* row[R];
+    unroll<R>([&](auto r) DTNN_UNROLLED { row[r] = rows[r]; });
+    for (std::int64_t k = 0; k < length; ++k, panel += V * L) {
+        Vector<T, L> b[V];
+        unroll<V>([&](auto v) DTNN_UNROLLED { b[v] = load<T, L>(panel + v * L); });
+        unroll<R>([&](auto r) DTNN_UNROLLED {
+            const Vector<T, L> a = broadcast<T, L>(row[r][k]);
+            unroll<V>([&](auto v) DTNN_UNROLLED { sums[r][v] += a * b[v]; });
+        });
+    }
+}
+
+/// sums[r][v] += a[i][r] * b[i][v] over the pairs (a[i], b[i]): a sum of outer products.
+template <class T, int L, int R, int V>
+DTNN_INLINE void multiply_pairs(Vector<T, L> (&sums)[R][V], const T* const* pairs,
+                                std::int64_t count, std::int64_t a_offset, std::int64_t b_offset) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        const T* a = pairs[2 * i] + a_offset;
+        const T* from = pairs[2 * i + 1] + b_offset;
+        Vector<T, L> b[V];
+        unroll<V>([&](auto v) DTNN_UNROLLED { b[v] = load<T, L>(from + v * L); });
+        unroll<R>([&](auto r) DTNN_UNROLLED {
+            const Vector<T, L> scalar = broadcast<T, L>(a[r]);
+            unroll<V>([&](auto v) DTNN_UNROLLED { sums[r][v] += scalar * b[v]; });
+        });
+    }
+}
+
+}  // namespace
+}  // namespace dtnn::kernels::DTNN_ISA
