@@ -2,7 +2,9 @@
 /// Specs after composition and validation: typed, complete (defaults filled in), every value with its place.
 
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/support/diagnostics.hpp"
@@ -26,16 +28,19 @@ struct ModelSpec {
     std::string name;
     plan::Dims input_shape;            ///< channels, height, width
     std::vector<LayerSpec> layers;
+    std::map<std::string, Span> spans; ///< of the fields the user wrote
     Span span;
-    Span input_span;
+    Span input_span;                   ///< of the shape
 };
 
 struct DatasetSpec {
     plan::Dataset dataset;             ///< sizes before the validation split
+    std::map<std::string, Span> spans; ///< of the fields the user wrote
     Span span;
 };
 
 struct TrainingSpec {
+    std::string name;                  ///< empty: none given
     plan::Training training;
     plan::DType dtype = plan::DType::f32;
     std::map<std::string, Span> spans;
@@ -50,6 +55,8 @@ struct JobSpec {
     TrainingSpec training;
     int threads = 0;                   ///< 0: decided by the compiler's caller
     std::int64_t memory_budget = 0;    ///< bytes per rank, 0: none
+    std::map<std::string, Span> spans; ///< of the job's own fields that the user wrote
+    bool model_alone = false;          ///< loaded from a model file: the dataset was made to fit it
     std::vector<plan::ResolvedValue> values;
     std::string resolved_text;         ///< one YAML document
 };
@@ -63,6 +70,13 @@ struct LoadOptions {
 /// it can be summarised and checked). Never throws for a user's mistake: see `diagnostics`. The result is only
 /// meaningful when `diagnostics` has no errors.
 JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics);
+
+/// All that `dtnnc check` says about one file: a job or a model as load_job and build_graph see it, a dataset or a
+/// training on its own.
+void check_spec(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics);
+
+/// "4GiB", "512MiB", "1.5GB" or plain bytes; nothing when it is none of these.
+std::optional<std::int64_t> parse_memory_size(std::string_view text);
 
 struct Graph;
 

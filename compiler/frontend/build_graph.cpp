@@ -1,0 +1,183 @@
+// From a validated model to its forward graph, through the operators' shape rules.
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/specs.hpp"
+#include "compiler/frontend/wiring.hpp"
+#include "compiler/ir/graph.hpp"
+#include "compiler/ops/emit.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// A shape without its batch: 8x14x14.
+std::string sample_text(const Dims& dims) {
+    return dims.size() < 2 ? "one value"
+                           : fmt::format("{}", fmt::join(dims.begin() + 1, dims.end(), "x"));
+}
+
+class GraphBuilder {
+  public:
+    GraphBuilder(const JobSpec& job, std::int64_t batch, Diagnostics& diagnostics)
+        : job_(job), diagnostics_(diagnostics) {
+        graph_.name = job.model.name;
+        Type source{job.training.dtype, {batch}, {}};
+        source.dims.insert(source.dims.end(), job.model.input_shape.begin(),
+                           job.model.input_shape.end());
+        input_ = graph_.add_input("source", source);
+    }
+
+    Graph build() {
+        const std::vector<WiredLayer> layers = wire_layers(job_.model, true, diagnostics_);
+        if (diagnostics_.has_errors() || layers.empty()) return {};
+        for (const WiredLayer& layer : layers)
+            if (!add(layer)) return std::move(graph_);
+        graph_.outputs.push_back({"predictions", values_.back()});
+        check_predictions(layers.back());
+        return std::move(graph_);
+    }
+
+  private:
+    ValueId value(int layer) const {
+        return layer < 0 ? input_ : values_[static_cast<std::size_t>(layer)];
+    }
+
+    bool add(const WiredLayer& wired) {
+        const LayerSpec& spec = *wired.spec;
+        const OpDef& def = op(spec.type);
+        const LayerId layer(graph_.layers.size());
+        plan::Layer row;
+        row.index = static_cast<int>(graph_.layers.size());
+        row.name = spec.name;
+        row.type = spec.type;
+        row.attributes = spec.fields;
+        row.place = spec.span.place;
+        for (const int source : wired.sources)
+            row.from.push_back(source < 0 ? "input"
+                                          : graph_.layers[static_cast<std::size_t>(source)].name);
+
+        Node node;
+        node.op = spec.type;
+        node.attributes = spec.fields;
+        node.layer = layer;
+        node.place = spec.span.place;
+        std::vector<Type> types;
+        for (const int source : wired.sources) {
+            node.inputs.push_back(value(source));
+            types.push_back(graph_.type(value(source)));
+        }
+
+        // Parameters join the graph only when the layer fits: a refused layer must not leave half
+        // of itself.
+        std::vector<Parameter> parameters;
+        const Type input = types.front();
+        for (const ParameterRule& rule : def.parameters) {
+            Parameter parameter;
+            parameter.dims = rule.dims(input, spec.fields);
+            if (parameter.dims.empty()) continue;
+            parameter.name = fmt::format("{}.{}", spec.name, rule.role);
+            parameter.role = rule.role;
+            parameter.trainable = rule.trainable;
+            parameter.initializer = rule.initializer(parameter.dims, spec.fields);
+            parameter.layer = layer;
+            parameter.place = spec.span.place;
+            types.push_back({input.dtype, parameter.dims, {}});
+            parameters.push_back(std::move(parameter));
+        }
+        std::vector<Type> results;
+        if (const auto error = infer(def, types, node.attributes, results)) {
+            report(wired, *error);
+            return false;
+        }
+        for (Parameter& parameter : parameters) {
+            parameter.initializer.stream = static_cast<std::int64_t>(graph_.parameters.size());
+            const std::int64_t elements = plan::element_count(parameter.dims);
+            row.parameters += elements;
+            row.trainable += parameter.trainable ? elements : 0;
+            if (parameter.role == "weights") row.weights_shape = parameter.dims;
+            const Type type{input.dtype, parameter.dims, {}};
+            node.inputs.push_back(graph_.add_parameter(std::move(parameter), type));
+        }
+        row.forward_flops =
+            flops_per_sample(def, types, results, wired.sources.size(), node.attributes);
+        row.output_shape.assign(results.front().dims.begin() + 1, results.front().dims.end());
+        graph_.layers.push_back(std::move(row));
+        const NodeId id = graph_.add_node(std::move(node), results, spec.name);
+        values_.push_back(graph_.node(id).outputs.front());
+        return true;
+    }
+
+    static std::int64_t flops_per_sample(const OpDef& def, std::vector<Type> inputs,
+                                         std::vector<Type> results, std::size_t activations,
+                                         const Attributes& attributes) {
+        for (std::size_t i = 0; i < activations; ++i)
+            inputs[i].dims[0] = 1;
+        for (Type& result : results)
+            result.dims[0] = 1;
+        return def.cost ? def.cost(inputs, results, attributes).flops : 0;
+    }
+
+    void report(const WiredLayer& wired, const ShapeError& shape_error) {
+        const LayerSpec& spec = *wired.spec;
+        const auto field = spec.spans.find(shape_error.field);
+        Diagnostic& error = diagnostics_.error(
+            Code::shape_error, field == spec.spans.end() ? spec.span : field->second,
+            shape_error.text);
+        for (const int source : wired.sources) {
+            const std::string shape = sample_text(graph_.type(value(source)).dims);
+            if (source < 0) {
+                error.notes.push_back(
+                    {job_.model.input_span, fmt::format("the model's input is {}", shape)});
+            } else {
+                const plan::Layer& row = graph_.layers[static_cast<std::size_t>(source)];
+                error.notes.push_back({{row.place, static_cast<int>(row.type.size())},
+                                       fmt::format("`{}` gives {}", row.name, shape)});
+            }
+        }
+        error.help = shape_error.help;
+    }
+
+    void check_predictions(const WiredLayer& last) {
+        const std::int64_t classes = job_.dataset.dataset.classes;
+        const Dims& dims = graph_.type(values_.back()).dims;
+        if (classes == 0 || (dims.size() == 2 && dims[1] == classes)) return;
+        const std::string fact =
+            dims.size() == 2 ? fmt::format("the model gives {} predictions", dims[1])
+                             : fmt::format("the model gives {} instead of a list of predictions",
+                                           sample_text(dims));
+        // The width of the predictions is most often decided by a dense layer before the last.
+        Span span = last.spec->span;
+        std::string help =
+            "end with `flatten` and `- dense: {units: " + std::to_string(classes) + "}`";
+        if (dims.size() == 2)
+            for (auto row = graph_.layers.rbegin(); row != graph_.layers.rend(); ++row)
+                if (row->type == "dense" && row->output_shape == Dims{dims[1]}) {
+                    span = {row->place, static_cast<int>(row->type.size())};
+                    help = fmt::format("write `units: {}` for `{}`", classes, row->name);
+                    break;
+                }
+        Diagnostic& error =
+            diagnostics_.error(Code::classes_mismatch, span,
+                               fmt::format("{}, but the dataset `{}` has {} classes", fact,
+                                           job_.dataset.dataset.name, classes));
+        const auto declared = job_.dataset.spans.find("classes");
+        error.notes.push_back(
+            {declared == job_.dataset.spans.end() ? job_.dataset.span : declared->second,
+             "the dataset is here"});
+        error.help = help;
+    }
+
+    const JobSpec& job_;
+    Diagnostics& diagnostics_;
+    Graph graph_;
+    ValueId input_;
+    std::vector<ValueId> values_;
+};
+
+}  // namespace
+
+Graph build_graph(const JobSpec& job, std::int64_t batch, Diagnostics& diagnostics) {
+    return GraphBuilder(job, batch, diagnostics).build();
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,239 @@
+// load_job and check_spec: composition, validation, and what must hold between model, dataset and
+// training.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "compiler/frontend/composition.hpp"
+#include "compiler/frontend/resolved.hpp"
+#include "compiler/frontend/scalars.hpp"
+#include "compiler/frontend/specs.hpp"
+#include "compiler/frontend/validation.hpp"
+#include "compiler/frontend/wiring.hpp"
+#include "compiler/ir/graph.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+std::string shape_text(const plan::Dims& shape) {
+    return fmt::format("{}", fmt::join(shape, "x"));
+}
+
+Span span_or(const std::map<std::string, Span>& spans, const std::string& name, const Span& other) {
+    const auto found = spans.find(name);
+    return found == spans.end() ? other : found->second;
+}
+
+/// The name of a file as a job's name: what a folder cannot be called becomes `_`.
+std::string name_of_file(const std::string& file) {
+    std::string name = std::filesystem::path(file).stem().string();
+    for (char& c : name) {
+        const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
+        if (!kept) c = '_';
+    }
+    if (name.empty() || name[0] == '.' || name[0] == '-' || name[0] == '_') name.insert(0, "job");
+    return name.substr(0, 100);
+}
+
+void read_memory_budget(const FieldValues& fields, JobSpec& job, Diagnostics& diagnostics) {
+    if (!fields.values.contains("memory_budget")) return;
+    const std::string text = fields.text("memory_budget");
+    if (const auto bytes = parse_memory_size(text)) {
+        job.memory_budget = *bytes;
+        return;
+    }
+    diagnostics.error(
+        Code::wrong_type, fields.spans.at("memory_budget"),
+        fmt::format("`memory_budget` of job is `{}`; it must be a size, such as 4GiB or 512MiB",
+                    text));
+}
+
+void check_samples(const JobSpec& job, Diagnostics& diagnostics) {
+    const plan::Training& training = job.training.training;
+    const std::int64_t samples = job.dataset.dataset.train_samples;
+    const auto validation = static_cast<std::int64_t>(
+        std::floor(static_cast<double>(samples) * training.validation_split));
+    const std::int64_t left = samples - validation;
+    const Span sample_span = span_or(job.dataset.spans, "train_samples", job.dataset.span);
+    if (training.validation_split > 0 && (validation == 0 || left == 0)) {
+        Diagnostic& error = diagnostics.error(
+            Code::too_few_samples,
+            span_or(job.training.spans, "validation_split", job.training.span),
+            fmt::format("`validation_split` {} of {} training samples leaves {} for {}",
+                        training.validation_split, samples, 0,
+                        validation == 0 ? "validation" : "training"));
+        error.notes.push_back({sample_span, "the dataset is here"});
+        return;
+    }
+    if (training.batch_size > left) {
+        Diagnostic& error = diagnostics.error(
+            Code::too_few_samples, span_or(job.training.spans, "batch_size", job.training.span),
+            fmt::format(
+                "`batch_size` {} is more than the {} training samples{}", training.batch_size, left,
+                validation > 0 ? fmt::format(" ({} less {} for validation)", samples, validation)
+                               : std::string()));
+        error.notes.push_back({sample_span, "the dataset is here"});
+    }
+}
+
+void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
+    const plan::Dims& samples = job.dataset.dataset.shape;
+    const plan::Dims& input = job.model.input_shape;
+    if (samples.size() != 3 || input.size() != 3 || samples == input) return;
+    Diagnostic& error = diagnostics.error(
+        Code::shape_mismatch, job.model.input_span,
+        fmt::format("the model reads {}, but samples of the dataset `{}` are {}", shape_text(input),
+                    job.dataset.dataset.name, shape_text(samples)));
+    error.notes.push_back(
+        {span_or(job.dataset.spans, "shape", job.dataset.span), "the dataset is here"});
+}
+
+/// Makes the dataset of a model alone fit it: samples of its input's shape, a class for every
+/// prediction.
+void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
+    const auto set = [&](const char* key, SourceNode value) {
+        if (!tree.find(key)) tree.entries.push_back({key, Span{}, std::move(value)});
+    };
+    const SourceEntry* type = tree.find("type");
+    if (type && !(type->value.is_scalar() && type->value.text == "synthetic")) return;
+    set("type", make_scalar("synthetic"));
+    SourceNode shape;
+    shape.kind = SourceNode::Kind::list;
+    for (const std::int64_t extent : job.model.input_shape)
+        shape.items.push_back(make_scalar(fmt::format("{}", extent)));
+    if (shape.items.size() != 3) shape.items.assign(3, make_scalar("1"));
+    set("shape", std::move(shape));
+    std::int64_t classes = 10;
+    if (model_sound) {
+        Diagnostics unheard;  // build_graph reports the same again to whoever builds the graph
+        const Graph graph = build_graph(job, 1, unheard);
+        if (!unheard.has_errors() && !graph.outputs.empty()) {
+            const plan::Dims& dims = graph.type(graph.outputs.front().value).dims;
+            if (dims.size() == 2 && dims[1] >= 2) classes = dims[1];
+        }
+    }
+    set("classes", make_scalar(fmt::format("{}", classes)));
+}
+
+JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::string& file,
+                 Diagnostics& diagnostics) {
+    JobSpec job;
+    job.file = file;
+    job.model_alone = model_alone;
+    FieldTable table = job_table();
+    if (model_alone || !composed)
+        for (Field& field : table)
+            field.optional = true;
+    const Span own_span{{file, 1, 1}, 1};
+    FieldValues fields = read_fields(tree, table, {"job", own_span}, diagnostics);
+    check_spec_name(fields, "job", diagnostics);
+    job.name = fields.spans.contains("name") && !fields.spans["name"].place.file.empty()
+                   ? fields.text("name")
+                   : name_of_file(file);
+    job.threads = static_cast<int>(fields.integer("threads"));
+    read_memory_budget(fields, job, diagnostics);
+    job.spans = fields.spans;
+    std::erase_if(job.spans, [](const auto& entry) { return entry.second.place.file.empty(); });
+
+    // What could not be loaded has its diagnostic; the rest is checked all the same.
+    const auto part = [&](const char* name) -> SourceEntry* {
+        SourceEntry* entry = tree.find(name);
+        if (!entry) return nullptr;
+        if (entry->value.is_map()) return entry;
+        if (composed)
+            diagnostics.error(Code::wrong_type, entry->value.span,
+                              fmt::format("`{}` of job is {}; it must be {}", name,
+                                          describe(entry->value), describe(FieldType::reference)));
+        return nullptr;
+    };
+    bool model_sound = false;
+    if (SourceEntry* entry = part("model")) {
+        const int errors = diagnostics.error_count();
+        job.model = read_model(entry->value, job.name, diagnostics);
+        wire_layers(job.model, diagnostics.error_count() == errors, diagnostics);
+        model_sound = diagnostics.error_count() == errors;
+    }
+    if (model_alone) {
+        if (!tree.find("dataset")) tree.entries.push_back({"dataset", Span{}, make_map()});
+        if (!tree.find("training")) tree.entries.push_back({"training", Span{}, make_map()});
+        SourceEntry* dataset = tree.find("dataset");
+        if (dataset->value.is_map()) fit_dataset(job, dataset->value, model_sound);
+    }
+    SourceEntry* dataset = part("dataset");
+    if (dataset) {
+        if (dataset->value.span.place.file.empty()) dataset->value.span = job.model.span;
+        job.dataset =
+            read_dataset(dataset->value, model_alone ? job.model.name : job.name, diagnostics);
+    }
+    SourceEntry* training = part("training");
+    if (training) {
+        if (training->value.span.place.file.empty()) training->value.span = job.model.span;
+        job.training = read_training(training->value, diagnostics);
+        // A training's name has no meaning beyond its file; the resolved specs carry it for people.
+        if (const SourceEntry* name = training->value.find("name"); name && name->value.is_scalar())
+            job.training.name = name->value.text;
+    }
+    if (diagnostics.has_errors()) return job;
+    check_shapes(job, diagnostics);
+    check_samples(job, diagnostics);
+    if (diagnostics.has_errors()) return job;
+    describe_resolved(job);
+    return job;
+}
+
+}  // namespace
+
+JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
+    JobSpec empty;
+    empty.file = path;
+    Composer composer(options, diagnostics);
+    auto loaded = composer.load_root(path);
+    if (!loaded) return empty;
+    const bool model_alone = loaded->kind->name == "model";
+    if (!model_alone && loaded->kind->name != "job") {
+        diagnostics
+            .error(Code::wrong_kind, Span{{path, 1, 1}, 1},
+                   fmt::format("`{}` is a {} spec; here a job or a model is wanted", path,
+                               loaded->kind->name))
+            .help = "a job names its model, dataset and training";
+        return empty;
+    }
+    SourceNode tree = std::move(loaded->tree);
+    if (model_alone) {
+        SourceNode job = make_map(Span{{path, 1, 1}, 1});
+        job.entries.push_back({"model", Span{}, std::move(tree)});
+        tree = std::move(job);
+    }
+    const bool composed = composer.compose_job(tree, path);
+    return read_job(std::move(tree), model_alone, composed, path, diagnostics);
+}
+
+void check_spec(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
+    {
+        // The kind decides what checking means; mistakes found on the way are reported by what
+        // follows.
+        Diagnostics unheard;
+        LoadOptions no_settings = options;
+        no_settings.settings.clear();
+        const auto loaded = Composer(no_settings, unheard).load_root(path);
+        if (loaded && (loaded->kind->name == "dataset" || loaded->kind->name == "training")) {
+            const bool dataset = loaded->kind->name == "dataset";
+            for (const auto& file : {path})
+                diagnostics.add_file(file, *unheard.file_text(file));
+            SourceNode tree = loaded->tree;
+            tree.span = Span{{path, 1, 1}, 1};
+            if (dataset)
+                read_dataset(tree, name_of_file(path), diagnostics);
+            else
+                read_training(tree, diagnostics);
+            return;
+        }
+    }
+    const JobSpec job = load_job(path, options, diagnostics);
+    if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
+}
+
+}  // namespace dtnn::compiler
