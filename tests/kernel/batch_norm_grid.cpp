@@ -1,0 +1,176 @@
+#include <cmath>
+
+#include "tests/kernel/conformance.hpp"
+
+namespace dtnn::kernels::conformance {
+namespace {
+
+std::vector<Dims> shapes() {
+    std::vector<Dims> list;
+    for (const std::int64_t channels : {1, 3, 4, 5, 8, 16, 17, 64}) {
+        list.push_back({3, channels, 5, 7});
+        list.push_back({33, channels});
+    }
+    list.push_back({1, 6, 1, 2});
+    list.push_back({2, 128, 16, 16});
+    list.push_back({16, 4, 28, 28});
+    list.push_back({2, 100, 6, 6});
+    return list;
+}
+
+TensorDesc per_channel(const Dims& shape) {
+    return row_major({shape[1]});
+}
+
+TensorDesc mask_of(const Dims& shape) {
+    return row_major({(tensor(shape).elements() + 7) / 8}, DType::u8);
+}
+
+void make_positive(Buffer& buffer) {
+    for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i) {
+        buffer.set(i, std::abs(buffer.get(i)) + 0.1);
+    }
+}
+
+/// Far from zero mean, so that a careless variance shows.
+void shift(Buffer& buffer) {
+    for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i)
+        buffer.set(i, buffer.get(i) + 30);
+}
+
+struct Variant {
+    bool relu, residual, mask, statistics;
+};
+constexpr Variant kVariants[] = {{false, false, false, false}, {true, false, false, false},
+                                 {true, false, true, false},   {true, true, true, true},
+                                 {false, true, false, false},  {false, false, false, true}};
+
+}  // namespace
+
+GRID(batch_norm_training) {
+    std::vector<Case> cases;
+    for (const Dims& shape : shapes()) {
+        for (const Variant& variant : kVariants) {
+            const TensorDesc image = tensor(shape), channel = per_channel(shape);
+            std::vector<TensorDesc> sources{image, channel, channel, channel, channel};
+            if (variant.statistics) sources.push_back(row_major({2, shape[1]}, DType::f64));
+            if (variant.residual) sources.push_back(image);
+            std::vector<TensorDesc> results{image, channel, channel, channel, channel};
+            if (variant.mask) results.push_back(mask_of(shape));
+            Case item;
+            item.problem = problem("batch_norm_training", sources, results,
+                                   {{"epsilon", 1e-5},
+                                    {"momentum", 0.9},
+                                    {"epilogue", std::string(variant.relu ? "relu" : "none")},
+                                    {"statistics", variant.statistics},
+                                    {"residual", variant.residual},
+                                    {"mask", variant.mask}});
+            // The mean of 30 leaves half a digit less for the normalised value.
+            item.f32_tolerance = 1e-5;
+            item.f64_tolerance = 1e-12;
+            item.in_place = {{0, 0}, {3, 3}, {4, 4}};
+            if (variant.residual) item.in_place.emplace_back(0, int(sources.size()) - 1);
+            item.prepare = [variant, shape](std::vector<Buffer>& buffers) {
+                if (!variant.statistics) shift(buffers[0]);
+                make_positive(buffers[4]);
+                if (!variant.statistics) return;
+                const std::int64_t channels = shape[1];
+                for (std::int64_t c = 0; c < channels; ++c) {
+                    double sum = 0, squares = 0;
+                    for (std::int64_t i = c; i < buffers[0].tensor().elements(); i += channels) {
+                        sum += buffers[0].get(i);
+                        squares += buffers[0].get(i) * buffers[0].get(i);
+                    }
+                    buffers[5].set(c, sum);
+                    buffers[5].set(channels + c, squares);
+                }
+            };
+            cases.push_back(item);
+        }
+    }
+    return cases;
+}
+
+GRID(batch_norm_backward) {
+    std::vector<Case> cases;
+    for (const Dims& shape : shapes()) {
+        for (const Variant& variant : kVariants) {
+            if (variant.residual && variant.relu && !variant.mask) continue;
+            const TensorDesc image = tensor(shape), channel = per_channel(shape);
+            std::vector<TensorDesc> sources{image, image, channel, channel, channel};
+            if (variant.relu && !variant.mask) sources.push_back(channel);
+            if (variant.mask) sources.push_back(mask_of(shape));
+            std::vector<TensorDesc> results{image, channel, channel};
+            if (variant.residual) results.push_back(image);
+            Case item;
+            item.problem = problem("batch_norm_backward", sources, results,
+                                   {{"epilogue", std::string(variant.relu ? "relu" : "none")},
+                                    {"mask", variant.mask},
+                                    {"residual", variant.residual}});
+            item.f32_tolerance = 4e-6;
+            item.f64_tolerance = 1e-12;
+            item.in_place = {{0, 1}};
+            if (variant.residual) item.in_place.emplace_back(3, 1);
+            item.prepare = [](std::vector<Buffer>& buffers) { make_positive(buffers[4]); };
+            cases.push_back(item);
+        }
+    }
+    return cases;
+}
+
+GRID(batch_norm_inference) {
+    std::vector<Case> cases;
+    for (const Dims& shape : shapes()) {
+        for (const Variant& variant : kVariants) {
+            if (variant.mask || variant.statistics) continue;
+            const TensorDesc image = tensor(shape), channel = per_channel(shape);
+            std::vector<TensorDesc> sources{image, channel, channel, channel, channel};
+            if (variant.residual) sources.push_back(image);
+            Case item;
+            item.problem = problem("batch_norm_inference", sources, {image},
+                                   {{"epsilon", 1e-5},
+                                    {"epilogue", std::string(variant.relu ? "relu" : "none")},
+                                    {"residual", variant.residual}});
+            item.f32_tolerance = 2e-6;
+            item.f64_tolerance = 1e-14;
+            item.in_place = {{0, 0}};
+            if (variant.residual) item.in_place.emplace_back(0, 5);
+            item.prepare = [](std::vector<Buffer>& buffers) { make_positive(buffers[4]); };
+            cases.push_back(item);
+        }
+    }
+    return cases;
+}
+
+GRID(fold_batch_norm) {
+    std::vector<Case> cases;
+    struct Weights {
+        TensorDesc tensor;
+        std::int64_t channels, axis;
+    };
+    const std::vector<Weights> list{
+        {{DType::f32, {16, 3, 3, 3}, {2, 3, 1, 0}}, 16, -1},
+        {{DType::f32, {5, 7, 1, 2}, {2, 3, 1, 0}}, 5, -1},
+        {{DType::f32, {5, 7, 3, 1}, {}}, 5, -1},
+        {{DType::f32, {12, 9}, {}}, 9, -1},
+        {{DType::f32, {3, 2, 2, 6}, {1, 2, 0, 3}}, 6, 3},
+    };
+    for (const Weights& weights : list) {
+        for (const bool bias : {false, true}) {
+            const TensorDesc channel = row_major({weights.channels});
+            std::vector<TensorDesc> sources{weights.tensor, channel, channel, channel, channel};
+            if (bias) sources.push_back(channel);
+            Attributes attributes{{"epsilon", 1e-5}, {"bias", bias}};
+            if (weights.axis >= 0) attributes["axis"] = weights.axis;
+            cases.push_back(
+                {.problem =
+                     problem("fold_batch_norm", sources, {weights.tensor, channel}, attributes),
+                 .f32_tolerance = 2e-6,
+                 .f64_tolerance = 1e-14,
+                 .prepare = [](std::vector<Buffer>& buffers) { make_positive(buffers[4]); }});
+        }
+    }
+    return cases;
+}
+
+}  // namespace dtnn::kernels::conformance

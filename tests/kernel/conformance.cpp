@@ -1,0 +1,376 @@
+#include "tests/kernel/conformance.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "kernels/philox.hpp"
+#include "kernels/thread_team.hpp"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#define DTNN_POISON(address, size) ASAN_POISON_MEMORY_REGION(address, size)
+#define DTNN_UNPOISON(address, size) ASAN_UNPOISON_MEMORY_REGION(address, size)
+#else
+#define DTNN_POISON(address, size)
+#define DTNN_UNPOISON(address, size)
+#endif
+
+namespace dtnn::kernels::conformance {
+namespace {
+
+constexpr std::byte kFill{0xFF};
+constexpr std::byte kGuardByte{0xA5};
+
+std::map<std::string, std::vector<Case> (*)()>& grids() {
+    static std::map<std::string, std::vector<Case> (*)()> registered;
+    return registered;
+}
+
+const std::vector<Case>& cases_of(const std::string& op) {
+    static std::map<std::string, std::vector<Case>> built;
+    const auto found = built.find(op);
+    return found != built.end() ? found->second : built[op] = grids().at(op)();
+}
+
+template <class T>
+T read(const std::byte* from) {
+    T value;
+    std::memcpy(&value, from, sizeof(T));
+    return value;
+}
+
+template <class T>
+void write(std::byte* to, double number) {
+    const T value = T(number);
+    std::memcpy(to, &value, sizeof(T));
+}
+
+std::int64_t size_of(DType dtype) {
+    TensorDesc one;
+    one.dtype = dtype;
+    return one.bytes();
+}
+
+Problem in_precision(Problem problem, DType dtype) {
+    problem.dtype = dtype;
+    for (auto* tensors : {&problem.sources, &problem.destinations}) {
+        for (TensorDesc& tensor : *tensors) {
+            if (tensor.dtype == DType::f32) tensor.dtype = dtype;
+        }
+    }
+    return problem;
+}
+
+std::vector<Buffer> allocate(const std::vector<TensorDesc>& tensors) {
+    std::vector<Buffer> buffers;
+    for (const TensorDesc& tensor : tensors)
+        buffers.emplace_back(tensor);
+    return buffers;
+}
+
+std::vector<Buffer> make_sources(const Case& item, const Problem& problem) {
+    std::vector<Buffer> sources = allocate(problem.sources);
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+        const TensorDesc& tensor = sources[s].tensor();
+        for (std::int64_t i = 0; i < tensor.elements(); ++i) {
+            const double random = noise(s, std::uint64_t(i));
+            const bool floating = tensor.dtype == DType::f32 || tensor.dtype == DType::f64;
+            sources[s].set(i, floating
+                                  ? 2 * random - 1
+                                  : (tensor.dtype == DType::u8 ? std::floor(random * 256) : 0));
+        }
+    }
+    if (item.prepare) item.prepare(sources);
+    return sources;
+}
+
+std::vector<const void*> source_pointers(std::vector<Buffer>& buffers) {
+    std::vector<const void*> pointers;
+    for (Buffer& buffer : buffers)
+        pointers.push_back(buffer.data());
+    return pointers;
+}
+
+std::vector<void*> destination_pointers(std::vector<Buffer>& buffers) {
+    std::vector<void*> pointers;
+    for (Buffer& buffer : buffers)
+        pointers.push_back(buffer.data());
+    return pointers;
+}
+
+/// The first element that is off, in words; empty when there is none.
+std::string difference(Buffer& got, Buffer& wanted, double tolerance) {
+    for (std::int64_t i = 0; i < got.tensor().elements(); ++i) {
+        const double a = got.get(i), b = wanted.get(i);
+        if (a == b) continue;
+        if (std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b))) continue;
+        return "element " + std::to_string(i) + " of " + std::to_string(got.tensor().elements()) +
+               " is " + std::to_string(a) + ", not " + std::to_string(b) + " (off by " +
+               std::to_string(std::abs(a - b) / 1e-9) + "e-9)";
+    }
+    return {};
+}
+
+bool same_bytes(Buffer& a, Buffer& b) {
+    return std::memcmp(a.data(), b.data(), std::size_t(a.tensor().bytes())) == 0;
+}
+
+ThreadTeam& team_of(int threads) {
+    static std::map<int, std::unique_ptr<ThreadTeam>> teams;
+    std::unique_ptr<ThreadTeam>& team = teams[threads];
+    if (!team) team = std::make_unique<ThreadTeam>(threads);
+    return *team;
+}
+
+std::string describe(const Problem& problem) {
+    std::string text = problem.op;
+    for (const auto* tensors : {&problem.sources, &problem.destinations}) {
+        text += tensors == &problem.sources ? " (" : " -> (";
+        for (const TensorDesc& tensor : *tensors) {
+            text += "[";
+            for (const std::int64_t dim : tensor.dims)
+                text += std::to_string(dim) + " ";
+            text += "]";
+        }
+        text += ")";
+    }
+    for (const auto& [name, value] : problem.attributes) {
+        text += " " + name + "=";
+        if (const auto* values = std::get_if<std::vector<std::int64_t>>(&value)) {
+            for (const std::int64_t number : *values)
+                text += std::to_string(number) + ",";
+        } else if (const auto* string = std::get_if<std::string>(&value)) {
+            text += *string;
+        } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {
+            text += std::to_string(*whole);
+        } else if (const auto* real = std::get_if<double>(&value)) {
+            text += std::to_string(*real);
+        } else {
+            text += std::get<bool>(value) ? "true" : "false";
+        }
+    }
+    return text;
+}
+
+/// Binds and runs a kernel once more on fresh destinations and compares with `wanted`. `in_place`:
+/// the one pair to overlay.
+void run_and_compare(const KernelInfo& kernel, const Case& item, const Problem& problem,
+                     ThreadTeam& team, std::vector<Buffer>& wanted,
+                     const std::pair<int, int>* in_place) {
+    std::vector<Buffer> sources = make_sources(item, problem);
+    std::vector<Buffer> untouched = make_sources(item, problem);
+    std::vector<Buffer> destinations = allocate(problem.destinations);
+    std::vector<void*> to = destination_pointers(destinations);
+    if (in_place != nullptr) {
+        to[std::size_t(in_place->first)] = sources[std::size_t(in_place->second)].data();
+    }
+    TensorDesc scratch;
+    scratch.dtype = DType::u8;
+    scratch.dims = {workspace_bytes(kernel, problem)};
+    Buffer workspace(scratch);
+    const std::vector<const void*> from = source_pointers(sources);
+    const auto bound = kernels::bind(kernel, problem, from, to, workspace.contents());
+    REQUIRE_MESSAGE(bound != nullptr, "bind refused what `refusal` accepted");
+    bound->run(team);
+
+    const double tolerance = problem.dtype == DType::f32 ? item.f32_tolerance : item.f64_tolerance;
+    for (std::size_t d = 0; d < destinations.size(); ++d) {
+        const bool overlaid = in_place != nullptr && std::size_t(in_place->first) == d;
+        Buffer& result = overlaid ? sources[std::size_t(in_place->second)] : destinations[d];
+        const std::string off = difference(result, wanted[d], tolerance);
+        CHECK_MESSAGE(off.empty(), "destination " << d << ": " << off);
+        CHECK_MESSAGE(result.guards_are_intact(), "destination " << d << " was overrun");
+    }
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+        CHECK_MESSAGE(sources[s].guards_are_intact(), "source " << s << " was overrun");
+        if (in_place != nullptr && std::size_t(in_place->second) == s) continue;
+        CHECK_MESSAGE(same_bytes(sources[s], untouched[s]), "source " << s << " was changed");
+    }
+    CHECK_MESSAGE(workspace.guards_are_intact(), "the workspace was overrun");
+    if (in_place != nullptr) return;
+
+    // Again, with the workspace as the first run left it: the same bits.
+    std::vector<Buffer> first = allocate(problem.destinations);
+    for (std::size_t d = 0; d < destinations.size(); ++d) {
+        std::memcpy(first[d].data(), destinations[d].data(),
+                    std::size_t(destinations[d].tensor().bytes()));
+    }
+    bound->run(team);
+    for (std::size_t d = 0; d < destinations.size(); ++d) {
+        CHECK_MESSAGE(same_bytes(first[d], destinations[d]), "a second run differs in " << d);
+    }
+}
+
+/// Whether the kernel did the case.
+bool check_case(const KernelInfo& kernel, const Case& item, DType dtype, Isa isa) {
+    Problem problem = in_precision(item.problem, dtype);
+    problem.isa = isa;
+    if (const auto reason = refusal(kernel, problem)) {
+        CHECK_MESSAGE(!reason->empty(), "a refusal without a reason");
+        return false;
+    }
+    std::vector<Buffer> sources = make_sources(item, problem);
+    std::vector<Buffer> wanted = allocate(problem.destinations);
+    run_reference(problem, sources, wanted);
+    for (const int threads : {1, 2, 3}) {
+        // Workspaces may be booked for more threads than run.
+        problem.threads = threads == 2 ? 3 : threads;
+        INFO("kernel ", kernel.name, " ", name_of(isa), dtype == DType::f32 ? " f32 " : " f64 ",
+             threads, " threads: ", describe(problem));
+        run_and_compare(kernel, item, problem, team_of(threads), wanted, nullptr);
+        for (const auto& pair : item.in_place) {
+            INFO("destination ", pair.first, " on source ", pair.second);
+            run_and_compare(kernel, item, problem, team_of(threads), wanted, &pair);
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+Buffer::Buffer(TensorDesc tensor) : tensor_(std::move(tensor)), size_(tensor_.bytes()) {
+    const std::int64_t whole = (size_ + 2 * kGuard + 255) / 256 * 256;
+    bytes_.reset(static_cast<std::byte*>(std::aligned_alloc(256, std::size_t(whole))));
+    std::memset(bytes_.get(), int(kGuardByte), std::size_t(whole));
+    std::memset(bytes_.get() + kGuard, int(kFill), std::size_t(size_));
+    DTNN_POISON(bytes_.get(), kGuard);
+    DTNN_POISON(bytes_.get() + kGuard + size_, kGuard);
+}
+
+void Buffer::Free::operator()(std::byte* bytes) const {
+    std::free(bytes);
+}
+
+std::span<std::byte> Buffer::contents() {
+    return {bytes_.get() + kGuard, std::size_t(size_)};
+}
+
+double Buffer::get(std::int64_t element) const {
+    const std::byte* from = bytes_.get() + kGuard + element * size_of(tensor_.dtype);
+    switch (tensor_.dtype) {
+        case DType::f32:
+            return double(read<float>(from));
+        case DType::f64:
+            return read<double>(from);
+        case DType::i32:
+            return double(read<std::int32_t>(from));
+        case DType::i64:
+            return double(read<std::int64_t>(from));
+        case DType::u8:
+            break;
+    }
+    return double(read<std::uint8_t>(from));
+}
+
+void Buffer::set(std::int64_t element, double value) {
+    std::byte* to = bytes_.get() + kGuard + element * size_of(tensor_.dtype);
+    switch (tensor_.dtype) {
+        case DType::f32:
+            return write<float>(to, value);
+        case DType::f64:
+            return write<double>(to, value);
+        case DType::i32:
+            return write<std::int32_t>(to, value);
+        case DType::i64:
+            return write<std::int64_t>(to, value);
+        case DType::u8:
+            break;
+    }
+    write<std::uint8_t>(to, value);
+}
+
+bool Buffer::guards_are_intact() const {
+    DTNN_UNPOISON(bytes_.get(), kGuard);
+    DTNN_UNPOISON(bytes_.get() + kGuard + size_, kGuard);
+    bool intact = true;
+    for (std::int64_t i = 0; i < kGuard; ++i) {
+        if (bytes_[std::size_t(i)] != kGuardByte) intact = false;
+        if (bytes_[std::size_t(kGuard + size_ + i)] != kGuardByte) intact = false;
+    }
+    DTNN_POISON(bytes_.get(), kGuard);
+    DTNN_POISON(bytes_.get() + kGuard + size_, kGuard);
+    return intact;
+}
+
+TensorDesc tensor(Dims dims, DType dtype) {
+    TensorDesc result{dtype, std::move(dims), {}};
+    if (result.dims.size() == 4) result.order = {0, 2, 3, 1};
+    return result;
+}
+
+TensorDesc row_major(Dims dims, DType dtype) {
+    return {dtype, std::move(dims), {}};
+}
+
+Problem problem(std::string op, std::vector<TensorDesc> sources,
+                std::vector<TensorDesc> destinations, Attributes attributes) {
+    Problem result;
+    result.op = std::move(op);
+    result.sources = std::move(sources);
+    result.destinations = std::move(destinations);
+    result.attributes = std::move(attributes);
+    return result;
+}
+
+void run_reference(const Problem& problem, std::vector<Buffer>& sources,
+                   std::vector<Buffer>& destinations) {
+    Problem plain = problem;
+    plain.isa = Isa::baseline;
+    plain.threads = 1;
+    const KernelInfo* kernel = find_kernel(problem.op, "reference");
+    REQUIRE_MESSAGE(kernel != nullptr, problem.op << " has no reference kernel");
+    const auto from = source_pointers(sources);
+    const auto to = destination_pointers(destinations);
+    const auto bound = kernels::bind(*kernel, plain, from, to, {});
+    REQUIRE(bound != nullptr);
+    bound->run(team_of(1));
+}
+
+double noise(std::uint64_t stream, std::uint64_t element) {
+    const philox::Block block = philox::block(stream + 1, 0, element);
+    return philox::uniform_double(block[0], block[1]);
+}
+
+Registration::Registration(std::string op, std::vector<Case> (*grid)()) {
+    grids()[std::move(op)] = grid;
+}
+
+TEST_CASE("every operator of the catalogue ends with its reference and has a grid") {
+    std::set<std::string> seen;
+    for (const KernelInfo& kernel : catalogue()) {
+        const std::string op(kernel.op);
+        INFO("operator ", op);
+        CHECK(kernels_of(op).back().name == "reference");
+        CHECK(find_kernel(op, kernel.name) == &kernel);
+        CHECK_MESSAGE(grids().count(op) == 1, "add GRID(" << op << ") to tests/kernel");
+        seen.insert(op);
+    }
+    for (const auto& [op, grid] : grids()) {
+        CHECK_MESSAGE(seen.count(op) == 1, "a grid for " << op << ", which has no kernel");
+    }
+}
+
+TEST_CASE("kernels agree with the reference") {
+    for (const KernelInfo& kernel : catalogue()) {
+        if (kernel.name == "reference" || grids().count(std::string(kernel.op)) == 0) continue;
+        for (const DType dtype : {DType::f32, DType::f64}) {
+            if (!(dtype == DType::f32 ? kernel.f32 : kernel.f64)) continue;
+            for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+                if (isa < kernel.needs || isa > host_isa()) continue;
+                int done = 0;
+                for (const Case& item : cases_of(std::string(kernel.op))) {
+                    done += check_case(kernel, item, dtype, isa) ? 1 : 0;
+                }
+                CHECK_MESSAGE(done > 0, kernel.op << ": " << kernel.name
+                                                  << " refuses every case of the grid");
+            }
+        }
+    }
+}
+
+}  // namespace dtnn::kernels::conformance

@@ -1,0 +1,86 @@
+#pragma once
+/// The conformance harness: every kernel of the catalogue against its operator's reference.
+///
+/// An operator's grid is a list of cases, registered in any .cpp of this folder:
+///
+///     GRID(relu) {
+///         std::vector<Case> cases;
+///         for (std::int64_t n : {1, 17}) {
+///             cases.push_back(Case{.problem = problem("relu", {tensor({n, 3})}, {tensor({n,
+///             3})})});
+///         }
+///         return cases;
+///     }
+///
+/// A case runs in float and double, on every instruction set of this machine, with 1, 2 and 3
+/// threads.
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/dispatch.hpp"
+
+namespace dtnn::kernels::conformance {
+
+/// A block of memory between guards; filled with bytes that make a floating-point number a NaN.
+class Buffer {
+  public:
+    explicit Buffer(TensorDesc tensor);
+    Buffer(Buffer&&) = default;
+
+    const TensorDesc& tensor() const { return tensor_; }
+    void* data() { return bytes_.get() + kGuard; }
+    std::span<std::byte> contents();
+    /// By physical element, whatever the type.
+    double get(std::int64_t element) const;
+    void set(std::int64_t element, double value);
+    bool guards_are_intact() const;
+
+  private:
+    static constexpr std::int64_t kGuard = 256;
+    struct Free {
+        void operator()(std::byte* bytes) const;
+    };
+    TensorDesc tensor_;
+    std::int64_t size_;
+    std::unique_ptr<std::byte[], Free> bytes_;
+};
+
+struct Case {
+    /// f32 stands for the type under test; other types stay as they are.
+    Problem problem;
+    /// |got - wanted| <= tolerance * max(1, |wanted|); zero: equal.
+    double f32_tolerance = 0;
+    double f64_tolerance = 0;
+    /// (destination, source): the destination may lie on the source. The case runs again with each
+    /// of them so.
+    std::vector<std::pair<int, int>> in_place = {};
+    /// Fills what must not be arbitrary. Before it, floating sources hold uniform numbers in [-1,
+    /// 1), integers zero, bytes arbitrary bits.
+    std::function<void(std::vector<Buffer>& sources)> prepare = {};
+};
+
+/// Images are stored channels last, as by default in plans; `order` says otherwise.
+TensorDesc tensor(Dims dims, DType dtype = DType::f32);
+TensorDesc row_major(Dims dims, DType dtype = DType::f32);
+Problem problem(std::string op, std::vector<TensorDesc> sources,
+                std::vector<TensorDesc> destinations, Attributes attributes = {});
+
+/// Runs the operator's reference kernel.
+void run_reference(const Problem& problem, std::vector<Buffer>& sources,
+                   std::vector<Buffer>& destinations);
+
+/// Uniform in [0, 1), a pure function of its arguments.
+double noise(std::uint64_t stream, std::uint64_t element);
+
+struct Registration {
+    Registration(std::string op, std::vector<Case> (*grid)());
+};
+#define GRID(op)                                                                               \
+    static std::vector<::dtnn::kernels::conformance::Case> op##_grid();                        \
+    static const ::dtnn::kernels::conformance::Registration op##_registration(#op, op##_grid); \
+    static std::vector<::dtnn::kernels::conformance::Case> op##_grid()
+
+}  // namespace dtnn::kernels::conformance

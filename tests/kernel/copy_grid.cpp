@@ -1,0 +1,107 @@
+#include "tests/kernel/conformance.hpp"
+
+namespace dtnn::kernels::conformance {
+namespace {
+
+const std::vector<Dims> kImages{{1, 1, 1, 1}, {2, 3, 4, 5},  {1, 16, 7, 7}, {3, 17, 5, 3},
+                                {4, 8, 1, 9}, {2, 64, 4, 4}, {9, 1, 3, 3},  {2, 33, 40, 21}};
+
+}  // namespace
+
+GRID(reorder) {
+    std::vector<Case> cases;
+    const std::vector<std::vector<int>> orders{
+        {}, {0, 2, 3, 1}, {2, 3, 1, 0}, {1, 2, 0, 3}, {3, 1, 0, 2}};
+    for (const Dims& dims : kImages) {
+        for (const auto& from : orders) {
+            for (const auto& to : orders) {
+                cases.push_back({.problem = problem("reorder", {{DType::f32, dims, from}},
+                                                    {{DType::f32, dims, to}})});
+            }
+        }
+    }
+    cases.push_back({.problem = problem("reorder", {{DType::f32, {7, 9}, {}}},
+                                        {{DType::f32, {7, 9}, {1, 0}}})});
+    return cases;
+}
+
+GRID(flatten) {
+    std::vector<Case> cases;
+    for (const Dims& dims : kImages) {
+        const TensorDesc flat = row_major({dims[0], dims[1] * dims[2] * dims[3]});
+        cases.push_back({.problem = problem("flatten", {tensor(dims)}, {flat})});
+        cases.push_back({.problem = problem("flatten", {row_major(dims)}, {flat})});
+    }
+    return cases;
+}
+
+GRID(unflatten) {
+    std::vector<Case> cases;
+    for (const Dims& dims : kImages) {
+        const TensorDesc flat = row_major({dims[0], dims[1] * dims[2] * dims[3]});
+        cases.push_back(
+            {.problem = problem("unflatten", {flat}, {tensor(dims)}, {{"shape", dims}})});
+        cases.push_back(
+            {.problem = problem("unflatten", {flat}, {row_major(dims)}, {{"shape", dims}})});
+    }
+    return cases;
+}
+
+GRID(concat) {
+    std::vector<Case> cases;
+    for (const std::vector<std::int64_t>& channels :
+         std::vector<std::vector<std::int64_t>>{{1}, {3, 5}, {16, 16}, {1, 2, 3, 4}, {64, 17}}) {
+        std::int64_t sum = 0;
+        std::vector<TensorDesc> images, rows, plain;
+        for (const std::int64_t count : channels) {
+            images.push_back(tensor({2, count, 3, 5}));
+            plain.push_back(row_major({2, count, 3, 5}));
+            rows.push_back(row_major({7, count}));
+            sum += count;
+        }
+        cases.push_back({.problem = problem("concat", images, {tensor({2, sum, 3, 5})})});
+        cases.push_back({.problem = problem("concat", plain, {row_major({2, sum, 3, 5})})});
+        cases.push_back({.problem = problem("concat", rows, {row_major({7, sum})})});
+    }
+    return cases;
+}
+
+GRID(slice) {
+    std::vector<Case> cases;
+    struct Range {
+        std::int64_t channels, begin, end;
+    };
+    for (const Range& range :
+         {Range{1, 0, 1}, Range{8, 3, 5}, Range{64, 0, 16}, Range{37, 20, 37}}) {
+        const Attributes attributes{
+            {"axis", std::string("channels")}, {"begin", range.begin}, {"end", range.end}};
+        const std::int64_t part = range.end - range.begin;
+        cases.push_back({.problem = problem("slice", {tensor({2, range.channels, 3, 5})},
+                                            {tensor({2, part, 3, 5})}, attributes)});
+        cases.push_back({.problem = problem("slice", {row_major({2, range.channels, 3, 5})},
+                                            {row_major({2, part, 3, 5})}, attributes)});
+        cases.push_back({.problem = problem("slice", {row_major({7, range.channels})},
+                                            {row_major({7, part})}, attributes)});
+    }
+    return cases;
+}
+
+GRID(dropout_apply) {
+    std::vector<Case> cases;
+    for (const double rate : {0.0, 0.3, 0.5, 0.999}) {
+        for (const TensorDesc& image :
+             {row_major({1, 1}), row_major({3, 37}), row_major({64, 128}), tensor({2, 3, 5, 7}),
+              tensor({2, 16, 8, 8}), tensor({3, 20, 9, 11}), row_major({2, 3, 5, 7})}) {
+            cases.push_back(
+                {.problem = problem("dropout_apply", {image, row_major({1}, DType::i64)}, {image},
+                                    {{"rate", rate},
+                                     {"seed", std::int64_t(1234567)},
+                                     {"stream", std::int64_t(3)}}),
+                 .in_place = {{0, 0}},
+                 .prepare = [](std::vector<Buffer>& buffers) { buffers[1].set(0, 4294967297.0); }});
+        }
+    }
+    return cases;
+}
+
+}  // namespace dtnn::kernels::conformance

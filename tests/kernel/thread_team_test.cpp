@@ -1,0 +1,62 @@
+#include "kernels/thread_team.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+namespace dtnn::kernels {
+namespace {
+
+TEST_CASE("every member runs once, also after the team has gone to sleep") {
+    for (const int size : {1, 2, 3, 5}) {
+        ThreadTeam team(size);
+        std::vector<int> runs(std::size_t(size), 0);
+        for (int round = 0; round < 2000; ++round) {
+            team.run([&](int member) { ++runs[std::size_t(member)]; });
+            if (round % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        for (const int count : runs)
+            CHECK(count == 2000);
+    }
+}
+
+TEST_CASE("what members wrote is seen after the run, and what the caller wrote within it") {
+    ThreadTeam team(4);
+    std::vector<std::int64_t> numbers(1000);
+    std::int64_t expected = 0;
+    for (std::int64_t round = 0; round < 500; ++round) {
+        team.for_ranges(1000, 1, [&](std::int64_t begin, std::int64_t end, int) {
+            for (std::int64_t i = begin; i < end; ++i)
+                numbers[std::size_t(i)] += round;
+        });
+        expected += round;
+        for (const std::int64_t number : numbers)
+            REQUIRE(number == expected);
+    }
+}
+
+TEST_CASE("ranges cover everything once, in multiples of the grain") {
+    for (const int size : {1, 2, 3, 4}) {
+        ThreadTeam team(size);
+        for (const std::int64_t count : {0, 1, 2, 5, 16, 63, 64, 65, 1000}) {
+            for (const std::int64_t grain : {1, 8, 64}) {
+                std::vector<std::atomic<int>> seen(static_cast<std::size_t>(count));
+                std::atomic<bool> aligned{true};
+                team.for_ranges(count, grain, [&](std::int64_t begin, std::int64_t end, int) {
+                    if (begin % grain != 0 || (end != count && end % grain != 0)) aligned = false;
+                    for (std::int64_t i = begin; i < end; ++i)
+                        ++seen[std::size_t(i)];
+                });
+                CHECK(aligned);
+                for (const auto& times : seen)
+                    REQUIRE(times == 1);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace dtnn::kernels
