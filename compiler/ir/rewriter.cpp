@@ -65,6 +65,51 @@ const std::vector<ValueId>& Rewriter::copy(const Node& node) {
     return new_.nodes.back().outputs;
 }
 
+NodeId Rewriter::add_node(Node node, const std::vector<Type>& types, const std::string& name,
+                          const std::vector<std::string>& result_names) {
+    const NodeId id(new_.nodes.size());
+    node.outputs.clear();
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        Value v;
+        v.name = unique(i < result_names.size() ? result_names[i]
+                        : i == 0                ? name
+                                                : fmt::format("{}.{}", name, i));
+        v.type = types[i];
+        v.kind = ValueKind::result;
+        v.producer = id;
+        v.output = static_cast<int>(i);
+        node.outputs.push_back(ValueId(new_.values.size()));
+        new_.values.push_back(std::move(v));
+    }
+    new_.nodes.push_back(std::move(node));
+    return id;
+}
+
+ValueId Rewriter::add_input(const std::string& name, Type type) {
+    const ValueId id(new_.values.size());
+    Value v;
+    v.name = unique(name);
+    v.type = std::move(type);
+    v.kind = ValueKind::input;
+    new_.values.push_back(std::move(v));
+    new_.inputs.push_back(id);
+    return id;
+}
+
+ValueId Rewriter::add_parameter(Parameter parameter, Type type) {
+    const ValueId id(new_.values.size());
+    if (type.dims.empty()) type.dims = parameter.dims;
+    Value v;
+    v.name = unique(parameter.name);
+    v.type = std::move(type);
+    v.kind = ValueKind::parameter;
+    v.parameter = ParameterId(new_.parameters.size());
+    parameter.value = id;
+    new_.values.push_back(std::move(v));
+    new_.parameters.push_back(std::move(parameter));
+    return id;
+}
+
 void Rewriter::replace(ValueId old, ValueId replacement, bool keep_name) {
     DTNN_CHECK(replacement.valid() && replacement.index() < new_.values.size(),
                "replacement of `%{}`", old_.value(old).name);
@@ -104,7 +149,7 @@ std::string Rewriter::unique(const std::string& wanted) {
         names_.insert(new_.values[named_].name);
     if (wanted.empty()) return wanted;
     if (!names_.contains(wanted)) return wanted;
-    for (int i = 1;; ++i) {
+    for (int& i = ++next_[wanted];; ++i) {
         std::string name = fmt::format("{}.{}", wanted, i);
         if (!names_.contains(name)) return name;
     }

@@ -14,6 +14,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -41,6 +42,15 @@ class Rewriter {
     /// results.
     const std::vector<ValueId>& copy(const Node& node);
 
+    /// As the graph's functions of these names, but naming takes the same time however large the
+    /// graph is. Result 0 is named `name`, result i "name.i", or `result_names[i]` when given; all
+    /// made unique. `name` may be that of the old value that is replaced: nodes that are not copied
+    /// leave their names free.
+    NodeId add_node(Node node, const std::vector<Type>& types, const std::string& name,
+                    const std::vector<std::string>& result_names = {});
+    ValueId add_input(const std::string& name, Type type);
+    ValueId add_parameter(Parameter parameter, Type type);
+
     /// From now on readers of `old` read `replacement` (a value of the new graph). The new value
     /// takes the old one's name when `keep_name` and the name is free.
     void replace(ValueId old, ValueId replacement, bool keep_name = false);
@@ -58,6 +68,7 @@ class Rewriter {
     std::vector<ValueId> map_;               // by old value
     std::unordered_set<std::string> names_;  // of the first named_ values of new_
     std::size_t named_ = 0;
+    std::unordered_map<std::string, int> next_;  // the number to try next after a taken name
     int prologue_ = 0;
 };
 
