@@ -88,9 +88,15 @@ class Parser {
         while (!text.empty() && text.front() == ' ')
             text.remove_prefix(1);
         const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
-        if (graph_.nodes.empty()) return;
-        for (const Phase phase : {Phase::forward, Phase::backward, Phase::update, Phase::metric})
-            if (word == name_of(phase)) graph_.nodes.back().phase = phase;
+        for (const Phase phase : {Phase::forward, Phase::backward, Phase::update, Phase::metric}) {
+            if (word != name_of(phase)) continue;
+            // Looking for a comma after the last type reads the comment while the node is still
+            // being read.
+            if (current_ != nullptr)
+                current_->phase = phase;
+            else if (!graph_.nodes.empty())
+                graph_.nodes.back().phase = phase;
+        }
     }
 
     bool peek(char c) {
@@ -250,6 +256,7 @@ class Parser {
         } while (accept(','));
         expect('=');
         Node node;
+        current_ = &node;
         node.op = identifier();
         expect('(');
         while (!accept(')')) {
@@ -268,6 +275,7 @@ class Parser {
         if (types.size() != results.size())
             fail(fmt::format("`{}` has {} results but {} names", node.op, types.size(),
                              results.size()));
+        current_ = nullptr;
         const NodeId id = graph_.add_node(std::move(node), types, "");
         for (std::size_t i = 0; i < results.size(); ++i) {
             const ValueId value = graph_.node(id).outputs[i];
@@ -321,6 +329,7 @@ class Parser {
     std::size_t at_ = 0;
     Graph graph_;
     std::unordered_map<std::string, ValueId> values_;
+    Node* current_ = nullptr;  ///< the node being read, until it is in the graph
 };
 
 }  // namespace
