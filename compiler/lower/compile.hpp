@@ -1,5 +1,6 @@
 #pragma once
-/// From a forward graph to a plan: passes, schedule, kernel selection, memory layout, emission, audit.
+/// From a forward graph to a plan: passes, schedule, kernel selection, memory layout, emission,
+/// audit.
 
 #include <functional>
 #include <set>
@@ -16,23 +17,25 @@ struct CompileRequest {
     std::string model_name;
     /// Builds the forward graph for a batch size (the full batch, and the tails).
     std::function<Graph(std::int64_t batch)> build;
-    plan::Training training;      ///< steps_per_epoch is filled in by compile
-    plan::Dataset dataset;        ///< sizes before the validation split
-    plan::Target target;          ///< isa and threads already decided
+    plan::Training training;  ///< steps_per_epoch is filled in by compile
+    plan::Dataset dataset;    ///< sizes before the validation split
+    plan::Target target;      ///< isa and threads already decided
     std::int64_t memory_budget = 0;
     std::vector<plan::ResolvedValue> values;
     std::string resolved_spec;
-    Span job_span;                ///< for diagnostics about the job as a whole
+    Span job_span;  ///< for diagnostics about the job as a whole
 
     std::set<std::string> disabled_passes;
-    bool reference_kernels = false;   ///< choose only kernels named "reference"
-    /// Called after each phase with its name ("forward", a pass, "schedule", ...), program and the graph's text.
+    bool reference_kernels = false;  ///< choose only kernels named "reference"
+    /// Called after each phase with its name ("forward", a pass, "schedule", ...), program and the
+    /// graph's text.
     std::function<void(const std::string& phase, const std::string& program, const Graph&)> emit;
 };
 
-/// Programs: "train" (batch_size), "train_tail" (what is left of an epoch, if anything), "evaluate", one
-/// "evaluate_tail" per distinct remainder ("evaluate_tail", "evaluate_tail_2": validation and test), "predict".
-/// A plan that does not fit the memory budget is a diagnostic (exit code 4). The plan is audited before it is returned.
+/// Programs: "train" (batch_size), "train_tail" (what is left of an epoch, if anything),
+/// "evaluate", one "evaluate_tail" per distinct remainder ("evaluate_tail", "evaluate_tail_2":
+/// validation and test), "predict". A plan that does not fit the memory budget is a diagnostic
+/// (exit code 4). The plan is audited before it is returned.
 plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics);
 
 }  // namespace dtnn::compiler

@@ -1,0 +1,145 @@
+#include "compiler/lower/compile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "compiler/lower/emit_plan.hpp"
+#include "compiler/lower/memory_budget.hpp"
+#include "compiler/ops/emit.hpp"
+#include "compiler/passes/pass.hpp"
+#include "compiler/support/check.hpp"
+#include "plan/audit.hpp"
+
+namespace dtnn::compiler {
+
+namespace {
+
+struct ProgramRequest {
+    std::string name;
+    std::string specialised;  ///< "train", "evaluate" or "predict", as passes know it
+    std::int64_t batch;
+};
+
+// The samples of the validation split come off the training samples.
+void split_dataset(const plan::Training& training, plan::Dataset& dataset) {
+    // A product that should be whole may come out a little below (0.29 * 100): a ten-millionth of a
+    // sample decides.
+    auto samples = static_cast<std::int64_t>(
+        std::floor(static_cast<double>(dataset.train_samples) * training.validation_split + 1e-7));
+    dataset.validation_samples = samples;
+    dataset.train_samples -= samples;
+}
+
+std::vector<ProgramRequest> wanted_programs(plan::Training& training,
+                                            const plan::Dataset& dataset) {
+    std::int64_t batch = training.batch_size;
+    std::int64_t steps = (dataset.train_samples + batch - 1) / batch;
+    bool whole_epoch = training.steps_per_epoch <= 0 || training.steps_per_epoch >= steps;
+    if (whole_epoch) training.steps_per_epoch = steps;
+    std::vector<ProgramRequest> programs = {{"train", "train", batch}};
+    if (std::int64_t tail = dataset.train_samples % batch; tail > 0 && whole_epoch)
+        programs.push_back({"train_tail", "train", tail});
+    programs.push_back({"evaluate", "evaluate", batch});
+    std::vector<std::int64_t> tails;
+    for (std::int64_t samples : {dataset.validation_samples, dataset.test_samples}) {
+        std::int64_t tail = samples % batch;
+        if (tail == 0 || std::find(tails.begin(), tails.end(), tail) != tails.end()) continue;
+        tails.push_back(tail);
+        programs.push_back(
+            {tails.size() == 1 ? "evaluate_tail" : "evaluate_tail_2", "evaluate", tail});
+    }
+    programs.push_back({"predict", "predict", batch});
+    return programs;
+}
+
+LoweredProgram lower(const CompileRequest& request, const ProgramRequest& wanted,
+                     const Graph& forward) {
+    PassContext context;
+    context.training = request.training;
+    context.classes = request.dataset.classes;
+    context.program = wanted.specialised;
+    PipelineOptions options;
+    options.disabled = request.disabled_passes;
+    if (request.emit) {
+        request.emit("forward", wanted.name, forward);
+        options.observe = [&](std::string_view pass, const Graph& graph, double) {
+            request.emit(std::string(pass), wanted.name, graph);
+        };
+    }
+    LoweredProgram program;
+    program.name = wanted.name;
+    program.batch = wanted.batch;
+    program.graph = run_pipeline(forward, context, options);
+    program.steps = select_kernels(program.graph, request.target, request.reference_kernels);
+    program.storage =
+        assign_storage(program.graph, program.steps, !request.disabled_passes.contains("in_place"));
+    return program;
+}
+
+std::vector<std::string> pass_list(const std::set<std::string>& disabled) {
+    std::vector<std::string> names;
+    auto add = [&](std::string name) {
+        names.push_back(disabled.contains(name) ? "-" + name : std::move(name));
+    };
+    for (const PassInfo& pass : all_passes())
+        add(std::string(pass.name));
+    add("in_place");
+    return names;
+}
+
+// Work of a layer's forward nodes, before any pass has moved or fused it, per sample.
+void count_forward_work(const Graph& forward, std::int64_t batch,
+                        std::vector<plan::Layer>& layers) {
+    for (plan::Layer& layer : layers)
+        layer.forward_flops = 0;
+    for (const Node& node : forward.nodes)
+        if (node.layer.valid())
+            layers[node.layer.index()].forward_flops += cost_of(forward, node).flops;
+    for (plan::Layer& layer : layers)
+        layer.forward_flops /= batch;
+}
+
+// Two prepared batches, so that one is filled while the other is used: samples and labels.
+std::int64_t staging_bytes(const plan::Plan& plan) {
+    std::int64_t sample =
+        plan::element_count(plan.dataset.shape) * plan::size_of(plan.target.dtype);
+    return 2 * plan.training.batch_size * (sample + plan::size_of(plan::DType::i32));
+}
+
+}  // namespace
+
+plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics) {
+    plan::Plan plan;
+    plan.name = request.job_name;
+    plan.model = request.model_name;
+    plan.target = request.target;
+    plan.training = request.training;
+    plan.dataset = request.dataset;
+    plan.passes = pass_list(request.disabled_passes);
+    plan.values = request.values;
+    plan.resolved_spec = request.resolved_spec;
+    split_dataset(plan.training, plan.dataset);
+
+    std::map<std::int64_t, Graph> forward;  // by batch size
+    std::vector<LoweredProgram> programs;
+    for (const ProgramRequest& wanted : wanted_programs(plan.training, plan.dataset)) {
+        auto [graph, added] = forward.try_emplace(wanted.batch);
+        if (added) graph->second = request.build(wanted.batch);
+        if (diagnostics.has_errors()) return {};
+        programs.push_back(lower(request, wanted, graph->second));
+    }
+    const Graph& full = forward.at(plan.training.batch_size);
+    plan.layers = full.layers;
+    count_forward_work(full, plan.training.batch_size, plan.layers);
+    emit_plan(programs, plan);
+    plan.memory.staging = staging_bytes(plan);
+
+    std::vector<std::string> findings = plan::audit(plan);
+    DTNN_CHECK(findings.empty(), "the plan does not pass its audit: {} ({} findings)",
+               findings.front(), findings.size());
+    check_budget(plan, request.memory_budget, request.job_span, diagnostics);
+    return plan;
+}
+
+}  // namespace dtnn::compiler

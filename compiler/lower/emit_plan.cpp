@@ -1,0 +1,260 @@
+#include "compiler/lower/emit_plan.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/lower/plan_memory.hpp"
+#include "compiler/ops/emit.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+
+namespace {
+
+std::int64_t rounded(std::int64_t bytes) {
+    return (bytes + plan::kAlignment - 1) / plan::kAlignment * plan::kAlignment;
+}
+
+// ---- What persists.
+
+class PersistentRegion {
+  public:
+    explicit PersistentRegion(plan::Plan& plan) : plan_(plan) {}
+
+    void collect(const Graph& graph) {
+        for (const Parameter& parameter : graph.parameters)
+            collect(graph, parameter);
+        for (ValueId id : graph.inputs) {
+            const Value& value = graph.value(id);
+            auto [known, added] = inputs_.emplace(value.name, input_bytes_.size());
+            if (added) {
+                input_names_.push_back(value.name);
+                input_bytes_.push_back(0);
+            }
+            std::int64_t& bytes = input_bytes_[known->second];
+            bytes = std::max(bytes, value.type.bytes());
+        }
+    }
+
+    /// Lays everything out; afterwards names lead to buffers.
+    std::int64_t finish() {
+        // The optimizer's state last: it is what a run that only evaluates does not read.
+        std::stable_partition(plan_.parameters.begin(), plan_.parameters.end(),
+                              [](const plan::Parameter& p) { return !p.optimizer_state; });
+        for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
+            plan::Parameter& parameter = plan_.parameters[i];
+            std::int64_t bytes =
+                plan::element_count(parameter.dims) * plan::size_of(parameter.dtype);
+            auto role =
+                parameter.optimizer_state ? plan::BufferRole::state : plan::BufferRole::parameter;
+            parameter.buffer = add(parameter.name, role, bytes);
+            (parameter.optimizer_state ? plan_.memory.optimizer : plan_.memory.parameters) +=
+                rounded(bytes);
+            parameter_index_[parameter.name] = i;
+        }
+        for (std::size_t i = 0; i < input_names_.size(); ++i) {
+            inputs_[input_names_[i]] = static_cast<std::size_t>(
+                add(input_names_[i], plan::BufferRole::input, input_bytes_[i]));
+            plan_.memory.inputs += rounded(input_bytes_[i]);
+        }
+        return end_;
+    }
+
+    int buffer_of(const Graph& graph, ValueId id) const {
+        const Value& value = graph.value(id);
+        if (value.kind == ValueKind::input) return static_cast<int>(inputs_.at(value.name));
+        const std::string& name = graph.parameter(value.parameter).name;
+        return plan_.parameters[parameter_index_.at(name)].buffer;
+    }
+
+  private:
+    void collect(const Graph& graph, const Parameter& parameter) {
+        const Type& type = graph.type(parameter.value);
+        auto [known, added] = parameter_index_.emplace(parameter.name, plan_.parameters.size());
+        if (!added) {
+            const plan::Parameter& other = plan_.parameters[known->second];
+            DTNN_CHECK(other.dims == parameter.dims && other.physical_dims == type.dims &&
+                           other.order == type.order && other.dtype == type.dtype,
+                       "programs disagree about `{}`", parameter.name);
+            return;
+        }
+        plan::Parameter record;
+        record.name = parameter.name;
+        record.role = parameter.role;
+        record.trainable = parameter.trainable;
+        record.optimizer_state = parameter.optimizer_state;
+        record.dtype = type.dtype;
+        record.dims = parameter.dims;
+        record.physical_dims = type.dims;
+        record.order = type.order;
+        record.initializer = parameter.initializer;
+        record.layer = parameter.layer.valid() ? static_cast<int>(parameter.layer.index()) : -1;
+        record.place = parameter.place;
+        plan_.parameters.push_back(std::move(record));
+    }
+
+    int add(const std::string& name, plan::BufferRole role, std::int64_t bytes) {
+        plan::Buffer buffer;
+        buffer.name = name;
+        buffer.role = role;
+        buffer.offset = end_;
+        buffer.bytes = bytes;
+        end_ += rounded(bytes);
+        plan_.buffers.push_back(std::move(buffer));
+        return static_cast<int>(plan_.buffers.size()) - 1;
+    }
+
+    plan::Plan& plan_;
+    std::unordered_map<std::string, std::size_t> parameter_index_;
+    std::unordered_map<std::string, std::size_t> inputs_;  // index, after finish() the buffer
+    std::vector<std::string> input_names_;
+    std::vector<std::int64_t> input_bytes_;
+    std::int64_t end_ = 0;
+};
+
+// ---- One program.
+
+class ProgramEmitter {
+  public:
+    ProgramEmitter(const LoweredProgram& lowered, const PersistentRegion& persistent,
+                   plan::Plan& plan)
+        : lowered_(lowered),
+          graph_(lowered.graph),
+          persistent_(persistent),
+          plan_(plan),
+          index_(static_cast<int>(plan.programs.size())),
+          tensor_of_(graph_.values.size(), -1) {}
+
+    /// Appends the program and its buffers; returns the bytes of its transient region, which begins
+    /// at `base`.
+    std::int64_t run(std::int64_t base) {
+        program_.name = lowered_.name;
+        program_.phase = graph_.training ? "training" : "inference";
+        program_.batch = lowered_.batch;
+        add_storages();
+        for (ValueId id : graph_.inputs)
+            program_.inputs.push_back({graph_.value(id).name, tensor(id)});
+        for (std::size_t s = 0; s < lowered_.steps.size(); ++s)
+            add_step(static_cast<int>(s));
+        for (const GraphOutput& output : graph_.outputs)
+            program_.outputs.push_back({output.name, tensor(output.value)});
+        Placement placement = place_blocks(blocks_);
+        for (std::size_t i = 0; i < blocks_.size(); ++i)
+            plan_.buffers[first_buffer_ + i].offset = base + placement.offsets[i];
+        plan_.programs.push_back(std::move(program_));
+        return placement.bytes;
+    }
+
+  private:
+    void add_storages() {
+        first_buffer_ = plan_.buffers.size();
+        for (const Storage& storage : lowered_.storage.storages) {
+            if (storage.persistent) {
+                buffer_of_storage_.push_back(persistent_.buffer_of(graph_, storage.first));
+            } else {
+                buffer_of_storage_.push_back(add_buffer(graph_.value(storage.first).name,
+                                                        plan::BufferRole::transient, storage.bytes,
+                                                        storage.first_step, storage.last_step));
+            }
+        }
+    }
+
+    int add_buffer(std::string name, plan::BufferRole role, std::int64_t bytes, int first,
+                   int last) {
+        plan::Buffer buffer;
+        buffer.name = std::move(name);
+        buffer.role = role;
+        buffer.bytes = bytes;
+        buffer.program = index_;
+        buffer.first_step = first;
+        buffer.last_step = last;
+        plan_.buffers.push_back(std::move(buffer));
+        blocks_.push_back({bytes, first, last});
+        return static_cast<int>(plan_.buffers.size()) - 1;
+    }
+
+    int tensor(ValueId id) {
+        int& known = tensor_of_[id.index()];
+        if (known >= 0) return known;
+        const Value& value = graph_.value(id);
+        plan::Tensor record;
+        record.name = value.name;
+        record.buffer =
+            buffer_of_storage_[static_cast<std::size_t>(lowered_.storage.of_value[id.index()])];
+        record.dtype = value.type.dtype;
+        record.dims = value.type.dims;
+        record.order = value.type.order;
+        known = static_cast<int>(program_.tensors.size());
+        program_.tensors.push_back(std::move(record));
+        return known;
+    }
+
+    std::string step_name(const Node& node) {
+        std::string name = node.op;
+        if (node.layer.valid()) name = graph_.layers[node.layer.index()].name + "." + node.op;
+        int& uses = uses_of_name_[name];
+        ++uses;
+        if (uses == 1 && names_.insert(name).second) return name;
+        std::string numbered;
+        do
+            numbered = fmt::format("{}.{}", name, std::max(uses++, 2));
+        while (!names_.insert(numbered).second);
+        --uses;
+        return numbered;
+    }
+
+    void add_step(int number) {
+        const LoweredStep& lowered = lowered_.steps[static_cast<std::size_t>(number)];
+        const Node& node = graph_.node(lowered.node);
+        plan::Step step;
+        step.name = step_name(node);
+        step.op = lowered.op;
+        step.kernel = lowered.kernel->name;
+        step.refusals = lowered.refusals;
+        step.attributes = lowered.attributes;
+        for (ValueId id : node.inputs)
+            step.sources.push_back(tensor(id));
+        for (ValueId id : node.outputs)
+            step.destinations.push_back(tensor(id));
+        if (lowered.workspace > 0)
+            step.workspace = add_buffer(step.name + ".workspace", plan::BufferRole::workspace,
+                                        lowered.workspace, number, number);
+        Cost cost = cost_of(graph_, node);
+        step.flops = cost.flops;
+        step.bytes = cost.bytes;
+        step.layer = node.layer.valid() ? static_cast<int>(node.layer.index()) : -1;
+        step.phase = name_of(node.phase);
+        step.place = node.place;
+        bool prologue = static_cast<int>(lowered.node.index()) < graph_.prologue;
+        (prologue ? program_.prologue : program_.steps).push_back(std::move(step));
+    }
+
+    const LoweredProgram& lowered_;
+    const Graph& graph_;
+    const PersistentRegion& persistent_;
+    plan::Plan& plan_;
+    int index_;
+    plan::Program program_;
+    std::size_t first_buffer_ = 0;
+    std::vector<int> buffer_of_storage_;
+    std::vector<Block> blocks_;  // by transient buffer of this program, from first_buffer_
+    std::vector<int> tensor_of_;
+    std::unordered_map<std::string, int> uses_of_name_;
+    std::unordered_set<std::string> names_;
+};
+
+}  // namespace
+
+void emit_plan(const std::vector<LoweredProgram>& programs, plan::Plan& plan) {
+    PersistentRegion persistent(plan);
+    for (const LoweredProgram& program : programs)
+        persistent.collect(program.graph);
+    std::int64_t base = persistent.finish();
+    for (const LoweredProgram& program : programs)
+        plan.memory.transient =
+            std::max(plan.memory.transient, ProgramEmitter(program, persistent, plan).run(base));
+    plan.memory.arena = base + plan.memory.transient;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,181 @@
+#include "compiler/lower/in_place.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/ops/op.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+
+namespace {
+
+constexpr int kNever = -1;
+constexpr int kForever = std::numeric_limits<int>::max();
+
+class Assignment {
+  public:
+    Assignment(const Graph& graph, const std::vector<LoweredStep>& steps, bool in_place)
+        : graph_(graph),
+          steps_(steps),
+          in_place_(in_place),
+          last_reader_(graph.values.size(), kNever),
+          state_of_(graph.values.size()),
+          step_of_node_(graph.nodes.size(), kNever) {
+        map_.of_value.assign(graph.values.size(), kNever);
+    }
+
+    StorageMap run() {
+        find_readers();
+        for (std::size_t v = 0; v < graph_.values.size(); ++v)
+            if (graph_.values[v].kind != ValueKind::result) create(ValueId(v), true);
+        for (const Update& update : graph_.updates) {
+            DTNN_CHECK(graph_.value(update.value).kind == ValueKind::result, "`{}`",
+                       graph_.value(update.value).name);
+            state_of_[update.value.index()] = update.state;
+        }
+        for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
+            place_results(static_cast<int>(n));
+        set_lives();
+        return std::move(map_);
+    }
+
+  private:
+    void find_readers() {
+        for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
+            for (ValueId value : graph_.nodes[n].inputs)
+                last_reader_[value.index()] = static_cast<int>(n);
+        for (const GraphOutput& output : graph_.outputs)
+            last_reader_[output.value.index()] = kForever;
+        for (std::size_t s = 0; s < steps_.size(); ++s)
+            step_of_node_[steps_[s].node.index()] = static_cast<int>(s);
+    }
+
+    int storage_of(ValueId value) const { return map_.of_value[value.index()]; }
+
+    void create(ValueId value, bool persistent) {
+        map_.of_value[value.index()] = static_cast<int>(map_.storages.size());
+        map_.storages.push_back({value, graph_.type(value).bytes(), persistent, kForever, kNever});
+        needed_until_.push_back(last_reader_[value.index()]);
+        made_at_.push_back(persistent ? kNever
+                                      : static_cast<int>(graph_.value(value).producer.index()));
+    }
+
+    void share(ValueId value, int storage) {
+        map_.of_value[value.index()] = storage;
+        int& until = needed_until_[static_cast<std::size_t>(storage)];
+        until = std::max(until, last_reader_[value.index()]);
+    }
+
+    void place_results(int n) {
+        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        if (step_of_node_[static_cast<std::size_t>(n)] == kNever) {
+            share(node.outputs[0], storage_of(node.inputs[0]));
+            return;
+        }
+        const OpDef& def = op(node.op);
+        // Two results may not take the same operand's place.
+        std::vector<int> taken;
+        for (std::size_t o = 0; o < node.outputs.size(); ++o)
+            if (ValueId state = state_of_[node.outputs[o].index()]; state.valid()) {
+                overwrite_state(n, o, state, def);
+                taken.push_back(storage_of(state));
+            }
+        for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+            ValueId result = node.outputs[o];
+            if (state_of_[result.index()].valid()) continue;
+            int storage = in_place_ ? dying_operand(n, o, def, taken) : kNever;
+            if (storage == kNever) {
+                create(result, false);
+            } else {
+                share(result, storage);
+                taken.push_back(storage);
+            }
+        }
+    }
+
+    void overwrite_state(int n, std::size_t output, ValueId state, const OpDef& def) {
+        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        const std::string& name = graph_.value(state).name;
+        DTNN_CHECK(last_reader_[state.index()] <= n, "`{}` is read after {} has overwritten it",
+                   name, node.op);
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            if (storage_of(node.inputs[i]) != storage_of(state)) continue;
+            bool allowed = std::find(def.in_place.begin(), def.in_place.end(),
+                                     std::pair(static_cast<int>(output), static_cast<int>(i))) !=
+                           def.in_place.end();
+            DTNN_CHECK(allowed, "{} cannot write its result {} over `{}`, its operand {}", node.op,
+                       output, name, i);
+        }
+        share(node.outputs[output], storage_of(state));
+    }
+
+    // The storage of an operand that the result may take over, or kNever.
+    int dying_operand(int n, std::size_t output, const OpDef& def,
+                      const std::vector<int>& taken) const {
+        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        const Type& type = graph_.type(node.outputs[output]);
+        for (const auto& [o, i] : def.in_place) {
+            if (o != static_cast<int>(output) || i >= static_cast<int>(node.inputs.size()))
+                continue;
+            ValueId operand = node.inputs[static_cast<std::size_t>(i)];
+            int storage = storage_of(operand);
+            auto s = static_cast<std::size_t>(storage);
+            bool dies = !map_.storages[s].persistent && needed_until_[s] <= n;
+            bool made_for_later = made_at_[s] < graph_.prologue && n >= graph_.prologue;
+            bool same_size =
+                map_.storages[s].bytes == type.bytes() && graph_.type(operand).order == type.order;
+            // The same value twice (add(x, x)) is read element by element before it is written;
+            // another view is not known to be.
+            bool alone = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId other) {
+                return other == operand || storage_of(other) != storage;
+            });
+            bool free = std::find(taken.begin(), taken.end(), storage) == taken.end();
+            if (dies && !made_for_later && same_size && alone && free) return storage;
+        }
+        return kNever;
+    }
+
+    void set_lives() {
+        auto touch = [&](ValueId value, int step) {
+            Storage& storage = map_.storages[static_cast<std::size_t>(storage_of(value))];
+            storage.first_step = std::min(storage.first_step, step);
+            storage.last_step = std::max(storage.last_step, step);
+        };
+        int end = static_cast<int>(steps_.size()) - 1;
+        int prologue_end = 0;  // steps, not nodes: views take none
+        for (std::size_t s = 0; s < steps_.size(); ++s) {
+            const Node& node = graph_.node(steps_[s].node);
+            for (ValueId value : node.inputs)
+                touch(value, static_cast<int>(s));
+            for (ValueId value : node.outputs)
+                touch(value, static_cast<int>(s));
+            if (static_cast<int>(steps_[s].node.index()) < graph_.prologue)
+                prologue_end = static_cast<int>(s) + 1;
+        }
+        for (const GraphOutput& output : graph_.outputs)
+            touch(output.value, end);
+        for (Storage& storage : map_.storages)
+            if (storage.first_step < prologue_end && storage.last_step >= prologue_end)
+                storage.last_step = end;
+    }
+
+    const Graph& graph_;
+    const std::vector<LoweredStep>& steps_;
+    bool in_place_;
+    StorageMap map_;
+    std::vector<int> needed_until_;  // by storage: the last node that reads any of its values
+    std::vector<int> made_at_;       // by storage: the node, or kNever for persistent ones
+    std::vector<int> last_reader_;   // by value: a node, kNever or kForever
+    std::vector<ValueId> state_of_;  // by value: the state that it becomes, or invalid
+    std::vector<int> step_of_node_;  // by node: kNever for views
+};
+
+}  // namespace
+
+StorageMap assign_storage(const Graph& graph, const std::vector<LoweredStep>& steps,
+                          bool in_place) {
+    return Assignment(graph, steps, in_place).run();
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,39 @@
+#pragma once
+/// The second stage of lowering: which values share their bytes, and how long each stretch of bytes
+/// is needed.
+
+#include <vector>
+
+#include "compiler/lower/select_kernels.hpp"
+
+namespace dtnn::compiler {
+
+/// Bytes that one or more values occupy, one after the other or as views of each other.
+struct Storage {
+    ValueId first;  ///< the value that made it; for persistent storage the parameter or the input
+    std::int64_t bytes = 0;
+    bool persistent = false;  ///< of a parameter, a state or an input
+    int first_step = 0;       ///< lives from the start of this step ...
+    int last_step = 0;        ///< ... to the end of this one; both count over prologue and steps
+};
+
+struct StorageMap {
+    std::vector<Storage> storages;
+    std::vector<int> of_value;  ///< by value: an index into storages; -1 for a value that no step
+                                ///< writes or reads
+};
+
+/// Assigns every value its storage:
+/// - a view shares its operand's;
+/// - the new value of a state shares the state's (the optimizer overwrites the weights). No other
+/// reader of the state may
+///   run after the producer of the new value; that is the schedule's promise, checked here;
+/// - with `in_place`, a result is written over an operand where the operator allows it, the operand
+/// (and every value that
+///   shares its bytes) is read by nobody later, no other operand shares them, and they have the
+///   same size. What the prologue made is never overwritten by the steps, because they run again.
+///
+/// What the prologue makes for the steps, and the graph's outputs, live to the end.
+StorageMap assign_storage(const Graph& graph, const std::vector<LoweredStep>& steps, bool in_place);
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,115 @@
+#include "compiler/lower/memory_budget.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dtnn::compiler {
+
+namespace {
+
+// The program with the largest transient region, and the bytes of each layer (the last entry: no
+// layer) at the step of it where most is alive, persistent ones included.
+std::vector<std::int64_t> bytes_by_layer(const plan::Plan& plan) {
+    std::vector<std::int64_t> by_layer(plan.layers.size() + 1, 0);
+    auto share = [&](int layer) -> std::int64_t& {
+        return layer < 0 ? by_layer.back() : by_layer[static_cast<std::size_t>(layer)];
+    };
+    for (const plan::Parameter& parameter : plan.parameters)
+        share(parameter.layer) += plan.buffers[static_cast<std::size_t>(parameter.buffer)].bytes;
+
+    int worst_program = -1, worst_step = 0;
+    std::int64_t most = -1;
+    for (std::size_t p = 0; p < plan.programs.size(); ++p) {
+        const plan::Program& program = plan.programs[p];
+        std::vector<std::int64_t> change(program.prologue.size() + program.steps.size() + 1, 0);
+        for (const plan::Buffer& buffer : plan.buffers) {
+            if (buffer.program != static_cast<int>(p)) continue;
+            change[static_cast<std::size_t>(buffer.first_step)] += buffer.bytes;
+            change[static_cast<std::size_t>(buffer.last_step) + 1] -= buffer.bytes;
+        }
+        std::int64_t alive = 0;
+        for (std::size_t s = 0; s < change.size(); ++s)
+            if ((alive += change[s]) > most)
+                most = alive, worst_program = static_cast<int>(p), worst_step = static_cast<int>(s);
+    }
+    if (worst_program < 0) return by_layer;
+    const plan::Program& program = plan.programs[static_cast<std::size_t>(worst_program)];
+    std::vector<bool> counted(plan.buffers.size(), false);
+    auto count = [&](int index, int layer) {
+        const plan::Buffer& buffer = plan.buffers[static_cast<std::size_t>(index)];
+        if (counted[static_cast<std::size_t>(index)] || buffer.program != worst_program ||
+            buffer.first_step > worst_step || buffer.last_step < worst_step)
+            return;
+        counted[static_cast<std::size_t>(index)] = true;
+        share(layer) += buffer.bytes;
+    };
+    for (const auto* list : {&program.prologue, &program.steps})
+        for (const plan::Step& step : *list) {
+            for (int tensor : step.destinations)
+                count(program.tensors[static_cast<std::size_t>(tensor)].buffer, step.layer);
+            if (step.workspace >= 0) count(step.workspace, step.layer);
+        }
+    return by_layer;
+}
+
+std::string largest_layers(const plan::Plan& plan) {
+    std::vector<std::int64_t> bytes = bytes_by_layer(plan);
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < plan.layers.size(); ++i)
+        if (bytes[i] > 0) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return bytes[a] > bytes[b]; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i)
+        text += fmt::format("{}`{}` ({})", i ? ", " : "", plan.layers[order[i]].name,
+                            bytes_text(bytes[order[i]]));
+    return text;
+}
+
+}  // namespace
+
+std::string bytes_text(std::int64_t bytes) {
+    if (bytes < 1024) return fmt::format("{} bytes", bytes);
+    double value = static_cast<double>(bytes) / 1024;
+    for (const char* unit : {"KiB", "MiB", "GiB"}) {
+        if (value < 1024) return fmt::format("{:.1f} {}", value, unit);
+        value /= 1024;
+    }
+    return fmt::format("{:.1f} TiB", value);
+}
+
+void check_budget(const plan::Plan& plan, std::int64_t budget, const Span& span,
+                  Diagnostics& diagnostics) {
+    const plan::Memory& memory = plan.memory;
+    std::int64_t need = memory.arena + memory.staging;
+    if (budget <= 0 || need <= budget) return;
+    std::string text = fmt::format(
+        "the plan needs {} of memory per rank, the budget is {}: parameters {}, optimizer state "
+        "{}, inputs {}, activations, gradients and workspaces {}, prepared batches {}",
+        bytes_text(need), bytes_text(budget), bytes_text(memory.parameters),
+        bytes_text(memory.optimizer), bytes_text(memory.inputs), bytes_text(memory.transient),
+        bytes_text(memory.staging));
+    if (std::string layers = largest_layers(plan); !layers.empty())
+        text += "; most at the peak take " + layers;
+    Diagnostic& diagnostic = diagnostics.error(Code::over_budget, span, std::move(text));
+
+    // What does not depend on the batch, and what a sample of it costs, at least.
+    std::int64_t fixed = memory.parameters + memory.optimizer;
+    std::int64_t batch = plan.training.batch_size;
+    std::int64_t fitting = budget > fixed
+                               ? static_cast<std::int64_t>(static_cast<double>(budget - fixed) /
+                                                           static_cast<double>(need - fixed) *
+                                                           static_cast<double>(batch))
+                               : 0;
+    diagnostic.help =
+        fitting >= 1
+            ? fmt::format("a batch_size of about {} instead of {} fits, or raise memory_budget",
+                          fitting, batch)
+            : fmt::format(
+                  "no batch size fits: parameters and optimizer state alone take {}; "
+                  "raise memory_budget, or make the largest layers smaller",
+                  bytes_text(fixed));
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,108 @@
+#include "compiler/lower/select_kernels.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/ops/emit.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+
+namespace {
+
+// The axes longer than one, in the order they are stored: what decides where an element lies.
+std::vector<int> stored_axes(const Type& type) {
+    std::vector<int> order = type.order;
+    if (order.empty()) {
+        order.resize(type.dims.size());
+        std::iota(order.begin(), order.end(), 0);
+    }
+    std::erase_if(order, [&](int axis) { return type.dims[static_cast<std::size_t>(axis)] == 1; });
+    return order;
+}
+
+kernels::TensorDesc describe(const Type& type) {
+    // The two enumerations are one list; a static check of every member would only repeat it.
+    return {static_cast<kernels::DType>(type.dtype), type.dims, type.order};
+}
+
+kernels::Problem problem_of(const Graph& graph, const Node& node, const LoweredStep& step,
+                            const plan::Target& target, kernels::Isa isa) {
+    kernels::Problem problem;
+    problem.op = step.op;
+    problem.dtype = static_cast<kernels::DType>(target.dtype);
+    for (ValueId value : node.inputs)
+        problem.sources.push_back(describe(graph.type(value)));
+    for (ValueId value : node.outputs)
+        problem.destinations.push_back(describe(graph.type(value)));
+    problem.attributes = step.attributes;
+    problem.threads = target.threads;
+    problem.isa = isa;
+    return problem;
+}
+
+void choose(LoweredStep& step, const kernels::Problem& problem, const plan::Target& target,
+            bool reference_only) {
+    for (const kernels::KernelInfo& kernel : kernels::kernels_of(step.op)) {
+        std::optional<std::string> reason;
+        if (kernel.device != target.device)
+            reason = fmt::format("it runs on {}, the target is {}", kernel.device, target.device);
+        else if (reference_only && kernel.name != "reference")
+            reason = "only reference kernels were asked for";
+        else
+            reason = kernels::refusal(kernel, problem);
+        if (!reason) {
+            step.kernel = &kernel;
+            step.workspace = kernels::workspace_bytes(kernel, problem);
+            return;
+        }
+        step.refusals.push_back({std::string(kernel.name), std::move(*reason)});
+    }
+}
+
+std::string refusals_text(const LoweredStep& step) {
+    std::string text;
+    for (const plan::Refusal& refusal : step.refusals)
+        text += fmt::format("; {}: {}", refusal.kernel, refusal.reason);
+    return text.empty() ? "; the catalogue has none" : text;
+}
+
+}  // namespace
+
+bool is_view(const Graph& graph, const Node& node) {
+    bool reorder = node.op == "reorder";
+    if (!reorder && !op(node.op).view) return false;
+    std::vector<int> source = stored_axes(graph.type(node.inputs[0]));
+    std::vector<int> result = stored_axes(graph.type(node.outputs[0]));
+    if (reorder) return source == result;
+    return std::is_sorted(source.begin(), source.end()) &&
+           std::is_sorted(result.begin(), result.end());
+}
+
+std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,
+                                        bool reference_only) {
+    kernels::Isa isa = kernels::Isa::baseline;
+    DTNN_CHECK(kernels::parse_isa(target.isa, isa), "`{}`", target.isa);
+    std::vector<LoweredStep> steps;
+    steps.reserve(graph.nodes.size());
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+        const Node& node = graph.nodes[i];
+        if (is_view(graph, node)) continue;
+        LoweredStep step;
+        step.node = NodeId(i);
+        if (std::string expression = expression_of(node); !expression.empty()) {
+            step.op = "elementwise";
+            step.attributes["expression"] = std::move(expression);
+        } else {
+            step.op = node.op;
+            step.attributes = node.attributes;
+        }
+        choose(step, problem_of(graph, node, step, target, isa), target, reference_only);
+        DTNN_CHECK(step.kernel != nullptr, "no kernel for `{}` of operator {}{}", node.op, step.op,
+                   refusals_text(step));
+        steps.push_back(std::move(step));
+    }
+    return steps;
+}
+
+}  // namespace dtnn::compiler

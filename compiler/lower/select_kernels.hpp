@@ -1,0 +1,34 @@
+#pragma once
+/// The first stage of lowering: which nodes become steps, and which kernel runs each.
+
+#include <string>
+#include <vector>
+
+#include "compiler/ir/graph.hpp"
+#include "kernels/catalogue.hpp"
+#include "plan/plan.hpp"
+
+namespace dtnn::compiler {
+
+struct LoweredStep {
+    NodeId node;
+    std::string op;  ///< the kernel-level operator: relu, add and their like become elementwise
+    Attributes attributes;  ///< for the kernel
+    const kernels::KernelInfo* kernel = nullptr;
+    std::vector<plan::Refusal>
+        refusals;  ///< kernels before the chosen one in the catalogue's order, and why not
+    std::int64_t workspace = 0;  ///< bytes
+};
+
+/// Whether the node's result is its operand's bytes under another shape or order, so that no step
+/// runs: flatten and its backward where the axes longer than one are stored row-major on both
+/// sides, and a reorder that moves none of them.
+bool is_view(const Graph& graph, const Node& node);
+
+/// A step for every node that is no view, in the graph's order. For each the first kernel of the
+/// catalogue that does not refuse the problem; with `reference_only` the one named "reference". No
+/// kernel at all is our bug.
+std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,
+                                        bool reference_only);
+
+}  // namespace dtnn::compiler
