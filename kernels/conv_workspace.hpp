@@ -42,4 +42,35 @@ struct OuterWorkspace {
     OuterWorkspace(const ConvShape& shape, std::int64_t element_bytes, int threads);
 };
 
+/// The "padded_rows" kernels, for stride 1 and few channels: a thread copies a band of image rows
+/// into a padded scratch image, where the taps of an output row are one contiguous run. Narrow
+/// results are computed `pixels` at a time, as one wider pixel, so that a vector is full: a row of
+/// weights then holds `pixels` shifted copies of the kernel.
+struct RowsWorkspace {
+    static constexpr std::int64_t kBandBytes = 24 * 1024;
+
+    const char* refusal = nullptr;  ///< why the shape does not suit, and then nothing else is set
+    std::int64_t pixels = 1;        ///< output pixels in a vector: 1 or 2
+    std::int64_t taps = 0;          ///< kernel_width + pixels - 1
+    std::int64_t band = 0;          ///< output rows of a band
+    std::int64_t row = 0;           ///< elements of a padded row, slack included
+    std::int64_t weights = 0, bias = 0, bytes_per_thread = 0, bytes = 0;
+
+    /// As in GatherWorkspace; the image that is gathered from is `source_width` wide, the result
+    /// `out_height` by `out_width`.
+    RowsWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,
+                  std::int64_t out_height, std::int64_t out_width, std::int64_t element_bytes,
+                  int threads);
+};
+
+/// The same for the gradient of the weights: the padded band and the sums, [KH, taps, channels,
+/// pixels*filters].
+struct RowsOuterWorkspace {
+    const char* refusal = nullptr;
+    std::int64_t pixels = 1, taps = 0, band = 0, row = 0;
+    std::int64_t sums = 0, bias = 0, bytes_per_thread = 0, bytes = 0;
+
+    RowsOuterWorkspace(const ConvShape& shape, std::int64_t element_bytes, int threads);
+};
+
 }  // namespace dtnn::kernels

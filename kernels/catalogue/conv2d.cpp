@@ -12,11 +12,47 @@ std::int64_t element_bytes(const Problem& problem) {
     return problem.dtype == DType::f64 ? 8 : 4;
 }
 
+RowsWorkspace rows_forward(const Problem& problem) {
+    const ConvShape s = conv_shape(problem);
+    return {s,
+            s.channels,
+            s.filters,
+            s.out_height,
+            s.out_width,
+            element_bytes(problem),
+            problem.threads};
+}
+
+RowsWorkspace rows_backward_data(const Problem& problem) {
+    const ConvShape s = conv_shape(problem);
+    return {s, s.filters, s.channels, s.height, s.width, element_bytes(problem), problem.threads};
+}
+
 }  // namespace
 
-Refused unless_channels_last(const Problem& problem) {
+Refused unless_convolution_is_channels_last(const Problem& problem) {
     if (channels_last(problem)) return std::nullopt;
     return "it needs images stored channels last and weights with the filters last";
+}
+
+Refused unless_padded_rows_suit(const Problem& problem) {
+    if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
+    const char* refusal = rows_forward(problem).refusal;
+    return refusal ? Refused(refusal) : std::nullopt;
+}
+
+std::int64_t conv2d_padded_rows_workspace(const Problem& problem) {
+    return rows_forward(problem).bytes;
+}
+
+Refused unless_padded_rows_suit_backward(const Problem& problem) {
+    if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
+    const char* refusal = rows_backward_data(problem).refusal;
+    return refusal ? Refused(refusal) : std::nullopt;
+}
+
+std::int64_t conv2d_backward_data_padded_rows_workspace(const Problem& problem) {
+    return rows_backward_data(problem).bytes;
 }
 
 std::int64_t conv2d_direct_workspace(const Problem& problem) {

@@ -1,6 +1,26 @@
 #include "kernels/conv_workspace.hpp"
 
 namespace dtnn::kernels {
+namespace {
+
+constexpr std::int64_t kTileSlack = 16;  ///< pixels that the last tile of a row may read past it
+
+/// What both padded_rows kernels ask of a shape.
+const char* unsuited(const ConvShape& s) {
+    if (s.groups != 1) return "it has no groups";
+    if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
+    if (s.dilation_height != 1 || s.dilation_width != 1) return "it has no dilation";
+    return nullptr;
+}
+
+/// Output rows that fit a band, at least four.
+std::int64_t band_rows(std::int64_t row_bytes, std::int64_t kernel_height, std::int64_t rows) {
+    const std::int64_t fitting = RowsWorkspace::kBandBytes / row_bytes - (kernel_height - 1);
+    const std::int64_t band = fitting < 4 ? 4 : fitting;
+    return band < rows ? band : rows;
+}
+
+}  // namespace
 
 GatherWorkspace::GatherWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,
                                  std::int64_t bytes_per_element, int threads, bool with_statistics)
@@ -25,6 +45,61 @@ OuterWorkspace::OuterWorkspace(const ConvShape& shape, std::int64_t element_byte
     bias = threads * pairs_per_thread;
     partials = bias + threads * bias_per_thread;
     bytes = partials + threads * partials_per_thread;
+}
+
+RowsWorkspace::RowsWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,
+                             std::int64_t out_height, std::int64_t out_width,
+                             std::int64_t element_bytes, int threads) {
+    refusal = unsuited(shape);
+    if (refusal) return;
+    if (shape.pad_top >= shape.kernel_height || shape.pad_left >= shape.kernel_width) {
+        refusal = "the padding is as wide as the kernel";
+        return;
+    }
+    if (depth != 1 && depth != 2 && depth != 3 && depth != 4 && depth != 8 && depth != 16) {
+        refusal = "it sums over 1, 2, 3, 4, 8 or 16 channels only";
+        return;
+    }
+    if (width * element_bytes == 16 && out_width % 2 == 0) pixels = 2;
+    if (width * pixels * element_bytes % 32 != 0) {
+        refusal = "its results do not fill vectors";
+        return;
+    }
+    if (pixels * depth == 6) {
+        refusal = "it has no tile for three channels and narrow results";
+        return;
+    }
+    taps = shape.kernel_width + pixels - 1;
+    row = (out_width + taps + kTileSlack * pixels) * depth;
+    band = band_rows(row * element_bytes, shape.kernel_height, out_height);
+    weights = round_up((band + shape.kernel_height - 1) * row * element_bytes, 64);
+    bias =
+        weights + round_up(shape.kernel_height * taps * depth * pixels * width * element_bytes, 64);
+    bytes_per_thread = bias + round_up((pixels * width + 2 * width) * 8, 64);
+    bytes = threads * bytes_per_thread;
+}
+
+RowsOuterWorkspace::RowsOuterWorkspace(const ConvShape& shape, std::int64_t element_bytes,
+                                       int threads) {
+    refusal = unsuited(shape);
+    if (refusal) return;
+    if (shape.channels > 16) {
+        refusal = "it has at most 16 channels";
+        return;
+    }
+    const std::int64_t width = shape.filters * element_bytes;
+    if (width == 16 && shape.out_width % 2 == 0) pixels = 2;
+    if (width * pixels % 32 != 0) {
+        refusal = "its results do not fill vectors";
+        return;
+    }
+    taps = shape.kernel_width + pixels - 1;
+    row = (shape.out_width + taps) * shape.channels;
+    band = band_rows(row * element_bytes, shape.kernel_height, shape.out_height);
+    sums = round_up((band + shape.kernel_height - 1) * row * element_bytes, 64);
+    bias = sums + round_up(shape.kernel_height * taps * shape.channels * pixels * width, 64);
+    bytes_per_thread = bias + round_up(shape.filters * 8, 64);
+    bytes = threads * bytes_per_thread;
 }
 
 }  // namespace dtnn::kernels

@@ -1,0 +1,279 @@
+#pragma once
+/// Convolutions with few channels and stride 1, forward and backward to the data. A band of image
+/// rows is copied into a padded scratch image, so that the taps of one kernel row are one
+/// contiguous run of taps*depth values for every output pixel and no border is a special case; a
+/// tile of R output pixels, `S` values apart, then keeps its sums in registers over the whole
+/// kernel. Results of 16 bytes a pixel are computed two pixels at a time (see RowsWorkspace).
+/// Formula and error bound are gather_conv.hpp's.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/conv_workspace.hpp"
+#include "kernels/cpu/gemm_tile.hpp"
+#include "kernels/thread_team.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+template <class T>
+struct RowConv {
+    std::int64_t batch = 0, kernel_height = 0, kernel_width = 0;
+    std::int64_t height = 0, width = 0, depth = 0;            ///< the image gathered from
+    std::int64_t out_height = 0, out_width = 0, filters = 0;  ///< the result
+    std::int64_t pad_top = 0, pad_left = 0;
+    const T* src = nullptr;
+    T* dst = nullptr;
+    const T* weights = nullptr;
+    bool transposed = false;  ///< weights [KH,KW,filters,depth] with the taps reversed
+    const T* bias = nullptr;
+    const T* residual = nullptr;
+    const T* mask = nullptr;
+    bool relu = false;
+    double* statistics = nullptr;
+    std::byte* workspace = nullptr;
+
+    /// Of one kernel weight, in the order in which taps are gathered.
+    T weight(std::int64_t ky, std::int64_t kx, std::int64_t d, std::int64_t f) const {
+        if (transposed) {
+            const std::int64_t tap =
+                (kernel_height - 1 - ky) * kernel_width + kernel_width - 1 - kx;
+            return weights[(tap * filters + f) * depth + d];
+        }
+        return weights[((ky * kernel_width + kx) * depth + d) * filters + f];
+    }
+};
+
+/// Copies source rows [first, first + rows) of image n into the scratch image of rows of `row`
+/// values, zeros around.
+template <class T>
+void pad_rows(const T* src, std::int64_t height, std::int64_t width, std::int64_t depth,
+              std::int64_t n, std::int64_t first, std::int64_t rows, std::int64_t pad_left,
+              std::int64_t row, T* to) {
+    const std::int64_t lead = pad_left * depth;
+    const std::int64_t room = row - lead;
+    const std::int64_t line = width * depth < room ? width * depth : room;
+    for (std::int64_t y = first; y < first + rows; ++y, to += row) {
+        if (y < 0 || y >= height) {
+            for (std::int64_t i = 0; i < row; ++i)
+                to[i] = T(0);
+            continue;
+        }
+        const T* from = src + (n * height + y) * width * depth;
+        for (std::int64_t i = 0; i < lead; ++i)
+            to[i] = T(0);
+        std::memcpy(to + lead, from, static_cast<std::size_t>(line) * sizeof(T));
+        for (std::int64_t i = lead + line; i < row; ++i)
+            to[i] = T(0);
+    }
+}
+
+/// Tiles of R groups of output pixels along one row; `N` = V*L results a group, of columns starting
+/// at `column`.
+template <class T, int L, int V, int R, int S>
+void convolve_row(const RowConv<T>& c, const RowsWorkspace& layout, const T* padded, const T* panel,
+                  const T* bias, std::int64_t pixel, std::int64_t column) {
+    constexpr int N = V * L;
+    const std::int64_t groups = c.out_width / layout.pixels;
+    const std::int64_t step = c.filters * layout.pixels;
+    const std::int64_t length = layout.taps * c.depth;
+    for (std::int64_t first = 0; first < groups; first += R) {
+        Vector<T, L> sums[R][V];
+        unroll<V>([&](auto v) DTNN_UNROLLED {
+            const Vector<T, L> start = load<T, L>(bias + column + v * L);
+            unroll<R>([&](auto r) DTNN_UNROLLED { sums[r][v] = start; });
+        });
+        const T* weights = panel;
+        for (std::int64_t ky = 0; ky < c.kernel_height; ++ky) {
+            const T* from = padded + ky * layout.row + first * S;
+            for (std::int64_t k = 0; k < length; ++k, weights += N) {
+                Vector<T, L> b[V];
+                unroll<V>([&](auto v) DTNN_UNROLLED { b[v] = load<T, L>(weights + v * L); });
+                unroll<R>([&](auto r) DTNN_UNROLLED {
+                    const Vector<T, L> a = broadcast<T, L>(from[r * S + k]);
+                    unroll<V>([&](auto v) DTNN_UNROLLED { sums[r][v] += a * b[v]; });
+                });
+            }
+        }
+        const std::int64_t base = pixel * c.filters + first * step + column;
+        unroll<R>([&](auto r) DTNN_UNROLLED {
+            if (first + r >= groups) return;
+            const std::int64_t at = base + r * step;
+            unroll<V>([&](auto v) DTNN_UNROLLED {
+                Vector<T, L> value = sums[r][v];
+                if (c.residual) value += load<T, L>(c.residual + at + v * L);
+                if (c.relu) value = value < T(0) ? Vector<T, L>{} : value;
+                if (c.mask) {
+                    value = load<T, L>(c.mask + at + v * L) > T(0) ? value : Vector<T, L>{};
+                }
+                store<T, L>(c.dst + at + v * L, value);
+            });
+        });
+    }
+}
+
+/// Adds rows of `width` values to their sums and sums of squares.
+template <class T>
+void add_statistics(const T* rows, std::int64_t count, std::int64_t width, double* sums) {
+    constexpr int D = kLanes<double>;
+    double* squares = sums + width;
+    std::int64_t j = 0;
+    for (; j + D <= width; j += D) {
+        Vector<double, D> s = load<double, D>(sums + j);
+        Vector<double, D> q = load<double, D>(squares + j);
+        for (std::int64_t i = 0; i < count; ++i) {
+            const Vector<double, D> value =
+                __builtin_convertvector((load<T, D>(rows + i * width + j)), Vector<double, D>);
+            s += value;
+            q += value * value;
+        }
+        store<double, D>(sums + j, s);
+        store<double, D>(squares + j, q);
+    }
+    for (; j < width; ++j) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            const double value = rows[i * width + j];
+            sums[j] += value;
+            squares[j] += value * value;
+        }
+    }
+}
+
+/// What one thread needs before its first band: weights as panels [block][KH][taps*depth][N], bias,
+/// zero statistics.
+template <class T>
+void prepare_rows(const RowConv<T>& c, const RowsWorkspace& layout, std::int64_t block, T* panels,
+                  T* bias, double* statistics) {
+    const std::int64_t columns = c.filters * layout.pixels;
+    for (std::int64_t first = 0; first < columns; first += block) {
+        for (std::int64_t ky = 0; ky < c.kernel_height; ++ky) {
+            for (std::int64_t x = 0; x < layout.taps; ++x) {
+                for (std::int64_t d = 0; d < c.depth; ++d) {
+                    for (std::int64_t j = first; j < first + block; ++j) {
+                        const std::int64_t kx = x - j / c.filters;
+                        *panels++ = kx < 0 || kx >= c.kernel_width
+                                        ? T(0)
+                                        : c.weight(ky, kx, d, j % c.filters);
+                    }
+                }
+            }
+        }
+    }
+    for (std::int64_t j = 0; j < columns; ++j)
+        bias[j] = c.bias ? c.bias[j % c.filters] : T(0);
+    for (std::int64_t j = 0; j < 2 * c.filters; ++j)
+        statistics[j] = 0;
+}
+
+template <class T, int L, int V, int R, int S>
+void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam& team) {
+    constexpr int N = V * L;
+    const std::int64_t bands = (c.out_height + layout.band - 1) / layout.band;
+    const std::int64_t columns = c.filters * layout.pixels;
+    const std::int64_t panel = c.kernel_height * layout.taps * c.depth * N;
+    const auto statistics = [&](std::int64_t member) {
+        return reinterpret_cast<double*>(c.workspace + member * layout.bytes_per_thread +
+                                         layout.bias) +
+               columns;
+    };
+    team.run([&](int member) {
+        std::byte* scratch = c.workspace + member * layout.bytes_per_thread;
+        auto* padded = reinterpret_cast<T*>(scratch);
+        auto* panels = reinterpret_cast<T*>(scratch + layout.weights);
+        auto* bias = reinterpret_cast<T*>(scratch + layout.bias);
+        prepare_rows(c, layout, N, panels, bias, statistics(member));
+        const std::int64_t last = c.batch * bands * (member + 1) / team.size();
+        for (std::int64_t item = c.batch * bands * member / team.size(); item < last; ++item) {
+            const std::int64_t n = item / bands;
+            const std::int64_t begin = item % bands * layout.band;
+            const std::int64_t end =
+                begin + layout.band < c.out_height ? begin + layout.band : c.out_height;
+            pad_rows(c.src, c.height, c.width, c.depth, n, begin - c.pad_top,
+                     end - begin + c.kernel_height - 1, c.pad_left, layout.row, padded);
+            for (std::int64_t y = begin; y < end; ++y) {
+                for (std::int64_t column = 0; column < columns; column += N) {
+                    convolve_row<T, L, V, R, S>(c, layout, padded + (y - begin) * layout.row,
+                                                panels + column / N * panel, bias,
+                                                (n * c.out_height + y) * c.out_width, column);
+                }
+            }
+            if (c.statistics) {
+                add_statistics(c.dst + (n * c.out_height + begin) * c.out_width * c.filters,
+                               (end - begin) * c.out_width, c.filters, statistics(member));
+            }
+        }
+    });
+    if (!c.statistics) return;
+    for (std::int64_t j = 0; j < 2 * c.filters; ++j) {
+        double sum = 0;
+        for (std::int64_t member = 0; member < team.size(); ++member)
+            sum += statistics(member)[j];
+        c.statistics[j] = sum;
+    }
+}
+
+/// The tile height that wastes least of a row, the first of equals.
+template <int... Rs, class Body>
+void choose_rows(std::int64_t groups, Body&& body) {
+    std::int64_t best = 0;
+    std::int64_t least = INT64_MAX;
+    const auto consider = [&](std::int64_t rows) {
+        const std::int64_t computed = (groups + rows - 1) / rows * rows;
+        if (computed < least) {
+            least = computed;
+            best = rows;
+        }
+    };
+    (consider(Rs), ...);
+    ((best == Rs ? body(std::integral_constant<int, Rs>{}) : void()), ...);
+}
+
+template <class T, int L, int V, int S, int... Rs>
+void convolve_with_tile(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam& team) {
+    choose_rows<Rs...>(c.out_width / layout.pixels, [&](auto rows) {
+        convolve_bands<T, L, V, decltype(rows)::value, S>(c, layout, team);
+    });
+}
+
+template <class T, int S>
+void convolve_with_step(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam& team) {
+    const std::int64_t bytes = c.filters * layout.pixels * static_cast<std::int64_t>(sizeof(T));
+#if defined(__AVX512F__)
+    constexpr int L = 64 / sizeof(T);
+    if (bytes % 128 == 0) return convolve_with_tile<T, L, 2, S, 14, 8>(c, layout, team);
+    if (bytes % 64 == 0) return convolve_with_tile<T, L, 1, S, 16, 14, 8>(c, layout, team);
+    convolve_with_tile<T, L / 2, 1, S, 16, 14, 8>(c, layout, team);
+#elif defined(__AVX2__)
+    constexpr int L = 32 / sizeof(T);
+    if (bytes % 64 == 0) return convolve_with_tile<T, L, 2, S, 6, 4>(c, layout, team);
+    convolve_with_tile<T, L, 1, S, 12, 7, 8>(c, layout, team);
+#else
+    convolve_with_tile<T, 16 / sizeof(T), 2, S, 4>(c, layout, team);
+    static_cast<void>(bytes);
+#endif
+}
+
+template <class T>
+void convolve_rows(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam& team) {
+    switch (c.depth * layout.pixels) {
+        case 1:
+            return convolve_with_step<T, 1>(c, layout, team);
+        case 2:
+            return convolve_with_step<T, 2>(c, layout, team);
+        case 3:
+            return convolve_with_step<T, 3>(c, layout, team);
+        case 4:
+            return convolve_with_step<T, 4>(c, layout, team);
+        case 8:
+            return convolve_with_step<T, 8>(c, layout, team);
+        case 16:
+            return convolve_with_step<T, 16>(c, layout, team);
+        case 32:
+            return convolve_with_step<T, 32>(c, layout, team);
+        default:
+            return;  // the catalogue refuses every other depth
+    }
+}
+
+}  // namespace
+}  // namespace dtnn::kernels::DTNN_ISA

@@ -1,0 +1,216 @@
+/// The speed of every convolution and dense kernel on the layers of known networks, batch 64, fp32,
+/// next to BLIS on the matrix product of the lowered layer. Prints one line a kernel: microseconds
+/// a sample and GFLOP/s, counting every multiply-add of the definition, those with padding
+/// included, so that skipping work shows as speed.
+///
+///   conv_bench [MODEL [THREADS]]     MODEL: simplecnn, vgg16, resnet20, all (default)
+
+#include <blis.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "kernels/catalogue.hpp"
+#include "kernels/dispatch.hpp"
+#include "kernels/thread_team.hpp"
+
+namespace {
+
+using namespace dtnn::kernels;
+
+constexpr std::int64_t kBatch = 64;
+
+struct Layer {
+    const char* model;
+    const char* name;
+    std::int64_t channels, size, filters, kernel, stride, padding;  ///< kernel 0: dense
+    int count;
+    bool first;  ///< needs no gradient to its source
+};
+
+const Layer kLayers[] = {
+    {"simplecnn", "1->4 28", 1, 28, 4, 3, 1, 1, 1, true},
+    {"simplecnn", "4->8 28", 4, 28, 8, 3, 1, 1, 1, false},
+    {"simplecnn", "dense 1568->128", 1568, 1, 128, 0, 1, 0, 1, false},
+    {"simplecnn", "dense 128->10", 128, 1, 10, 0, 1, 0, 1, false},
+    {"vgg16", "3->64 32", 3, 32, 64, 3, 1, 1, 1, true},
+    {"vgg16", "64->64 32", 64, 32, 64, 3, 1, 1, 1, false},
+    {"vgg16", "64->128 16", 64, 16, 128, 3, 1, 1, 1, false},
+    {"vgg16", "128->128 16", 128, 16, 128, 3, 1, 1, 1, false},
+    {"vgg16", "128->256 8", 128, 8, 256, 3, 1, 1, 1, false},
+    {"vgg16", "256->256 8", 256, 8, 256, 3, 1, 1, 2, false},
+    {"vgg16", "256->512 4", 256, 4, 512, 3, 1, 1, 1, false},
+    {"vgg16", "512->512 4", 512, 4, 512, 3, 1, 1, 2, false},
+    {"vgg16", "512->512 2", 512, 2, 512, 3, 1, 1, 3, false},
+    {"vgg16", "dense 512->512", 512, 1, 512, 0, 1, 0, 1, false},
+    {"resnet20", "3->16 32", 3, 32, 16, 3, 1, 1, 1, true},
+    {"resnet20", "16->16 32", 16, 32, 16, 3, 1, 1, 6, false},
+    {"resnet20", "16->32 32/2", 16, 32, 32, 3, 2, 1, 1, false},
+    {"resnet20", "32->32 16", 32, 16, 32, 3, 1, 1, 5, false},
+    {"resnet20", "32->64 16/2", 32, 16, 64, 3, 2, 1, 1, false},
+    {"resnet20", "64->64 8", 64, 8, 64, 3, 1, 1, 5, false},
+};
+
+struct Memory {
+    explicit Memory(std::int64_t bytes) {
+        const std::size_t whole = (static_cast<std::size_t>(bytes) + 4096) / 64 * 64;
+        data = std::aligned_alloc(64, whole);
+        auto* values = static_cast<float*>(data);
+        for (std::size_t i = 0; i < whole / sizeof(float); ++i) {
+            values[i] = static_cast<float>(i % 17) / 16 - 0.5f;
+        }
+        size = whole;
+    }
+    ~Memory() { std::free(data); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+    void* data;
+    std::size_t size;
+};
+
+template <class Run>
+double seconds(Run&& run) {
+    using Clock = std::chrono::steady_clock;
+    double best = 1e30;
+    double total = 0;
+    for (int i = 0; i < 60 && (i < 4 || total < 0.15); ++i) {
+        const auto start = Clock::now();
+        run();
+        const double taken = std::chrono::duration<double>(Clock::now() - start).count();
+        best = std::min(best, taken);
+        total += taken;
+    }
+    return best;
+}
+
+double time_kernel(const KernelInfo& kernel, const Problem& problem, ThreadTeam& team) {
+    std::vector<std::unique_ptr<Memory>> memory;
+    std::vector<const void*> sources;
+    std::vector<void*> destinations;
+    for (const TensorDesc& desc : problem.sources) {
+        sources.push_back(memory.emplace_back(std::make_unique<Memory>(desc.bytes()))->data);
+    }
+    for (const TensorDesc& desc : problem.destinations) {
+        destinations.push_back(memory.emplace_back(std::make_unique<Memory>(desc.bytes()))->data);
+    }
+    Memory workspace(workspace_bytes(kernel, problem));
+    const auto bound = bind(kernel, problem, sources, destinations,
+                            {static_cast<std::byte*>(workspace.data), workspace.size});
+    if (!bound) return 0;
+    return seconds([&] { bound->run(team); });
+}
+
+double time_blis(std::int64_t m, std::int64_t n, std::int64_t k, int threads) {
+    Memory a(m * k * 4);
+    Memory b(k * n * 4);
+    Memory c(m * n * 4);
+    rntm_t runtime;
+    bli_rntm_init(&runtime);
+    bli_rntm_set_num_threads(threads, &runtime);
+    float one = 1;
+    float zero = 0;
+    return seconds([&] {
+        bli_sgemm_ex(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, m, n, k, &one,
+                     static_cast<float*>(a.data), k, 1, static_cast<float*>(b.data), n, 1, &zero,
+                     static_cast<float*>(c.data), n, 1, nullptr, &runtime);
+    });
+}
+
+std::vector<Problem> problems(const Layer& layer, int threads) {
+    const Order image{0, 2, 3, 1};
+    std::vector<Problem> result(3);
+    const bool dense = layer.kernel == 0;
+    const std::int64_t out =
+        dense ? 1 : (layer.size + 2 * layer.padding - layer.kernel) / layer.stride + 1;
+    const TensorDesc src =
+        dense ? TensorDesc{DType::f32, {kBatch, layer.channels}, {}}
+              : TensorDesc{DType::f32, {kBatch, layer.channels, layer.size, layer.size}, image};
+    const TensorDesc dst = dense ? TensorDesc{DType::f32, {kBatch, layer.filters}, {}}
+                                 : TensorDesc{DType::f32, {kBatch, layer.filters, out, out}, image};
+    const TensorDesc weights =
+        dense ? TensorDesc{DType::f32, {layer.channels, layer.filters}, {}}
+              : TensorDesc{DType::f32,
+                           {layer.filters, layer.channels, layer.kernel, layer.kernel},
+                           {2, 3, 1, 0}};
+    const TensorDesc bias{DType::f32, {layer.filters}, {}};
+    const std::string op = dense ? "dense" : "conv2d";
+    for (Problem& problem : result) {
+        problem.isa = host_isa();
+        if (const char* isa = std::getenv("CONV_BENCH_ISA")) parse_isa(isa, problem.isa);
+        problem.threads = threads;
+        problem.attributes["bias"] = true;
+        if (dense) continue;
+        problem.attributes["stride"] = std::vector<std::int64_t>(2, layer.stride);
+        problem.attributes["padding"] = std::vector<std::int64_t>(4, layer.padding);
+        problem.attributes["dilation"] = std::vector<std::int64_t>(2, 1);
+    }
+    result[0].op = op;
+    result[0].attributes["epilogue"] = std::string("relu");
+    result[0].sources = {src, weights, bias};
+    result[0].destinations = {dst};
+    result[1].op = op + "_backward_weights";
+    result[1].sources = {src, dst};
+    result[1].destinations = {weights, bias};
+    result[2].op = op + "_backward_data";
+    result[2].attributes["mask"] = true;
+    result[2].attributes["source_shape"] = src.dims;
+    result[2].sources = {dst, weights, src};
+    result[2].destinations = {src};
+    if (layer.first) result.resize(2);
+    return result;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::string model = argc > 1 ? argv[1] : "all";
+    const int threads = argc > 2 ? std::atoi(argv[2]) : 1;
+    ThreadTeam team(threads);
+    for (const char* name : {"simplecnn", "vgg16", "resnet20"}) {
+        if (model != "all" && model != name) continue;
+        double total = 0;
+        std::printf("%s, batch %d, %d threads\n", name, static_cast<int>(kBatch), threads);
+        for (const Layer& layer : kLayers) {
+            if (std::string(layer.model) != name) continue;
+            for (const Problem& problem : problems(layer, threads)) {
+                const std::int64_t pixels =
+                    layer.kernel == 0 ? 1
+                    : problem.op == "conv2d"
+                        ? problem.destinations[0].dims[2] * problem.destinations[0].dims[3]
+                        : 0;
+                const std::int64_t out =
+                    layer.kernel == 0
+                        ? 1
+                        : (layer.size + 2 * layer.padding - layer.kernel) / layer.stride + 1;
+                const std::int64_t depth =
+                    layer.channels * std::max<std::int64_t>(1, layer.kernel * layer.kernel);
+                const double work =
+                    2.0 * static_cast<double>(kBatch * out * out * depth * layer.filters);
+                std::printf("  %-16s %-24s", layer.name, problem.op.c_str());
+                double best = 0;
+                for (const KernelInfo& kernel : kernels_of(problem.op)) {
+                    if (kernel.name == "reference" || refusal(kernel, problem)) continue;
+                    const double taken = time_kernel(kernel, problem, team);
+                    if (best == 0) best = taken;  // the catalogue's first is the one that is chosen
+                    std::printf("  %s %.2f us %.1f", std::string(kernel.name).c_str(),
+                                taken / kBatch * 1e6, work / taken * 1e-9);
+                }
+                if (pixels != 0) {
+                    const double blis =
+                        time_blis(kBatch * out * out, layer.filters, depth, threads);
+                    std::printf("  blis product %.1f", work / blis * 1e-9);
+                }
+                std::printf("\n");
+                total += best * layer.count;
+            }
+        }
+        std::printf("  all: %.2f us a sample, %.0f samples/s\n", total / kBatch * 1e6,
+                    kBatch / total);
+    }
+    return 0;
+}
