@@ -31,6 +31,10 @@ inline constexpr int kVectorBytes = 32;
 inline constexpr int kVectorBytes = 16;
 #endif
 
+/// The integer as wide as a floating type, for use in decltype only.
+std::int32_t int_of(float);
+std::int64_t int_of(double);
+
 template <class T>
 struct Simd {
     static constexpr int kLanes = kVectorBytes / int(sizeof(T));
@@ -86,5 +90,75 @@ struct Simd {
         return result;
     }
 };
+
+/// Vectors of any power of two of lanes up to the native count, for channels that do not fill a
+/// register. `Ints` has integers as wide as T (what comparisons give), `Bytes` one byte per lane,
+/// `Doubles` the same lanes in double.
+template <class T, int kCount>
+struct Lanes {
+    static constexpr int kLanes = kCount;
+    using Int = decltype(int_of(T()));
+    typedef T Vector __attribute__((vector_size(kCount * sizeof(T))));
+    typedef Int Ints __attribute__((vector_size(kCount * sizeof(T))));
+    typedef std::uint8_t Bytes __attribute__((vector_size(kCount)));
+    typedef double Doubles __attribute__((vector_size(kCount * sizeof(double))));
+
+    static DTNN_INLINE Vector zero() { return Vector{}; }
+    static DTNN_INLINE Vector broadcast(T value) { return Vector{} + value; }
+    static DTNN_INLINE Ints broadcast_int(Int value) { return Ints{} + value; }
+    static DTNN_INLINE Vector load(const T* from) {
+        Vector value;
+        __builtin_memcpy(&value, from, sizeof(value));
+        return value;
+    }
+    static DTNN_INLINE void store(T* to, Vector value) {
+        __builtin_memcpy(to, &value, sizeof(value));
+    }
+    static DTNN_INLINE Ints load_bytes(const std::uint8_t* from) {
+        Bytes bytes;
+        __builtin_memcpy(&bytes, from, sizeof(bytes));
+        return __builtin_convertvector(bytes, Ints);
+    }
+    static DTNN_INLINE void store_bytes(std::uint8_t* to, Ints value) {
+        const Bytes bytes = __builtin_convertvector(value, Bytes);
+        __builtin_memcpy(to, &bytes, sizeof(bytes));
+    }
+    static DTNN_INLINE Doubles to_double(Vector value) {
+        return __builtin_convertvector(value, Doubles);
+    }
+    /// Lane i of the mask is bit i.
+    static DTNN_INLINE Ints mask_of_bits(unsigned bits) {
+        Ints lane_bit;
+        for (int lane = 0; lane < kCount; ++lane)
+            lane_bit[lane] = Int(1) << lane;
+        return (broadcast_int(Int(bits)) & lane_bit) != 0;
+    }
+    static DTNN_INLINE unsigned bits_of_mask(Ints mask) {
+        unsigned bits = 0;
+        for (int lane = 0; lane < kCount; ++lane)
+            bits |= unsigned(mask[lane] & 1) << lane;
+        return bits;
+    }
+};
+
+/// Calls body(Lanes<T, n>{}, channel) so that the calls cover [0, channels): native vectors first,
+/// then halves.
+template <class T, class Body>
+DTNN_INLINE void for_channels(std::int64_t channels, Body body) {
+    constexpr int kNative = Simd<T>::kLanes;
+    std::int64_t c = 0;
+    for (; c + kNative <= channels; c += kNative)
+        body(Lanes<T, kNative>{}, c);
+    if constexpr (kNative > 8) {
+        if (c + 8 <= channels) body(Lanes<T, 8>{}, c), c += 8;
+    }
+    if constexpr (kNative > 4) {
+        if (c + 4 <= channels) body(Lanes<T, 4>{}, c), c += 4;
+    }
+    if constexpr (kNative > 2) {
+        if (c + 2 <= channels) body(Lanes<T, 2>{}, c), c += 2;
+    }
+    if (c < channels) body(Lanes<T, 1>{}, c);
+}
 
 }  // namespace dtnn::kernels::DTNN_ISA
