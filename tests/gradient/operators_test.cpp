@@ -1,0 +1,294 @@
+/// The gradient of every operator, against central differences of sum(dst * diff) in double on the
+/// reference kernels.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "compiler/ir/parser.hpp"
+#include "compiler/ir/printer.hpp"
+#include "compiler/ir/verifier.hpp"
+#include "compiler/ops/emit.hpp"
+#include "tests/gradient/differences.hpp"
+#include "tests/gradient/interpreter.hpp"
+
+using namespace dtnn::compiler;
+using dtnn::tests::Interpreter;
+
+namespace {
+
+/// Emits the backward nodes of one node behind it, without the differentiator. `diff` is an input
+/// of the graph; a loss has none.
+class OneNode : public GradientContext {
+  public:
+    OneNode(Graph& graph, ValueId diff, std::set<std::size_t> wanted)
+        : graph_(graph), node_(graph.nodes[0]), diff_(diff), wanted_(std::move(wanted)) {}
+
+    const Graph& graph() const override { return graph_; }
+    const Node& node() const override { return node_; }
+    ValueId input(std::size_t i) const override { return node_.inputs.at(i); }
+    ValueId output(std::size_t i) const override { return node_.outputs.at(i); }
+    ValueId diff(std::size_t i) const override { return i == 0 ? diff_ : ValueId(); }
+    bool wants(std::size_t i) const override { return wanted_.contains(i); }
+    std::vector<ValueId> emit(std::string_view op_name, std::vector<ValueId> inputs,
+                              Attributes attributes, const std::string& name) override {
+        Node made;
+        made.op = op_name;
+        made.inputs = std::move(inputs);
+        made.attributes = std::move(attributes);
+        made.phase = Phase::backward;
+        return dtnn::compiler::emit(graph_, std::move(made), name);
+    }
+    void set(std::size_t i, ValueId gradient) override { gradients[i] = gradient; }
+
+    std::map<std::size_t, ValueId> gradients;
+
+  private:
+    Graph& graph_;
+    const Node node_;  // a copy: emitting moves the graph's nodes
+    ValueId diff_;
+    std::set<std::size_t> wanted_;
+};
+
+struct Case {
+    const char* op;
+    const char* graph;              ///< operands and one node
+    std::set<std::size_t> checked;  ///< operands whose gradient is compared
+    /// How differentiable operands are filled: distinct numbers this far apart, plus `shift`.
+    double spacing = 0.03;
+    double shift = 0;
+};
+
+/// Images are channels last and weights to match, as the layout pass stores them.
+const Case kCases[] = {
+    {"conv2d",
+     "graph @g(%x: f64[2,3,5,4]{0,2,3,1}, @w: f64[4,3,3,2]{2,3,1,0}, @b: f64[4]) { %y = conv2d(%x, "
+     "@w, @b) {bias=true, padding=[1,0,1,1]} }",
+     {0, 1, 2}},
+    {"conv2d",
+     "graph @g(%x: f64[2,4,6,7]{0,2,3,1}, @w: f64[6,2,3,3]{2,3,1,0}) { %y = conv2d(%x, @w) "
+     "{groups=2, stride=[2,1], padding=same} }",
+     {0, 1}},
+    {"conv2d",
+     "graph @g(%x: f64[1,2,7,8]{0,2,3,1}, @w: f64[3,2,2,3]{2,3,1,0}, @b: f64[3]) { %y = conv2d(%x, "
+     "@w, @b) {bias=true, dilation=[3,2], stride=[1,2]} }",
+     {0, 1, 2}},
+    {"conv2d",
+     "graph @g(%x: f64[3,5,1,1]{0,2,3,1}, @w: f64[2,5,1,1]{2,3,1,0}) { %y = conv2d(%x, @w) }",
+     {0, 1}},
+    {"conv2d",
+     "graph @g(%x: f64[2,4,5,5]{0,2,3,1}, @w: f64[4,1,3,3]{2,3,1,0}) { %y = conv2d(%x, @w) "
+     "{groups=4, padding=same} }",
+     {0, 1}},
+    {"dense",
+     "graph @g(%x: f64[3,7], @w: f64[7,4], @b: f64[4]) { %y = dense(%x, @w, @b) {bias=true} }",
+     {0, 1, 2}},
+    {"dense",
+     "graph @g(%x: f64[3,2,3,2]{0,2,3,1}, @w: f64[2,3,2,4]{1,2,0,3} of [12,4]) { %y = dense(%x, "
+     "@w) }",
+     {0, 1}},
+    {"flatten", "graph @g(%x: f64[2,3,4,5]{0,2,3,1}) { %y = flatten(%x) }", {0}},
+    {"flatten", "graph @g(%x: f64[2,3]) { %y = flatten(%x) }", {0}},
+    {"max_pool2d",
+     "graph @g(%x: f64[2,3,6,7]{0,2,3,1}) { %y, %i = max_pool2d(%x) {kernel=[2,2], indices=true} }",
+     {0}},
+    {"max_pool2d",
+     "graph @g(%x: f64[2,3,7,7]{0,2,3,1}) { %y, %i = max_pool2d(%x) {kernel=[3,3], stride=[2,1], "
+     "padding=same, indices=true} }",
+     {0}},
+    {"max_pool2d",
+     "graph @g(%x: f64[1,2,7,8]{0,2,3,1}) { %y, %i = max_pool2d(%x) {kernel=[2,3], stride=[1,1], "
+     "dilation=[2,2], padding=[1,0,1,1], indices=true} }",
+     {0}},
+    {"avg_pool2d",
+     "graph @g(%x: f64[2,3,6,7]{0,2,3,1}) { %y = avg_pool2d(%x) {kernel=[2,2]} }",
+     {0}},
+    {"avg_pool2d",
+     "graph @g(%x: f64[2,3,5,7]{0,2,3,1}) { %y = avg_pool2d(%x) {kernel=[3,2], stride=[1,2], "
+     "padding=[1,2,0,1]} }",
+     {0}},
+    {"global_avg_pool2d",
+     "graph @g(%x: f64[2,3,4,5]{0,2,3,1}) { %y = global_avg_pool2d(%x) }",
+     {0}},
+    {"batch_norm_training",
+     "graph @g(%x: f64[3,4,3,2]{0,2,3,1}, @g: f64[4], @b: f64[4], @m: f64[4] frozen, @v: f64[4] "
+     "frozen) { %y, %mean, %dev, %nm, %nv = batch_norm_training(%x, @g, @b, @m, @v) }",
+     {0, 1, 2}},
+    {"batch_norm_training",
+     "graph @g(%x: f64[6,3], @g: f64[3], @b: f64[3], @m: f64[3] frozen, @v: f64[3] frozen) { %y, "
+     "%mean, %dev, %nm, %nv = batch_norm_training(%x, @g, @b, @m, @v) {epsilon=0.01} }",
+     {0, 1, 2}},
+    {"relu", "graph @g(%x: f64[2,3,4,5]{0,2,3,1}) { %y = relu(%x) }", {0}},
+    {"sigmoid", "graph @g(%x: f64[4,9]) { %y = sigmoid(%x) }", {0}, 0.1},
+    {"tanh", "graph @g(%x: f64[4,9]) { %y = tanh(%x) }", {0}, 0.1},
+    {"add",
+     "graph @g(%a: f64[2,3,4,5]{0,2,3,1}, %b: f64[2,3,4,5]{0,2,3,1}, %c: f64[2,3,4,5]{0,2,3,1}) { "
+     "%y = add(%a, %b, %c) }",
+     {0, 1, 2}},
+    {"elementwise",
+     "graph @g(%a: f64[3,5], %b: f64[3,5]) { %y = elementwise(%a, %b) {expression=\"x0 x1 mul x0 "
+     "sigmoid add 0 max\"} }",
+     {0, 1},
+     0.07},
+    {"elementwise",
+     "graph @g(%a: f64[3,5], %b: f64[3,5], %c: f64[3,5]) { %y = elementwise(%a, %b, %c) "
+     "{expression=\"x0 exp x1 abs x2 gt x1 x2 3 mul select sub tanh\"} }",
+     {0, 1, 2},
+     0.11},
+    {"elementwise",
+     "graph @g(%a: f64[3,5], %b: f64[3,5]) { %y = elementwise(%a, %b) {expression=\"x0 sqrt x1 log "
+     "div x0 x1 min add neg\"} }",
+     {0, 1},
+     0.02,
+     3},
+    {"softmax", "graph @g(%x: f64[4,6]) { %y = softmax(%x) }", {0}, 0.1},
+    {"softmax",
+     "graph @g(%x: f64[2,4,3,2]{0,2,3,1}) { %y = softmax(%x) {axis=channels} }",
+     {0},
+     0.1},
+    {"dropout_apply",
+     "graph @g(%x: f64[4,3,5,2]{0,2,3,1}, %step: i64[]) { %y = dropout_apply(%x, %step) {rate=0.4, "
+     "seed=7, stream=3} }",
+     {0}},
+    {"concat",
+     "graph @g(%a: f64[2,3,4,5]{0,2,3,1}, %b: f64[2,1,4,5]{0,2,3,1}, %c: f64[2,4,4,5]{0,2,3,1}) { "
+     "%y = concat(%a, %b, %c) }",
+     {0, 1, 2}},
+    {"concat",
+     "graph @g(%a: f64[3,2], %b: f64[3,5]) { %y = concat(%a, %b) {axis=channels} }",
+     {0, 1}},
+    {"categorical_cross_entropy",
+     "graph @g(%p: f64[4,5], %labels: i32[4]) { %l = categorical_cross_entropy(%p, %labels) }",
+     {0},
+     0.02,
+     0.5},
+    {"softmax_cross_entropy",
+     "graph @g(%x: f64[4,5], %labels: i32[4]) { %l, %p = softmax_cross_entropy(%x, %labels) }",
+     {0},
+     0.2},
+    {"mean_squared_error",
+     "graph @g(%p: f64[4,5], %t: f64[4,5]) { %l = mean_squared_error(%p, %t) }",
+     {0},
+     0.1},
+};
+
+std::vector<double> first_numbers(const Graph& graph, const Case& c, std::size_t operand) {
+    const Type& type = graph.type(graph.nodes[0].inputs[operand]);
+    const auto count = static_cast<std::size_t>(type.elements());
+    if (type.dtype != DType::f64) {
+        std::vector<double> numbers(count);
+        for (std::size_t i = 0; i < count; ++i)
+            numbers[i] = static_cast<double>(2 * i % 5);
+        return numbers;
+    }
+    auto numbers =
+        dtnn::tests::spaced_numbers(count, c.spacing, static_cast<unsigned>(11 + operand));
+    // Operands differ by parts of the spacing, so that comparisons between them are never near a
+    // tie.
+    for (double& number : numbers)
+        number += c.shift + 0.3 * c.spacing * static_cast<double>(operand);
+    return numbers;
+}
+
+void check(const Case& c) {
+    Graph graph = parse_graph(c.graph, infer_types);
+    REQUIRE(graph.nodes.size() == 1);
+    REQUIRE(graph.nodes[0].op == c.op);
+    const ValueId result = graph.nodes[0].outputs[0];
+    const Type type = graph.type(result);
+    const bool loss = type.dims.empty();
+    const ValueId diff = loss ? ValueId() : graph.add_input("diff", type);
+    OneNode context(graph, diff, c.checked);
+    op(c.op).gradient(context);
+    REQUIRE(verify(graph).empty());
+    REQUIRE(check_types(graph).empty());
+
+    Interpreter run(graph, dtnn::tests::Kernels::reference);
+    std::vector<std::vector<double>> operands;
+    for (std::size_t i = 0; i < graph.nodes[0].inputs.size(); ++i) {
+        operands.push_back(first_numbers(graph, c, i));
+        run.set(graph.nodes[0].inputs[i], operands.back());
+    }
+    std::vector<double> weight{1};
+    if (!loss) {
+        weight = dtnn::tests::spaced_numbers(static_cast<std::size_t>(type.elements()), 0.05, 5);
+        run.set(diff, weight);
+    }
+    const auto value = [&] {
+        run.run();
+        const auto numbers = run.get(result);
+        double sum = 0;
+        for (std::size_t i = 0; i < numbers.size(); ++i)
+            sum += weight[i] * numbers[i];
+        return sum;
+    };
+    value();
+    std::map<std::size_t, std::vector<double>> gradients;
+    for (const std::size_t i : c.checked) {
+        REQUIRE(context.gradients.contains(i));
+        gradients[i] = run.get(context.gradients[i]);
+    }
+    for (const std::size_t i : c.checked) {
+        const auto numeric = dtnn::tests::central_differences(
+            [&](const std::vector<double>& x) {
+                run.set(graph.nodes[0].inputs[i], x);
+                return value();
+            },
+            operands[i], 1e-3);
+        run.set(graph.nodes[0].inputs[i], operands[i]);
+        CAPTURE(i);
+        CHECK(dtnn::tests::relative_error(gradients[i], numeric) <= 1e-6);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of every operator agrees with central differences") {
+    for (const Case& c : kCases) {
+        const std::string text = c.graph;
+        CAPTURE(text);
+        CHECK_NOTHROW(check(c));
+    }
+}
+
+TEST_CASE("every operator with a gradient has a gradient case") {
+    std::set<std::string> covered;
+    for (const Case& c : kCases)
+        covered.insert(c.op);
+    for (const OpDef* def : all_ops()) {
+        if (!def->gradient) continue;
+        CAPTURE(def->name);
+        CHECK(covered.contains(def->name));
+    }
+}
+
+TEST_CASE("a gradient that nobody wants costs nothing") {
+    const auto emitted = [](const char* text, std::set<std::size_t> wanted) {
+        Graph graph = parse_graph(text, infer_types);
+        const ValueId diff = graph.add_input("diff", graph.type(graph.nodes[0].outputs[0]));
+        OneNode context(graph, diff, std::move(wanted));
+        op(graph.nodes[0].op).gradient(context);
+        std::string names;
+        for (std::size_t n = 1; n < graph.nodes.size(); ++n)
+            names += graph.nodes[n].op + " ";
+        return names;
+    };
+    const char* conv = kCases[0].graph;
+    CHECK(emitted(conv, {0}) == "conv2d_backward_data ");
+    CHECK(emitted(conv, {1, 2}) == "conv2d_backward_weights ");
+    CHECK(emitted(conv, {}) == "");
+    CHECK(emitted("graph @g(%a: f64[2,3], %b: f64[2,3]) { %y = add(%a, %b) }", {0, 1}) == "");
+    CHECK(emitted("graph @g(%a: f64[2,3], %b: f64[2,4]) { %y = concat(%a, %b) }", {1}) == "slice ");
+    CHECK(emitted("graph @g(%a: f64[2,3]) { %y = relu(%a) }", {}) == "");
+}
+
+TEST_CASE("relu's backward is the expression that kernels know") {
+    Graph graph = parse_graph("graph @g(%a: f64[2,3]) { %y = relu(%a) }", infer_types);
+    const ValueId diff = graph.add_input("diff", graph.type(graph.inputs[0]));
+    OneNode context(graph, diff, {0});
+    op("relu").gradient(context);
+    CHECK(std::get<std::string>(graph.nodes[1].attributes.at("expression")) ==
+          "x1 0 gt x0 0 select");
+}
