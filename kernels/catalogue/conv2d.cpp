@@ -55,6 +55,17 @@ std::int64_t conv2d_backward_data_padded_rows_workspace(const Problem& problem) 
     return rows_backward_data(problem).bytes;
 }
 
+Refused unless_padded_rows_suit_weights(const Problem& problem) {
+    if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
+    const char* refusal =
+        RowsOuterWorkspace(conv_shape(problem), element_bytes(problem), problem.threads).refusal;
+    return refusal ? Refused(refusal) : std::nullopt;
+}
+
+std::int64_t conv2d_backward_weights_padded_rows_workspace(const Problem& problem) {
+    return RowsOuterWorkspace(conv_shape(problem), element_bytes(problem), problem.threads).bytes;
+}
+
 std::int64_t conv2d_direct_workspace(const Problem& problem) {
     const ConvShape s = conv_shape(problem);
     return GatherWorkspace(s, s.group_channels(), s.group_filters(), element_bytes(problem),

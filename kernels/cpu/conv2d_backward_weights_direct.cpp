@@ -16,13 +16,7 @@ void dense_backward_weights_direct(const DenseBackwardWeightsArguments<T>& a, Th
     outer_backward_weights<T>(a, team);
 }
 
-#define DTNN_INSTANTIATE(T)                                                                   \
-    template void conv2d_backward_weights_direct<T>(const Conv2dBackwardWeightsArguments<T>&, \
-                                                    ThreadTeam&);                             \
-    template void dense_backward_weights_direct<T>(const DenseBackwardWeightsArguments<T>&,   \
-                                                   ThreadTeam&);
-DTNN_INSTANTIATE(float)
-DTNN_INSTANTIATE(double)
-#undef DTNN_INSTANTIATE
+DTNN_KERNEL(conv2d_backward_weights_direct, Conv2dBackwardWeightsArguments)
+DTNN_KERNEL(dense_backward_weights_direct, DenseBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

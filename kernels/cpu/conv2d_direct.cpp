@@ -26,14 +26,9 @@ void dense_backward_data_direct(const DenseBackwardDataArguments<T>& a, ThreadTe
     gather_backward_data<T>(a, team);
 }
 
-#define DTNN_INSTANTIATE(T)                                                             \
-    template void conv2d_direct<T>(const Conv2dArguments<T>&, ThreadTeam&);             \
-    template void conv2d_backward_data_direct<T>(const Conv2dBackwardDataArguments<T>&, \
-                                                 ThreadTeam&);                          \
-    template void dense_direct<T>(const DenseArguments<T>&, ThreadTeam&);               \
-    template void dense_backward_data_direct<T>(const DenseBackwardDataArguments<T>&, ThreadTeam&);
-DTNN_INSTANTIATE(float)
-DTNN_INSTANTIATE(double)
-#undef DTNN_INSTANTIATE
+DTNN_KERNEL(conv2d_direct, Conv2dArguments)
+DTNN_KERNEL(conv2d_backward_data_direct, Conv2dBackwardDataArguments)
+DTNN_KERNEL(dense_direct, DenseArguments)
+DTNN_KERNEL(dense_backward_data_direct, DenseBackwardDataArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

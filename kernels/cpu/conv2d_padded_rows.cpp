@@ -59,12 +59,7 @@ void conv2d_backward_data_padded_rows(const Conv2dBackwardDataArguments<T>& a, T
         team);
 }
 
-#define DTNN_INSTANTIATE(T)                                                                  \
-    template void conv2d_padded_rows<T>(const Conv2dArguments<T>&, ThreadTeam&);             \
-    template void conv2d_backward_data_padded_rows<T>(const Conv2dBackwardDataArguments<T>&, \
-                                                      ThreadTeam&);
-DTNN_INSTANTIATE(float)
-DTNN_INSTANTIATE(double)
-#undef DTNN_INSTANTIATE
+DTNN_KERNEL(conv2d_padded_rows, Conv2dArguments)
+DTNN_KERNEL(conv2d_backward_data_padded_rows, Conv2dBackwardDataArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA
