@@ -1,0 +1,169 @@
+#include "runtime/base/files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace dtnn::runtime {
+namespace {
+
+std::string remedy(int error) {
+    switch (error) {
+        case ENOSPC:
+        case EDQUOT:
+            return "free some space, or name a folder on another disk with --output";
+        case EACCES:
+        case EPERM:
+        case EROFS:
+            return "change its permissions, or name another folder with --output";
+        case ENOENT:
+            return "check the path; it is relative to the current folder";
+        case ENOTDIR:
+            return "a part of the path is a file, not a folder";
+        case EISDIR:
+            return "name a file, not a folder";
+        case EMFILE:
+        case ENFILE:
+            return "raise the limit of open files (ulimit -n)";
+        default:
+            return "";
+    }
+}
+
+/// A descriptor that closes itself.
+class Descriptor {
+  public:
+    explicit Descriptor(int value) : value_(value) {}
+    ~Descriptor() {
+        if (value_ >= 0) ::close(value_);
+    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const { return value_; }
+    int release() { return std::exchange(value_, -1); }
+
+  private:
+    int value_;
+};
+
+/// Zero, or the errno.
+int write_all(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(descriptor, text.data(), text.size());
+        if (written < 0) {
+            if (errno == EINTR) continue;
+            return errno;
+        }
+        text.remove_prefix(std::size_t(written));
+    }
+    return 0;
+}
+
+int write_aside(const std::string& path, std::span<const std::string_view> parts) {
+    Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    if (file.get() < 0) return errno;
+    for (const std::string_view part : parts) {
+        if (const int error = write_all(file.get(), part)) return error;
+    }
+    if (::fsync(file.get()) != 0) return errno;
+    return ::close(file.release()) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+RunError system_error(const std::string& action, const std::string& path, int error, Exit exit) {
+    return RunError(exit,
+                    fmt::format("cannot {} {}: {}", action, path,
+                                std::error_code(error, std::generic_category()).message()),
+                    remedy(error));
+}
+
+std::string read_file(const std::string& path, Exit exit) {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file.get() < 0) throw system_error("open", path, errno, exit);
+    struct stat status {};
+    if (::fstat(file.get(), &status) != 0) throw system_error("read", path, errno, exit);
+    if (S_ISDIR(status.st_mode)) throw system_error("read", path, EISDIR, exit);
+    std::string text;
+    // The size is a first guess only: pipes have none, and a file may grow.
+    std::size_t room = std::size_t(status.st_size > 0 ? status.st_size : 0) + 1;
+    std::size_t have = 0;
+    while (true) {
+        text.resize(have + room);
+        const ssize_t got = ::read(file.get(), text.data() + have, room);
+        if (got < 0) {
+            if (errno == EINTR) continue;
+            throw system_error("read", path, errno, exit);
+        }
+        if (got == 0) break;
+        have += std::size_t(got);
+        room = room > std::size_t(got) ? room - std::size_t(got) : 65536;
+    }
+    text.resize(have);
+    return text;
+}
+
+void write_file(const std::string& path, std::span<const std::string_view> parts) {
+    const std::string aside = path + ".part";
+    if (const int error = write_aside(aside, parts)) {
+        ::unlink(aside.c_str());
+        throw system_error("write", path, error);
+    }
+    if (::rename(aside.c_str(), path.c_str()) != 0) {
+        const int error = errno;
+        ::unlink(aside.c_str());
+        throw system_error("write", path, error);
+    }
+    // The new name is safe once the folder is on the disk; not every file system can be asked.
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+    const Descriptor directory(
+        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (directory.get() >= 0) ::fsync(directory.get());
+}
+
+void write_file(const std::string& path, std::string_view text) {
+    write_file(path, std::span<const std::string_view>(&text, 1));
+}
+
+void create_folders(const std::string& path) {
+    std::error_code error;
+    std::filesystem::create_directories(path, error);
+    if (error) throw system_error("create the folder", path, error.value());
+    if (!std::filesystem::is_directory(path, error)) {
+        throw system_error("create the folder", path, ENOTDIR);
+    }
+}
+
+LineFile::LineFile(std::string path)
+    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "we")) {
+    if (!file_) throw system_error("write", path_, errno);
+}
+
+void LineFile::add(std::string_view line) {
+    if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
+        std::fputc('\n', file_.get()) == EOF || std::fflush(file_.get()) != 0) {
+        throw system_error("write", path_, errno);
+    }
+}
+
+void LineFile::close() {
+    if (!file_) return;
+    const bool flushed = ::fsync(::fileno(file_.get())) == 0 || errno == EINVAL || errno == EROFS;
+    const int error = errno;
+    if (!flushed) throw system_error("write", path_, error);
+    if (std::fclose(file_.release()) != 0) throw system_error("write", path_, errno);
+}
+
+void print_out(std::string_view text) {
+    const int error = write_all(STDOUT_FILENO, text);
+    if (error != 0 && error != EPIPE) throw system_error("write", "standard output", error);
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,53 @@
+#pragma once
+/// Files as a run reads and writes them. Every failure is a RunError that names the path, what the
+/// system said and the remedy.
+
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "runtime/base/run_error.hpp"
+
+namespace dtnn::runtime {
+
+/// The whole file. `exit` is the code of the error when it cannot be read.
+std::string read_file(const std::string& path, Exit exit = Exit::failed);
+
+/// Writes the parts one after another to PATH.part, flushes them to the disk and renames: a reader
+/// finds the old file or the new one, never half of one. On failure the aside file is removed.
+void write_file(const std::string& path, std::span<const std::string_view> parts);
+void write_file(const std::string& path, std::string_view text);
+
+/// Creates the folder and those above it.
+void create_folders(const std::string& path);
+
+/// A file that lines are added to; each is handed to the system at once, so that a killed run keeps
+/// them.
+class LineFile {
+  public:
+    /// Begins an empty file.
+    explicit LineFile(std::string path);
+    void add(std::string_view line);  ///< without its end
+    /// Flushes to the disk. Called once at the end of a run.
+    void close();
+    const std::string& path() const { return path_; }
+
+  private:
+    struct Close {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    std::string path_;
+    std::unique_ptr<std::FILE, Close> file_;
+};
+
+/// Writes to standard output and flushes; a full disk is an error, a closed pipe ends the output
+/// silently.
+void print_out(std::string_view text);
+
+/// The error for `action` ("write") on `path` after a system call set `error` (an errno).
+RunError system_error(const std::string& action, const std::string& path, int error,
+                      Exit exit = Exit::failed);
+
+}  // namespace dtnn::runtime

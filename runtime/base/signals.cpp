@@ -1,0 +1,41 @@
+#include "runtime/base/signals.hpp"
+
+#include <atomic>
+#include <csignal>
+
+namespace dtnn::runtime {
+namespace {
+
+std::atomic<int> requested{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not take a lock");
+
+void on_signal(int signal) {
+    if (requested.exchange(signal) != 0) {
+        // The second one: die of it, as the sender expects.
+        std::signal(signal, SIG_DFL);
+        std::raise(signal);
+    }
+}
+
+}  // namespace
+
+void install_signal_handlers() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    // Restarted system calls: a file being written when the signal comes is written to its end.
+    action.sa_flags = SA_RESTART | SA_NODEFER;
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+}
+
+int stop_requested() {
+    return requested.load(std::memory_order_relaxed);
+}
+
+void request_stop(int signal) {
+    requested.store(signal);
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,214 @@
+#include "runtime/checkpoint/safetensors.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "runtime/base/files.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "tensors are written as they lie");
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::uint64_t kMostHeader = 100'000'000;
+constexpr std::size_t kMostAxes = 32;
+
+struct TypeName {
+    plan::DType dtype;
+    const char* name;
+};
+constexpr TypeName kTypes[] = {{plan::DType::f32, "F32"},
+                               {plan::DType::f64, "F64"},
+                               {plan::DType::i32, "I32"},
+                               {plan::DType::i64, "I64"},
+                               {plan::DType::u8, "U8"}};
+
+const char* type_name(plan::DType dtype) {
+    for (const TypeName& type : kTypes) {
+        if (type.dtype == dtype) return type.name;
+    }
+    return "";
+}
+
+std::optional<plan::DType> type_of(const std::string& name) {
+    for (const TypeName& type : kTypes) {
+        if (name == type.name) return type.dtype;
+    }
+    return std::nullopt;
+}
+
+/// Throws about one file.
+class Reader {
+  public:
+    Reader(const std::string& path, std::size_t data) : path_(path), data_(data) {}
+
+    [[noreturn]] void refuse(const std::string& fact) const {
+        throw RunError(Exit::mismatch, path_ + " is not a sound safetensors file: " + fact,
+                       "name a weights.safetensors that a run has written");
+    }
+
+    std::uint64_t whole_number(const Json& value, const std::string& what) const {
+        if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+        refuse(what + " is not a whole number");
+    }
+
+    StoredTensor tensor(const std::string& name, const Json& entry, const char* data) const {
+        if (!entry.is_object()) refuse(fmt::format("the entry of `{}` is not an object", name));
+        for (const auto& item : entry.items()) {
+            if (item.key() != "dtype" && item.key() != "shape" && item.key() != "data_offsets") {
+                refuse(fmt::format("`{}` has the unknown field `{}`", name, item.key()));
+            }
+        }
+        const auto dtype = entry.find("dtype"), shape = entry.find("shape"),
+                   offsets = entry.find("data_offsets");
+        if (dtype == entry.end() || shape == entry.end() || offsets == entry.end()) {
+            refuse(fmt::format("`{}` lacks one of dtype, shape, data_offsets", name));
+        }
+        StoredTensor tensor;
+        tensor.name = name;
+        const auto known = dtype->is_string() ? type_of(dtype->get<std::string>()) : std::nullopt;
+        if (!known) refuse(fmt::format("the dtype of `{}` is unknown", name));
+        tensor.dtype = *known;
+        if (!shape->is_array() || shape->size() > kMostAxes) {
+            refuse(fmt::format("the shape of `{}` is not a list of at most {} sizes", name,
+                               kMostAxes));
+        }
+        // No tensor is larger than the file, so no product grows beyond what a number holds.
+        std::uint64_t bytes = std::uint64_t(plan::size_of(tensor.dtype));
+        bool empty = false;
+        for (const Json& dim : *shape) {
+            const std::uint64_t size = whole_number(dim, fmt::format("a size of `{}`", name));
+            if (size > std::uint64_t(std::numeric_limits<std::int64_t>::max())) {
+                refuse(fmt::format("a size of `{}` is too large", name));
+            }
+            tensor.dims.push_back(std::int64_t(size));
+            empty = empty || size == 0;
+        }
+        for (const std::int64_t dim : tensor.dims) {
+            if (empty) break;
+            if (std::uint64_t(dim) > data_ / bytes) {
+                refuse(fmt::format("`{}` is larger than the file", name));
+            }
+            bytes *= std::uint64_t(dim);
+        }
+        if (empty) bytes = 0;
+        if (!offsets->is_array() || offsets->size() != 2) {
+            refuse(fmt::format("the data_offsets of `{}` are not two numbers", name));
+        }
+        const std::uint64_t begin = whole_number((*offsets)[0], "an offset of `" + name + "`");
+        const std::uint64_t end = whole_number((*offsets)[1], "an offset of `" + name + "`");
+        if (begin > end || end > data_) {
+            refuse(fmt::format("`{}` lies at bytes {} to {} of {}", name, begin, end, data_));
+        }
+        if (end - begin != bytes) {
+            refuse(
+                fmt::format("`{}` has {} bytes; its shape asks for {}", name, end - begin, bytes));
+        }
+        tensor.bytes = {reinterpret_cast<const std::byte*>(data) + begin, std::size_t(bytes)};
+        return tensor;
+    }
+
+  private:
+    const std::string& path_;
+    std::size_t data_;
+};
+
+}  // namespace
+
+const StoredTensor* Safetensors::find(const std::string& name) const {
+    const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                    [&](const StoredTensor& t) { return t.name == name; });
+    return found == tensors.end() ? nullptr : &*found;
+}
+
+void write_safetensors(const std::string& path, std::span<const StoredTensor> tensors,
+                       const std::map<std::string, std::string>& metadata) {
+    Json header = Json::object();
+    if (!metadata.empty()) header["__metadata__"] = metadata;
+    std::size_t offset = 0;
+    for (const StoredTensor& tensor : tensors) {
+        header[tensor.name] = {{"dtype", type_name(tensor.dtype)},
+                               {"shape", tensor.dims},
+                               {"data_offsets", {offset, offset + tensor.bytes.size()}}};
+        offset += tensor.bytes.size();
+    }
+    std::string text = header.dump();
+    // The data begins at a multiple of 8, so that a mapped file can be used as it is.
+    text.append((8 - text.size() % 8) % 8, ' ');
+    const std::uint64_t length = text.size();
+    char prefix[sizeof length];
+    std::memcpy(prefix, &length, sizeof length);
+    std::vector<std::string_view> parts = {{prefix, sizeof prefix}, text};
+    for (const StoredTensor& tensor : tensors)
+        parts.emplace_back(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
+    write_file(path, parts);
+}
+
+Safetensors parse_safetensors(std::string content, const std::string& path) {
+    Safetensors file;
+    file.content = std::move(content);
+    std::uint64_t length = 0;
+    if (file.content.size() < sizeof length) {
+        Reader(path, 0).refuse(fmt::format("it has {} bytes", file.content.size()));
+    }
+    std::memcpy(&length, file.content.data(), sizeof length);
+    const std::uint64_t rest = file.content.size() - sizeof length;
+    if (length > rest || length > kMostHeader) {
+        Reader(path, 0).refuse(
+            fmt::format("its header has {} bytes; {} follow, and {} are the "
+                        "limit",
+                        length, rest, kMostHeader));
+    }
+    const char* header_begin = file.content.data() + sizeof length;
+    const std::size_t data = std::size_t(rest - length);
+    const Reader reader(path, data);
+    const Json header = Json::parse(header_begin, header_begin + length, nullptr, false);
+    if (!header.is_object()) reader.refuse("its header is not a JSON object");
+    for (const auto& item : header.items()) {
+        if (item.key() != "__metadata__") {
+            file.tensors.push_back(reader.tensor(item.key(), item.value(), header_begin + length));
+            continue;
+        }
+        if (!item.value().is_object()) reader.refuse("its __metadata__ is not an object");
+        for (const auto& entry : item.value().items()) {
+            if (!entry.value().is_string()) reader.refuse("its __metadata__ holds more than text");
+            file.metadata[entry.key()] = entry.value().get<std::string>();
+        }
+    }
+    std::stable_sort(file.tensors.begin(), file.tensors.end(),
+                     [](const StoredTensor& a, const StoredTensor& b) {
+                         return a.bytes.data() != b.bytes.data() ? a.bytes.data() < b.bytes.data()
+                                                                 : a.bytes.size() < b.bytes.size();
+                     });
+    const auto* next = reinterpret_cast<const std::byte*>(header_begin + length);
+    const auto* end = next + data;
+    for (const StoredTensor& tensor : file.tensors) {
+        if (tensor.bytes.data() < next) {
+            reader.refuse(fmt::format("`{}` overlaps the tensor before it", tensor.name));
+        }
+        if (tensor.bytes.data() > next) {
+            reader.refuse(fmt::format("there is a gap before `{}`", tensor.name));
+        }
+        next += tensor.bytes.size();
+    }
+    if (next != end) {
+        reader.refuse(fmt::format("{} bytes follow the last tensor", end - next));
+    }
+    return file;
+}
+
+Safetensors read_safetensors(const std::string& path) {
+    return parse_safetensors(read_file(path, Exit::mismatch), path);
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,45 @@
+#pragma once
+/// The safetensors format: 8 bytes of header length (little-endian), a JSON header
+///     {"NAME": {"dtype": "F32", "shape": [..], "data_offsets": [begin, end]}, ..., "__metadata__":
+///     {"KEY": "TEXT"}}
+/// and the tensors' bytes, row-major, little-endian, without gaps.
+/// (https://huggingface.co/docs/safetensors)
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::runtime {
+
+struct StoredTensor {
+    std::string name;
+    plan::DType dtype = plan::DType::f32;
+    plan::Dims dims;
+    std::span<const std::byte> bytes;
+};
+
+struct Safetensors {
+    std::vector<StoredTensor> tensors;  ///< in the order of their bytes; views into `content`
+    std::map<std::string, std::string> metadata;
+    std::string content;
+
+    const StoredTensor* find(const std::string& name) const;
+};
+
+/// Writes aside, flushes, renames. The same bytes for the same tensors, in the order given.
+void write_safetensors(const std::string& path, std::span<const StoredTensor> tensors,
+                       const std::map<std::string, std::string>& metadata);
+
+/// Reads and verifies: header length, names, types, shapes, offsets; the tensors cover the data
+/// exactly, without gap or overlap. Whatever is wrong is a RunError (exit 5) that names the file
+/// and the fact; no content can do worse.
+Safetensors read_safetensors(const std::string& path);
+
+/// The same for the content of a file; `path` is for messages.
+Safetensors parse_safetensors(std::string content, const std::string& path);
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,39 @@
+#pragma once
+/// The embedded dataset: ten classes of 28x28 glyphs, drawn from strokes.
+
+#include <vector>
+
+#include "runtime/data/sample_source.hpp"
+
+namespace dtnn::runtime {
+
+inline constexpr int kGlyphSide = 28;
+inline constexpr int kGlyphPixels = kGlyphSide * kGlyphSide;
+
+/// Sample i of a split shows the digit i % 10: one of its shapes with every control point moved a
+/// little, rotated, sheared, scaled and shifted, drawn with a pen of some width, with noise. A pure
+/// function of (seed, split, index). Rendered when first asked for and kept as bytes.
+class Digits final : public SampleSource {
+  public:
+    Digits(std::uint64_t seed, std::int64_t train_samples, std::int64_t test_samples);
+    std::int32_t load(Split split, std::int64_t index, std::span<float> pixels) override;
+    std::int64_t size(Split split) const override {
+        return split == Split::train ? train_.samples : test_.samples;
+    }
+
+  private:
+    struct Rendered {
+        std::int64_t samples = 0;
+        std::vector<std::uint8_t> pixels;
+        std::vector<bool> done;
+    };
+    std::uint64_t seed_;
+    Rendered train_;
+    Rendered test_;
+};
+
+/// Draws one glyph: 28x28 bytes, row-major, 0 is empty and 255 ink.
+void render_digit(std::uint64_t seed, Split split, std::int64_t index,
+                  std::span<std::uint8_t> pixels);
+
+}  // namespace dtnn::runtime

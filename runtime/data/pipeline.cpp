@@ -1,0 +1,160 @@
+#include "runtime/data/pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/base/run_error.hpp"
+
+namespace dtnn::runtime {
+namespace {
+constexpr std::int64_t kDepth = 2;
+}
+
+std::int64_t Pipeline::staging_bytes(const plan::Plan& plan) {
+    const std::int64_t sample =
+        plan::element_count(plan.dataset.shape) * plan::size_of(plan.target.dtype);
+    return kDepth * plan.training.batch_size * (sample + plan::size_of(plan::DType::i32));
+}
+
+Pipeline::Pipeline(SampleSource& source, const plan::Plan& plan, Arrangement sample)
+    : source_(source),
+      sample_(std::move(sample)),
+      dtype_(plan.target.dtype),
+      sample_bytes_(sample_.elements() * plan::size_of(plan.target.dtype)),
+      largest_batch_(plan.training.batch_size),
+      classes_(plan.dataset.classes),
+      staging_(staging_bytes(plan), "the batches prepared ahead"),
+      pixels_(std::size_t(sample_.elements())),
+      worker_([this] { work(); }) {}
+
+Pipeline::~Pipeline() {
+    {
+        const std::lock_guard lock(mutex_);
+        end_ = true;
+        batches_ = 0;
+    }
+    changed_.notify_all();
+    worker_.join();
+}
+
+std::byte* Pipeline::slot_source(std::int64_t number) const {
+    return staging_.data() + number % kDepth * largest_batch_ * sample_bytes_;
+}
+
+std::int32_t* Pipeline::slot_labels(std::int64_t number) const {
+    std::byte* labels = staging_.data() + kDepth * largest_batch_ * sample_bytes_;
+    return reinterpret_cast<std::int32_t*>(labels) + number % kDepth * largest_batch_;
+}
+
+std::int64_t Pipeline::batch_samples(std::int64_t number) const {
+    return std::min(batch_, std::int64_t(order_.size()) - number * batch_);
+}
+
+void Pipeline::stop() {
+    std::unique_lock lock(mutex_);
+    batches_ = 0;
+    changed_.wait(lock, [&] { return !busy_; });
+    prepared_ = taken_ = 0;
+    error_ = nullptr;
+}
+
+void Pipeline::start(Split split, std::span<const std::int64_t> order, std::int64_t batch,
+                     std::int64_t most) {
+    stop();
+    {
+        const std::lock_guard lock(mutex_);
+        split_ = split;
+        order_ = order;
+        batch_ = std::min(batch, largest_batch_);
+        batches_ = (std::int64_t(order.size()) + batch_ - 1) / batch_;
+        if (most > 0) batches_ = std::min(batches_, most);
+    }
+    changed_.notify_all();
+}
+
+std::int64_t Pipeline::wait() {
+    std::unique_lock lock(mutex_);
+    if (taken_ >= batches_) return 0;
+    changed_.wait(lock, [&] { return prepared_ > taken_ || error_ != nullptr; });
+    // What was prepared before the error is still good, and comes first.
+    if (prepared_ > taken_) return batch_samples(taken_);
+    std::rethrow_exception(error_);
+}
+
+void Pipeline::take(void* source, std::int32_t* labels) {
+    // Between wait() and the increment below the worker leaves this slot alone.
+    const std::int64_t samples = batch_samples(taken_);
+    std::memcpy(source, slot_source(taken_), std::size_t(samples * sample_bytes_));
+    if (labels != nullptr) {
+        std::memcpy(labels, slot_labels(taken_), std::size_t(samples) * sizeof(std::int32_t));
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        ++taken_;
+    }
+    changed_.notify_all();
+}
+
+void Pipeline::prepare(std::int64_t number) {
+    const std::int64_t samples = batch_samples(number);
+    std::int32_t* labels = slot_labels(number);
+    for (std::int64_t i = 0; i < samples; ++i) {
+        std::byte* place = slot_source(number) + i * sample_bytes_;
+        const std::int64_t index = order_[std::size_t(number * batch_ + i)];
+        const std::size_t elements = pixels_.size();
+        if (dtype_ == plan::DType::f32 && sample_.identity()) {
+            labels[i] = source_.load(split_, index, {reinterpret_cast<float*>(place), elements});
+        } else {
+            labels[i] = source_.load(split_, index, pixels_);
+            const auto scatter = [&](auto* values) {
+                sample_.for_each(0, std::int64_t(elements),
+                                 [&](std::int64_t from, std::int64_t to) {
+                                     values[to] = pixels_[std::size_t(from)];
+                                 });
+            };
+            if (dtype_ == plan::DType::f32) {
+                scatter(reinterpret_cast<float*>(place));
+            } else {
+                scatter(reinterpret_cast<double*>(place));
+            }
+        }
+        if (labels[i] < 0 || labels[i] >= classes_) {
+            throw RunError(Exit::failed, fmt::format("sample {} has the class {}; the dataset has "
+                                                     "{} classes",
+                                                     index, labels[i], classes_));
+        }
+    }
+}
+
+void Pipeline::work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        changed_.wait(lock, [&] {
+            return end_ ||
+                   (error_ == nullptr && prepared_ < batches_ && prepared_ < taken_ + kDepth);
+        });
+        if (end_) return;
+        busy_ = true;
+        const std::int64_t number = prepared_;
+        lock.unlock();
+        std::exception_ptr error;
+        try {
+            prepare(number);
+        } catch (...) {
+            error = std::current_exception();
+        }
+        lock.lock();
+        busy_ = false;
+        if (error != nullptr) {
+            error_ = error;
+        } else {
+            ++prepared_;
+        }
+        changed_.notify_all();
+    }
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,80 @@
+#pragma once
+/// Runs the programs of a plan: every step is bound to its kernel and its memory once, then the
+/// loop only calls.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/thread_team.hpp"
+#include "plan/plan.hpp"
+#include "runtime/device/arena.hpp"
+
+namespace dtnn::kernels {
+class BoundKernel;
+}
+
+namespace dtnn::runtime {
+
+/// One program, bound. Made by Executor.
+class BoundProgram {
+  public:
+    BoundProgram(const plan::Plan& plan, const plan::Program& program, std::byte* arena);
+    ~BoundProgram();
+    BoundProgram(BoundProgram&&) noexcept;
+    BoundProgram& operator=(BoundProgram&&) noexcept;
+
+    const plan::Program& program() const { return *program_; }
+    std::int64_t batch() const { return program_->batch; }
+
+    /// The memory of an input or output, null when the program has none of this name.
+    void* input(const std::string& name) const;
+    const void* output(const std::string& name) const;
+    /// Which tensor an input is; -1: none.
+    int input_tensor(const std::string& name) const;
+
+    /// Before the first batch of a pass over data.
+    void run_prologue(kernels::ThreadTeam& team);
+    /// One batch. Makes no decision and allocates nothing.
+    void run(kernels::ThreadTeam& team);
+    /// The same, adding each step's seconds to `seconds` (as many elements as the program has
+    /// steps).
+    void run_timed(kernels::ThreadTeam& team, std::span<double> seconds);
+
+  private:
+    std::byte* address(int tensor) const;
+
+    const plan::Plan* plan_;
+    const plan::Program* program_;
+    std::byte* arena_;
+    std::vector<std::unique_ptr<kernels::BoundKernel>> prologue_;
+    std::vector<std::unique_ptr<kernels::BoundKernel>> steps_;
+};
+
+/// The plan's memory, threads and programs. The plan was checked by load_plan and outlives the
+/// executor.
+class Executor {
+  public:
+    Executor(const plan::Plan& plan, int threads);
+
+    /// The program of this kind ("train", "evaluate", "predict") for batches of `batch` samples,
+    /// bound on first use; null when the plan has none.
+    BoundProgram* find(const std::string& kind, std::int64_t batch);
+
+    kernels::ThreadTeam& team() { return team_; }
+    const plan::Plan& plan() const { return *plan_; }
+    std::int64_t arena_bytes() const { return arena_.bytes(); }
+    /// The memory of plan().parameters[index].
+    std::byte* parameter(std::size_t index) const;
+
+  private:
+    const plan::Plan* plan_;
+    Arena arena_;
+    kernels::ThreadTeam team_;
+    std::vector<std::unique_ptr<BoundProgram>> programs_;  ///< in the plan's order
+};
+
+}  // namespace dtnn::runtime

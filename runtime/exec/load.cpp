@@ -1,0 +1,267 @@
+#include "runtime/exec/load.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "kernels/catalogue.hpp"
+#include "plan/audit.hpp"
+#include "plan/json.hpp"
+#include "runtime/base/files.hpp"
+#include "runtime/base/run_error.hpp"
+#include "runtime/data/pipeline.hpp"
+#include "runtime/exec/step_problem.hpp"
+#include "runtime/train/initialize.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+const char* const kRecompile = "compile the job again with the dtnnc of this version";
+
+RunError refused(const std::string& name, const std::string& fact,
+                 const std::string& help = kRecompile) {
+    return RunError(Exit::mismatch, fmt::format("the plan {} is refused: {}", name, fact), help);
+}
+
+void check_machine(const plan::Plan& plan, const std::string& name) {
+    if (plan.target.device != "cpu") {
+        throw refused(
+            name,
+            fmt::format("it is for the device `{}`; this program runs `cpu`", plan.target.device),
+            "compile it with --target cpu");
+    }
+    if (plan.target.dtype != plan::DType::f32 && plan.target.dtype != plan::DType::f64) {
+        throw refused(name, fmt::format("its floating type is {}; f32 and f64 can be run",
+                                        plan::name_of(plan.target.dtype)));
+    }
+    if (plan.target.ranks != 1) {
+        throw refused(name,
+                      fmt::format("it is for {} ranks; this program runs one", plan.target.ranks),
+                      "compile it with --ranks 1");
+    }
+    if (plan.target.threads < 1 || plan.target.threads > 65536) {
+        throw refused(name, fmt::format("it is for {} threads", plan.target.threads));
+    }
+    kernels::Isa isa{};
+    if (!kernels::parse_isa(plan.target.isa, isa)) {
+        throw refused(name, fmt::format("its instruction set `{}` is unknown", plan.target.isa));
+    }
+    if (isa > kernels::host_isa()) {
+        throw refused(name,
+                      fmt::format("it needs a processor with {}; this one has {}", plan.target.isa,
+                                  kernels::name_of(kernels::host_isa())),
+                      fmt::format("compile it with --isa {}, or run it on another machine",
+                                  kernels::name_of(kernels::host_isa())));
+    }
+}
+
+void check_step(const plan::Plan& plan, const plan::Program& program, int number,
+                const plan::Step& step, const std::string& name) {
+    const auto where = [&] { return describe_step(plan, program, number, step); };
+    const kernels::KernelInfo* kernel = kernels::find_kernel(step.op, step.kernel);
+    if (kernel == nullptr) {
+        throw refused(name, fmt::format("{}: there is no kernel `{}` for the operator `{}`",
+                                        where(), step.kernel, step.op));
+    }
+    const kernels::Problem problem = problem_of(plan, program, step);
+    if (const auto reason = kernels::refusal(*kernel, problem)) {
+        throw refused(name, fmt::format("{}: the kernel `{}` cannot do it: {}", where(),
+                                        step.kernel, *reason));
+    }
+    const std::int64_t needed = kernels::workspace_bytes(*kernel, problem);
+    const std::int64_t booked =
+        step.workspace < 0 ? 0 : plan.buffers[std::size_t(step.workspace)].bytes;
+    if (booked < needed) {
+        throw refused(name,
+                      fmt::format("{}: the kernel `{}` needs {} bytes of workspace for {} threads, "
+                                  "the plan books {}",
+                                  where(), step.kernel, needed, plan.target.threads, booked));
+    }
+}
+
+const plan::Output* find_named(const std::vector<plan::Output>& list, const std::string& name) {
+    const auto found = std::find_if(list.begin(), list.end(),
+                                    [&](const plan::Output& item) { return item.name == name; });
+    return found == list.end() ? nullptr : &*found;
+}
+
+/// The tensor `what` of a program must be of this type and shape; the runtime reads or writes it as
+/// such.
+void check_tensor(const plan::Program& program, const std::vector<plan::Output>& list,
+                  const std::string& what, plan::DType dtype, const plan::Dims& dims,
+                  const std::string& name) {
+    const plan::Output* item = find_named(list, what);
+    if (item == nullptr) {
+        throw refused(name, fmt::format("program `{}` has no `{}`", program.name, what));
+    }
+    const plan::Tensor& tensor = program.tensors[std::size_t(item->tensor)];
+    if (tensor.dtype != dtype || tensor.dims != dims) {
+        throw refused(name,
+                      fmt::format("program `{}`: `{}` is {} [{}], not {} [{}]", program.name, what,
+                                  plan::name_of(tensor.dtype), fmt::join(tensor.dims, ","),
+                                  plan::name_of(dtype), fmt::join(dims, ",")));
+    }
+}
+
+void check_program(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
+    const bool training = program.phase == "training";
+    const plan::DType dtype = plan.target.dtype;
+    if (program.batch < 1) {
+        throw refused(
+            name, fmt::format("program `{}` is for a batch of {}", program.name, program.batch));
+    }
+    plan::Dims source = {program.batch};
+    source.insert(source.end(), plan.dataset.shape.begin(), plan.dataset.shape.end());
+    check_tensor(program, program.inputs, "source", dtype, source, name);
+    for (const plan::Output& input : program.inputs) {
+        if (input.name == "labels") {
+            check_tensor(program, program.inputs, "labels", plan::DType::i32, {program.batch},
+                         name);
+        } else if (input.name == "learning_rate") {
+            const plan::Tensor& tensor = program.tensors[std::size_t(input.tensor)];
+            check_tensor(program, program.inputs, "learning_rate", dtype,
+                         plan::element_count(tensor.dims) == 1 ? tensor.dims : plan::Dims{}, name);
+        } else if (input.name == "step") {
+            const plan::Tensor& tensor = program.tensors[std::size_t(input.tensor)];
+            check_tensor(program, program.inputs, "step", plan::DType::i64,
+                         plan::element_count(tensor.dims) == 1 ? tensor.dims : plan::Dims{}, name);
+        } else if (input.name != "source") {
+            throw refused(name, fmt::format("program `{}` wants the input `{}`, which is unknown",
+                                            program.name, input.name));
+        }
+    }
+    if (training || program.name.starts_with("evaluate")) {
+        std::vector<std::string> wanted = {"loss"};
+        wanted.insert(wanted.end(), plan.training.metrics.begin(), plan.training.metrics.end());
+        for (const std::string& output : wanted) {
+            const plan::Output* item = find_named(program.outputs, output);
+            const plan::Dims dims =
+                item == nullptr ? plan::Dims{} : program.tensors[std::size_t(item->tensor)].dims;
+            check_tensor(program, program.outputs, output, dtype,
+                         plan::element_count(dims) == 1 ? dims : plan::Dims{}, name);
+        }
+    }
+    int number = 0;
+    for (const auto* list : {&program.prologue, &program.steps}) {
+        for (const plan::Step& step : *list)
+            check_step(plan, program, number++, step, name);
+    }
+}
+
+/// Every batch that the loop will meet has a program for its size.
+void check_batches(const plan::Plan& plan, const std::string& name) {
+    const auto need = [&](const char* pass, const std::string& prefix, std::int64_t samples,
+                          std::int64_t steps) {
+        const std::int64_t batch = plan.training.batch_size;
+        const auto has = [&](std::int64_t size) {
+            if (std::any_of(
+                    plan.programs.begin(), plan.programs.end(), [&](const plan::Program& program) {
+                        return (program.name == prefix || program.name.starts_with(prefix + "_")) &&
+                               program.batch == size;
+                    })) {
+                return;
+            }
+            throw refused(name, fmt::format("{} needs a program for batches of {}, there is none",
+                                            pass, size));
+        };
+        if (samples >= batch) has(batch);
+        if (samples % batch != 0 && (steps <= 0 || steps > samples / batch)) has(samples % batch);
+    };
+    if (plan.training.batch_size < 1) throw refused(name, "its batch size is not positive");
+    if (plan.training.epochs < 0) throw refused(name, "its number of epochs is negative");
+    const plan::Dataset& dataset = plan.dataset;
+    if (dataset.shape.size() != 3 || plan::element_count(dataset.shape) < 1 ||
+        dataset.classes < 1 || dataset.train_samples < 1) {
+        throw refused(name, fmt::format("its dataset has the shape [{}], {} classes and {} "
+                                        "training samples; all must be positive",
+                                        fmt::join(dataset.shape, ","), dataset.classes,
+                                        dataset.train_samples));
+    }
+    need("training", "train", dataset.train_samples, plan.training.steps_per_epoch);
+    need("validation", "evaluate", dataset.validation_samples, 0);
+    need("the test split", "evaluate", dataset.test_samples, 0);
+}
+
+/// Samples are stored one after another, alike in all programs, and the batches prepared ahead fit
+/// into what is booked.
+void check_staging(const plan::Plan& plan, const std::string& name) {
+    const plan::Order* first = nullptr;
+    for (const plan::Program& program : plan.programs) {
+        const plan::Output* source = find_named(program.inputs, "source");
+        if (source == nullptr) continue;  // check_program says so
+        const plan::Order& order = program.tensors[std::size_t(source->tensor)].order;
+        if (!order.empty() && order.front() != 0) {
+            throw refused(name, fmt::format("program `{}`: the batch is not the outermost axis of "
+                                            "`source`",
+                                            program.name));
+        }
+        if (first == nullptr) first = &order;
+        if (order != *first) {
+            throw refused(name, fmt::format("program `{}` stores `source` in another order than "
+                                            "program `{}`",
+                                            program.name, plan.programs.front().name));
+        }
+    }
+    const std::int64_t needed = Pipeline::staging_bytes(plan);
+    if (plan.memory.staging < needed) {
+        throw refused(name, fmt::format("batches prepared ahead take {} bytes, the plan books {}",
+                                        needed, plan.memory.staging));
+    }
+}
+
+}  // namespace
+
+LoadedPlan load_plan(const std::string& path) {
+    return load_plan_text(read_file(path, Exit::mismatch), path);
+}
+
+LoadedPlan load_plan_text(std::string text, const std::string& name) {
+    plan::ReadResult result = plan::read_plan(text);
+    if (!result.plan) {
+        throw refused(name, result.error,
+                      plan::looks_like_plan(text)
+                          ? std::string(kRecompile)
+                          : "name a plan, the output of dtnnc compile SPEC -o PLAN");
+    }
+    LoadedPlan loaded{std::move(*result.plan), std::move(text), ""};
+    loaded.checksum = plan::checksum_of(loaded.text);
+    const std::vector<std::string> findings = plan::audit(loaded.plan);
+    if (!findings.empty()) {
+        throw refused(name, findings.size() == 1
+                                ? findings.front()
+                                : fmt::format("{} ({} more findings)", findings.front(),
+                                              findings.size() - 1));
+    }
+    check_runnable(loaded.plan, name);
+    return loaded;
+}
+
+void check_runnable(const plan::Plan& plan, const std::string& name) {
+    check_machine(plan, name);
+    for (const plan::Parameter& parameter : plan.parameters) {
+        if (parameter.dtype != plan::DType::f32 && parameter.dtype != plan::DType::f64) {
+            throw refused(name, fmt::format("the parameter `{}` is {}; f32 and f64 can be run",
+                                            parameter.name, plan::name_of(parameter.dtype)));
+        }
+        if (!is_initializer(parameter.initializer.kind)) {
+            throw refused(
+                name, fmt::format("the parameter `{}` has the initializer `{}`, which is unknown",
+                                  parameter.name, parameter.initializer.kind));
+        }
+        if (plan::element_count(parameter.physical_dims) != plan::element_count(parameter.dims)) {
+            throw refused(name,
+                          fmt::format("the parameter `{}` has {} elements but is stored as {}",
+                                      parameter.name, plan::element_count(parameter.dims),
+                                      plan::element_count(parameter.physical_dims)));
+        }
+    }
+    check_batches(plan, name);
+    check_staging(plan, name);
+    for (const plan::Program& program : plan.programs)
+        check_program(plan, program, name);
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,28 @@
+#pragma once
+/// From a plan file to a plan that this machine can run, before the first allocation for it.
+
+#include <string>
+#include <string_view>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::runtime {
+
+struct LoadedPlan {
+    plan::Plan plan;
+    std::string text;      ///< the file's bytes
+    std::string checksum;  ///< the plan's identity
+};
+
+/// Reads, verifies and audits. Anything wrong is a RunError with exit code 5 that says what: the
+/// file, version, checksum, memory, machine, kernels, programs.
+LoadedPlan load_plan(const std::string& path);
+
+/// The same for a plan's text; `name` stands for the file in messages.
+LoadedPlan load_plan_text(std::string text, const std::string& name);
+
+/// What audit() does not know: the machine, the kernels that are built in, and what the training
+/// loop relies on. Throws RunError (exit 5).
+void check_runnable(const plan::Plan& plan, const std::string& name);
+
+}  // namespace dtnn::runtime

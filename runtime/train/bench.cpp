@@ -1,0 +1,107 @@
+#include "runtime/train/bench.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "runtime/base/clock.hpp"
+#include "runtime/base/signals.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+/// Full batches without end.
+class Batches {
+  public:
+    explicit Batches(Session& session)
+        : session_(session),
+          batch_(
+              std::min(session.plan().training.batch_size, session.plan().dataset.train_samples)),
+          per_pass_(session.plan().dataset.train_samples / batch_) {}
+
+    std::int64_t size() const { return batch_; }
+
+    void take(const BatchProgram& program) {
+        if (left_ == 0) {
+            session_.pipeline().start(Split::train, session_.sampler().epoch_order(epoch_++),
+                                      batch_, per_pass_);
+            left_ = per_pass_;
+        }
+        session_.pipeline().wait();
+        session_.pipeline().take(program.source, program.labels);
+        --left_;
+    }
+
+  private:
+    Session& session_;
+    std::int64_t batch_;
+    std::int64_t per_pass_;
+    std::int64_t left_ = 0;
+    std::int64_t epoch_ = 0;
+};
+
+}  // namespace
+
+BenchResult bench(Session& session, const BenchRequest& request) {
+    const plan::Plan& plan = session.plan();
+    kernels::ThreadTeam& team = session.executor().team();
+    Batches batches(session);
+    const BatchProgram& program = session.train_program(batches.size());
+    BenchResult result;
+    result.batch = batches.size();
+    result.program = &program.program->program();
+    result.seconds.reserve(std::size_t(request.steps));
+    if (request.per_step) result.program_step_seconds.assign(result.program->steps.size(), 0.0);
+
+    std::int64_t step = 0;
+    const auto run = [&] {
+        batches.take(program);
+        program.set_learning_rate(plan.training.learning_rate, plan.target.dtype);
+        if (program.step != nullptr) *program.step = step;
+        ++step;
+    };
+    program.program->run_prologue(team);
+    std::int64_t before = 0;
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(1, request.warm_up); ++i) {
+        run();
+        program.program->run(team);
+        if (i == 0 && request.allocations != nullptr) before = request.allocations();
+    }
+    for (std::int64_t i = 0; i < request.steps && stop_requested() == 0; ++i) {
+        const Stopwatch watch;
+        run();
+        program.program->run(team);
+        result.seconds.push_back(watch.seconds());
+    }
+    if (request.allocations != nullptr) {
+        result.allocations_after_first_step = request.allocations() - before;
+    }
+    if (request.per_step && !result.seconds.empty()) {
+        const std::size_t rounds = result.seconds.size();
+        for (std::size_t i = 0; i < rounds; ++i) {
+            run();
+            program.program->run_timed(team, result.program_step_seconds);
+        }
+        for (double& seconds : result.program_step_seconds)
+            seconds /= double(rounds);
+    }
+    session.pipeline().stop();
+    return result;
+}
+
+Spread spread_of(std::vector<double> values) {
+    if (values.empty()) return {};
+    std::sort(values.begin(), values.end());
+    const std::size_t middle = values.size() / 2;
+    const double median =
+        values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
+    return {median, values.front(), values.back()};
+}
+
+std::int64_t peak_memory() {
+    struct rusage usage {};
+    getrusage(RUSAGE_SELF, &usage);
+    return std::int64_t(usage.ru_maxrss) * 1024;
+}
+
+}  // namespace dtnn::runtime

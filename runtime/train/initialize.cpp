@@ -1,0 +1,144 @@
+#include "runtime/train/initialize.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <span>
+
+#include "kernels/philox.hpp"
+#include "kernels/thread_team.hpp"
+#include "runtime/base/arrangement.hpp"
+#include "runtime/base/run_error.hpp"
+#include "runtime/exec/executor.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+namespace philox = kernels::philox;
+
+struct Kind {
+    const char* name;
+    double gain;    ///< variance = gain / fan
+    bool with_out;  ///< fan is fan_in + fan_out, else fan_in
+    bool normal;
+};
+constexpr Kind kKinds[] = {
+    {"glorot_uniform", 2, true, false}, {"glorot_normal", 2, true, true},
+    {"he_uniform", 2, false, false},    {"he_normal", 2, false, true},
+    {"lecun_uniform", 1, false, false}, {"lecun_normal", 1, false, true},
+};
+
+const Kind* find_kind(const std::string& name) {
+    const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                     [&](const Kind& kind) { return name == kind.name; });
+    return found == std::end(kKinds) ? nullptr : found;
+}
+
+/// The distribution function of the normal distribution at -2, and the deviation of what is left
+/// between -2 and 2.
+constexpr double kBelowMinusTwo = 0.022750131948179207;
+constexpr double kTruncatedDeviation = 0.87962566103423978;
+
+double polynomial(std::span<const double> coefficients, double x) {
+    double value = 0;
+    for (std::size_t i = coefficients.size(); i-- > 0;)
+        value = value * x + coefficients[i];
+    return value;
+}
+
+template <class T>
+void fill(const plan::Parameter& parameter, std::uint64_t seed, T* values,
+          kernels::ThreadTeam& team) {
+    const Arrangement arrangement(parameter.physical_dims, parameter.order);
+    const plan::Initializer& initializer = parameter.initializer;
+    if (initializer.kind == "zeros" || initializer.kind == "ones") {
+        std::fill_n(values, arrangement.elements(), initializer.kind == "ones" ? T(1) : T(0));
+        return;
+    }
+    const Kind& kind = *find_kind(initializer.kind);
+    const double fan = double(
+        std::max<std::int64_t>(1, initializer.fan_in + (kind.with_out ? initializer.fan_out : 0)));
+    const double deviation = std::sqrt(kind.gain / fan);
+    const double scale = kind.normal ? deviation / kTruncatedDeviation : deviation * std::sqrt(3.0);
+    const std::uint64_t key =
+        philox::key_of(seed, philox::Purpose::initialise, std::uint64_t(initializer.stream));
+    team.for_ranges(arrangement.elements(), 4096, [&](std::int64_t begin, std::int64_t end, int) {
+        philox::Block block{};
+        arrangement.for_each(begin, end, [&](std::int64_t i, std::int64_t place) {
+            if (i % 4 == 0) block = philox::block(key, 0, std::uint64_t(i / 4));
+            const double u = (double(block[std::size_t(i % 4)]) + 0.5) * 0x1p-32;
+            const double unit = kind.normal
+                                    ? inverse_normal(kBelowMinusTwo + u * (1 - 2 * kBelowMinusTwo))
+                                    : 2 * u - 1;
+            values[place] = T(scale * unit);
+        });
+    });
+}
+
+}  // namespace
+
+bool is_initializer(const std::string& kind) {
+    return kind == "zeros" || kind == "ones" || find_kind(kind) != nullptr;
+}
+
+double inverse_normal(double p) {
+    static constexpr double kA[] = {3.3871328727963666080e0, 1.3314166789178437745e2,
+                                    1.9715909503065514427e3, 1.3731693765509461125e4,
+                                    4.5921953931549871457e4, 6.7265770927008700853e4,
+                                    3.3430575583588128105e4, 2.5090809287301226727e3};
+    static constexpr double kB[] = {1.0,
+                                    4.2313330701600911252e1,
+                                    6.8718700749205790830e2,
+                                    5.3941960214247511077e3,
+                                    2.1213794301586595867e4,
+                                    3.9307895800092710610e4,
+                                    2.8729085735721942674e4,
+                                    5.2264952788528545610e3};
+    static constexpr double kC[] = {1.42343711074968357734e0,  4.63033784615654529590e0,
+                                    5.76949722146069140550e0,  3.64784832476320460504e0,
+                                    1.27045825245236838258e0,  2.41780725177450611770e-1,
+                                    2.27238449892691845833e-2, 7.74545014278341407640e-4};
+    static constexpr double kD[] = {1.0,
+                                    2.05319162663775882187e0,
+                                    1.67638483018380384940e0,
+                                    6.89767334985100004550e-1,
+                                    1.48103976427480074590e-1,
+                                    1.51986665636164571966e-2,
+                                    5.47593808499534494600e-4,
+                                    1.05075007164441684324e-9};
+    const double q = p - 0.5;
+    if (std::fabs(q) <= 0.425) {
+        const double r = 0.180625 - q * q;
+        return q * polynomial(kA, r) / polynomial(kB, r);
+    }
+    const double r = std::sqrt(-std::log(q < 0 ? p : 1 - p)) - 1.6;
+    const double value = polynomial(kC, r) / polynomial(kD, r);
+    return q < 0 ? -value : value;
+}
+
+void make_values(const plan::Parameter& parameter, std::uint64_t seed, std::byte* memory,
+                 kernels::ThreadTeam& team) {
+    if (!is_initializer(parameter.initializer.kind)) {
+        throw RunError(Exit::mismatch,
+                       fmt::format("the parameter `{}` has the initializer `{}`, which is unknown",
+                                   parameter.name, parameter.initializer.kind),
+                       "compile the job again with the dtnnc of this version");
+    }
+    if (parameter.dtype == plan::DType::f32) {
+        fill(parameter, seed, reinterpret_cast<float*>(memory), team);
+    } else {
+        fill(parameter, seed, reinterpret_cast<double*>(memory), team);
+    }
+}
+
+void initialize(Executor& executor) {
+    const plan::Plan& plan = executor.plan();
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+        make_values(plan.parameters[i], plan.training.seed, executor.parameter(i), executor.team());
+    }
+}
+
+}  // namespace dtnn::runtime
