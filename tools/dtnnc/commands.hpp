@@ -14,11 +14,35 @@ namespace dtnn::tools {
 
 struct CommonOptions {
     std::vector<std::string> settings;  ///< --set, in order
-    std::vector<std::string>
-        spec_path;                ///< --spec-path, then DTNN_SPEC_PATH, then the installed specs
+    /// --spec-path, then DTNN_SPEC_PATH, then the installed specs.
+    std::vector<std::string> spec_path;
     std::string format = "text";  ///< text or json
     std::string color = "auto";   ///< auto, always or never
 };
+
+/// What `compile` takes beyond them; `summary` and `diff` compile specs with the defaults.
+struct CompileOptions {
+    std::string target = "cpu";
+    std::string isa;  ///< empty: the best of this machine
+    int threads = 0;  ///< 0: the job's, else the cores that this process may use
+    int ranks = 1;
+    std::string memory_budget;          ///< "4GiB"; empty: the job's
+    std::vector<std::string> disabled;  ///< names of optional passes
+    bool reference_kernels = false;
+    std::vector<std::string> emit;  ///< PHASE or PHASE:PROGRAM
+};
+
+/// Writes the plan of a job to `output`: a file, "-" for standard output, "" for NAME.plan.json
+/// here.
+int compile(const std::string& spec, const std::string& output, const CompileOptions& compile,
+            const CommonOptions& options);
+
+/// The layer table of a spec or a plan.
+int summary(const std::string& spec_or_plan, const CommonOptions& options);
+
+/// What differs between two specs or plans, and what that means: 0 the same, 1 different, 2
+/// trouble.
+int diff(const std::string& a, const std::string& b, const CommonOptions& options);
 
 /// Every mistake in the specs, nothing written: silent and 0 when there is none.
 int check(const std::vector<std::string>& specs, const CommonOptions& options);

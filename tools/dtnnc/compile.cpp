@@ -1,0 +1,35 @@
+#include <fmt/format.h>
+
+#include "plan/json.hpp"
+#include "plan/summary.hpp"
+#include "tools/dtnnc/commands.hpp"
+#include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/plan_source.hpp"
+
+namespace dtnn::tools {
+
+int compile(const std::string& spec, const std::string& output, const CompileOptions& compile,
+            const CommonOptions& options) {
+    if (output == "-" && !compile.emit.empty())
+        throw UsageError("--emit and -o - both want standard output; give the plan a file");
+    compiler::Diagnostics diagnostics;
+    std::optional<plan::Plan> plan = compile_spec(spec, compile, options, diagnostics);
+    int exit_code = print_diagnostics(diagnostics, options);
+    if (!plan) return exit_code;
+    std::string text = plan::to_json(*plan);
+    if (output == "-") {
+        write_stdout(text);
+        return 0;
+    }
+    std::string path = output.empty() ? plan->name + ".plan.json" : output;
+    write_file(path, text);
+    std::int64_t parameters = 0;
+    for (const plan::Layer& layer : plan->layers)
+        parameters += layer.parameters;
+    fmt::print(stderr, "wrote {}: {} parameters, arena {}, {} kernels per training step\n", path,
+               plan::grouped(parameters), plan::bytes_text(plan->memory.arena),
+               plan::work_of(*plan).train_steps);
+    return 0;
+}
+
+}  // namespace dtnn::tools

@@ -1,0 +1,51 @@
+#include "plan/diff.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/dtnnc/commands.hpp"
+#include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/plan_source.hpp"
+
+namespace dtnn::tools {
+
+namespace {
+
+constexpr int kTrouble = 2;
+
+// A spec is compiled for the machine of the plan it is compared with, so that only what the specs
+// say can differ.
+std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan* other,
+                                       const CommonOptions& options) {
+    CompileOptions compile;
+    if (other) {
+        compile.isa = other->target.isa;
+        compile.threads = other->target.threads;
+    }
+    compiler::Diagnostics diagnostics;
+    std::optional<plan::Plan> plan = compile_spec(spec, compile, options, diagnostics);
+    if (!plan) print_diagnostics(diagnostics, {{}, {}, "text", options.color});
+    return plan;
+}
+
+}  // namespace
+
+int diff(const std::string& a, const std::string& b, const CommonOptions& options) {
+    std::optional<plan::Plan> first, second;
+    try {
+        if (is_plan(a)) first = load_plan(a);
+        if (is_plan(b)) second = load_plan(b);
+    } catch (const PlanError& error) {
+        fmt::print(stderr, "dtnnc: {}\n", error.what());
+        return kTrouble;
+    }
+    if (!first) first = compile_like(a, second ? &*second : nullptr, options);
+    if (!first) return kTrouble;
+    if (!second) second = compile_like(b, &*first, options);
+    if (!second) return kTrouble;
+    std::vector<plan::Change> changes = plan::diff(*first, *second);
+    write_stdout(options.format == "json" ? plan::diff_json(changes)
+                                          : plan::diff_text(changes, a, b));
+    return changes.empty() ? 0 : 1;
+}
+
+}  // namespace dtnn::tools

@@ -1,0 +1,186 @@
+// dtnnc: reads the command line and calls the commands; see commands.hpp.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+
+#include "compiler/support/check.hpp"
+#include "compiler/support/diagnostics.hpp"
+#include "tools/dtnnc/commands.hpp"
+#include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/plan_source.hpp"
+
+namespace {
+
+using namespace dtnn::tools;
+
+enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kPlanMismatch = 5, kInternal = 70 };
+
+// Behind --spec-path: DTNN_SPEC_PATH, then the specs that came with the program, wherever it was
+// installed, or those of the source when it runs from a build folder.
+void complete_spec_path(std::vector<std::string>& path) {
+    namespace fs = std::filesystem;
+    if (const char* variable = std::getenv("DTNN_SPEC_PATH")) {
+        std::string_view rest = variable;
+        while (!rest.empty()) {
+            std::size_t colon = std::min(rest.find(':'), rest.size());
+            if (colon > 0) path.emplace_back(rest.substr(0, colon));
+            rest.remove_prefix(std::min(colon + 1, rest.size()));
+        }
+    }
+    std::error_code error;
+    fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+    if (error) return;
+    for (const char* specs : {"../share/dtnn/specs", "../../../specs"})
+        if (fs::path found = (folder / specs).lexically_normal(); fs::is_directory(found, error))
+            path.push_back(found.string());
+}
+
+void add_common(CLI::App& command, CommonOptions& options, bool specs) {
+    command.add_option("--format", options.format, "Form of what is printed: text or json")
+        ->check(CLI::IsMember({"text", "json"}));
+    command.add_option("--color", options.color, "auto, always or never; auto obeys NO_COLOR")
+        ->check(CLI::IsMember({"auto", "always", "never"}));
+    if (!specs) return;
+    command
+        .add_option("--set", options.settings,
+                    "Sets a field: training.batch_size=128; may be given again")
+        ->allow_extra_args(false)
+        ->take_all();
+    command
+        .add_option("--spec-path", options.spec_path,
+                    "Folder with specs, searched before DTNN_SPEC_PATH and the installed ones")
+        ->allow_extra_args(false)
+        ->take_all();
+}
+
+void add_compile(CLI::App& command, CompileOptions& compile, std::string& output) {
+    command.add_option("-o,--output", output,
+                       "File of the plan, - for standard output; default NAME.plan.json");
+    command.add_option("--target", compile.target, "Device: cpu");
+    command.add_option("--isa", compile.isa,
+                       "Instruction set: baseline, avx2 or avx512; default this machine's best");
+    command
+        .add_option("--threads", compile.threads,
+                    "Most threads of a run; default the job's, else this machine's cores")
+        ->check(CLI::Range(1, 4096));
+    command.add_option("--ranks", compile.ranks, "Number of ranks: 1");
+    command.add_option("--memory-budget", compile.memory_budget,
+                       "Most memory per rank, as in 4GiB; exit code 4 when the plan needs more");
+    command.add_option("--disable", compile.disabled, "Leaves an optional pass out")
+        ->allow_extra_args(false)
+        ->take_all();
+    command.add_flag("--reference-kernels", compile.reference_kernels,
+                     "Chooses the reference kernels only");
+    command
+        .add_option("--emit", compile.emit,
+                    "Prints the graph after a PHASE, or of one program: PHASE:PROGRAM")
+        ->allow_extra_args(false)
+        ->take_all();
+}
+
+// CLI11 names an unknown first word an unexpected argument; the commands are a closed set, so a
+// near one is offered.
+bool unknown_command(int argc, char** argv, const CLI::App& app) {
+    if (argc < 2 || argv[1][0] == '-') return false;
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(command->get_name());
+    if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return false;
+    fmt::print(stderr, "dtnnc: no command is named `{}`\n", argv[1]);
+    if (auto near = dtnn::compiler::did_you_mean(argv[1], names))
+        fmt::print(stderr, "help: did you mean `{}`?\n", *near);
+    else
+        fmt::print(stderr, "help: there are {}\n", fmt::join(names, ", "));
+    return true;
+}
+
+int run(int argc, char** argv) {
+    CLI::App app{"Compiles specs of training jobs to execution plans.", "dtnnc"};
+    app.set_version_flag("--version", "dtnnc " DTNN_VERSION);
+    app.require_subcommand(1);
+    CommonOptions options;
+    CompileOptions compile_options;
+    std::vector<std::string> specs;
+    std::string first, second, output;
+
+    CLI::App* check_command = app.add_subcommand("check", "Finds every mistake in specs");
+    check_command->add_option("SPEC", specs, "Files to check")->required();
+    add_common(*check_command, options, true);
+
+    CLI::App* compile_command = app.add_subcommand("compile", "Writes the plan of a job");
+    compile_command->add_option("SPEC", first, "The job, or a model alone")->required();
+    add_common(*compile_command, options, true);
+    add_compile(*compile_command, compile_options, output);
+
+    CLI::App* summary_command =
+        app.add_subcommand("summary", "Prints the layer table, parameters, memory and work");
+    summary_command->add_option("SPEC|PLAN", first, "A job, a model or a plan")->required();
+    add_common(*summary_command, options, true);
+
+    CLI::App* diff_command = app.add_subcommand(
+        "diff", "Compares two jobs by what their difference means: 0 same, 1 different, 2 trouble");
+    diff_command->add_option("A", first, "A spec or a plan")->required();
+    diff_command->add_option("B", second, "A spec or a plan")->required();
+    add_common(*diff_command, options, true);
+
+    CLI::App* explain_command = app.add_subcommand(
+        "explain", "Explains an operator, a field, a pass, a diagnostic or a kernel");
+    explain_command->add_option("WORD", first, "What to explain")->required();
+    add_common(*explain_command, options, false);
+
+    if (unknown_command(argc, argv, app)) return kUsage;
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? kDone : kUsage;
+    }
+    complete_spec_path(options.spec_path);
+    if (check_command->parsed()) return check(specs, options);
+    if (compile_command->parsed()) return compile(first, output, compile_options, options);
+    if (summary_command->parsed()) return summary(first, options);
+    if (diff_command->parsed()) return diff(first, second, options);
+    return explain(first, options);
+}
+
+int report(int code, const char* what) {
+    fmt::print(stderr, "dtnnc: {}\n", what);
+    return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    // A reader that went away is an error of writing like any other.
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        int code = run(argc, argv);
+        flush_stdout();
+        return code;
+    } catch (const UsageError& error) {
+        return report(kUsage, error.what());
+    } catch (const PlanError& error) {
+        return report(kPlanMismatch, error.what());
+    } catch (const OutputError& error) {
+        return report(kFailed, error.what());
+    } catch (const std::bad_alloc&) {
+        return report(kFailed, "not enough memory");
+    } catch (const std::system_error& error) {
+        // What fmt::print throws for a stream that cannot be written.
+        return report(kFailed, error.what());
+    } catch (const dtnn::compiler::InternalError& error) {
+        std::string text = error.what();
+        if (text.find("please report this") == std::string::npos) text += "\n  please report this";
+        return report(kInternal, text.c_str());
+    } catch (const std::exception& error) {
+        return report(
+            kInternal,
+            fmt::format("internal error: {}\n  please report this", error.what()).c_str());
+    }
+}

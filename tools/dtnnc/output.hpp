@@ -1,0 +1,38 @@
+#pragma once
+/// Files and standard output, written whole or not at all, and the failures that are the machine's.
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace dtnn::tools {
+
+/// A command line that cannot be carried out: exit code 2.
+class UsageError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// A file or stream that cannot be written, with the system's reason: exit code 1.
+class OutputError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+/// The whole file, or nothing and the reason in `error`.
+std::optional<std::string> read_file(const std::string& path, std::string& error);
+
+/// Writes the file aside, flushes it to the disk and renames it, so that a reader never sees half
+/// of it and a failure leaves what was there. What is no regular file (a pipe, a device) is written
+/// directly. Throws OutputError.
+void write_file(const std::string& path, std::string_view text);
+
+/// Throws OutputError; also what was printed before is flushed and checked.
+void write_stdout(std::string_view text);
+void flush_stdout();
+
+/// Columns of the terminal at standard output, else of COLUMNS, else 120.
+int output_width();
+
+}  // namespace dtnn::tools
