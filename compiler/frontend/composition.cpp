@@ -296,10 +296,12 @@ bool Composer::compose_job(SourceNode& job, const std::string& root_file) {
     for (const char* field : {"model", "dataset", "training"}) {
         SourceEntry* entry = job.find(field);
         if (!entry) continue;
-        if (auto tree = resolve(entry->value, *find_kind(field), field))
+        if (auto tree = resolve(entry->value, *find_kind(field), field)) {
             entry->value = std::move(*tree);
-        else
+        } else {
+            job.erase(field);
             sound = false;
+        }
     }
     for (Setting& setting : settings)
         if (!setting.applied) apply(setting, job);

@@ -184,24 +184,11 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     return job;
 }
 
-}  // namespace
-
-JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
-    JobSpec empty;
-    empty.file = path;
-    Composer composer(options, diagnostics);
-    auto loaded = composer.load_root(path);
-    if (!loaded) return empty;
-    const bool model_alone = loaded->kind->name == "model";
-    if (!model_alone && loaded->kind->name != "job") {
-        diagnostics
-            .error(Code::wrong_kind, Span{{path, 1, 1}, 1},
-                   fmt::format("`{}` is a {} spec; here a job or a model is wanted", path,
-                               loaded->kind->name))
-            .help = "a job names its model, dataset and training";
-        return empty;
-    }
-    SourceNode tree = std::move(loaded->tree);
+/// The rest of load_job, when the file itself has been read.
+JobSpec finish_job(Composer& composer, Composer::Loaded loaded, const std::string& path,
+                   Diagnostics& diagnostics) {
+    const bool model_alone = loaded.kind->name == "model";
+    SourceNode tree = std::move(loaded.tree);
     if (model_alone) {
         SourceNode job = make_map(Span{{path, 1, 1}, 1});
         job.entries.push_back({"model", Span{}, std::move(tree)});
@@ -211,29 +198,45 @@ JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostic
     return read_job(std::move(tree), model_alone, composed, path, diagnostics);
 }
 
-void check_spec(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
-    {
-        // The kind decides what checking means; mistakes found on the way are reported by what
-        // follows.
-        Diagnostics unheard;
-        LoadOptions no_settings = options;
-        no_settings.settings.clear();
-        const auto loaded = Composer(no_settings, unheard).load_root(path);
-        if (loaded && (loaded->kind->name == "dataset" || loaded->kind->name == "training")) {
-            const bool dataset = loaded->kind->name == "dataset";
-            for (const auto& file : {path})
-                diagnostics.add_file(file, *unheard.file_text(file));
-            SourceNode tree = loaded->tree;
-            tree.span = Span{{path, 1, 1}, 1};
-            if (dataset)
-                read_dataset(tree, name_of_file(path), diagnostics);
-            else
-                read_training(tree, diagnostics);
-            return;
-        }
+}  // namespace
+
+JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
+    JobSpec empty;
+    empty.file = path;
+    Composer composer(options, diagnostics);
+    auto loaded = composer.load_root(path);
+    if (!loaded) return empty;
+    if (loaded->kind->name != "model" && loaded->kind->name != "job") {
+        diagnostics
+            .error(Code::wrong_kind, Span{{path, 1, 1}, 1},
+                   fmt::format("`{}` is a {} spec; here a job or a model is wanted", path,
+                               loaded->kind->name))
+            .help = "a job names its model, dataset and training";
+        return empty;
     }
-    const JobSpec job = load_job(path, options, diagnostics);
-    if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
+    return finish_job(composer, std::move(*loaded), path, diagnostics);
+}
+
+void check_spec(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
+    Composer composer(options, diagnostics);
+    auto loaded = composer.load_root(path);
+    if (!loaded) return;
+    const std::string kind(loaded->kind->name);
+    if (kind == "job" || kind == "model") {
+        const JobSpec job = finish_job(composer, std::move(*loaded), path, diagnostics);
+        if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
+        return;
+    }
+    // A part of a job by itself; settings have the same paths as in a job.
+    SourceNode job = make_map(Span{{path, 1, 1}, 1});
+    loaded->tree.span = Span{{path, 1, 1}, 1};
+    job.entries.push_back({kind, Span{}, std::move(loaded->tree)});
+    if (!composer.compose_job(job, path)) return;
+    const SourceNode& part = job.find(kind)->value;
+    if (kind == "dataset")
+        read_dataset(part, name_of_file(path), diagnostics);
+    else
+        read_training(part, diagnostics);
 }
 
 }  // namespace dtnn::compiler

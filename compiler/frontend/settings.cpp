@@ -73,6 +73,13 @@ std::vector<Composer::Setting> Composer::parse_settings() {
 
 void Composer::apply(Setting& setting, SourceNode& job) {
     setting.applied = true;
+    if (setting.path.back() == "extends" && setting.path.size() <= 2) {
+        diagnostics_
+            .error(Code::bad_setting, setting.spans.back(),
+                   "a setting of `extends`; what a spec extends is merged before settings apply")
+            .help = "such as --set training='{extends: adam}'";
+        return;
+    }
     SourceNode* node = &job;
     for (std::size_t depth = 0; depth < setting.path.size(); ++depth) {
         const std::string& key = setting.path[depth];

@@ -87,7 +87,11 @@ Span SourceText::span(int index, std::size_t begin, std::size_t end) const {
 }
 
 Span SourceText::mark(int index, int column) const {
-    // Errors at the end of the file carry marks behind its last line.
+    // Errors at the end of the file carry marks behind its last line, or none.
+    if (index < 0) {
+        index = static_cast<int>(starts_.size()) - 1;
+        column = static_cast<int>(line(index).size());
+    }
     index = std::clamp(index, 0, static_cast<int>(starts_.size()) - 1);
     while (index > 0 && line(index).empty() && column == 0) {
         --index;
@@ -127,6 +131,33 @@ Span SourceText::literal_null(int index, int column) const {
         for (const std::string_view word : {"null", "Null", "NULL", "~"})
             if (all.substr(begin).starts_with(word)) return span(index, begin, begin + word.size());
     return {};
+}
+
+Span SourceText::dash_before(int index, int column) const {
+    for (; index >= 0; --index) {
+        std::string_view all = line(index);
+        if (column >= 0) all = all.substr(0, static_cast<std::size_t>(column));
+        column = -1;
+        all = all.substr(0, all.find(" #"));
+        const std::size_t last = all.find_last_not_of(' ');
+        if (last == std::string_view::npos || all[all.find_first_not_of(' ')] == '#') continue;
+        return all[last] == '-' ? span(index, last, last + 1) : Span{};
+    }
+    return {};
+}
+
+bool SourceText::quotes_close(int index, int column) const {
+    std::size_t at = starts_[static_cast<std::size_t>(index)] + static_cast<std::size_t>(column);
+    at = text_.find_first_of("\"'", at);
+    if (at == std::string::npos) return false;
+    const char quote = text_[at];
+    for (++at; at < text_.size(); ++at) {
+        if (quote == '"' && text_[at] == '\\')
+            ++at;
+        else if (text_[at] == quote)
+            return true;
+    }
+    return false;
 }
 
 bool SourceText::check_encoding(Diagnostics& diagnostics) const {

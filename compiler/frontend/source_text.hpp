@@ -26,6 +26,11 @@ class SourceText {
     /// A written `null` or `~`; line 0 when nothing is written there.
     Span literal_null(int line, int column) const;
 
+    /// The `-` of an empty item of a list; the YAML reader's mark is what follows it. Line 0: none.
+    Span dash_before(int line, int column) const;
+    /// Whether the quoted text at the mark, after tags and anchors, has a closing quote.
+    bool quotes_close(int line, int column) const;
+
     /// Refuses what is not UTF-8 and control characters; true when the text is sound.
     bool check_encoding(Diagnostics& diagnostics) const;
     /// Refuses tabs in indentation, which the YAML reader would blame on something else.

@@ -203,7 +203,13 @@ TrainingSpec read_training(const SourceNode& tree, Diagnostics& diagnostics) {
     TrainingSpec spec;
     plan::Training& training = spec.training;
     spec.span = span_of(tree);
-    FieldValues fields = read_fields(tree, training_table(), {"training", spec.span}, diagnostics);
+    FieldScope scope{"training", spec.span};
+    for (const std::string_view optimizer : optimizer_names())
+        for (const Field& field : *optimizer_table(optimizer))
+            scope.elsewhere.emplace(
+                field.name, fmt::format("it is the optimizer's: `optimizer: {{{}: {{{}: ...}}}}`",
+                                        optimizer, field.name));
+    FieldValues fields = read_fields(tree, training_table(), scope, diagnostics);
     check_spec_name(fields, "training", diagnostics);
 
     training.epochs = fields.integer("epochs");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "compiler/frontend/scalars.hpp"
 
@@ -16,7 +17,7 @@ bool is_structural(FieldType type) {
 }
 
 std::string wanted_type(const Field& field) {
-    if (field.type != FieldType::choice) return std::string(describe(field.type));
+    if (field.choices.empty()) return std::string(describe(field.type));
     std::string list;
     for (const std::string_view choice : field.choices)
         list += fmt::format("{}`{}`", list.empty() ? "" : ", ", choice);
@@ -231,6 +232,7 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
                         Diagnostics& diagnostics) {
     FieldValues result;
     const int errors = diagnostics.error_count();
+    std::set<std::string, std::less<>> mistyped;
     for (const SourceEntry& entry : map.entries) {
         const Field* field = find_field(table, entry.key);
         if (!field) {
@@ -243,10 +245,17 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
                     .help = "write the layers out";
                 continue;
             }
+            const std::vector<std::string> names = names_of(table);
+            const auto elsewhere = scope.elsewhere.find(entry.key);
+            const auto near = did_you_mean(entry.key, names);
+            // A mistyped field is one mistake, not a second one because the right name is missing.
+            if (near) mistyped.insert(*near);
             diagnostics
                 .error(Code::unknown_field, entry.key_span,
                        fmt::format("`{}` is not a field of {}", entry.key, scope.what))
-                .help = suggest(entry.key, names_of(table), "the fields of " + scope.what);
+                .help = elsewhere != scope.elsewhere.end()
+                            ? elsewhere->second
+                            : suggest(entry.key, names, "the fields of " + scope.what);
             continue;
         }
         result.nodes[entry.key] = &entry.value;
@@ -262,7 +271,7 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
         if (field.fallback) {
             if (!is_structural(field.type))
                 result.values[std::string(field.name)] = *field.fallback;
-        } else if (!field.optional) {
+        } else if (!field.optional && !mistyped.contains(field.name)) {
             missing += fmt::format("{}`{}`", missing.empty() ? "" : " and no ", field.name);
             if (help.empty()) help = fmt::format("`{}`: {}", field.name, field.doc);
         }

@@ -16,6 +16,8 @@ namespace dtnn::compiler {
 struct FieldScope {
     std::string what;  ///< whose fields these are: "conv2d", "training"
     Span span;         ///< where a missing field is reported
+    /// Of fields that people look for here, where they belong: "learning_rate" -> help.
+    std::map<std::string, std::string> elsewhere = {};
 };
 
 struct FieldValues {

@@ -124,7 +124,8 @@ class Wirer {
 
     void check_count(const LayerSpec& layer, std::size_t count) {
         const OpDef* op = find_op(layer.type);
-        if (!op) return;
+        // Branches that were refused are missing from the count.
+        if (!op || (op->variadic && !complete_)) return;
         const auto least = static_cast<std::size_t>(op->min_inputs);
         if (count < least || (!op->variadic && count > least)) {
             sound_ = false;

@@ -6,6 +6,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 
@@ -39,6 +40,8 @@ class TreeBuilder : public YAML::EventHandler {
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
         SourceNode node;
         node.span = text_.literal_null(mark.line, mark.column);
+        if (node.span.place.line == 0 && !frames_.empty() && frames_.back().node.is_list())
+            node.span = text_.dash_before(mark.line, mark.column);
         finish(std::move(node), anchor);
     }
 
@@ -63,6 +66,12 @@ class TreeBuilder : public YAML::EventHandler {
                   const std::string& value) override {
         SourceNode node = make_scalar(value, text_.token(mark.line, mark.column, value));
         node.quoted = tag == "!";
+        if (node.quoted && !text_.quotes_close(mark.line, mark.column)) {
+            // yaml-cpp takes the end of the file for the closing quote.
+            report(Code::yaml_syntax, node.span, "the quote is never closed").help =
+                "close it on the same line";
+            throw Stop{};
+        }
         check_tag(mark, tag, tag == "!");
         finish(std::move(node), anchor);
     }
@@ -196,13 +205,13 @@ class TreeBuilder : public YAML::EventHandler {
 };
 
 std::string explain_syntax(const std::string& message) {
+    if (message.find("flow") != std::string::npos)
+        return "close every `[` and `{`, and put commas between their values";
     if (message.find("map value") != std::string::npos ||
         message.find("end of map") != std::string::npos ||
         message.find("end of sequence") != std::string::npos)
         return "siblings need the same indentation, and a value with `: ` or ` #` in it needs "
                "quotes";
-    if (message.find("flow") != std::string::npos)
-        return "close every `[` and `{`, and put commas between their values";
     if (message.find("anchor") != std::string::npos)
         return "an alias `*name` needs an `&name` above it";
     if (message == "unknown token") return "put values that begin with this character in quotes";
@@ -212,7 +221,7 @@ std::string explain_syntax(const std::string& message) {
 /// Reads every event of the text; `prepared` is what the parser sees, with the same byte columns as
 /// the shown text.
 std::optional<SourceNode> read(const SourceText& text, const std::string& prepared,
-                               bool null_when_empty, Diagnostics& diagnostics) {
+                               bool null_when_empty, std::size_t offset, Diagnostics& diagnostics) {
     TreeBuilder builder(text, diagnostics);
     try {
         std::istringstream stream(prepared);
@@ -221,8 +230,10 @@ std::optional<SourceNode> read(const SourceText& text, const std::string& prepar
         }
     } catch (const YAML::Exception& error) {
         diagnostics
-            .error(Code::yaml_syntax, text.mark(error.mark.line, error.mark.column),
-                   fmt::format("the YAML is not well formed: {}", error.msg))
+            .error(
+                Code::yaml_syntax,
+                text.mark(error.mark.line, std::max(error.mark.column, static_cast<int>(offset))),
+                fmt::format("the YAML is not well formed: {}", error.msg))
             .help = explain_syntax(error.msg);
         return std::nullopt;
     } catch (const Stop&) {
@@ -246,7 +257,7 @@ std::optional<SourceNode> read_yaml(const std::string& name, const std::string& 
                                     Diagnostics& diagnostics) {
     if (text.size() > kMaximumFileBytes) {
         diagnostics.error(Code::too_large, Span{{name, 1, 1}, 1},
-                          fmt::format("the file has {} bytes; a spec has at most {}", text.size(),
+                          fmt::format("the file is larger than {} bytes, the most that a spec has",
                                       kMaximumFileBytes));
         return std::nullopt;
     }
@@ -254,7 +265,7 @@ std::optional<SourceNode> read_yaml(const std::string& name, const std::string& 
     diagnostics.add_file(name, body);
     const SourceText source(name, body);
     if (!source.check_encoding(diagnostics) || !source.check_tabs(diagnostics)) return std::nullopt;
-    return read(source, body, false, diagnostics);
+    return read(source, body, false, 0, diagnostics);
 }
 
 std::optional<SourceNode> read_yaml_value(const std::string& text, std::size_t offset,
@@ -263,7 +274,7 @@ std::optional<SourceNode> read_yaml_value(const std::string& text, std::size_t o
     if (!source.check_encoding(diagnostics)) return std::nullopt;
     // Blanks in place of what precedes the value keep the parser's columns those of the whole text.
     std::optional<SourceNode> node =
-        read(source, std::string(offset, ' ') + text.substr(offset), true, diagnostics);
+        read(source, std::string(offset, ' ') + text.substr(offset), true, offset, diagnostics);
     if (node && node->span.place.line == 0) node->span = source.mark(0, static_cast<int>(offset));
     return node;
 }
