@@ -1,0 +1,30 @@
+#pragma once
+/// What `dtnn-run bench` prints.
+
+#include <string>
+
+#include "runtime/train/bench.hpp"
+
+namespace dtnn::runtime {
+
+struct BenchFacts {
+    const plan::Plan* plan = nullptr;
+    std::int64_t planned_bytes = 0;
+    std::int64_t allocated_bytes = 0;
+    std::int64_t peak_rss_bytes = 0;
+    int threads = 1;
+};
+
+/// {"version": 1, "name", "batch", "steps", "samples_per_second": {"median", "min", "max"},
+/// "step_milliseconds": {...},
+///  "arena_bytes": {"planned", "allocated"}, "peak_rss_bytes", "allocations_after_first_step",
+///  "threads"}; when steps were
+/// timed also "program_steps": [{"name", "op", "kernel", "layer", "phase", "milliseconds",
+/// "gflops_per_second", "gigabytes_per_second"}]
+std::string bench_json(const BenchResult& result, const BenchFacts& facts);
+
+/// The same for people: a few lines and, when steps were timed, a table by operator and one by
+/// step.
+std::string bench_text(const BenchResult& result, const BenchFacts& facts);
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,48 @@
+#pragma once
+/// history.jsonl: a line of JSON per event. The forms are stable.
+///
+///     {"event": "start", "time", "name", "model", "plan", "threads", "first_step_milliseconds"}
+///     {"event": "epoch", "epoch", "step", "learning_rate", "train": {"loss", METRIC...},
+///     "validation": {...},
+///      "samples_per_second", "seconds"}                               validation is null where
+///      nothing is split off
+///     {"event": "evaluate", "test": {...}, "samples"}
+///     {"event": "interrupted", "epoch", "step"}                       epochs finished, steps done
+///     {"event": "failed", "error"}
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "runtime/base/files.hpp"
+#include "runtime/train/loop.hpp"
+
+namespace dtnn::runtime {
+
+/// {"loss": 0.1, "categorical_accuracy": 0.97} with the shortest digits that read back exactly.
+std::string measures_json(const std::vector<std::string>& names, const Means& means);
+
+/// The text with what JSON asks for in front of quotes, backslashes and control characters; without
+/// the quotes around.
+std::string json_text(const std::string& text);
+
+class History {
+  public:
+    History(const std::string& path, const plan::Plan& plan);
+
+    void start(const std::string& checksum, int threads, double first_step_milliseconds);
+    void epoch(const EpochResult& result);
+    void evaluate(const Means& test);
+    void interrupted(const TrainingResult& result);
+    void failed(const std::string& error);
+    void close() { file_.close(); }
+
+  private:
+    std::string name_;
+    std::string model_;
+    std::vector<std::string> measures_;
+    LineFile file_;
+};
+
+}  // namespace dtnn::runtime

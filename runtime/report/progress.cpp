@@ -1,0 +1,176 @@
+#include "runtime/report/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "runtime/base/clock.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+constexpr double kRedrawSeconds = 0.1;
+
+int terminal_width() {
+    struct winsize size {};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    return 80;
+}
+
+std::string rate_text(double rate) {
+    if (rate >= 1e6) return fmt::format("{:.2f}M", rate / 1e6);
+    if (rate >= 1e4) return fmt::format("{:.1f}k", rate / 1e3);
+    return fmt::format("{:.0f}", rate);
+}
+
+bool is_share(const std::string& name) {
+    return name.ends_with("accuracy");
+}
+
+std::string measure_text(const std::string& name, double value) {
+    if (is_share(name)) {
+        // The plan's metrics are few; a person knows which accuracy is meant.
+        return fmt::format("accuracy {:.2f} %", 100 * value);
+    }
+    return fmt::format("{} {:.4g}", name, value);
+}
+
+void write_stderr(const std::string& text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+}
+
+}  // namespace
+
+ProgressStyle choose_progress(const std::string& word) {
+    if (word == "bar") return ProgressStyle::bar;
+    if (word == "plain") return ProgressStyle::plain;
+    if (word == "none") return ProgressStyle::none;
+    const char* terminal = std::getenv("TERM");
+    const bool dumb = terminal != nullptr && std::strcmp(terminal, "dumb") == 0;
+    return isatty(STDERR_FILENO) && !dumb ? ProgressStyle::bar : ProgressStyle::plain;
+}
+
+bool choose_color(const std::string& word) {
+    if (word == "always") return true;
+    if (word == "never") return false;
+    const char* terminal = std::getenv("TERM");
+    if (terminal != nullptr && std::strcmp(terminal, "dumb") == 0) return false;
+    const char* refused = std::getenv("NO_COLOR");
+    if (refused != nullptr && *refused != '\0') return false;
+    return isatty(STDERR_FILENO) != 0;
+}
+
+std::string clock_text(double seconds) {
+    const auto whole = std::int64_t(std::max(0.0, seconds) + 0.5);
+    const std::int64_t hours = whole / 3600, minutes = whole / 60 % 60;
+    if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60);
+    return fmt::format("{}:{:02}", minutes, whole % 60);
+}
+
+std::string measures_text(const std::vector<std::string>& names, const Means& means,
+                          const char* separator) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        text += (i == 0 ? "" : separator) + measure_text(names[i], means.values[i]);
+    return text;
+}
+
+std::string progress_line(const Progress& progress, const std::vector<std::string>& names,
+                          double samples_per_second, double seconds_left, int width) {
+    const std::string head = fmt::format("epoch {}/{} ", progress.epoch, progress.epochs);
+    std::vector<std::string> parts = {fmt::format("{}/{}", progress.step, progress.steps),
+                                      rate_text(samples_per_second) + " samples/s",
+                                      measures_text(names, progress.train, "  "),
+                                      clock_text(seconds_left) + " left"};
+    const auto length = [&] {
+        std::size_t sum = head.size();
+        for (const std::string& part : parts)
+            sum += part.size() + 2;
+        return int(sum);
+    };
+    // What a narrow terminal can do without, in this order: speed, time left, measures.
+    for (const std::size_t least : {1, 2, 1}) {
+        if (length() <= width || parts.size() <= 1) break;
+        parts.erase(parts.begin() + std::ptrdiff_t(std::min(least, parts.size() - 1)));
+    }
+    std::string line = head;
+    const int room = std::min(30, width - length() - 3);
+    if (room >= 6) {
+        const int full = int(progress.step * room / std::max<std::int64_t>(1, progress.steps));
+        line += "[" + std::string(std::size_t(full), '=');
+        if (full < room) line += ">" + std::string(std::size_t(room - full - 1), ' ');
+        line += "] ";
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        line += (i == 0 ? "" : "  ") + parts[i];
+    if (int(line.size()) > width) line.resize(std::size_t(std::max(0, width)));
+    return line;
+}
+
+std::string epoch_line(const EpochResult& result, std::int64_t epochs,
+                       const std::vector<std::string>& names) {
+    std::string line =
+        fmt::format("epoch {}/{}: {}", result.epoch, epochs, measures_text(names, result.train));
+    if (result.validation.samples > 0) {
+        line += "; validation: " + measures_text(names, result.validation);
+    }
+    return line + fmt::format("; {} samples/s, {}", rate_text(result.samples_per_second),
+                              clock_text(result.seconds));
+}
+
+ProgressReport::ProgressReport(ProgressStyle style, bool color, const plan::Plan& plan)
+    : style_(style), color_(color), epochs_(plan.training.epochs), names_(measure_names(plan)) {}
+
+ProgressReport::~ProgressReport() {
+    clear();
+}
+
+void ProgressReport::clear() {
+    if (drawn_) write_stderr("\r\x1b[K");
+    drawn_ = false;
+}
+
+void ProgressReport::step(const Progress& progress) {
+    if (style_ != ProgressStyle::bar) return;
+    const double now = seconds_since_start();
+    if (last_drawn_ >= 0 && now - last_drawn_ < kRedrawSeconds) return;
+    last_drawn_ = now;
+    const double per_step = progress.seconds / double(progress.step);
+    const std::int64_t epochs_left = progress.epochs - progress.epoch;
+    const double left =
+        per_step * double(progress.steps - progress.step + epochs_left * progress.steps) +
+        validation_seconds_ * double(epochs_left + 1);
+    const double rate =
+        progress.seconds > 0 ? double(progress.train.samples) / progress.seconds : 0;
+    // The last column stays free: some terminals wrap there.
+    const std::string line = progress_line(progress, names_, rate, left, terminal_width() - 1);
+    write_stderr("\r" + line + "\x1b[K");
+    drawn_ = true;
+}
+
+void ProgressReport::epoch(const EpochResult& result) {
+    const double training = result.samples_per_second > 0
+                                ? double(result.train.samples) / result.samples_per_second
+                                : 0;
+    validation_seconds_ = std::max(0.0, result.seconds - training);
+    say(epoch_line(result, epochs_, names_));
+}
+
+void ProgressReport::say(const std::string& line) {
+    if (style_ == ProgressStyle::none) return;
+    clear();
+    const std::size_t colon = line.find(':');
+    if (color_ && colon != std::string::npos && line.starts_with("epoch")) {
+        write_stderr("\x1b[1m" + line.substr(0, colon) + "\x1b[0m" + line.substr(colon) + "\n");
+    } else {
+        write_stderr(line + "\n");
+    }
+}
+
+}  // namespace dtnn::runtime

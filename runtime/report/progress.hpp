@@ -1,0 +1,64 @@
+#pragma once
+/// What a person sees of a run, on stderr: a bar that is redrawn on a terminal, plain lines
+/// elsewhere.
+
+#include <string>
+#include <vector>
+
+#include "runtime/train/loop.hpp"
+
+namespace dtnn::runtime {
+
+enum class ProgressStyle { bar, plain, none };
+
+/// "auto" is a bar on a terminal and plain lines elsewhere. The word has been checked.
+ProgressStyle choose_progress(const std::string& word);
+
+/// Whether stderr gets colours: "always", "never", or "auto": a terminal, and neither NO_COLOR nor
+/// TERM=dumb.
+bool choose_color(const std::string& word);
+
+/// "1:05", "2:03:04"
+std::string clock_text(double seconds);
+
+/// One line of at most `width` columns, e.g.
+///     epoch 2/3 [=====>    ] 412/938  21.3k samples/s  loss 0.0921  accuracy 97.20 %  0:12 left
+/// Parts are left out from the right, the bar first, when there is no room. ASCII only.
+std::string progress_line(const Progress& progress, const std::vector<std::string>& names,
+                          double samples_per_second, double seconds_left, int width);
+
+/// "epoch 2/3: loss 0.0921, accuracy 97.20 %; validation: loss 0.1012, accuracy 97.01 %; 21.3k
+/// samples/s, 0:03"
+std::string epoch_line(const EpochResult& result, std::int64_t epochs,
+                       const std::vector<std::string>& names);
+
+/// "loss 0.0921, accuracy 97.20 %"
+std::string measures_text(const std::vector<std::string>& names, const Means& means,
+                          const char* separator = ", ");
+
+class ProgressReport {
+  public:
+    ProgressReport(ProgressStyle style, bool color, const plan::Plan& plan);
+    ~ProgressReport();
+    ProgressReport(const ProgressReport&) = delete;
+    ProgressReport& operator=(const ProgressReport&) = delete;
+
+    /// At most ten times a second on a terminal; nothing elsewhere.
+    void step(const Progress& progress);
+    void epoch(const EpochResult& result);
+    /// A line of its own.
+    void say(const std::string& line);
+
+  private:
+    void clear();
+
+    ProgressStyle style_;
+    bool color_;
+    bool drawn_ = false;
+    std::int64_t epochs_;
+    std::vector<std::string> names_;
+    double last_drawn_ = -1;
+    double validation_seconds_ = 0;  ///< of the last epoch, for the time left
+};
+
+}  // namespace dtnn::runtime

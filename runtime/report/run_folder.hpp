@@ -1,0 +1,32 @@
+#pragma once
+/// The folder that a run writes: plan.json, resolved.yaml, history.jsonl, weights.safetensors.
+
+#include <string>
+
+#include "runtime/exec/load.hpp"
+
+namespace dtnn::runtime {
+
+class RunFolder {
+  public:
+    /// Creates the folder and writes the plan and the resolved spec into it. `output` empty: a new
+    /// folder runs/NAME-DATE-TIME, with -2, -3 ... when that is taken. A folder that holds a run
+    /// already (a history or weights) is a RunError, unless `replace`; then the run's files are
+    /// removed first.
+    RunFolder(const std::string& output, const LoadedPlan& plan, bool replace);
+
+    const std::string& path() const { return path_; }
+    std::string plan() const { return path_ + "/plan.json"; }
+    std::string resolved() const { return path_ + "/resolved.yaml"; }
+    std::string history() const { return path_ + "/history.jsonl"; }
+    std::string weights() const { return path_ + "/weights.safetensors"; }
+
+  private:
+    std::string path_;
+};
+
+/// A name as a part of a path: letters, digits, `-`, `_` and `.` stay, all else becomes `_`; never
+/// empty or hidden.
+std::string as_folder_name(const std::string& name);
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,125 @@
+/// dtnn-run: trains, evaluates or measures what an execution plan says.
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "runtime/base/run_error.hpp"
+#include "runtime/base/signals.hpp"
+#include "runtime/report/progress.hpp"
+#include "tools/dtnn_run/allocation_count.hpp"
+#include "tools/dtnn_run/commands.hpp"
+
+namespace {
+
+using dtnn::Options;
+using dtnn::runtime::Exit;
+using dtnn::runtime::RunError;
+
+const char* const kExitCodes =
+    "Exit codes: 0 done; 1 the run failed; 2 usage; 5 plan, machine or weights do not match;\n"
+    "6 the loss is not a number; 70 internal error; 75 stopped by a signal, the weights are saved.";
+
+void add_plan(CLI::App& command, Options& options) {
+    command.add_option("PLAN", options.plan, "an execution plan, written by dtnnc compile")
+        ->required();
+    command.add_option("--color", options.color, "colours on stderr")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->capture_default_str();
+}
+
+void add_format(CLI::App& command, Options& options) {
+    command.add_option("--format", options.format, "of what is printed on standard output")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+}
+
+/// "train" is the word that may be left out.
+std::vector<std::string> with_word(int argc, char** argv) {
+    std::vector<std::string> words(argv + 1, argv + argc);
+    if (words.empty()) return words;
+    const std::string& first = words.front();
+    for (const char* known :
+         {"train", "evaluate", "bench", "--help", "-h", "--version", "--help-all"}) {
+        if (first == known) return words;
+    }
+    words.insert(words.begin(), "train");
+    return words;
+}
+
+int run(int argc, char** argv, Options& options) {
+    CLI::App app("Runs an execution plan: trains by default.", "dtnn-run");
+    app.footer(kExitCodes);
+    app.set_version_flag("--version", std::string("dtnn-run ") + DTNN_VERSION);
+    app.require_subcommand(1);
+    app.fallthrough(false);
+
+    CLI::App& train = *app.add_subcommand("train", "train, then evaluate on the test split");
+    add_plan(train, options);
+    add_format(train, options);
+    train.add_option("-o,--output", options.output,
+                     "the run's folder; a dated one under runs/ when not given");
+    train.add_option("--weights", options.weights, "begin with the weights of this file");
+    train.add_flag("--force", options.force, "replace the run that the folder holds");
+    train.add_option("--progress", options.progress, "what is shown on stderr")
+        ->check(CLI::IsMember({"auto", "bar", "plain", "none"}))
+        ->capture_default_str();
+
+    CLI::App& evaluate = *app.add_subcommand("evaluate", "loss and metrics on the test split");
+    add_plan(evaluate, options);
+    add_format(evaluate, options);
+    evaluate.add_option("--weights", options.weights, "a run's weights.safetensors")->required();
+
+    CLI::App& bench = *app.add_subcommand("bench", "measure training steps; writes no files");
+    add_plan(bench, options);
+    add_format(bench, options);
+    bench.add_option("--steps", options.steps, "measured steps, after a few to warm up")
+        ->check(CLI::Range(1, 100'000'000))
+        ->capture_default_str();
+    bench.add_flag("--per-step", options.per_step, "also time each step of the program");
+    bench.add_flag("--synthetic-data", options.synthetic_data,
+                   "made-up samples instead of the dataset");
+
+    try {
+        std::vector<std::string> words = with_word(argc, argv);
+        app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? int(Exit::done) : int(Exit::usage);
+    }
+    if (train.parsed()) return dtnn::train_command(options);
+    if (evaluate.parsed()) return dtnn::evaluate_command(options);
+    return dtnn::bench_command(options);
+}
+
+int report(const RunError& error, const Options& options) {
+    const std::string text = error.render(dtnn::runtime::choose_color(options.color));
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    return int(error.exit());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    dtnn::begin_allocation_count();
+    dtnn::runtime::install_signal_handlers();
+    Options options;
+    try {
+        return run(argc, argv, options);
+    } catch (const RunError& error) {
+        return report(error, options);
+    } catch (const std::bad_alloc&) {
+        return report(RunError(Exit::failed, "there is not enough memory",
+                               "run on a machine with more, or compile with a smaller "
+                               "training.batch_size"),
+                      options);
+    } catch (const std::system_error& error) {
+        return report(RunError(Exit::failed, error.what()), options);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "dtnn-run: internal error: %s\nplease report this\n", error.what());
+        return int(Exit::internal);
+    }
+}
