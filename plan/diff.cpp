@@ -401,7 +401,7 @@ std::string diff_text(const std::vector<Change>& changes, const std::string& a,
         text += fmt::format("  {}: {}\n      {}: {}\n", change.what, values,
                             label_of(change.meaning), change.reason);
     }
-    text += fmt::format("\n{} differences:", changes.size());
+    text += fmt::format("\n{} difference{}:", changes.size(), changes.size() == 1 ? "" : "s");
     const char* separator = " ";
     for (Meaning meaning :
          {Meaning::mathematics, Meaning::performance, Meaning::result, Meaning::name})

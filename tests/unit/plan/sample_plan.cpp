@@ -1,0 +1,162 @@
+#include "tests/unit/plan/sample_plan.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+Parameter parameter(const std::string& name, const std::string& role, Dims dims, int buffer) {
+    Parameter p;
+    p.name = name;
+    p.role = role;
+    p.dims = p.physical_dims = std::move(dims);
+    p.buffer = buffer;
+    p.layer = 1;
+    p.place = {"model.yaml", 7, 5};
+    return p;
+}
+
+Tensor tensor(const std::string& name, int buffer, Dims dims, DType dtype = DType::f32) {
+    Tensor t;
+    t.name = name;
+    t.buffer = buffer;
+    t.dtype = dtype;
+    t.dims = std::move(dims);
+    return t;
+}
+
+Step step(const std::string& name, const std::string& op, std::vector<int> sources,
+          std::vector<int> destinations, const std::string& phase) {
+    Step s;
+    s.name = name;
+    s.op = op;
+    s.kernel = "reference";
+    s.sources = std::move(sources);
+    s.destinations = std::move(destinations);
+    s.flops = 100;
+    s.bytes = 400;
+    s.layer = 1;
+    s.phase = phase;
+    s.place = {"model.yaml", 7, 5};
+    return s;
+}
+
+}  // namespace
+
+// Persistent: weights [4,3] at 0, bias [3] at 64, velocity [4,3] at 128, source [2,4] at 192,
+// labels [2] at 256, learning_rate at 320. Transient from 384.
+Plan sample_plan() {
+    Plan plan;
+    plan.generator = "dtnnc 0.1.0";
+    plan.name = "sample";
+    plan.model = "one_dense";
+    plan.target.isa = "avx2";
+    plan.training.epochs = 3;
+    plan.training.batch_size = 2;
+    plan.training.steps_per_epoch = 5;
+    plan.training.seed = 18446744073709551615u;
+    plan.training.learning_rate = 0.1;
+    plan.training.optimizer = "sgd";
+    plan.training.optimizer_attributes = {{"momentum", 0.9}, {"nesterov", false}};
+    plan.training.loss = "categorical_cross_entropy";
+    plan.training.metrics = {"categorical_accuracy"};
+    plan.training.validation_split = 0.2;
+    plan.dataset = {"few", "digits", {4, 1, 1}, 3,
+                    10,    2,        4,         {{"noise", 0.25}, {"seed", std::int64_t{7}}}};
+    plan.passes = {"attach_loss", "-fuse_relu", "in_place"};
+
+    Layer flatten;
+    flatten.name = "flatten_1";
+    flatten.type = "flatten";
+    flatten.output_shape = {4};
+    flatten.from = {"input"};
+    flatten.place = {"model.yaml", 6, 5};
+    Layer dense;
+    dense.index = 1;
+    dense.name = "dense_1";
+    dense.type = "dense";
+    dense.output_shape = {3};
+    dense.weights_shape = {4, 3};
+    dense.parameters = dense.trainable = 15;
+    dense.attributes = {{"bias", true}, {"units", std::int64_t{3}}};
+    dense.from = {"flatten_1"};
+    dense.forward_flops = 24;
+    dense.place = {"model.yaml", 7, 5};
+    plan.layers = {flatten, dense};
+
+    plan.buffers = {
+        {"dense_1.weights", BufferRole::parameter, 0, 48, -1, 0, 0},
+        {"dense_1.bias", BufferRole::parameter, 64, 12, -1, 0, 0},
+        {"dense_1.weights.velocity", BufferRole::state, 128, 48, -1, 0, 0},
+        {"source", BufferRole::input, 192, 32, -1, 0, 0},
+        {"labels", BufferRole::input, 256, 8, -1, 0, 0},
+        {"learning_rate", BufferRole::input, 320, 4, -1, 0, 0},
+        {"logits", BufferRole::transient, 384, 24, 0, 0, 1},         // 6
+        {"loss", BufferRole::transient, 448, 4, 0, 1, 3},            // 7
+        {"probabilities", BufferRole::transient, 512, 24, 0, 1, 2},  // 8, its gradient in place
+        {"diff_weights", BufferRole::transient, 384, 48, 0, 2, 3},   // 9, over the logits
+        {"backward.workspace", BufferRole::workspace, 576, 100, 0, 2, 2},  // 10
+        {"predictions", BufferRole::transient, 384, 24, 1, 0, 0},          // 11
+    };
+    plan.memory = {128, 64, 192, 320, 704, 2 * 2 * (16 + 4)};
+
+    Parameter weights = parameter("dense_1.weights", "weights", {4, 3}, 0);
+    weights.trainable = true;
+    weights.initializer = {"glorot_uniform", 4, 3, 11};
+    Parameter bias = parameter("dense_1.bias", "bias", {3}, 1);
+    bias.trainable = true;
+    Parameter velocity = parameter("dense_1.weights.velocity", "velocity", {4, 3}, 2);
+    velocity.optimizer_state = true;
+    plan.parameters = {weights, bias, velocity};
+
+    Program train;
+    train.name = "train";
+    train.phase = "training";
+    train.batch = 2;
+    train.tensors = {
+        tensor("source", 3, {2, 4}),
+        tensor("labels", 4, {2}, DType::i32),
+        tensor("learning_rate", 5, {}),
+        tensor("dense_1.weights", 0, {4, 3}),
+        tensor("dense_1.bias", 1, {3}),
+        tensor("dense_1.weights.velocity", 2, {4, 3}),
+        tensor("logits", 6, {2, 3}),
+        tensor("loss", 7, {}),
+        tensor("probabilities", 8, {2, 3}),
+        tensor("diff_logits", 8, {2, 3}),
+        tensor("diff_weights", 9, {4, 3}),
+        tensor("dense_1.weights.new", 0, {4, 3}),
+        tensor("dense_1.weights.velocity.new", 2, {4, 3}),
+    };
+    train.tensors[3].order = {1, 0};
+    train.steps = {
+        step("dense_1.dense", "dense", {0, 3, 4}, {6}, "forward"),
+        step("softmax_cross_entropy", "softmax_cross_entropy", {6, 1}, {7, 8}, "forward"),
+        step("dense_1.dense_backward_weights", "dense_backward_weights", {0, 8}, {10}, "backward"),
+        step("dense_1.sgd_update", "sgd_update", {3, 10, 2, 5}, {11, 12}, "update"),
+    };
+    train.steps[0].refusals = {{"blis", "K = 4 is below 8"}};
+    train.steps[0].attributes = {{"bias", true}, {"epilogue", "none"}};
+    train.steps[2].attributes = {{"weights_shape", std::vector<std::int64_t>{4, 3}}};
+    train.steps[2].workspace = 10;
+    train.outputs = {{"loss", 7}};
+    train.inputs = {{"source", 0}, {"labels", 1}, {"learning_rate", 2}};
+
+    Program evaluate;
+    evaluate.name = "evaluate";
+    evaluate.phase = "inference";
+    evaluate.batch = 2;
+    evaluate.tensors = {tensor("source", 3, {2, 4}), tensor("dense_1.weights", 0, {4, 3}),
+                        tensor("dense_1.bias", 1, {3}), tensor("predictions", 11, {2, 3})};
+    evaluate.steps = {step("dense_1.dense", "dense", {0, 1, 2}, {3}, "forward")};
+    evaluate.outputs = {{"predictions", 3}};
+    evaluate.inputs = {{"source", 0}};
+    plan.programs = {train, evaluate};
+
+    plan.values = {{"training.batch_size", "2", OriginKind::file, {"job.yaml", 3, 14}},
+                   {"training.epochs", "3", OriginKind::command_line, {"training.epochs=3", 0, 0}},
+                   {"training.shuffle", "true", OriginKind::fallback, {}}};
+    plan.resolved_spec = "kind: job\nname: \"s\xC3\xA4mple\"\n";
+    return plan;
+}
+
+}  // namespace dtnn::plan

@@ -1,0 +1,11 @@
+#pragma once
+/// A small sound plan, made by hand: one dense layer trained with a bias and momentum, and its
+/// evaluation.
+
+#include "plan/plan.hpp"
+
+namespace dtnn::plan {
+
+Plan sample_plan();
+
+}  // namespace dtnn::plan
