@@ -111,7 +111,8 @@ BatchNormInferenceArguments<T> BatchNormInferenceArguments<T>::bind(const Proble
 
 template <class T>
 FoldBatchNormArguments<T> FoldBatchNormArguments<T>::bind(const Problem& problem, Sources sources,
-                                                          Destinations destinations, Workspace) {
+                                                          Destinations destinations,
+                                                          Workspace workspace) {
     FoldBatchNormArguments a;
     const TensorDesc& weights = problem.sources[0];
     // Filters have their output channel in front, dense weights (rank 2, or a flattened source's)
@@ -131,6 +132,7 @@ FoldBatchNormArguments<T> FoldBatchNormArguments<T>::bind(const Problem& problem
     if (problem.flag("bias")) a.bias = reader.next<T>();
     a.dst_weights = static_cast<T*>(destinations[0]);
     a.dst_bias = static_cast<T*>(destinations[1]);
+    a.workspace = workspace.data();
     return a;
 }
 

@@ -77,6 +77,7 @@ struct FoldBatchNormArguments {
             *running_variance = nullptr;
     const T* bias = nullptr;  ///< null: zero
     T *dst_weights = nullptr, *dst_bias = nullptr;
+    std::byte* workspace = nullptr;
 
     static FoldBatchNormArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

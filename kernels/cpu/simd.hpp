@@ -10,6 +10,10 @@
 
 #include <cstdint>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #ifndef DTNN_ISA
 #define DTNN_ISA isa_baseline  // for tools that read a file outside the build
 #endif
@@ -134,6 +138,30 @@ struct Lanes {
         return (broadcast_int(Int(bits)) & lane_bit) != 0;
     }
     static DTNN_INLINE unsigned bits_of_mask(Ints mask) {
+#if defined(__AVX512DQ__)
+        if constexpr (sizeof(mask) == 64 && sizeof(T) == 4) {
+            return unsigned(_mm512_movepi32_mask(__m512i(mask)));
+        }
+        if constexpr (sizeof(mask) == 64 && sizeof(T) == 8) {
+            return unsigned(_mm512_movepi64_mask(__m512i(mask)));
+        }
+#endif
+#if defined(__AVX2__)
+        if constexpr (sizeof(mask) == 32 && sizeof(T) == 4) {
+            return unsigned(_mm256_movemask_ps(__m256(mask)));
+        }
+        if constexpr (sizeof(mask) == 32 && sizeof(T) == 8) {
+            return unsigned(_mm256_movemask_pd(__m256d(mask)));
+        }
+#endif
+#if defined(__SSE2__)
+        if constexpr (sizeof(mask) == 16 && sizeof(T) == 4) {
+            return unsigned(_mm_movemask_ps(__m128(mask)));
+        }
+        if constexpr (sizeof(mask) == 16 && sizeof(T) == 8) {
+            return unsigned(_mm_movemask_pd(__m128d(mask)));
+        }
+#endif
         unsigned bits = 0;
         for (int lane = 0; lane < kCount; ++lane)
             bits |= unsigned(mask[lane] & 1) << lane;

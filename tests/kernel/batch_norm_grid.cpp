@@ -12,8 +12,8 @@ std::vector<Dims> shapes() {
         list.push_back({33, channels});
     }
     list.push_back({1, 6, 1, 2});
-    list.push_back({2, 128, 16, 16});
-    list.push_back({16, 4, 28, 28});
+    list.push_back({2, 128, 7, 7});
+    list.push_back({8, 4, 28, 28});
     list.push_back({2, 100, 6, 6});
     return list;
 }
@@ -71,7 +71,8 @@ GRID(batch_norm_training) {
             item.in_place = {{0, 0}, {3, 3}, {4, 4}};
             if (variant.residual) item.in_place.emplace_back(0, int(sources.size()) - 1);
             item.prepare = [variant, shape](std::vector<Buffer>& buffers) {
-                if (!variant.statistics) shift(buffers[0]);
+                // With a handful of elements the deviation may be tiny beside such a mean.
+                if (!variant.statistics && shape[0] > 1) shift(buffers[0]);
                 make_positive(buffers[4]);
                 if (!variant.statistics) return;
                 const std::int64_t channels = shape[1];

@@ -89,6 +89,31 @@ std::vector<Buffer> make_sources(const Case& item, const Problem& problem) {
     return sources;
 }
 
+/// What all kernels of an operator share: the sources of a case, and what the reference makes of
+/// them.
+struct Prepared {
+    std::vector<Buffer> sources, wanted;
+};
+const Prepared& prepared(const Case& item, const Problem& problem) {
+    static std::map<std::pair<const Case*, DType>, Prepared> all;
+    const auto [found, fresh] = all.try_emplace({&item, problem.dtype});
+    if (fresh) {
+        found->second.sources = make_sources(item, problem);
+        found->second.wanted = allocate(problem.destinations);
+        run_reference(problem, found->second.sources, found->second.wanted);
+    }
+    return found->second;
+}
+
+std::vector<Buffer> copies_of(const std::vector<Buffer>& buffers) {
+    std::vector<Buffer> copies;
+    for (const Buffer& buffer : buffers) {
+        copies.emplace_back(buffer.tensor());
+        std::memcpy(copies.back().data(), buffer.data(), std::size_t(buffer.tensor().bytes()));
+    }
+    return copies;
+}
+
 std::vector<const void*> source_pointers(std::vector<Buffer>& buffers) {
     std::vector<const void*> pointers;
     for (Buffer& buffer : buffers)
@@ -103,8 +128,13 @@ std::vector<void*> destination_pointers(std::vector<Buffer>& buffers) {
     return pointers;
 }
 
+bool same_bytes(const Buffer& a, const Buffer& b) {
+    return std::memcmp(a.data(), b.data(), std::size_t(a.tensor().bytes())) == 0;
+}
+
 /// The first element that is off, in words; empty when there is none.
-std::string difference(Buffer& got, Buffer& wanted, double tolerance) {
+std::string difference(const Buffer& got, const Buffer& wanted, double tolerance) {
+    if (same_bytes(got, wanted)) return {};
     for (std::int64_t i = 0; i < got.tensor().elements(); ++i) {
         const double a = got.get(i), b = wanted.get(i);
         if (a == b) continue;
@@ -114,10 +144,6 @@ std::string difference(Buffer& got, Buffer& wanted, double tolerance) {
                std::to_string(std::abs(a - b) / 1e-9) + "e-9)";
     }
     return {};
-}
-
-bool same_bytes(Buffer& a, Buffer& b) {
-    return std::memcmp(a.data(), b.data(), std::size_t(a.tensor().bytes())) == 0;
 }
 
 ThreadTeam& team_of(int threads) {
@@ -160,10 +186,10 @@ std::string describe(const Problem& problem) {
 /// Binds and runs a kernel once more on fresh destinations and compares with `wanted`. `in_place`:
 /// the one pair to overlay.
 void run_and_compare(const KernelInfo& kernel, const Case& item, const Problem& problem,
-                     ThreadTeam& team, std::vector<Buffer>& wanted,
-                     const std::pair<int, int>* in_place) {
-    std::vector<Buffer> sources = make_sources(item, problem);
-    std::vector<Buffer> untouched = make_sources(item, problem);
+                     ThreadTeam& team, const std::pair<int, int>* in_place) {
+    const std::vector<Buffer>& untouched = prepared(item, problem).sources;
+    const std::vector<Buffer>& wanted = prepared(item, problem).wanted;
+    std::vector<Buffer> sources = copies_of(untouched);
     std::vector<Buffer> destinations = allocate(problem.destinations);
     std::vector<void*> to = destination_pointers(destinations);
     if (in_place != nullptr) {
@@ -214,18 +240,15 @@ bool check_case(const KernelInfo& kernel, const Case& item, DType dtype, Isa isa
         CHECK_MESSAGE(!reason->empty(), "a refusal without a reason");
         return false;
     }
-    std::vector<Buffer> sources = make_sources(item, problem);
-    std::vector<Buffer> wanted = allocate(problem.destinations);
-    run_reference(problem, sources, wanted);
     for (const int threads : {1, 2, 3}) {
         // Workspaces may be booked for more threads than run.
         problem.threads = threads == 2 ? 3 : threads;
         INFO("kernel ", kernel.name, " ", name_of(isa), dtype == DType::f32 ? " f32 " : " f64 ",
              threads, " threads: ", describe(problem));
-        run_and_compare(kernel, item, problem, team_of(threads), wanted, nullptr);
+        run_and_compare(kernel, item, problem, team_of(threads), nullptr);
         for (const auto& pair : item.in_place) {
             INFO("destination ", pair.first, " on source ", pair.second);
-            run_and_compare(kernel, item, problem, team_of(threads), wanted, &pair);
+            run_and_compare(kernel, item, problem, team_of(threads), &pair);
         }
     }
     return true;

@@ -32,6 +32,7 @@ class Buffer {
 
     const TensorDesc& tensor() const { return tensor_; }
     void* data() { return bytes_.get() + kGuard; }
+    const void* data() const { return bytes_.get() + kGuard; }
     std::span<std::byte> contents();
     /// By physical element, whatever the type.
     double get(std::int64_t element) const;

@@ -1,0 +1,16 @@
+#include "kernels/batch_norm_workspace.hpp"
+#include "kernels/catalogue/predicates.hpp"
+
+namespace dtnn::kernels::predicates {
+
+std::int64_t batch_norm_scratch(const Problem& problem) {
+    return batch_norm_workspace(problem.sources[0].dims[1], problem.dtype == DType::f32 ? 4 : 8,
+                                problem.threads);
+}
+
+/// One scale per output channel, of which there are as many as gammas.
+std::int64_t fold_batch_norm_scratch(const Problem& problem) {
+    return problem.sources[1].elements() * 8;
+}
+
+}  // namespace dtnn::kernels::predicates
