@@ -1,9 +1,11 @@
 #pragma once
-/// What a pass is, and the pipeline that runs them. passes.def lists them all; pipeline.cpp holds their order.
+/// What a pass is, and the pipeline that runs them. passes.def lists them all; pipeline.cpp holds
+/// their order.
 
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/ir/graph.hpp"
@@ -14,18 +16,19 @@ namespace dtnn::compiler {
 struct PassContext {
     plan::Training training;   ///< loss, metrics, optimizer, seed
     std::int64_t classes = 0;  ///< of the dataset
-    std::string program;       ///< "train", "evaluate" or "predict": what the graph is specialised for
+    std::string program;  ///< "train", "evaluate" or "predict": what the graph is specialised for
     std::vector<std::string> notes;  ///< what a pass wants to say under --emit
 };
 
 struct PassInfo {
     std::string_view name;
-    std::string_view doc;      ///< one sentence, for `dtnnc explain`
-    bool optional;             ///< may be disabled by name; the result then differs in speed and memory only
+    std::string_view doc;  ///< one sentence, for `dtnnc explain`
+    bool optional;  ///< may be disabled by name; the result then differs in speed and memory only
     Graph (*run)(const Graph&, PassContext&);
+    std::string_view programs;  ///< those it applies to, of "train evaluate predict"
 };
 
-const std::vector<PassInfo>& all_passes();   ///< in pipeline order
+const std::vector<PassInfo>& all_passes();  ///< in pipeline order
 const PassInfo* find_pass(std::string_view name);
 
 struct PipelineOptions {
@@ -33,6 +36,9 @@ struct PipelineOptions {
     /// Called after every pass with its name and result; may be empty.
     std::function<void(std::string_view pass, const Graph&, double milliseconds)> observe;
 };
+
+/// Whether the pipeline runs the pass for that program ("train", "evaluate", "predict").
+bool applies(const PassInfo& pass, std::string_view program);
 
 /// Runs every pass that applies to `context.program` over the forward graph, verifying after each.
 Graph run_pipeline(const Graph& forward, PassContext& context, const PipelineOptions& options);

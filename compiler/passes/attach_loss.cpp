@@ -1,0 +1,63 @@
+#include "compiler/passes/attach_loss.hpp"
+
+#include "compiler/passes/rewriting.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+Node node_of(const char* op, std::vector<ValueId> inputs, Phase phase, Attributes attributes = {}) {
+    Node node;
+    node.op = op;
+    node.inputs = std::move(inputs);
+    node.attributes = std::move(attributes);
+    node.phase = phase;
+    return node;
+}
+
+ValueId loss_of(Rewriter& r, const PassContext& context, ValueId predictions, ValueId labels) {
+    const std::string& loss = context.training.loss;
+    if (loss == "mean_squared_error") {
+        const Type type = r.graph().type(predictions);
+        Attributes attributes{{"classes", context.classes},
+                              {"dtype", std::string(plan::name_of(type.dtype))}};
+        const ValueId targets = emit(
+            r, node_of("one_hot", {labels}, Phase::forward, std::move(attributes)), "targets")[0];
+        return emit(r, node_of("mean_squared_error", {predictions, targets}, Phase::forward),
+                    "loss")[0];
+    }
+    DTNN_CHECK(loss == "categorical_cross_entropy", "no loss is named `{}`", loss);
+    return emit(r,
+                node_of("categorical_cross_entropy", {predictions, labels}, Phase::forward,
+                        {{"epsilon", 1e-8}}),
+                "loss")[0];
+}
+
+}  // namespace
+
+Graph attach_loss(const Graph& graph, PassContext& context) {
+    const ValueId old_predictions = find_output(graph, "predictions");
+    if (context.program == "predict" || find_output(graph, "loss").valid() ||
+        !old_predictions.valid())
+        return graph;
+
+    Rewriter r(graph);
+    for (const Node& node : graph.nodes)
+        r.copy(node);
+    const ValueId predictions = r.map(old_predictions);
+    const ValueId known = find_input(graph, "labels");
+    const std::int64_t batch = r.graph().type(predictions).dims[0];
+    const ValueId labels =
+        known.valid() ? r.map(known) : r.add_input("labels", {DType::i32, {batch}, {}});
+
+    std::vector<GraphOutput> outputs{{"loss", loss_of(r, context, predictions, labels)}};
+    for (const std::string& metric : context.training.metrics)
+        outputs.push_back(
+            {metric,
+             emit(r, node_of(metric.c_str(), {predictions, labels}, Phase::metric), metric)[0]});
+    Graph result = r.take();
+    result.outputs = std::move(outputs);
+    return result;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,17 @@
+#pragma once
+#include "compiler/passes/pass.hpp"
+
+namespace dtnn::compiler {
+
+/// Adds what a model is trained and measured by.
+///
+///     return predictions=%p   ->   %loss = categorical_cross_entropy(%p, %labels)
+///                                  %categorical_accuracy = categorical_accuracy(%p, %labels)
+///                                  return %loss, %categorical_accuracy
+///
+/// `labels` is a new input, i32 [N]. mean_squared_error compares with the labels as one-hot rows.
+/// Predictions are no longer an output: nobody reads them in these programs.
+/// First in the pipeline. Must not fire for the program "predict", nor when there is a loss.
+Graph attach_loss(const Graph& graph, PassContext& context);
+
+}  // namespace dtnn::compiler

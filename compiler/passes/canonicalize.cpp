@@ -1,0 +1,127 @@
+#include "compiler/passes/canonicalize.hpp"
+
+#include <algorithm>
+
+#include "compiler/ops/define.hpp"
+#include "compiler/ops/spatial.hpp"
+#include "compiler/passes/rewriting.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+bool all_of_them(const std::array<std::int64_t, 2>& pair, std::int64_t value) {
+    return pair[0] == value && pair[1] == value;
+}
+
+/// The result is operand 0, number by number.
+bool does_nothing(const Graph& graph, const Node& node) {
+    if (node.op == "dropout") {
+        const auto rate = node.attributes.find("rate");
+        return rate != node.attributes.end() && std::get<double>(rate->second) == 0;
+    }
+    if (node.op == "max_pool2d" || node.op == "avg_pool2d") {
+        const auto window = window_of(node.attributes, pair_of(node.attributes, "kernel"));
+        return all_of_them(window.kernel, 1) && all_of_them(window.stride, 1) &&
+               window.padding == std::array<std::int64_t, 4>{} && node.outputs.size() == 1;
+    }
+    if (node.op == "add" || node.op == "concat") return node.inputs.size() == 1;
+    if (node.op == "flatten") return graph.type(node.inputs[0]).dims.size() == 2;
+    if (is_relu(node)) {
+        const Node* before = producer(graph, node.inputs[0]);
+        return before && is_relu(*before);
+    }
+    return false;
+}
+
+/// The image that a row was flattened from, or an invalid id.
+ValueId flattened_image(const Graph& graph, ValueId row) {
+    for (const Node* node = producer(graph, row); node && does_nothing(graph, *node);
+         node = producer(graph, row))
+        row = node->inputs[0];
+    const Node* node = producer(graph, row);
+    if (!node || node->op != "flatten" || graph.type(node->inputs[0]).dims.size() != 4) return {};
+    return node->inputs[0];
+}
+
+/// For each parameter value that becomes [C,H,W,units]: those extents; empty for the others.
+std::vector<Dims> absorbed_weights(const Graph& graph, const Uses& uses) {
+    std::vector<Dims> result(graph.values.size());
+    std::vector<bool> updated(graph.values.size());
+    for (const Update& update : graph.updates)
+        updated[update.state.index()] = true;
+    for (const Parameter& parameter : graph.parameters) {
+        const Type& type = graph.type(parameter.value);
+        if (type.dims.size() != 2 || uses.leaves(parameter.value) ||
+            updated[parameter.value.index()])
+            continue;
+        Dims dims;
+        for (const NodeId reader : uses.readers(parameter.value)) {
+            const Node& node = graph.node(reader);
+            const bool as_weights =
+                node.op == "dense" && node.inputs[1] == parameter.value &&
+                std::count(node.inputs.begin(), node.inputs.end(), parameter.value) == 1;
+            const ValueId image = as_weights ? flattened_image(graph, node.inputs[0]) : ValueId();
+            Dims wanted;
+            if (image.valid()) {
+                const Dims& source = graph.type(image).dims;
+                wanted = {source[1], source[2], source[3], type.dims[1]};
+            }
+            if (wanted.empty() || (!dims.empty() && dims != wanted)) {
+                dims.clear();
+                break;
+            }
+            dims = std::move(wanted);
+        }
+        result[parameter.value.index()] = std::move(dims);
+    }
+    return result;
+}
+
+/// The cross-entropy that reads the softmax over rows, or null.
+const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& node) {
+    if (node.op != "softmax" || graph.type(node.outputs[0]).dims.size() != 2) return nullptr;
+    for (const NodeId reader : uses.readers(node.outputs[0])) {
+        const Node& loss = graph.node(reader);
+        // The fused node stands where the softmax stood, so the labels must be there by then.
+        if (loss.op == "categorical_cross_entropy" && loss.inputs[0] == node.outputs[0] &&
+            graph.value(loss.inputs[1]).kind == ValueKind::input)
+            return &loss;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+Graph canonicalize(const Graph& graph, PassContext&) {
+    const Uses uses(graph);
+    const std::vector<Dims> absorbed = absorbed_weights(graph, uses);
+    Rewriter r(graph);
+    for (std::size_t i = 0; i < absorbed.size(); ++i)
+        if (!absorbed[i].empty()) r.graph().value(r.map(ValueId(i))).type.dims = absorbed[i];
+
+    for (const Node& node : graph.nodes) {
+        if (r.is_mapped(node.outputs[0])) continue;  // a loss that its softmax took along
+        if (does_nothing(graph, node)) {
+            r.replace(node.outputs[0], r.map(node.inputs[0]));
+        } else if (const Node* loss = loss_of_softmax(graph, uses, node)) {
+            Node fused = r.mapped(node);
+            fused.op = "softmax_cross_entropy";
+            fused.inputs.push_back(r.map(loss->inputs[1]));
+            fused.attributes.clear();
+            const auto results = emit(r, std::move(fused), graph.value(loss->outputs[0]).name);
+            r.replace(loss->outputs[0], results[0]);
+            r.replace(node.outputs[0], results[1], true);
+        } else if (node.op == "dense" && !absorbed[node.inputs[1].index()].empty()) {
+            Node dense = r.mapped(node);
+            dense.inputs[0] = r.map(flattened_image(graph, node.inputs[0]));
+            r.replace(node.outputs[0],
+                      emit(r, std::move(dense), graph.value(node.outputs[0]).name)[0]);
+        } else {
+            r.copy(node);
+        }
+    }
+    // What was absorbed or bypassed and has no other reader is gone.
+    return remove_unread(r.take(), [](const Node& node) { return node.op == "flatten"; });
+}
+
+}  // namespace dtnn::compiler

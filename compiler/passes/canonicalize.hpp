@@ -1,0 +1,19 @@
+#pragma once
+#include "compiler/passes/pass.hpp"
+
+namespace dtnn::compiler {
+
+/// Gives every computation one form, so that later passes look for one.
+///
+///     %p = softmax(%x)                                ->  %l, %p = softmax_cross_entropy(%x, %t)
+///     %l = categorical_cross_entropy(%p, %t)
+///     %f = flatten(%x: T[N,C,H,W])                    ->  %d = dense(%x, @w: T[C,H,W,units])
+///     %d = dense(%f, @w: T[C*H*W,units])
+///
+/// Dropout of rate 0, 1x1 pools of stride 1, sums and concatenations of one operand, flattened
+/// rows and the second of two relus are removed. A parameter keeps the shape that users know.
+/// After attach_loss. Must not fire on a flatten whose dense shares its weights with another kind
+/// of reader, nor on a softmax over anything but the rows [N,C] of the loss.
+Graph canonicalize(const Graph& graph, PassContext& context);
+
+}  // namespace dtnn::compiler

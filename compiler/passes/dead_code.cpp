@@ -1,0 +1,11 @@
+#include "compiler/passes/dead_code.hpp"
+
+#include "compiler/passes/rewriting.hpp"
+
+namespace dtnn::compiler {
+
+Graph dead_code(const Graph& graph, PassContext&) {
+    return remove_unread(graph, [](const Node&) { return true; });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,179 @@
+#include "compiler/passes/differentiate.hpp"
+
+#include "compiler/ops/op.hpp"
+#include "compiler/passes/rewriting.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+class Differentiator;
+
+/// What the rule of one forward node sees. The node is held by value: emitting moves the nodes.
+class Context final : public GradientContext {
+  public:
+    Context(Differentiator& all, const Node& node) : all_(all), node_(node) {}
+
+    const Graph& graph() const override;
+    const Node& node() const override { return node_; }
+    ValueId input(std::size_t i) const override { return node_.inputs[i]; }
+    ValueId output(std::size_t i) const override { return node_.outputs[i]; }
+    ValueId diff(std::size_t i) const override;
+    bool wants(std::size_t i) const override;
+    std::vector<ValueId> emit(std::string_view op, std::vector<ValueId> inputs,
+                              Attributes attributes, const std::string& name) override;
+    void set(std::size_t input, ValueId gradient) override;
+
+  private:
+    Differentiator& all_;
+    Node node_;
+};
+
+/// Works on the new graph from the start: forward nodes are copied first, so that ids of forward
+/// and backward values live in one space.
+class Differentiator {
+  public:
+    explicit Differentiator(const Graph& graph) : r_(graph) {
+        for (const Node& node : graph.nodes)
+            r_.copy(node);
+        forward_values_ = r_.graph().values.size();
+        wanted_.resize(forward_values_);
+        gradients_.resize(forward_values_);
+        mark_wanted();
+    }
+
+    Graph run(ValueId old_loss) {
+        const ValueId loss = r_.map(old_loss);
+        const std::size_t forward_nodes = r_.graph().nodes.size();
+        for (std::size_t n = forward_nodes; n-- > 0;) {
+            const Node node = r_.graph().nodes[n];
+            bool reached = false;
+            for (const ValueId output : node.outputs) {
+                add_up(output, node);
+                reached = reached || output == loss || !gradients_[output.index()].empty();
+            }
+            bool any_wanted = false;
+            for (const ValueId input : node.inputs)
+                any_wanted = any_wanted || wanted_[input.index()];
+            if (!reached || !any_wanted) continue;
+            const OpDef& def = op(node.op);
+            DTNN_CHECK(def.gradient != nullptr, "`{}` has no gradient: {}", node.op,
+                       def.no_gradient_reason);
+            Context context(*this, node);
+            def.gradient(context);
+        }
+        return finish();
+    }
+
+    Rewriter& rewriter() { return r_; }
+    const Graph& graph() { return r_.graph(); }
+    bool wants(ValueId value) const { return wanted_[value.index()]; }
+
+    ValueId gradient_of(ValueId value) const {
+        const auto& parts = gradients_[value.index()];
+        return parts.empty() ? ValueId() : parts.front();
+    }
+    void contribute(ValueId value, ValueId gradient) {
+        if (wants(value)) gradients_[value.index()].push_back(gradient);
+    }
+
+  private:
+    /// A value is wanted when a trainable parameter can be reached from it backwards.
+    void mark_wanted() {
+        const Graph& graph = r_.graph();
+        for (const Parameter& parameter : graph.parameters)
+            if (parameter.trainable) wanted_[parameter.value.index()] = true;
+        for (const Node& node : graph.nodes) {
+            bool any = false;
+            for (const ValueId input : node.inputs)
+                any = any || wanted_[input.index()];
+            // Integers (labels, indices) and what batch norm only counts along carry no gradient.
+            for (const ValueId output : node.outputs) {
+                const DType dtype = graph.type(output).dtype;
+                wanted_[output.index()] = any && (dtype == DType::f32 || dtype == DType::f64);
+            }
+        }
+    }
+
+    /// Leaves at most one gradient of the value. The sum belongs to the layer of `origin`.
+    void add_up(ValueId value, const Node& origin) {
+        auto& parts = gradients_[value.index()];
+        if (parts.size() < 2) return;
+        Node sum;
+        sum.op = "add";
+        sum.inputs = parts;
+        sum.phase = Phase::backward;
+        sum.layer = origin.layer;
+        sum.place = origin.place;
+        const std::string name = r_.graph().value(value).name + ".diff";
+        parts = {emit(r_, std::move(sum), name)[0]};
+    }
+
+    Graph finish() {
+        std::vector<GraphOutput> gradients;
+        const std::vector<Parameter> parameters = r_.graph().parameters;
+        for (const Parameter& parameter : parameters) {
+            if (!parameter.trainable) continue;
+            Node origin;
+            origin.layer = parameter.layer;
+            origin.place = parameter.place;
+            add_up(parameter.value, origin);
+            const ValueId gradient = gradient_of(parameter.value);
+            if (gradient.valid()) gradients.push_back({gradient_output(parameter.name), gradient});
+        }
+        Graph result = r_.take();
+        result.outputs.insert(result.outputs.end(), gradients.begin(), gradients.end());
+        return result;
+    }
+
+    Rewriter r_;
+    std::size_t forward_values_ = 0;
+    std::vector<bool> wanted_;                     // by forward value
+    std::vector<std::vector<ValueId>> gradients_;  // by forward value, in order of arrival
+};
+
+const Graph& Context::graph() const {
+    return all_.graph();
+}
+
+ValueId Context::diff(std::size_t i) const {
+    return all_.gradient_of(node_.outputs[i]);
+}
+
+bool Context::wants(std::size_t i) const {
+    return all_.wants(node_.inputs[i]);
+}
+
+std::vector<ValueId> Context::emit(std::string_view op_name, std::vector<ValueId> inputs,
+                                   Attributes attributes, const std::string& name) {
+    Node node;
+    node.op = op_name;
+    node.inputs = std::move(inputs);
+    node.attributes = std::move(attributes);
+    node.phase = Phase::backward;
+    node.layer = node_.layer;
+    node.place = node_.place;
+    // "conv2d_1.diff_weights", "conv2d_1.diff_bias"
+    const std::string base = all_.graph().value(node_.outputs[0]).name;
+    return compiler::emit(all_.rewriter(), std::move(node), base + "." + name, base);
+}
+
+void Context::set(std::size_t input, ValueId gradient) {
+    all_.contribute(node_.inputs[input], gradient);
+}
+
+}  // namespace
+
+std::string gradient_output(const std::string& parameter) {
+    return "gradient of " + parameter;
+}
+
+Graph differentiate(const Graph& graph, PassContext&) {
+    const ValueId loss = find_output(graph, "loss");
+    bool done = !loss.valid();
+    for (const Node& node : graph.nodes)
+        done = done || node.phase == Phase::backward;
+    return done ? graph : Differentiator(graph).run(loss);
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,52 @@
+#include "compiler/passes/fold_batch_norm.hpp"
+
+#include "compiler/ops/define.hpp"
+#include "compiler/passes/rewriting.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+bool plain(const Node& node) {
+    return !has_epilogue(node) && !flag(node.attributes, "residual");
+}
+
+/// The batch norm that the convolution takes along, or null.
+const Node* folded_into(const Uses& uses, const Node& conv) {
+    if (conv.op != "conv2d" || !plain(conv) || flag(conv.attributes, "statistics")) return nullptr;
+    const Node* norm = uses.only_reader(conv.outputs[0]);
+    const bool fits = norm && norm->op == "batch_norm_inference" && plain(*norm) &&
+                      norm->inputs[0] == conv.outputs[0];
+    return fits ? norm : nullptr;
+}
+
+}  // namespace
+
+Graph fold_batch_norm(const Graph& graph, PassContext&) {
+    const Uses uses(graph);
+    Rewriter r(graph);
+    for (const Node& node : graph.nodes) {
+        if (folded_into(uses, node)) continue;
+        const Node* conv =
+            node.op == "batch_norm_inference" ? producer(graph, node.inputs[0]) : nullptr;
+        if (!conv || folded_into(uses, *conv) != &node) {
+            r.copy(node);
+            continue;
+        }
+        const std::string& name = graph.value(node.outputs[0]).name;
+        Node fold = r.mapped(node);
+        fold.op = "fold_batch_norm";
+        fold.inputs[0] = r.map(conv->inputs[1]);
+        fold.attributes = pick(node.attributes, {"epsilon"});
+        fold.attributes["bias"] = flag(conv->attributes, "bias");
+        if (flag(conv->attributes, "bias")) fold.inputs.push_back(r.map(conv->inputs[2]));
+        const auto folded = emit(r, std::move(fold), name + ".weights", name);
+
+        Node merged = r.mapped(*conv);
+        merged.inputs = {r.map(conv->inputs[0]), folded[0], folded[1]};
+        merged.attributes["bias"] = true;
+        r.replace(node.outputs[0], emit(r, std::move(merged), name)[0]);
+    }
+    return r.take();
+}
+
+}  // namespace dtnn::compiler

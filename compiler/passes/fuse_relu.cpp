@@ -1,0 +1,93 @@
+#include "compiler/passes/fuse_relu.hpp"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/ops/define.hpp"
+#include "compiler/passes/rewriting.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+bool is_plain_convolution(const Node& node) {
+    return node.op == "conv2d" && !has_epilogue(node) && !flag(node.attributes, "residual") &&
+           !flag(node.attributes, "statistics");
+}
+
+bool is_plain(const Node& node) {
+    return is_plain_convolution(node) || (node.op == "dense" && !has_epilogue(node));
+}
+
+/// What a relu becomes: its producer and, where a sum stood between, the sum's other operand.
+struct Match {
+    const Node* producer = nullptr;
+    ValueId residual;
+};
+
+class Fuser {
+  public:
+    explicit Fuser(const Graph& graph) : graph_(graph), uses_(graph), r_(graph) {
+        for (const Node& node : graph.nodes)
+            if (is_relu(node)) match(node);
+    }
+
+    Graph run() {
+        for (const Node& node : graph_.nodes) {
+            if (const auto found = matches_.find(&node); found != matches_.end())
+                fuse(node, found->second);
+            else if (!gone_.contains(&node))
+                r_.copy(node);
+        }
+        return r_.take();
+    }
+
+  private:
+    void match(const Node& relu) {
+        const Node* before = producer(graph_, relu.inputs[0]);
+        if (!before || uses_.only_reader(before->outputs[0]) != &relu) return;
+        if (is_plain(*before)) {
+            matches_[&relu].producer = before;
+            gone_.insert(before);
+            return;
+        }
+        const bool sum = before->op == "add" && before->inputs.size() == 2 &&
+                         before->inputs[0] != before->inputs[1];
+        if (!sum || graph_.training) return;
+        for (std::size_t i = 0; i < 2; ++i) {
+            const Node* conv = producer(graph_, before->inputs[i]);
+            if (!conv || !is_plain_convolution(*conv) ||
+                uses_.only_reader(conv->outputs[0]) != before)
+                continue;
+            matches_[&relu] = {conv, before->inputs[1 - i]};
+            gone_.insert(conv);
+            gone_.insert(before);
+            return;
+        }
+    }
+
+    /// Stands where the relu stood: by then the residual is there.
+    void fuse(const Node& relu, const Match& match) {
+        Node fused = r_.mapped(*match.producer);
+        fused.attributes["epilogue"] = std::string("relu");
+        if (match.residual.valid()) {
+            fused.attributes["residual"] = true;
+            fused.inputs.push_back(r_.map(match.residual));
+        }
+        r_.replace(relu.outputs[0],
+                   emit(r_, std::move(fused), graph_.value(relu.outputs[0]).name)[0]);
+    }
+
+    const Graph& graph_;
+    const Uses uses_;
+    Rewriter r_;
+    std::unordered_map<const Node*, Match> matches_;
+    std::unordered_set<const Node*> gone_;
+};
+
+}  // namespace
+
+Graph fuse_relu(const Graph& graph, PassContext&) {
+    return Fuser(graph).run();
+}
+
+}  // namespace dtnn::compiler

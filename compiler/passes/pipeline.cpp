@@ -1,0 +1,132 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <iterator>
+
+#include "compiler/ir/verifier.hpp"
+#include "compiler/ops/emit.hpp"
+#include "compiler/passes/attach_loss.hpp"
+#include "compiler/passes/attach_update.hpp"
+#include "compiler/passes/canonicalize.hpp"
+#include "compiler/passes/common_subexpressions.hpp"
+#include "compiler/passes/dead_code.hpp"
+#include "compiler/passes/differentiate.hpp"
+#include "compiler/passes/fold_batch_norm.hpp"
+#include "compiler/passes/fuse_batch_norm_add_relu.hpp"
+#include "compiler/passes/fuse_batch_norm_relu.hpp"
+#include "compiler/passes/fuse_batch_statistics.hpp"
+#include "compiler/passes/fuse_elementwise.hpp"
+#include "compiler/passes/fuse_relu.hpp"
+#include "compiler/passes/fuse_relu_backward.hpp"
+#include "compiler/passes/hoist_invariant.hpp"
+#include "compiler/passes/layout.hpp"
+#include "compiler/passes/pass.hpp"
+#include "compiler/passes/schedule.hpp"
+#include "compiler/passes/specialise_phase.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// The order, and the reason for it.
+constexpr std::string_view kOrder[] = {
+    // The loss is part of the graph from the start, so that it is rewritten and differentiated like
+    // everything else.
+    "attach_loss",
+    // One form per computation while operators still mean what users wrote: the parameters' shapes
+    // that it decides are then the same in all programs.
+    "canonicalize",
+    // Removes abstract operators, which have neither gradients nor kernels.
+    "specialise_phase",
+    // Before every fusion: gradient rules are written for plain operators, and what backward keeps
+    // decides what may be fused.
+    "differentiate",
+    "attach_update",
+    // Smaller graphs for the rest; single readers, which the fusions ask for, are what is left.
+    "common_subexpressions",
+    "dead_code",
+    // A convolution gives its epilogue away once. Batch norm comes first: folded (inference) it
+    // vanishes, and its statistics (training) save a whole pass over the image.
+    "fold_batch_norm",
+    "fuse_batch_statistics",
+    // Then batch norm takes the relu after it, the nearest one before the one behind a sum.
+    "fuse_batch_norm_relu",
+    "fuse_batch_norm_add_relu",
+    // What relu is left belongs to convolutions and dense layers, forward and backward.
+    "fuse_relu",
+    "fuse_relu_backward",
+    // The general fusion takes the rest; earlier it would hide the patterns above.
+    "fuse_elementwise",
+    // Shapes and nodes are final: decide how they are stored.
+    "layout",
+    // After layout, so that everything that depends on parameters only is there to be hoisted.
+    "hoist_invariant",
+    // The order of the nodes is the last word.
+    "schedule",
+};
+
+std::vector<PassInfo> in_order() {
+    const PassInfo listed[] = {
+#define DTNN_PASS(name, optional, programs, doc) {#name, doc, optional, &name, programs},
+#include "compiler/passes/passes.def"
+#undef DTNN_PASS
+    };
+    DTNN_CHECK(std::size(listed) == std::size(kOrder), "passes.def lists {} passes, the order {}",
+               std::size(listed), std::size(kOrder));
+    std::vector<PassInfo> result;
+    for (const std::string_view name : kOrder)
+        for (const PassInfo& pass : listed)
+            if (pass.name == name) result.push_back(pass);
+    DTNN_CHECK(result.size() == std::size(kOrder), "passes.def and the order name other passes");
+    return result;
+}
+
+void check_sound(const Graph& graph) {
+    std::vector<std::string> problems = verify(graph);
+    if (problems.empty()) problems = check_types(graph);
+    DTNN_CHECK(problems.empty(), "{}", fmt::join(problems, "\n  "));
+}
+
+}  // namespace
+
+const std::vector<PassInfo>& all_passes() {
+    static const std::vector<PassInfo> passes = in_order();
+    return passes;
+}
+
+const PassInfo* find_pass(std::string_view name) {
+    for (const PassInfo& pass : all_passes())
+        if (pass.name == name) return &pass;
+    return nullptr;
+}
+
+bool applies(const PassInfo& pass, std::string_view program) {
+    // The names of programs are no parts of each other.
+    return pass.programs.find(program) != std::string_view::npos;
+}
+
+Graph run_pipeline(const Graph& forward, PassContext& context, const PipelineOptions& options) {
+    using Clock = std::chrono::steady_clock;
+    Graph graph = forward;
+    std::string_view running = "none; the forward graph";
+    try {
+        check_sound(graph);
+        for (const PassInfo& pass : all_passes()) {
+            if (!applies(pass, context.program)) continue;
+            if (pass.optional && options.disabled.contains(std::string(pass.name))) continue;
+            running = pass.name;
+            const auto begin = Clock::now();
+            graph = pass.run(graph, context);
+            const std::chrono::duration<double, std::milli> time = Clock::now() - begin;
+            check_sound(graph);
+            if (options.observe) options.observe(pass.name, graph, time.count());
+        }
+    } catch (const InternalError& error) {
+        throw InternalError(
+            fmt::format("{}\n  in pass {}, program {}", error.what(), running, context.program));
+    }
+    return graph;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,96 @@
+#include "compiler/passes/rewriting.hpp"
+
+#include "compiler/ops/define.hpp"
+#include "compiler/ops/emit.hpp"
+#include "compiler/ops/op.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+
+Uses::Uses(const Graph& graph)
+    : graph_(graph), readers_(graph.readers()), leaves_(graph.values.size()) {
+    for (const GraphOutput& output : graph.outputs)
+        leaves_[output.value.index()] = true;
+    for (const Update& update : graph.updates)
+        leaves_[update.value.index()] = true;
+}
+
+const Node* Uses::only_reader(ValueId value) const {
+    const auto& of = readers(value);
+    return of.size() == 1 && !leaves(value) ? &graph_.node(of.front()) : nullptr;
+}
+
+std::vector<ValueId> emit(Rewriter& rewriter, Node node, const std::string& name,
+                          const std::string& prefix) {
+    const OpDef& def = op(node.op);
+    std::vector<Type> inputs, results;
+    inputs.reserve(node.inputs.size());
+    for (const ValueId id : node.inputs)
+        inputs.push_back(rewriter.graph().type(id));
+    const auto error = infer(def, inputs, node.attributes, results);
+    DTNN_CHECK(!error, "emitting `{}` as `{}`: {}", node.op, name, error->text);
+    std::vector<std::string> names{name};
+    for (std::size_t i = 1; i < results.size() && i < def.outputs.size(); ++i) {
+        std::string result = def.outputs[i];
+        if (result.back() == '?') result.pop_back();
+        names.push_back((prefix.empty() ? name : prefix) + "." + result);
+    }
+    const NodeId id = rewriter.add_node(std::move(node), results, name, names);
+    return rewriter.graph().node(id).outputs;
+}
+
+const Node* producer(const Graph& graph, ValueId value) {
+    const Value& v = graph.value(value);
+    return v.kind == ValueKind::result ? &graph.node(v.producer) : nullptr;
+}
+
+Graph remove_unread(const Graph& graph, bool (*removable)(const Node&)) {
+    std::vector<bool> live(graph.values.size());
+    for (const GraphOutput& output : graph.outputs)
+        live[output.value.index()] = true;
+    for (const Update& update : graph.updates)
+        live[update.value.index()] = true;
+    std::vector<bool> stays(graph.nodes.size());
+    for (std::size_t n = graph.nodes.size(); n-- > 0;) {
+        const Node& node = graph.nodes[n];
+        bool needed = !removable(node);
+        for (const ValueId output : node.outputs)
+            needed = needed || live[output.index()];
+        if (!needed) continue;
+        stays[n] = true;
+        for (const ValueId input : node.inputs)
+            live[input.index()] = true;
+    }
+    Rewriter rewriter(graph);
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n)
+        if (stays[n]) rewriter.copy(graph.nodes[n]);
+    return rewriter.take();
+}
+
+ValueId find_output(const Graph& graph, std::string_view name) {
+    for (const GraphOutput& output : graph.outputs)
+        if (output.name == name) return output.value;
+    return {};
+}
+
+ValueId find_input(const Graph& graph, std::string_view name) {
+    for (const ValueId input : graph.inputs)
+        if (graph.value(input).name == name) return input;
+    return {};
+}
+
+bool is_relu(const Node& node) {
+    return node.op == "relu" || (node.op == "elementwise" && node.inputs.size() == 1 &&
+                                 expression_of(node) == "x0 0 max");
+}
+
+bool is_relu_backward(const Node& node) {
+    return node.op == "elementwise" && node.inputs.size() == 2 &&
+           expression_of(node) == "x1 0 gt x0 0 select";
+}
+
+bool has_epilogue(const Node& node) {
+    return text_or(node.attributes, "epilogue", "none") != "none";
+}
+
+}  // namespace dtnn::compiler

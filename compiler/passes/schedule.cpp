@@ -1,0 +1,129 @@
+#include "compiler/passes/schedule.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+
+#include "compiler/passes/rewriting.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// Keys leave room around each node's own place, 4 * index + 2.
+using Key = std::int64_t;
+constexpr Key kAtOnce = -1;
+
+class Scheduler {
+  public:
+    explicit Scheduler(const Graph& graph)
+        : graph_(graph),
+          readers_(graph.readers()),
+          followers_(graph.nodes.size()),
+          waits_for_(graph.nodes.size()) {
+        add_edges();
+    }
+
+    Graph run() {
+        using Entry = std::pair<Key, std::size_t>;
+        std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+        for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
+            if (waits_for_[n] == 0) ready.emplace(key(n), n);
+        Rewriter r(graph_);
+        std::size_t done = 0;
+        while (!ready.empty()) {
+            const std::size_t n = ready.top().second;
+            ready.pop();
+            r.copy(graph_.nodes[n]);
+            ++done;
+            for (const std::size_t next : followers_[n])
+                if (--waits_for_[next] == 0) ready.emplace(key(next), next);
+        }
+        DTNN_CHECK(done == graph_.nodes.size(),
+                   "{} of {} nodes wait for each other: a state is read after it is overwritten",
+                   graph_.nodes.size() - done, graph_.nodes.size());
+        return r.take();
+    }
+
+  private:
+    void edge(std::size_t from, std::size_t to) {
+        if (from == to) return;
+        followers_[from].push_back(to);
+        ++waits_for_[to];
+    }
+
+    void add_edges() {
+        for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
+            for (const ValueId input : graph_.nodes[n].inputs)
+                if (graph_.value(input).kind == ValueKind::result)
+                    edge(graph_.value(input).producer.index(), n);
+        for (const Update& update : graph_.updates) {
+            if (graph_.value(update.value).kind != ValueKind::result) continue;
+            for (const NodeId reader : readers_[update.state.index()])
+                edge(reader.index(), graph_.value(update.value).producer.index());
+        }
+    }
+
+    Key key(std::size_t n) const {
+        const Key own = 4 * static_cast<Key>(n) + 2;
+        // Prologue nodes have the smallest places of all and keep them.
+        if (static_cast<int>(n) < graph_.prologue) return own;
+        const Node& node = graph_.nodes[n];
+        if (node.phase == Phase::update) return kAtOnce;
+        if (!only_updates_read(node)) return own;
+        return key_of_gradient(n, own);
+    }
+
+    /// A gradient of parameters: nothing of the backward part waits for it.
+    bool only_updates_read(const Node& node) const {
+        if (node.phase != Phase::backward) return false;
+        for (const ValueId output : node.outputs)
+            for (const NodeId reader : readers_[output.index()])
+                if (graph_.node(reader).phase != Phase::update) return false;
+        return true;
+    }
+
+    Key key_of_gradient(std::size_t n, Key own) const {
+        const Node& node = graph_.nodes[n];
+        std::size_t first = graph_.nodes.size(), last = 0;
+        for (const ValueId input : node.inputs) {
+            const Node* source = producer(graph_, input);
+            if (!source || source->phase != Phase::backward) continue;
+            for (const NodeId reader : readers_[input.index()]) {
+                const Node& sibling = graph_.node(reader);
+                if (sibling.phase != Phase::backward || only_updates_read(sibling)) continue;
+                first = std::min(first, reader.index());
+                last = std::max(last, reader.index());
+            }
+        }
+        if (first > last) return own;
+        std::int64_t balance = 0;
+        for (const ValueId output : node.outputs)
+            balance -= graph_.type(output).bytes();
+        for (const ValueId input : node.inputs)
+            if (dies_before(input, n, std::min(first, n))) balance += graph_.type(input).bytes();
+        const Key before = 4 * static_cast<Key>(first) + 1, after = 4 * static_cast<Key>(last) + 3;
+        return balance >= 0 ? std::min(own, before) : std::max(own, after);
+    }
+
+    /// Whether node n is the value's last reader when it runs at place `place`.
+    bool dies_before(ValueId value, std::size_t n, std::size_t place) const {
+        if (graph_.value(value).kind != ValueKind::result) return false;
+        for (const NodeId reader : readers_[value.index()])
+            if (reader.index() != n && reader.index() >= place) return false;
+        return true;
+    }
+
+    const Graph& graph_;
+    const std::vector<std::vector<NodeId>> readers_;
+    std::vector<std::vector<std::size_t>> followers_;
+    std::vector<int> waits_for_;
+};
+
+}  // namespace
+
+Graph schedule(const Graph& graph, PassContext&) {
+    return Scheduler(graph).run();
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,25 @@
+#pragma once
+#include "compiler/passes/pass.hpp"
+
+namespace dtnn::compiler {
+
+/// Orders the nodes. The result is the order in which a program runs.
+///
+///     %g = dense_backward_weights(%x, %d)       %g = dense_backward_weights(%x, %d)
+///     %e = dense_backward_data(%d, @w)      ->  %e = dense_backward_data(%d, @w)
+///     ...                                       %n = sgd_update(@w, %g, %learning_rate)
+///     %n = sgd_update(@w, %g, %learning_rate)   ...
+///
+/// List scheduling by one key per node, O(edges log nodes), deterministic:
+/// - an update runs as soon as its gradient is there and every other reader of what it overwrites
+///   has run, so a gradient lives for a moment only;
+/// - a gradient of weights runs before the gradient of data beside it when it frees at least as
+/// many
+///   bytes (the kept activation) as it writes, and after it otherwise;
+/// - everything else keeps its order: forward as written, backward in reverse.
+///
+/// The prologue stays as it is. Last: nothing may move nodes afterwards. Required even where the
+/// order stays, because it puts every reader of a state before the node that overwrites it.
+Graph schedule(const Graph& graph, PassContext& context);
+
+}  // namespace dtnn::compiler
