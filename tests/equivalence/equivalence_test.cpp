@@ -1,0 +1,138 @@
+/// The same training, whatever the compiler chose: 20 steps of every shipped model with all passes,
+/// with each optional pass disabled, with reference kernels only, and on another number of threads
+/// give the same losses.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/specs.hpp"
+#include "compiler/lower/compile.hpp"
+#include "compiler/passes/pass.hpp"
+#include "kernels/catalogue.hpp"
+#include "plan/json.hpp"
+#include "runtime/data/sample_source.hpp"
+#include "runtime/exec/load.hpp"
+#include "runtime/train/initialize.hpp"
+#include "runtime/train/session.hpp"
+
+namespace dtnn {
+namespace {
+
+constexpr int kSteps = 20;
+constexpr int kBatch = 2;
+
+struct Variant {
+    std::string name;
+    std::set<std::string> disabled;
+    bool reference = false;
+    int threads = 2;
+};
+
+plan::Plan compile_model(const std::string& model, const std::string& dtype,
+                         const Variant& variant) {
+    compiler::Diagnostics diagnostics;
+    compiler::LoadOptions options;
+    // One sample short of twenty full batches, so that the last step runs the program of the tail.
+    options.settings = {"training.dtype=" + dtype,
+                        fmt::format("training.batch_size={}", kBatch),
+                        "training.optimizer={sgd: {learning_rate: 0.002, momentum: 0.9}}",
+                        "training.metrics=[categorical_accuracy]",
+                        fmt::format("dataset.train_samples={}", kSteps * kBatch - 1),
+                        "dataset.test_samples=3"};
+    compiler::JobSpec job = compiler::load_job(model, options, diagnostics);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
+    compiler::CompileRequest request;
+    request.job_name = job.name;
+    request.model_name = job.model.name;
+    request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
+    request.training = job.training.training;
+    request.dataset = job.dataset.dataset;
+    request.target.dtype = job.training.dtype;
+    request.target.isa = kernels::name_of(kernels::host_isa());
+    request.target.threads = variant.threads;
+    request.disabled_passes = variant.disabled;
+    request.reference_kernels = variant.reference;
+    plan::Plan plan = compiler::compile(request, diagnostics);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
+    return plan;
+}
+
+std::vector<double> losses(const plan::Plan& compiled) {
+    // Through the file's text, as a run gets it.
+    const runtime::LoadedPlan loaded = runtime::load_plan_text(plan::to_json(compiled), "plan");
+    const plan::Plan& plan = loaded.plan;
+    runtime::Session session(plan, plan.target.threads, runtime::made_up_source(plan.dataset));
+    std::vector<double> result;
+    session.pipeline().start(runtime::Split::train, session.sampler().epoch_order(0), kBatch);
+    while (const std::int64_t samples = session.pipeline().wait()) {
+        const runtime::BatchProgram& program = session.train_program(samples);
+        session.pipeline().take(program.source, program.labels);
+        program.set_learning_rate(plan.training.learning_rate, plan.target.dtype);
+        if (program.step != nullptr) *program.step = std::int64_t(result.size());
+        if (result.empty()) program.program->run_prologue(session.executor().team());
+        program.program->run(session.executor().team());
+        result.push_back(program.measure(0, plan.target.dtype));
+    }
+    // Evaluation takes part: its fusions are others.
+    result.push_back(session.evaluate(runtime::Split::test, session.sampler().test()).values[0]);
+    return result;
+}
+
+std::vector<Variant> variants() {
+    std::vector<Variant> all = {{"one thread", {}, false, 1}, {"reference kernels", {}, true, 2}};
+    for (const compiler::PassInfo& pass : compiler::all_passes())
+        if (pass.optional)
+            all.push_back({"without " + std::string(pass.name), {std::string(pass.name)}});
+    all.push_back({"without in_place", {"in_place"}});
+    std::set<std::string> every = {"in_place"};
+    for (const compiler::PassInfo& pass : compiler::all_passes())
+        if (pass.optional) every.insert(std::string(pass.name));
+    all.push_back({"without any optional pass", every});
+    return all;
+}
+
+void compare(const std::string& dtype, double bound) {
+    std::vector<std::string> models;
+    for (const auto& entry : std::filesystem::directory_iterator("specs/models"))
+        if (entry.path().extension() == ".yaml") models.push_back(entry.path().string());
+    std::sort(models.begin(), models.end());
+    REQUIRE(!models.empty());
+    for (const std::string& model : models) {
+        const std::vector<double> expected =
+            losses(compile_model(model, dtype, {"all passes", {}}));
+        REQUIRE(expected.size() == kSteps + 1);
+        CHECK(std::all_of(expected.begin(), expected.end(),
+                          [](double x) { return std::isfinite(x); }));
+        CHECK(expected.front() != expected[kSteps - 1]);
+        double worst = 0;
+        for (const Variant& variant : variants()) {
+            CAPTURE(model);
+            CAPTURE(variant.name);
+            const std::vector<double> got = losses(compile_model(model, dtype, variant));
+            REQUIRE(got.size() == expected.size());
+            double largest = 0;
+            for (std::size_t i = 0; i < got.size(); ++i)
+                largest = std::max(largest, std::abs(got[i] - expected[i]) / std::abs(expected[i]));
+            CHECK(largest <= bound);
+            worst = std::max(worst, largest);
+        }
+        MESSAGE(fmt::format("{} {}: largest relative difference {:.1e}", model, dtype, worst));
+    }
+}
+
+TEST_CASE("losses in float agree to 1e-5") {
+    compare("f32", 1e-5);
+}
+TEST_CASE("losses in double agree to 1e-11") {
+    compare("f64", 1e-11);
+}
+
+}  // namespace
+}  // namespace dtnn
