@@ -6,7 +6,8 @@ namespace dtnn::kernels {
 
 template <class T>
 ClassificationArguments<T> ClassificationArguments<T>::bind(const Problem& problem, Sources sources,
-                                                            Destinations destinations, Workspace) {
+                                                            Destinations destinations,
+                                                            Workspace workspace) {
     ClassificationArguments a;
     const bool one_hot = problem.sources.size() == 1;
     const TensorDesc& matrix = one_hot ? problem.destinations[0] : problem.sources[0];
@@ -17,6 +18,7 @@ ClassificationArguments<T> ClassificationArguments<T>::bind(const Problem& probl
     a.labels = static_cast<const std::int32_t*>(sources.back());
     a.dst = static_cast<T*>(destinations[0]);
     if (destinations.size() > 1) a.probabilities = static_cast<T*>(destinations[1]);
+    a.workspace = workspace.data();
     return a;
 }
 
@@ -24,12 +26,13 @@ template <class T>
 MeanSquaredErrorArguments<T> MeanSquaredErrorArguments<T>::bind(const Problem& problem,
                                                                 Sources sources,
                                                                 Destinations destinations,
-                                                                Workspace) {
+                                                                Workspace workspace) {
     MeanSquaredErrorArguments a;
     a.count = problem.sources[0].elements();
     a.predictions = static_cast<const T*>(sources[0]);
     a.targets = static_cast<const T*>(sources[1]);
     a.dst = static_cast<T*>(destinations[0]);
+    a.workspace = workspace.data();
     return a;
 }
 

@@ -28,6 +28,7 @@ struct ClassificationArguments {
     const std::int32_t* labels = nullptr;
     T* dst = nullptr;            ///< the loss, the accuracy, the gradient or the rows of one_hot
     T* probabilities = nullptr;  ///< softmax_cross_entropy's second result
+    std::byte* workspace = nullptr;
 
     static ClassificationArguments bind(const Problem&, Sources, Destinations, Workspace);
 };
@@ -37,6 +38,7 @@ struct MeanSquaredErrorArguments {
     std::int64_t count = 0;
     const T *predictions = nullptr, *targets = nullptr;
     T* dst = nullptr;  ///< the loss, or the gradient
+    std::byte* workspace = nullptr;
 
     static MeanSquaredErrorArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

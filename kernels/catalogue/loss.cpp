@@ -1,0 +1,14 @@
+#include "kernels/catalogue/predicates.hpp"
+#include "kernels/loss_workspace.hpp"
+
+namespace dtnn::kernels::predicates {
+
+std::int64_t double_per_sample(const Problem& problem) {
+    return problem.sources[0].dims[0] * 8;
+}
+
+std::int64_t double_per_chunk(const Problem& problem) {
+    return mean_squared_error_chunks_of(problem.sources[0].elements()) * 8;
+}
+
+}  // namespace dtnn::kernels::predicates

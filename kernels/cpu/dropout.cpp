@@ -1,0 +1,106 @@
+#include "kernels/dropout.hpp"
+
+#include "kernels/cpu/simd.hpp"
+#include "kernels/philox.hpp"
+#include "kernels/thread_team.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+/// Words generated at a time: sixteen blocks of the generator, one per lane.
+constexpr int kBlocks = 16, kWords = 4 * kBlocks;
+
+/// words[j] = word first + j of the sequence (key, step), for j in [0, kWords); first is a multiple
+/// of 4. The same numbers as philox::word, with the lanes' blocks side by side.
+void generate(std::uint64_t key, std::uint64_t step, std::uint64_t first, std::uint32_t* words) {
+    std::uint32_t c0[kBlocks], c1[kBlocks], c2[kBlocks], c3[kBlocks];
+    for (int lane = 0; lane < kBlocks; ++lane) {
+        const std::uint64_t block = first / 4 + std::uint64_t(lane);
+        c0[lane] = std::uint32_t(block);
+        c1[lane] = std::uint32_t(block >> 32);
+        c2[lane] = std::uint32_t(step);
+        c3[lane] = std::uint32_t(step >> 32);
+    }
+    auto key0 = std::uint32_t(key), key1 = std::uint32_t(key >> 32);
+    for (int round = 0; round < philox::kRounds; ++round) {
+#pragma omp simd
+        for (int lane = 0; lane < kBlocks; ++lane) {
+            const std::uint64_t product0 = std::uint64_t(philox::kMultiplier0) * c0[lane];
+            const std::uint64_t product1 = std::uint64_t(philox::kMultiplier1) * c2[lane];
+            c0[lane] = std::uint32_t(product1 >> 32) ^ c1[lane] ^ key0;
+            c1[lane] = std::uint32_t(product1);
+            c2[lane] = std::uint32_t(product0 >> 32) ^ c3[lane] ^ key1;
+            c3[lane] = std::uint32_t(product0);
+        }
+        key0 += philox::kWeyl0;
+        key1 += philox::kWeyl1;
+    }
+    for (int lane = 0; lane < kBlocks; ++lane) {
+        words[4 * lane] = c0[lane];
+        words[4 * lane + 1] = c1[lane];
+        words[4 * lane + 2] = c2[lane];
+        words[4 * lane + 3] = c3[lane];
+    }
+}
+
+/// Calls body(words, begin, end) so that words[i] belongs to element `begin + i`, over [begin, end)
+/// in pieces.
+template <class Body>
+DTNN_INLINE void for_words(std::uint64_t key, std::uint64_t step, std::int64_t begin,
+                           std::int64_t end, Body body) {
+    alignas(64) std::uint32_t words[kWords];
+    while (begin < end) {
+        const std::int64_t first = begin / 4 * 4;
+        const std::int64_t last = first + kWords < end ? first + kWords : end;
+        generate(key, step, std::uint64_t(first), words);
+        body(words + (begin - first), begin, last);
+        begin = last;
+    }
+}
+
+}  // namespace
+
+template <class T>
+void dropout_apply_philox(const DropoutApplyArguments<T>& a, ThreadTeam& team) {
+    const auto step = std::uint64_t(*a.step);
+    // A word is below 2^32, so the threshold fits when it is less by one; zero keeps everything,
+    // 2^32 nothing.
+    const bool all = a.threshold == 0;
+    const auto above = std::uint32_t(a.threshold - 1);
+    const T scale = a.scale;
+    if (a.row_major) {
+        team.for_ranges(a.count, 32 * kWords, [&](auto begin, auto end, int) {
+            for_words(a.key, step, begin, end, [&](const std::uint32_t* words, auto i, auto last) {
+#pragma GCC ivdep
+                for (std::int64_t j = 0; j < last - i; ++j) {
+                    const T scaled = a.src[i + j] * scale;
+                    a.dst[i + j] = all || words[j] > above ? scaled : T(0);
+                }
+            });
+        });
+        return;
+    }
+    // Numbers follow the logical order, memory does not: one channel of one sample is a run of
+    // numbers and a column of the image.
+    const ImageLayout& image = a.layout;
+    const std::int64_t pixels = image.height * image.width;
+    team.for_ranges(image.batch * image.channels, 1, [&](auto begin, auto end, int) {
+        for (std::int64_t plane = begin; plane < end; ++plane) {
+            const std::int64_t base = plane / image.channels * image.batch_stride +
+                                      plane % image.channels * image.channel_stride;
+            std::int64_t h = 0, w = 0;
+            for_words(a.key, step, plane * pixels, (plane + 1) * pixels,
+                      [&](const std::uint32_t* words, auto i, auto last) {
+                          for (std::int64_t j = 0; j < last - i; ++j) {
+                              const std::int64_t at =
+                                  base + h * image.row_stride + w * image.column_stride;
+                              a.dst[at] = all || words[j] > above ? a.src[at] * scale : T(0);
+                              if (++w == image.width) w = 0, ++h;
+                          }
+                      });
+        }
+    });
+}
+DTNN_KERNEL(dropout_apply_philox, DropoutApplyArguments)
+
+}  // namespace dtnn::kernels::DTNN_ISA
