@@ -60,8 +60,8 @@ class LayerReader {
     /// True when the entry names an operator, so that what reads it by name finds it even after an
     /// error.
     bool entry(const SourceNode& item, LayerSpec& layer) {
-        static const SourceNode kNoFields = make_map();
-        if (item.is_scalar()) return with_operator(item.text, item.span, kNoFields, layer);
+        static const SourceNode no_fields = make_map();
+        if (item.is_scalar()) return with_operator(item.text, item.span, no_fields, layer);
         if (!item.is_map())
             return bad_layer(item.span, fmt::format("the layer is {}", describe(item)), "");
         const std::string shape_help = "write `- relu` or `- dense: {units: 10}`";
@@ -123,11 +123,11 @@ class LayerReader {
                 }
             return false;
         }
-        static const SourceNode kNoFields = make_map();
+        static const SourceNode no_fields = make_map();
         if (value.is_null() || value.is_map()) {
-            fields(*op, value.is_null() ? kNoFields : value, layer);
+            fields(*op, value.is_null() ? no_fields : value, layer);
         } else if (op->variadic && value.is_list()) {
-            fields(*op, kNoFields, layer);
+            fields(*op, no_fields, layer);
             branches(*op, value, layer);
         } else {
             diagnostics_

@@ -54,8 +54,9 @@ void read_memory_budget(const FieldValues& fields, JobSpec& job, Diagnostics& di
 void check_samples(const JobSpec& job, Diagnostics& diagnostics) {
     const plan::Training& training = job.training.training;
     const std::int64_t samples = job.dataset.dataset.train_samples;
+    // The same rounding as the plan's: 0.29 of 100 samples are 29, though the product is 28.999...
     const auto validation = static_cast<std::int64_t>(
-        std::floor(static_cast<double>(samples) * training.validation_split));
+        std::floor(static_cast<double>(samples) * training.validation_split + 1e-7));
     const std::int64_t left = samples - validation;
     const Span sample_span = span_or(job.dataset.spans, "train_samples", job.dataset.span);
     if (training.validation_split > 0 && (validation == 0 || left == 0)) {

@@ -232,9 +232,9 @@ TrainingSpec read_training(const SourceNode& tree, Diagnostics& diagnostics) {
                     training.metrics.push_back(text.text);
         }
 
-    static const SourceNode kNoFields = make_map();
+    static const SourceNode no_fields = make_map();
     const SourceNode* optimizer = fields.node("optimizer");
-    const SourceNode* settings = &kNoFields;
+    const SourceNode* settings = &no_fields;
     SourceNode name = make_scalar("sgd");
     if (optimizer && optimizer->is_map() && optimizer->entries.size() == 1) {
         const SourceEntry& entry = optimizer->entries[0];

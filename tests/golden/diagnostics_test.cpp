@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/frontend/specs.hpp"
@@ -22,10 +24,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace dtnn::compiler;
 
-const fs::path kCorpus = "tests/golden/diagnostics";
+constexpr const char* kCorpus = "tests/golden/diagnostics";
 
 /// Diagnostics that specs cannot provoke, and the tests that cover them.
-const std::set<std::string> kTestedElsewhere = {
+constexpr std::array<std::string_view, 1> kTestedElsewhere = {
     "over_budget",  // tests/unit/lower: needs a plan
 };
 
@@ -199,7 +201,9 @@ TEST_CASE("broken specs get exactly the diagnostics of the corpus") {
     }
     CHECK_GE(broken, 70);
     for (const CodeInfo& code : all_codes()) {
-        if (kTestedElsewhere.contains(std::string(code.name))) continue;
+        if (std::find(kTestedElsewhere.begin(), kTestedElsewhere.end(), code.name) !=
+            kTestedElsewhere.end())
+            continue;
         CHECK_MESSAGE(seen.contains(std::string(code.name)), "no case provokes " << code.name);
     }
 }

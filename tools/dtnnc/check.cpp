@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "compiler/frontend/specs.hpp"
 #include "compiler/support/diagnostics.hpp"
@@ -27,24 +27,29 @@ int print_diagnostics(const compiler::Diagnostics& diagnostics, const CommonOpti
 int check(const std::vector<std::string>& specs, const CommonOptions& options) {
     const compiler::LoadOptions load{options.spec_path, options.settings};
     compiler::Diagnostics all;
-    // Two jobs may share a broken model; its mistakes are reported once, so each file has its own
-    // collector only in text, where one follows the other.
-    int exit_code = 0;
-    if (options.format == "json" || specs.size() == 1) {
-        for (const std::string& spec : specs)
-            check_spec(spec, load, all);
-        return print_diagnostics(all, options);
-    }
-    std::string said;
+    std::set<std::string> said;
     for (const std::string& spec : specs) {
-        compiler::Diagnostics diagnostics;
-        check_spec(spec, load, diagnostics);
-        exit_code = std::max(exit_code, diagnostics.exit_code());
-        const std::string text = diagnostics.render(use_color(options.color, stderr));
-        if (said.find(text) == std::string::npos) said += text;
+        // Every spec is judged by itself; what two of them share and break is said once.
+        compiler::Diagnostics own;
+        check_spec(spec, load, own);
+        const auto show = [&](const compiler::Span& span) {
+            if (const std::string* text = own.file_text(span.place.file))
+                all.add_file(span.place.file, *text);
+        };
+        for (const compiler::Diagnostic& one : own.all()) {
+            const compiler::Place& place = one.span.place;
+            if (!said.insert(
+                         fmt::format("{}:{}:{}:{}", place.file, place.line, place.column, one.text))
+                     .second)
+                continue;
+            show(one.span);
+            for (const compiler::Note& note : one.notes)
+                show(note.span);
+            compiler::Diagnostic& copy = all.error(one.code, one.span, one.text);
+            copy = one;
+        }
     }
-    fmt::print(stderr, "{}", said);
-    return exit_code;
+    return print_diagnostics(all, options);
 }
 
 }  // namespace dtnn::tools
