@@ -132,6 +132,10 @@ class ProgramEmitter {
         program_.name = lowered_.name;
         program_.phase = graph_.training ? "training" : "inference";
         program_.batch = lowered_.batch;
+        for (const Update& update : graph_.updates)
+            if (graph_.value(update.value).kind == ValueKind::result &&
+                graph_.node(graph_.value(update.value).producer).phase == Phase::update)
+                updated_[update.value.index()] = graph_.value(update.state).name;
         add_storages();
         for (ValueId id : graph_.inputs)
             program_.inputs.push_back({graph_.value(id).name, tensor(id)});
@@ -192,7 +196,12 @@ class ProgramEmitter {
 
     std::string step_name(const Node& node) {
         std::string name = node.op;
-        if (node.layer.valid()) name = graph_.layers[node.layer.index()].name + "." + node.op;
+        // An update is named after what it updates, so that its name does not depend on how many
+        // come before it.
+        if (auto state = updated_.find(node.outputs.front().index()); state != updated_.end())
+            name = state->second + "." + node.op;
+        else if (node.layer.valid())
+            name = graph_.layers[node.layer.index()].name + "." + node.op;
         int& uses = uses_of_name_[name];
         ++uses;
         if (uses == 1 && names_.insert(name).second) return name;
@@ -240,6 +249,7 @@ class ProgramEmitter {
     std::vector<int> buffer_of_storage_;
     std::vector<Block> blocks_;  // by transient buffer of this program, from first_buffer_
     std::vector<int> tensor_of_;
+    std::unordered_map<std::size_t, std::string> updated_;  // by new value: the state's name
     std::unordered_map<std::string, int> uses_of_name_;
     std::unordered_set<std::string> names_;
 };
