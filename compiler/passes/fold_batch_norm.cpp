@@ -33,12 +33,13 @@ Graph fold_batch_norm(const Graph& graph, PassContext&) {
             continue;
         }
         const std::string& name = graph.value(node.outputs[0]).name;
-        Node fold = r.mapped(node);
+        Node fold = node;
         fold.op = "fold_batch_norm";
-        fold.inputs[0] = r.map(conv->inputs[1]);
+        fold.inputs[0] = conv->inputs[1];
+        if (flag(conv->attributes, "bias")) fold.inputs.push_back(conv->inputs[2]);
+        fold = r.mapped(fold);
         fold.attributes = pick(node.attributes, {"epsilon"});
         fold.attributes["bias"] = flag(conv->attributes, "bias");
-        if (flag(conv->attributes, "bias")) fold.inputs.push_back(r.map(conv->inputs[2]));
         const auto folded = emit(r, std::move(fold), name + ".weights", name);
 
         Node merged = r.mapped(*conv);

@@ -1,0 +1,146 @@
+/// Every pass against its golden file, tests/golden/passes/NAME.txt: cases of
+///
+///     == title
+///     with program=evaluate optimizer=adam beta1=0.9    (optional: what the pass's context says)
+///     graph text
+///     -----
+///     graph text, or (unchanged)
+///
+/// Each file needs a case that fires and one, called "must not fire: ...", that does not.
+/// DTNN_REWRITE_GOLDENS=1 rewrites what stands under `-----`.
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/ir/parser.hpp"
+#include "compiler/ir/printer.hpp"
+#include "compiler/ir/verifier.hpp"
+#include "compiler/ops/emit.hpp"
+#include "compiler/passes/pass.hpp"
+
+namespace {
+
+using namespace dtnn::compiler;
+
+struct Case {
+    std::string title, settings, before, after;
+};
+
+std::string trimmed(const std::string& text) {
+    const auto first = text.find_first_not_of(" \n");
+    if (first == std::string::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \n") - first + 1);
+}
+
+std::string path_of(std::string_view pass) {
+    return "tests/golden/passes/" + std::string(pass) + ".txt";
+}
+
+std::vector<Case> read_cases(const std::string& path) {
+    std::ifstream file(path);
+    std::vector<Case> cases;
+    bool after = false;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("== ")) {
+            cases.push_back({line.substr(3), "", "", ""});
+            after = false;
+        } else if (line == "-----") {
+            after = true;
+        } else if (!cases.empty()) {
+            Case& c = cases.back();
+            if (!after && c.before.empty() && line.starts_with("with "))
+                c.settings = line.substr(5);
+            else
+                (after ? c.after : c.before) += line + "\n";
+        }
+    }
+    return cases;
+}
+
+void write_cases(const std::string& path, const std::vector<Case>& cases) {
+    std::ofstream file(path);
+    for (const Case& c : cases) {
+        if (&c != &cases.front()) file << "\n";
+        file << "== " << c.title << "\n";
+        if (!c.settings.empty()) file << "with " << c.settings << "\n";
+        file << trimmed(c.before) << "\n-----\n" << trimmed(c.after) << "\n";
+    }
+}
+
+/// Values that are numbers or truth values go to the optimizer's attributes.
+PassContext context_of(const std::string& settings) {
+    PassContext context;
+    context.program = "train";
+    context.classes = 10;
+    context.training.loss = "categorical_cross_entropy";
+    context.training.metrics = {"categorical_accuracy"};
+    context.training.optimizer = "sgd";
+    std::istringstream words(settings);
+    for (std::string word; words >> word;) {
+        const auto equals = word.find('=');
+        REQUIRE(equals != std::string::npos);
+        const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
+        if (key == "program")
+            context.program = value;
+        else if (key == "loss")
+            context.training.loss = value;
+        else if (key == "optimizer")
+            context.training.optimizer = value;
+        else if (key == "metrics")
+            context.training.metrics.clear();
+        else if (key == "seed")
+            context.training.seed = std::stoull(value);
+        else if (value == "true" || value == "false")
+            context.training.optimizer_attributes[key] = value == "true";
+        else
+            context.training.optimizer_attributes[key] = std::stod(value);
+    }
+    return context;
+}
+
+std::string run(const PassInfo& pass, const Case& c) {
+    const Graph before = parse_graph(c.before, infer_types);
+    PassContext context = context_of(c.settings);
+    const Graph after = pass.run(before, context);
+    for (const std::string& problem : verify(after))
+        FAIL_CHECK(problem);
+    for (const std::string& problem : check_types(after))
+        FAIL_CHECK(problem);
+    const std::string text = print(after);
+    CHECK_MESSAGE(print(pass.run(after, context)) == text, "a second run changes the graph");
+    CHECK_MESSAGE(print(parse_graph(text)) == text, "the text does not read back");
+    return text == print(before) ? "(unchanged)" : text;
+}
+
+TEST_CASE("every pass does what its golden file says") {
+    const bool rewrite = std::getenv("DTNN_REWRITE_GOLDENS") != nullptr;
+    for (const PassInfo& pass : all_passes()) {
+        CAPTURE(pass.name);
+        std::vector<Case> cases = read_cases(path_of(pass.name));
+        CHECK_MESSAGE(!cases.empty(), "there is no golden file ", path_of(pass.name));
+        int fires = 0, stays = 0;
+        for (Case& c : cases) {
+            CAPTURE(c.title);
+            try {
+                const std::string result = run(pass, c);
+                const bool unchanged = result == "(unchanged)";
+                ++(unchanged ? stays : fires);
+                CHECK(unchanged == c.title.starts_with("must not fire: "));
+                if (rewrite)
+                    c.after = result;
+                else
+                    CHECK(trimmed(result) == trimmed(c.after));
+            } catch (const std::exception& error) {
+                FAIL_CHECK(std::string(error.what()));
+            }
+        }
+        CHECK_MESSAGE(fires > 0, "no case in which the pass fires");
+        CHECK_MESSAGE(stays > 0, "no case in which the pass must not fire");
+        if (rewrite && !cases.empty()) write_cases(path_of(pass.name), cases);
+    }
+}
+
+}  // namespace
