@@ -54,23 +54,8 @@ int usable_cores() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-std::int64_t parse_bytes(const std::string& text) {
-    struct Unit {
-        const char* name;
-        double bytes;
-    };
-    constexpr Unit units[] = {{"", 1},          {"B", 1},         {"KiB", 1024},
-                              {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1099511627776.0},
-                              {"kB", 1e3},      {"MB", 1e6},      {"GB", 1e9},
-                              {"TB", 1e12}};
-    char* end = nullptr;
-    double number = std::strtod(text.c_str(), &end);
-    std::string unit = end;
-    unit.erase(0,
-               unit.find_first_not_of(' ') == std::string::npos ? 0 : unit.find_first_not_of(' '));
-    for (const Unit& known : units)
-        if (end != text.c_str() && unit == known.name && number > 0 && number * known.bytes < 9e18)
-            return static_cast<std::int64_t>(number * known.bytes);
+std::int64_t parse_budget(const std::string& text) {
+    if (auto bytes = compiler::parse_memory_size(text)) return *bytes;
     throw UsageError(fmt::format(
         "--memory-budget `{}` is no size\nhelp: write a number and a unit, as in 512MiB or 4GiB",
         text));
@@ -193,7 +178,7 @@ std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileOpt
                                        compiler::Diagnostics& diagnostics) {
     std::set<std::string> disabled = checked_passes(compile.disabled);
     std::vector<EmitRequest> emit = parse_emit(compile.emit);
-    std::int64_t budget = compile.memory_budget.empty() ? 0 : parse_bytes(compile.memory_budget);
+    std::int64_t budget = compile.memory_budget.empty() ? 0 : parse_budget(compile.memory_budget);
     if (compile.threads < 0) throw UsageError("--threads takes a number of at least 1");
 
     compiler::JobSpec job =

@@ -1,0 +1,137 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+
+#include "compiler/lower/plan_memory.hpp"
+#include "plan/plan.hpp"
+
+using namespace dtnn::compiler;
+
+namespace {
+
+std::int64_t rounded(std::int64_t bytes) {
+    return (bytes + dtnn::plan::kAlignment - 1) / dtnn::plan::kAlignment * dtnn::plan::kAlignment;
+}
+
+bool meet(const Block& a, const Block& b) {
+    return a.first <= b.last && b.first <= a.last;
+}
+
+// All pairs, and the extent: what a placement must be, said directly.
+void check_placement(const std::vector<Block>& blocks, const Placement& placement) {
+    REQUIRE(placement.offsets.size() == blocks.size());
+    std::int64_t end = 0;
+    for (std::size_t i = 0; i < blocks.size(); ++i) {
+        std::int64_t offset = placement.offsets[i];
+        CHECK(offset >= 0);
+        CHECK(offset % dtnn::plan::kAlignment == 0);
+        if (blocks[i].bytes > 0) end = std::max(end, offset + rounded(blocks[i].bytes));
+        for (std::size_t j = 0; j < i; ++j) {
+            if (!meet(blocks[i], blocks[j])) continue;
+            bool apart = offset + blocks[i].bytes <= placement.offsets[j] ||
+                         placement.offsets[j] + blocks[j].bytes <= offset;
+            CHECK(apart);
+        }
+    }
+    CHECK(placement.bytes == end);
+    CHECK(placement.bytes >= least_bytes(blocks));
+}
+
+// The best of first fit over every order. Some order of first fit is optimal: that of the offsets
+// of an optimal placement.
+std::int64_t optimum(const std::vector<Block>& blocks) {
+    std::vector<std::size_t> order(blocks.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::int64_t best = std::numeric_limits<std::int64_t>::max();
+    do {
+        std::vector<std::int64_t> offsets(blocks.size(), -1);
+        std::int64_t end = 0;
+        for (std::size_t i : order) {
+            std::int64_t offset = 0;
+            for (bool moved = true; moved;) {
+                moved = false;
+                for (std::size_t j = 0; j < blocks.size(); ++j) {
+                    if (offsets[j] < 0 || !meet(blocks[i], blocks[j])) continue;
+                    std::int64_t other_end = offsets[j] + rounded(blocks[j].bytes);
+                    if (offset < other_end && offsets[j] < offset + rounded(blocks[i].bytes)) {
+                        offset = other_end;
+                        moved = true;
+                    }
+                }
+            }
+            offsets[i] = offset;
+            end = std::max(end, offset + rounded(blocks[i].bytes));
+        }
+        best = std::min(best, end);
+    } while (std::next_permutation(order.begin(), order.end()));
+    return best;
+}
+
+std::vector<Block> random_blocks(std::mt19937& random, int count, int steps) {
+    std::vector<Block> blocks;
+    for (int i = 0; i < count; ++i) {
+        int a = static_cast<int>(random() % static_cast<unsigned>(steps));
+        int b = static_cast<int>(random() % static_cast<unsigned>(steps));
+        blocks.push_back(
+            {static_cast<std::int64_t>(random() % 1000), std::min(a, b), std::max(a, b)});
+    }
+    return blocks;
+}
+
+}  // namespace
+
+TEST_CASE("no blocks take no memory, empty ones neither") {
+    CHECK(place_blocks({}).bytes == 0);
+    Placement placement = place_blocks({{0, 0, 5}, {1, 0, 0}, {1, 1, 1}});
+    CHECK(placement.bytes == 64);
+}
+
+TEST_CASE("blocks that never meet share") {
+    Placement placement = place_blocks({{1000, 0, 1}, {900, 2, 3}, {800, 4, 4}});
+    CHECK(placement.bytes == 1024);
+}
+
+TEST_CASE("small cases are close to the optimum") {
+    std::mt19937 random(1);
+    double total = 0, best = 0;
+    for (int round = 0; round < 200; ++round) {
+        std::vector<Block> blocks = random_blocks(random, 6, 8);
+        Placement placement = place_blocks(blocks);
+        check_placement(blocks, placement);
+        std::int64_t least = optimum(blocks);
+        CHECK(placement.bytes >= least);
+        CHECK(static_cast<double>(placement.bytes) <= 1.5 * static_cast<double>(least));
+        total += static_cast<double>(placement.bytes);
+        best += static_cast<double>(least);
+    }
+    CHECK(total <= 1.01 * best);
+}
+
+TEST_CASE("large cases are sound and near the least") {
+    std::mt19937 random(2);
+    for (int count : {50, 300, 1000}) {
+        std::vector<Block> blocks = random_blocks(random, count, count);
+        Placement placement = place_blocks(blocks);
+        check_placement(blocks, placement);
+        CHECK(static_cast<double>(placement.bytes) <=
+              1.15 * static_cast<double>(least_bytes(blocks)));
+        CHECK(place_blocks(blocks).offsets == placement.offsets);
+    }
+}
+
+TEST_CASE("a training pass, forward values kept for backward, is placed at the least") {
+    // Activation i lives from step i to step 2n-1-i; each backward step has a gradient and a
+    // workspace.
+    std::vector<Block> blocks;
+    int n = 40;
+    for (int i = 0; i < n; ++i) {
+        blocks.push_back({10000 - 200 * i, i, 2 * n - 1 - i});
+        blocks.push_back({10000 - 200 * i, 2 * n - 1 - i, std::min(2 * n - 1, 2 * n - i)});
+        blocks.push_back({5000, i, i});
+    }
+    Placement placement = place_blocks(blocks);
+    check_placement(blocks, placement);
+    CHECK(placement.bytes <= least_bytes(blocks) * 105 / 100);
+}
