@@ -31,7 +31,8 @@ double relative_error(const std::vector<double>& a, const std::vector<double>& b
     for (std::size_t i = 0; i < a.size(); ++i) {
         const double scale = std::max({std::fabs(a[i]), std::fabs(b[i]), 1e-3 * largest, 1e-12});
         const double here = std::fabs(a[i] - b[i]) / scale;
-        if (!(here <= error)) error = here;  // a not-a-number is an error too
+        if (std::isnan(here)) return INFINITY;
+        error = std::max(error, here);
     }
     return error;
 }

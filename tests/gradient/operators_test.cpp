@@ -292,3 +292,12 @@ TEST_CASE("relu's backward is the expression that kernels know") {
     CHECK(std::get<std::string>(graph.nodes[1].attributes.at("expression")) ==
           "x1 0 gt x0 0 select");
 }
+
+TEST_CASE("the measure of error finds a wrong gradient") {
+    const auto cube = [](const std::vector<double>& x) { return x[0] * x[0] * x[0] + 2 * x[1]; };
+    const auto numeric = dtnn::tests::central_differences(cube, {2, 5}, 1e-3);
+    CHECK(dtnn::tests::relative_error({12, 2}, numeric) < 1e-9);
+    CHECK(dtnn::tests::relative_error({12, 2.00001}, numeric) > 1e-6);
+    CHECK(dtnn::tests::relative_error({12, NAN}, numeric) > 1e-6);
+    CHECK(dtnn::tests::relative_error({12}, numeric) > 1e-6);
+}
