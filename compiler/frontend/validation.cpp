@@ -30,6 +30,14 @@ void forget_made(std::map<std::string, Span>& spans) {
     std::erase_if(spans, [](const auto& entry) { return entry.second.place.file.empty(); });
 }
 
+std::size_t count_layers(const std::vector<LayerSpec>& layers) {
+    std::size_t count = layers.size();
+    for (const LayerSpec& layer : layers)
+        for (const auto& branch : layer.branches)
+            count += count_layers(branch);
+    return count;
+}
+
 bool fits(const std::string& name) {
     const auto alphanumeric = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -109,6 +117,10 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
         } else {
             model.layers = read_layers(*layers, diagnostics);
             name_layers(model.layers);
+            if (const std::size_t count = count_layers(model.layers); count > kMaximumLayers)
+                diagnostics.error(
+                    Code::too_large, layers->span,
+                    fmt::format("the model has {} layers; it may have {}", count, kMaximumLayers));
         }
     }
     forget_made(fields.spans);

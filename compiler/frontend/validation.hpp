@@ -8,6 +8,8 @@
 
 namespace dtnn::compiler {
 
+inline constexpr std::size_t kMaximumLayers = 10'000;  ///< of a model, branches included
+
 /// These report every mistake and return what is sound.
 ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
                      Diagnostics& diagnostics);

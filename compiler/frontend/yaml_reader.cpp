@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <unordered_map>
 
 #include "compiler/frontend/source_text.hpp"
 
@@ -95,6 +96,7 @@ class TreeBuilder : public YAML::EventHandler {
         bool drop = false;  ///< the key was refused: read its value and forget it
         std::string key;
         Span key_span;
+        std::unordered_map<std::string, Span> keys;  ///< those so far
     };
 
     Diagnostic& report(Code code, Span span, std::string text) {
@@ -184,11 +186,11 @@ class TreeBuilder : public YAML::EventHandler {
             frame.drop = true;
             report(Code::merge_key, node.span, "a merge key `<<`; specs do not have it").help =
                 "use `extends`, which merges field by field";
-        } else if (const SourceEntry* first = frame.node.find(node.text)) {
+        } else if (const auto [first, fresh] = frame.keys.emplace(node.text, node.span); !fresh) {
             frame.drop = true;
             Diagnostic& error = report(Code::duplicate_key, node.span,
                                        fmt::format("the key `{}` is given twice", node.text));
-            error.notes.push_back({first->key_span, "the first is here"});
+            error.notes.push_back({first->second, "the first is here"});
             error.help = "remove one of them";
         }
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <tuple>
 
 namespace dtnn::compiler {
@@ -33,15 +34,38 @@ constexpr Paint kPlain{};
 constexpr Paint kColored{"\033[1m",    "\033[1;31m", "\033[1;35m", "\033[1;36m",
                          "\033[1;32m", "\033[1;32m", "\033[0m"};
 
+/// Where the lines of a file begin, found once: there may be thousands of diagnostics.
+struct FileLines {
+    const std::string* text = nullptr;
+    std::vector<std::size_t> starts;
+};
+
+class Lines {
+  public:
+    explicit Lines(const std::vector<std::pair<std::string, std::string>>& files) {
+        for (const auto& [name, text] : files) {
+            FileLines& file = files_[name];
+            file.text = &text;
+            file.starts.push_back(0);
+            for (std::size_t i = 0; i < text.size(); ++i)
+                if (text[i] == '\n') file.starts.push_back(i + 1);
+        }
+    }
+    const FileLines* find(const std::string& name) const {
+        const auto found = files_.find(name);
+        return found == files_.end() ? nullptr : &found->second;
+    }
+
+  private:
+    std::map<std::string, FileLines> files_;
+};
+
 /// The characters (UTF-8 sequences) of the given line, counted from one; control characters are
 /// made harmless.
-std::vector<std::string> characters_of_line(const std::string& text, int line) {
-    std::size_t begin = 0;
-    for (int i = 1; i < line; ++i) {
-        begin = text.find('\n', begin);
-        if (begin == std::string::npos) return {};
-        ++begin;
-    }
+std::vector<std::string> characters_of_line(const FileLines& file, int line) {
+    if (static_cast<std::size_t>(line) > file.starts.size()) return {};
+    const std::string& text = *file.text;
+    const std::size_t begin = file.starts[static_cast<std::size_t>(line - 1)];
     std::vector<std::string> characters;
     for (std::size_t i = begin; i < text.size() && text[i] != '\n'; ++i) {
         const auto byte = static_cast<unsigned char>(text[i]);
@@ -64,9 +88,9 @@ std::string join(const std::vector<std::string>& characters, std::size_t begin, 
     return result;
 }
 
-std::string excerpt(const std::string* text, const Span& span, const Paint& paint) {
-    if (!text || span.place.line < 1 || span.place.column < 1) return {};
-    const std::vector<std::string> line = characters_of_line(*text, span.place.line);
+std::string excerpt(const FileLines* file, const Span& span, const Paint& paint) {
+    if (!file || span.place.line < 1 || span.place.column < 1) return {};
+    const std::vector<std::string> line = characters_of_line(*file, span.place.line);
     const int length = static_cast<int>(line.size());
     const int column = std::min(span.place.column - 1, length);
     int begin = 0;
@@ -177,6 +201,7 @@ int Diagnostics::exit_code() const {
 
 std::string Diagnostics::render(bool color) const {
     const Paint& paint = color ? kColored : kPlain;
+    const Lines lines(files_);
     std::string result;
     for (const Diagnostic* diagnostic : in_file_order(diagnostics_, files_)) {
         const bool error = diagnostic->severity == Severity::error;
@@ -185,12 +210,12 @@ std::string Diagnostics::render(bool color) const {
                         paint.reset, error ? paint.error : paint.warning,
                         error ? "error" : "warning", paint.reset, paint.bold, diagnostic->text,
                         paint.reset, dashed(info(diagnostic->code).name));
-        result += excerpt(file_text(diagnostic->span.place.file), diagnostic->span, paint);
+        result += excerpt(lines.find(diagnostic->span.place.file), diagnostic->span, paint);
         for (const Note& note : diagnostic->notes) {
             result += fmt::format("{}{}{}{}note:{} {}\n", paint.bold,
                                   note.span.place.file.empty() ? "" : location(note.span.place),
                                   paint.reset, paint.note, paint.reset, note.text);
-            result += excerpt(file_text(note.span.place.file), note.span, paint);
+            result += excerpt(lines.find(note.span.place.file), note.span, paint);
         }
         if (!diagnostic->help.empty())
             result += fmt::format("{}help:{} {}\n", paint.help, paint.reset, diagnostic->help);
