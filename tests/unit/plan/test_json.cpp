@@ -4,9 +4,13 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 
+#include "plan/audit.hpp"
+#include "plan/diff.hpp"
 #include "plan/json.hpp"
 #include "plan/json_text.hpp"
+#include "plan/summary.hpp"
 #include "tests/unit/plan/sample_plan.hpp"
 
 using namespace dtnn::plan;
@@ -152,4 +156,41 @@ TEST_CASE("a text of a million opening brackets is refused") {
     std::string good = to_json(sample_plan());
     std::string text = good.substr(0, good.find('\n') + 1) + std::string(1000000, '[');
     CHECK(error_of(signed_again(text)).find("nested") != std::string::npos);
+}
+
+TEST_CASE("signed damage is refused, or gives a plan that can be audited, shown and compared") {
+    std::mt19937 random(4);
+    Plan sample = sample_plan();
+    std::string good = to_json(sample);
+    std::size_t body = good.find('\n') + 1;
+    const std::string digits = "0123456789-";
+    int read = 0;
+    for (int round = 0; round < 6000; ++round) {
+        std::string bad = good;
+        for (unsigned changes = 1 + random() % 3; changes > 0; --changes) {
+            std::size_t at = body + random() % (bad.size() - body);
+            switch (random() % 3) {
+                case 0:  // numbers stay numbers, so that more than the parser is reached
+                    while (at + 1 < bad.size() && !std::isdigit(bad[at]))
+                        ++at;
+                    bad[at] = digits[random() % digits.size()];
+                    break;
+                case 1:
+                    bad[at] = static_cast<char>(random());
+                    break;
+                default:
+                    bad.erase(at, random() % 20);
+            }
+        }
+        ReadResult result = read_plan(signed_again(bad));
+        if (!result.plan) {
+            CHECK_FALSE(result.error.empty());
+            continue;
+        }
+        ++read;
+        audit(*result.plan);
+        summary_text(*result.plan, 80);
+        diff(sample, *result.plan);
+    }
+    CHECK(read > 100);
 }
