@@ -1,5 +1,6 @@
 #pragma once
-/// Specs after composition and validation: typed, complete (defaults filled in), every value with its place.
+/// Specs after composition and validation: typed, complete (defaults filled in), every value with
+/// its place.
 
 #include <map>
 #include <optional>
@@ -13,34 +14,35 @@
 namespace dtnn::compiler {
 
 struct LayerSpec {
-    std::string type;                  ///< an operator that is a layer
-    std::string name;                  ///< given, or made: type_index ("conv2d_2"), unique in the model
-    bool named = false;                ///< given by the user
-    plan::Attributes fields;           ///< checked against the operator's table, defaults filled in
-    std::map<std::string, Span> spans; ///< of the fields the user wrote
-    std::vector<std::string> from;     ///< empty: the layer before
+    std::string type;         ///< an operator that is a layer
+    std::string name;         ///< given, or made: type_index ("conv2d_2"), unique in the model
+    bool named = false;       ///< given by the user
+    plan::Attributes fields;  ///< checked against the operator's table, defaults filled in
+    std::map<std::string, Span> spans;  ///< of the fields the user wrote
+    std::vector<std::string> from;      ///< empty: the layer before
     std::vector<Span> from_spans;
-    std::vector<std::vector<LayerSpec>> branches;  ///< add, concat written with branches; an empty one is identity
-    Span span;                         ///< of the layer's name
+    std::vector<std::vector<LayerSpec>>
+        branches;  ///< add, concat written with branches; an empty one is identity
+    Span span;     ///< of the layer's name
 };
 
 struct ModelSpec {
     std::string name;
-    plan::Dims input_shape;            ///< channels, height, width
+    plan::Dims input_shape;  ///< channels, height, width
     std::vector<LayerSpec> layers;
-    std::map<std::string, Span> spans; ///< of the fields the user wrote
+    std::map<std::string, Span> spans;  ///< of the fields the user wrote
     Span span;
-    Span input_span;                   ///< of the shape
+    Span input_span;  ///< of the shape
 };
 
 struct DatasetSpec {
-    plan::Dataset dataset;             ///< sizes before the validation split
-    std::map<std::string, Span> spans; ///< of the fields the user wrote
+    plan::Dataset dataset;              ///< sizes before the validation split
+    std::map<std::string, Span> spans;  ///< of the fields the user wrote
     Span span;
 };
 
 struct TrainingSpec {
-    std::string name;                  ///< empty: none given
+    std::string name;  ///< empty: none given
     plan::Training training;
     plan::DType dtype = plan::DType::f32;
     std::map<std::string, Span> spans;
@@ -49,30 +51,30 @@ struct TrainingSpec {
 
 struct JobSpec {
     std::string name;
-    std::string file;                  ///< the job's (or model's) own file, as the user named it
+    std::string file;  ///< the job's (or model's) own file, as the user named it
     ModelSpec model;
     DatasetSpec dataset;
     TrainingSpec training;
-    int threads = 0;                   ///< 0: decided by the compiler's caller
-    std::int64_t memory_budget = 0;    ///< bytes per rank, 0: none
-    std::map<std::string, Span> spans; ///< of the job's own fields that the user wrote
-    bool model_alone = false;          ///< loaded from a model file: the dataset was made to fit it
+    int threads = 0;                    ///< 0: decided by the compiler's caller
+    std::int64_t memory_budget = 0;     ///< bytes per rank, 0: none
+    std::map<std::string, Span> spans;  ///< of the job's own fields that the user wrote
+    bool model_alone = false;  ///< loaded from a model file: the dataset was made to fit it
     std::vector<plan::ResolvedValue> values;
-    std::string resolved_text;         ///< one YAML document
+    std::string resolved_text;  ///< one YAML document
 };
 
 struct LoadOptions {
-    std::vector<std::string> spec_path;      ///< searched after the file's own folder, in order
-    std::vector<std::string> settings;       ///< "training.batch_size=128", from --set
+    std::vector<std::string> spec_path;  ///< searched after the file's own folder, in order
+    std::vector<std::string> settings;   ///< "training.batch_size=128", from --set
 };
 
-/// Reads, composes and validates a job (or a model alone, which then gets the default dataset and training, so that
-/// it can be summarised and checked). Never throws for a user's mistake: see `diagnostics`. The result is only
-/// meaningful when `diagnostics` has no errors.
+/// Reads, composes and validates a job (or a model alone, which then gets the default dataset and
+/// training, so that it can be summarised and checked). Never throws for a user's mistake: see
+/// `diagnostics`. The result is only meaningful when `diagnostics` has no errors.
 JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics);
 
-/// All that `dtnnc check` says about one file: a job or a model as load_job and build_graph see it, a dataset or a
-/// training on its own.
+/// All that `dtnnc check` says about one file: a job or a model as load_job and build_graph see it,
+/// a dataset or a training on its own.
 void check_spec(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics);
 
 /// "4GiB", "512MiB", "1.5GB" or plain bytes; nothing when it is none of these.
@@ -80,9 +82,9 @@ std::optional<std::int64_t> parse_memory_size(std::string_view text);
 
 struct Graph;
 
-/// The forward graph: input "source" [batch, C, H, W] of `dtype`, layers in order, parameters with initializers,
-/// output "predictions"; its layer table; shape errors are diagnostics with both places. The loss and the metrics are
-/// added by passes/attach_loss.
+/// The forward graph: input "source" [batch, C, H, W] of `dtype`, layers in order, parameters with
+/// initializers, output "predictions"; its layer table; shape errors are diagnostics with both
+/// places. The loss and the metrics are added by passes/attach_loss.
 Graph build_graph(const JobSpec& job, std::int64_t batch, Diagnostics& diagnostics);
 
 }  // namespace dtnn::compiler

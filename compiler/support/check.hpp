@@ -1,6 +1,6 @@
 #pragma once
-/// Internal checks: a failed one is our bug, never the user's. The message prints both operands and asks for a report;
-/// the program then ends with exit code 70.
+/// Internal checks: a failed one is our bug, never the user's. The message prints both operands and
+/// asks for a report; the program then ends with exit code 70.
 
 #include <fmt/format.h>
 
@@ -9,7 +9,8 @@
 
 namespace dtnn::compiler {
 
-/// Thrown by DTNN_CHECK; main() prints it, writes the current graph aside if there is one, and exits with 70.
+/// Thrown by DTNN_CHECK; main() prints it, writes the current graph aside if there is one, and
+/// exits with 70.
 class InternalError : public std::logic_error {
   public:
     using std::logic_error::logic_error;
@@ -19,12 +20,12 @@ class InternalError : public std::logic_error {
 
 }  // namespace dtnn::compiler
 
-#define DTNN_CHECK(condition, ...)                                                                 \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            ::dtnn::compiler::fail_check(__FILE__, __LINE__,                                       \
-                                         fmt::format("check `{}` failed", #condition) +            \
-                                             ::dtnn::compiler::check_detail(__VA_ARGS__));         \
+#define DTNN_CHECK(condition, ...)                                                         \
+    do {                                                                                   \
+        if (!(condition))                                                                  \
+            ::dtnn::compiler::fail_check(__FILE__, __LINE__,                               \
+                                         fmt::format("check `{}` failed", #condition) +    \
+                                             ::dtnn::compiler::check_detail(__VA_ARGS__)); \
     } while (false)
 
 #define DTNN_CHECK_COMPARE(a, op, b)                                                               \
@@ -38,7 +39,9 @@ class InternalError : public std::logic_error {
     } while (false)
 
 namespace dtnn::compiler {
-inline std::string check_detail() { return {}; }
+inline std::string check_detail() {
+    return {};
+}
 template <class... Args>
 std::string check_detail(fmt::format_string<Args...> format, Args&&... args) {
     return ": " + fmt::format(format, std::forward<Args>(args)...);

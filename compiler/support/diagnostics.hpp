@@ -1,5 +1,6 @@
 #pragma once
-/// What the compiler says about a user's input. Every kind of diagnostic is a line in diagnostics.def.
+/// What the compiler says about a user's input. Every kind of diagnostic is a line in
+/// diagnostics.def.
 
 #include <optional>
 #include <string>
@@ -12,7 +13,8 @@ namespace dtnn::compiler {
 
 using plan::Place;
 
-/// A stretch of source text: where it begins and how many columns the caret underlines (at least 1).
+/// A stretch of source text: where it begins and how many columns the caret underlines (at least
+/// 1).
 struct Span {
     Place place;
     int width = 1;
@@ -45,13 +47,14 @@ struct Note {
 struct Diagnostic {
     Code code;
     Severity severity = Severity::error;
-    Span span;          ///< an empty file: about the command line or the job as a whole
-    std::string text;   ///< lower case, the observed fact first, then the rule
+    Span span;         ///< an empty file: about the command line or the job as a whole
+    std::string text;  ///< lower case, the observed fact first, then the rule
     std::vector<Note> notes;
-    std::string help;   ///< empty: none
+    std::string help;  ///< empty: none
 };
 
-/// Collects diagnostics and the text of the files they point into. One per command; nothing is printed here.
+/// Collects diagnostics and the text of the files they point into. One per command; nothing is
+/// printed here.
 class Diagnostics {
   public:
     Diagnostic& error(Code code, Span span, std::string text);
@@ -64,9 +67,11 @@ class Diagnostics {
     int exit_code() const;  ///< 0 without errors, else the largest of the codes'
     const std::vector<Diagnostic>& all() const { return diagnostics_; }
 
-    /// All of them, by file (in the order files were added), line and column, in the form of DESIGN section 8.
+    /// All of them, by file (in the order files were added), line and column, in the form of DESIGN
+    /// section 8.
     std::string render(bool color) const;
-    std::string render_json() const;  ///< {"version":1,"diagnostics":[{code,severity,file,line,column,width,text,notes,help}]}
+    std::string render_json()
+        const;  ///< {"version":1,"diagnostics":[{code,severity,file,line,column,width,text,notes,help}]}
 
   private:
     std::vector<Diagnostic> diagnostics_;
@@ -74,7 +79,9 @@ class Diagnostics {
     int errors_ = 0;
 };
 
-/// The nearest of `candidates` to `word` by edit distance (transposition counts one), or nothing when none is near.
-std::optional<std::string> did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+/// The nearest of `candidates` to `word` by edit distance (transposition counts one), or nothing
+/// when none is near.
+std::optional<std::string> did_you_mean(std::string_view word,
+                                        const std::vector<std::string>& candidates);
 
 }  // namespace dtnn::compiler
