@@ -287,6 +287,7 @@ class Parser {
     std::vector<Type> inferred(Node& node) {
         if (!infer_) fail(fmt::format("the result types of `{}` are missing", node.op));
         std::vector<Type> inputs, results;
+        inputs.reserve(node.inputs.size());
         for (const ValueId id : node.inputs)
             inputs.push_back(graph_.type(id));
         if (const auto problem = infer_(node.op, inputs, node.attributes, results)) fail(*problem);

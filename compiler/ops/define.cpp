@@ -92,8 +92,8 @@ OpBuilder& OpBuilder::flops(std::function<std::int64_t(const std::vector<Type>&,
     return *this;
 }
 
-void fallback(ShapeContext& c, const char* name, plan::AttributeValue value) {
-    c.attributes().try_emplace(name, std::move(value));
+void fallback(ShapeContext& c, const char* name, const plan::AttributeValue& value) {
+    c.attributes().try_emplace(name, value);
 }
 
 bool flag(const Attributes& attributes, const char* name) {

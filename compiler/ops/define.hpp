@@ -95,7 +95,7 @@ inline constexpr const char* kUpdatesAreFinal =
     "an optimizer's update ends a step; nothing is differentiated through it";
 
 /// Sets the attribute unless it is there.
-void fallback(ShapeContext& c, const char* name, plan::AttributeValue value);
+void fallback(ShapeContext& c, const char* name, const plan::AttributeValue& value);
 bool flag(const Attributes& attributes, const char* name);  ///< absent: false
 /// The attribute as text, or `absent`.
 std::string text_or(const Attributes& attributes, const char* name, const char* absent);

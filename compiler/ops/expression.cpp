@@ -63,6 +63,7 @@ Expression derivative(const Expression& e, int by) {
     if (e.term == Term::number || e.term == Term::gt) return number(0);
     const std::vector<Expression>& v = e.operands;
     std::vector<Expression> d;
+    d.reserve(v.size());
     for (const Expression& operand : v)
         d.push_back(derivative(operand, by));
     switch (e.term) {
@@ -108,6 +109,7 @@ Expression simplify_root(Expression e) {
         v.begin(), v.end(), [](const Expression& operand) { return operand.term == Term::number; });
     if (constant && !v.empty()) {
         std::vector<double> numbers;
+        numbers.reserve(v.size());
         for (const Expression& operand : v)
             numbers.push_back(operand.number);
         const double folded = apply_term(e.term, numbers);
