@@ -1,0 +1,44 @@
+#pragma once
+/// A small plan made without the compiler: softmax regression on made-up samples, reference kernels
+/// only.
+
+#include <filesystem>
+#include <string>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::runtime {
+
+struct HandMade {
+    plan::DType dtype = plan::DType::f32;
+    plan::Dims shape = {2, 4, 4};
+    plan::Order order = {0, 2, 3, 1};  ///< of the source: channels last
+    std::int64_t classes = 3;
+    std::int64_t train_samples = 44;
+    std::int64_t validation_samples = 12;
+    std::int64_t test_samples = 24;
+    std::int64_t batch = 8;
+    std::int64_t epochs = 4;
+    double learning_rate = 0.5;
+};
+
+/// Programs train, train_tail, evaluate, evaluate_tail; it passes its audit.
+plan::Plan hand_made_plan(const HandMade& wish = {});
+
+/// A folder that is removed with everything in it.
+class TemporaryFolder {
+  public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+    std::string path() const { return path_.string(); }
+
+  private:
+    std::filesystem::path path_;
+};
+
+void write_text(const std::string& path, const std::string& text);
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,136 @@
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "runtime/base/arrangement.hpp"
+#include "runtime/base/environment.hpp"
+#include "runtime/base/files.hpp"
+#include "runtime/base/signals.hpp"
+#include "runtime/device/arena.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/hand_made_plan.hpp"
+
+namespace dtnn::runtime {
+
+TEST_CASE("OMP_NUM_THREADS is a number or a list of numbers") {
+    CHECK(parse_thread_count("1") == 1);
+    CHECK(parse_thread_count("16") == 16);
+    CHECK(parse_thread_count(" 4 , 2,1 ") == 4);
+    for (const char* garbage : {"", " ", "0", "-1", "many", "4x", "4,", ",4", "1.5", "4 2",
+                                "99999999999999999999", "65537", "0x4"}) {
+        CAPTURE(garbage);
+        expect_error(Exit::usage, {"OMP_NUM_THREADS", garbage, "help:"},
+                     [&] { parse_thread_count(garbage); });
+    }
+}
+
+TEST_CASE("a run uses no more threads than its plan has workspace for") {
+    CHECK(choose_threads(4, std::nullopt).threads == 4);
+    CHECK(choose_threads(4, 2).threads == 2);
+    CHECK(choose_threads(4, 2).warning.empty());
+    const ThreadChoice more = choose_threads(2, 8);
+    CHECK(more.threads == 2);
+    CHECK(more.warning.find("--threads 8") != std::string::npos);
+}
+
+TEST_CASE("files are written whole or not at all, and failures name path and remedy") {
+    const TemporaryFolder folder;
+    write_file(folder / "a.txt", "one");
+    write_file(folder / "a.txt", "two");
+    CHECK(read_file(folder / "a.txt") == "two");
+    CHECK_FALSE(std::filesystem::exists(folder / "a.txt.part"));
+    expect_error(Exit::failed, {"no/such", "No such file", "help:"},
+                 [&] { write_file(folder / "no/such/file", "x"); });
+    expect_error(Exit::mismatch, {"absent"}, [&] { read_file(folder / "absent", Exit::mismatch); });
+    expect_error(Exit::failed, {"directory"}, [&] { read_file(folder.path()); });
+    expect_error(Exit::failed, {"a.txt/under", "help:"},
+                 [&] { create_folders(folder / "a.txt/under"); });
+    expect_error(Exit::failed, {"a.txt"}, [&] { create_folders(folder / "a.txt"); });
+}
+
+TEST_CASE("a disk that fills up is reported, and the half-written file removed") {
+    const TemporaryFolder folder;
+    write_text(folder / "weights", "old");
+    // A limit on file size stands for the full disk.
+    struct rlimit before {};
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit small { 1000, before.rlim_max };
+    REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+    std::string message;
+    try {
+        write_file(folder / "weights", std::string(5000, 'x'));
+    } catch (const RunError& error) {
+        message = error.what();
+    }
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, handler);
+    CHECK(message.find("weights") != std::string::npos);
+    CHECK(read_file(folder / "weights") == "old");
+    CHECK_FALSE(std::filesystem::exists(folder / "weights.part"));
+    if (std::filesystem::exists("/dev/full")) {
+        expect_error(Exit::failed, {"/dev/full", "No space left", "--output"}, [] {
+            LineFile file("/dev/full");
+            file.add("a line");
+        });
+    }
+}
+
+TEST_CASE("a line file keeps every line at once") {
+    const TemporaryFolder folder;
+    LineFile file(folder / "history.jsonl");
+    file.add("{}");
+    CHECK(read_file(folder / "history.jsonl") == "{}\n");
+    file.add("{1}");
+    file.close();
+    CHECK(read_file(folder / "history.jsonl") == "{}\n{1}\n");
+}
+
+TEST_CASE("the arena is zeroed, aligned, exactly as large as asked") {
+    for (const std::int64_t bytes : {std::int64_t{1}, std::int64_t{4097}, std::int64_t{5} << 20}) {
+        const Arena arena(bytes, "a test");
+        REQUIRE(arena.data() != nullptr);
+        CHECK(arena.bytes() == bytes);
+        CHECK(reinterpret_cast<std::uintptr_t>(arena.data()) % 64 == 0);
+        bool zero = true;
+        for (std::int64_t i = 0; i < bytes; ++i)
+            zero = zero && arena.data()[i] == std::byte{0};
+        CHECK(zero);
+        arena.data()[bytes - 1] = std::byte{1};
+    }
+    CHECK(Arena(0, "nothing").data() == nullptr);
+    expect_error(Exit::failed, {"4611686018427387904 bytes", "the plan's arena", "help:"},
+                 [] { const Arena arena(std::int64_t{1} << 62, "the plan's arena"); });
+}
+
+TEST_CASE("an arrangement is a bijection that follows the order") {
+    const Arrangement nhwc({2, 3, 4, 5}, {0, 2, 3, 1});
+    // Logical [1,2,3,4] is at ((1*4 + 3)*5 + 4)*3 + 2.
+    CHECK(nhwc.physical(((1 * 3 + 2) * 4 + 3) * 5 + 4) == ((1 * 4 + 3) * 5 + 4) * 3 + 2);
+    std::vector<int> seen(std::size_t(nhwc.elements()), 0);
+    std::int64_t expected = 7;
+    nhwc.for_each(7, nhwc.elements(), [&](std::int64_t logical, std::int64_t place) {
+        CHECK(logical == expected++);
+        CHECK(place == nhwc.physical(logical));
+        ++seen[std::size_t(place)];
+    });
+    CHECK(expected == nhwc.elements());
+    CHECK(Arrangement({4, 1, 3, 3}, {0, 2, 3, 1}).identity());
+    CHECK(Arrangement({}, {}).elements() == 1);
+    CHECK_FALSE(nhwc.identity());
+}
+
+TEST_CASE("the first signal asks to stop") {
+    install_signal_handlers();
+    CHECK(stop_requested() == 0);
+    std::raise(SIGTERM);
+    CHECK(stop_requested() == SIGTERM);
+    request_stop(0);
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,121 @@
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "kernels/catalogue.hpp"
+#include "plan/audit.hpp"
+#include "plan/json.hpp"
+#include "runtime/exec/load.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/hand_made_plan.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+/// The plan, changed, must be refused with exit 5 and these words; through its text, as a user
+/// meets it.
+void expect_refused(std::initializer_list<const char*> words,
+                    const std::function<void(plan::Plan&)>& change) {
+    plan::Plan plan = hand_made_plan();
+    change(plan);
+    expect_error(Exit::mismatch, words,
+                 [&] { load_plan_text(plan::to_json(plan), "broken.json"); });
+}
+
+plan::Step& step_of(plan::Plan& plan, const std::string& op) {
+    for (plan::Step& step : plan.programs[0].steps) {
+        if (step.op == op) return step;
+    }
+    FAIL("no such step");
+    return plan.programs[0].steps[0];
+}
+
+}  // namespace
+
+TEST_CASE("the hand-made plan is sound and loads") {
+    for (const plan::DType dtype : {plan::DType::f32, plan::DType::f64}) {
+        HandMade wish;
+        wish.dtype = dtype;
+        const plan::Plan plan = hand_made_plan(wish);
+        const auto findings = plan::audit(plan);
+        CHECK_MESSAGE(findings.empty(), (findings.empty() ? "" : findings.front()));
+        const LoadedPlan loaded = load_plan_text(plan::to_json(plan), "hand.json");
+        CHECK(loaded.plan.programs.size() == 4);
+        CHECK(loaded.checksum == plan::checksum_of(loaded.text));
+    }
+}
+
+TEST_CASE("a file that is no plan, or is damaged, is refused") {
+    const std::string good = plan::to_json(hand_made_plan());
+    expect_error(Exit::mismatch, {"absent.json", "No such file"}, [] { load_plan("absent.json"); });
+    expect_error(Exit::mismatch, {"spec.yaml", "dtnnc compile"},
+                 [] { load_plan_text("kind: job\n", "spec.yaml"); });
+    expect_error(Exit::mismatch, {"p.json"}, [] { load_plan_text("", "p.json"); });
+    expect_error(Exit::mismatch, {"p.json", "refused"},
+                 [&] { load_plan_text(good.substr(0, good.size() / 2), "p.json"); });
+    for (std::size_t at = 0; at < good.size(); at += good.size() / 97) {
+        std::string bad = good;
+        bad[at] = char(bad[at] ^ 1);
+        expect_error(Exit::mismatch, {"p.json", "refused"}, [&] { load_plan_text(bad, "p.json"); });
+    }
+}
+
+TEST_CASE("a plan for another machine is refused") {
+    expect_refused({"broken.json", "`cuda`", "--target cpu"},
+                   [](plan::Plan& plan) { plan.target.device = "cuda"; });
+    expect_refused({"sse9", "unknown"}, [](plan::Plan& plan) { plan.target.isa = "sse9"; });
+    expect_refused({"4 ranks"}, [](plan::Plan& plan) { plan.target.ranks = 4; });
+    if (kernels::host_isa() < kernels::Isa::avx512) {
+        expect_refused({"avx512", "--isa"}, [](plan::Plan& plan) { plan.target.isa = "avx512"; });
+    }
+}
+
+TEST_CASE("kernels are checked before anything is allocated") {
+    expect_refused(
+        {"program `train`, step 0", "no kernel `magic`", "`dense`", "`dense_1`", "hand.yaml:3"},
+        [](plan::Plan& plan) { step_of(plan, "dense").kernel = "magic"; });
+    expect_refused({"no kernel", "`teleport`"},
+                   [](plan::Plan& plan) { step_of(plan, "dense").op = "teleport"; });
+    // A kernel that refuses the step's problem: gradients of a 2x2 window are not what the dense
+    // layer is.
+    expect_refused({"cannot do it"}, [](plan::Plan& plan) {
+        plan::Step& step = step_of(plan, "categorical_accuracy");
+        step.op = "elementwise";
+        step.kernel = "relu";
+    });
+}
+
+TEST_CASE("workspaces must be large enough for the plan's threads") {
+    plan::Plan plan = hand_made_plan();
+    plan::Step& step = step_of(plan, "dense");
+    step.kernel = "direct";
+    const std::string text = plan::to_json(plan);
+    // Only where the kernel needs some for this problem.
+    try {
+        load_plan_text(text, "p.json");
+    } catch (const RunError& error) {
+        CHECK(std::string(error.what()).find("bytes of workspace for 2 threads") !=
+              std::string::npos);
+    }
+}
+
+TEST_CASE("what the loop relies on is checked") {
+    expect_refused({"`train`", "`loss`"}, [](plan::Plan& plan) {
+        plan.programs[0].outputs.erase(plan.programs[0].outputs.begin());
+    });
+    expect_refused({"categorical_accuracy"},
+                   [](plan::Plan& plan) { plan.programs[2].outputs.pop_back(); });
+    expect_refused({"`temperature`", "unknown"},
+                   [](plan::Plan& plan) { plan.programs[0].inputs.back().name = "temperature"; });
+    expect_refused({}, [](plan::Plan& plan) { plan.programs.erase(plan.programs.begin() + 1); });
+    expect_refused({"initializer", "sparkles"},
+                   [](plan::Plan& plan) { plan.parameters[0].initializer.kind = "sparkles"; });
+    expect_refused({"prepared ahead"}, [](plan::Plan& plan) { plan.memory.staging -= 1; });
+    expect_refused({}, [](plan::Plan& plan) { plan.dataset.shape = {2, 4, 5}; });
+}
+
+TEST_CASE("overlapping buffers are refused") {
+    expect_refused({}, [](plan::Plan& plan) { plan.buffers[1].offset = plan.buffers[0].offset; });
+}
+
+}  // namespace dtnn::runtime
