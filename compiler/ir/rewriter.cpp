@@ -48,7 +48,7 @@ Node Rewriter::mapped(const Node& node) const {
     return result;
 }
 
-const std::vector<ValueId>& Rewriter::copy(const Node& node) {
+std::vector<ValueId> Rewriter::copy(const Node& node) {
     Node copied = mapped(node);
     const NodeId id(new_.nodes.size());
     for (const ValueId old : node.outputs) {

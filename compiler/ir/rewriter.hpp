@@ -40,7 +40,7 @@ class Rewriter {
 
     /// Copies a node of the old graph, with the names and types of its results. Returns the new
     /// results.
-    const std::vector<ValueId>& copy(const Node& node);
+    std::vector<ValueId> copy(const Node& node);
 
     /// As the graph's functions of these names, but naming takes the same time however large the
     /// graph is. Result 0 is named `name`, result i "name.i", or `result_names[i]` when given; all
