@@ -72,42 +72,55 @@ DTNN_INLINE unsigned bits_at(const std::uint8_t* mask, std::int64_t i) {
     return unsigned(mask[i / 8]) >> (i % 8) & ((1u << kCount) - 1);
 }
 
-/// Sums of two terms per channel over groups [begin, end). `vector_terms(lanes, i, p, first,
-/// second)` gives the terms of the elements from i on, at positions from p on, as doubles; lanes of
-/// one are used for a group that is not whole.
+/// Adds the terms of kWidth positions from p on, over whole groups [from, to): the sums stay in
+/// registers meanwhile.
+template <class T, int kWidth, class Terms>
+DTNN_INLINE void add_block(const Flat& flat, std::int64_t from, std::int64_t to, std::int64_t p,
+                           double* first, double* second, Terms terms) {
+    constexpr int kLanes = Simd<double>::kLanes;
+    constexpr int kVectors = kWidth / kLanes;
+    using D = Lanes<double, kLanes>;
+    typename D::Vector a[kVectors], b[kVectors];
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+        a[v] = D::load(first + p + v * kLanes);
+        b[v] = D::load(second + p + v * kLanes);
+    }
+    for (std::int64_t group = from; group < to; ++group) {
+        const std::int64_t i = group * flat.period + p;
+#pragma GCC unroll 16
+        for (int v = 0; v < kVectors; ++v) {
+            terms(Lanes<T, kLanes>{}, i + v * kLanes, p + v * kLanes, a[v], b[v]);
+        }
+    }
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors; ++v) {
+        D::store(first + p + v * kLanes, a[v]);
+        D::store(second + p + v * kLanes, b[v]);
+    }
+}
+
+/// Sums of two terms per channel over groups [begin, end). `terms(lanes, i, p, first, second)` adds
+/// the terms of the elements from i on, at positions from p on; lanes of one are used for a group
+/// that is not whole.
 template <class T, class Terms>
 DTNN_INLINE void add_terms(const Flat& flat, std::int64_t begin, std::int64_t end, double* first,
                            double* second, Terms terms) {
-    constexpr int kLanes = Simd<double>::kLanes;
-    constexpr int kVectors = 16 / kLanes;
-    using V = Lanes<T, kLanes>;
-    using D = Lanes<double, kLanes>;
     // A chunk of groups stays in the first-level cache while the blocks of positions pass over it.
+    // Blocks are as wide as registers allow: narrow ones step over cache lines faster than the
+    // prefetcher follows.
+    constexpr int kWidest = kVectorBytes == 64 ? 64 : 32;
     const std::int64_t chunk = flat.period >= 4096 ? 1 : 4096 / flat.period;
     const std::int64_t whole = flat.total / flat.period;
     const std::int64_t whole_end = end < whole ? end : whole;
     for (std::int64_t from = begin; from < whole_end; from += chunk) {
         const std::int64_t to = from + chunk < whole_end ? from + chunk : whole_end;
-        for (std::int64_t p = 0; p < flat.period; p += 16) {
-            typename D::Vector a[kVectors], b[kVectors];
-#pragma GCC unroll 8
-            for (int v = 0; v < kVectors; ++v) {
-                a[v] = D::load(first + p + v * kLanes);
-                b[v] = D::load(second + p + v * kLanes);
-            }
-            for (std::int64_t group = from; group < to; ++group) {
-                const std::int64_t i = group * flat.period + p;
-#pragma GCC unroll 8
-                for (int v = 0; v < kVectors; ++v) {
-                    terms(V{}, i + v * kLanes, p + v * kLanes, a[v], b[v]);
-                }
-            }
-#pragma GCC unroll 8
-            for (int v = 0; v < kVectors; ++v) {
-                D::store(first + p + v * kLanes, a[v]);
-                D::store(second + p + v * kLanes, b[v]);
-            }
+        std::int64_t p = 0;
+        for (; p + kWidest <= flat.period; p += kWidest) {
+            add_block<T, kWidest>(flat, from, to, p, first, second, terms);
         }
+        for (; p < flat.period; p += 16)
+            add_block<T, 16>(flat, from, to, p, first, second, terms);
     }
     if (end > whole) {
         for (std::int64_t p = 0; p < flat.length(whole); ++p) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/cpu/exponential.hpp"
 #include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"
 
@@ -29,6 +30,14 @@ DTNN_INLINE void binary(T* dst, const T* a, const T* b, std::int64_t count, Oper
 #pragma GCC ivdep
     for (std::int64_t i = 0; i < count; ++i)
         dst[i] = operation(a[i], b[i]);
+}
+
+template <class T, class Operation>
+DTNN_INLINE void lanewise(T* data, std::int64_t count, Operation operation) {
+    for_channels<T>(count, [&](auto lanes, std::int64_t i) {
+        using V = decltype(lanes);
+        V::store(data + i, operation(lanes, V::load(data + i)));
+    });
 }
 
 /// One operation of the stack machine over a chunk. `stack[p]` is the chunk at place p, `top` the
@@ -66,7 +75,7 @@ void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
             unary(b, b, count, [](T x) { return x < 0 ? -x : x; });
             break;
         case Opcode::exp:
-            unary(b, b, count, [](T x) { return std::exp(x); });
+            lanewise(b, count, [](auto lanes, auto x) { return exponential(lanes, x); });
             break;
         case Opcode::log:
             unary(b, b, count, [](T x) { return std::log(x); });
@@ -75,10 +84,14 @@ void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
             unary(b, b, count, [](T x) { return std::sqrt(x); });
             break;
         case Opcode::tanh:
-            unary(b, b, count, [](T x) { return std::tanh(x); });
+            if constexpr (sizeof(T) == sizeof(float)) {
+                lanewise(b, count, [](auto lanes, auto x) { return hyperbolic_tangent(lanes, x); });
+            } else {
+                unary(b, b, count, [](T x) { return std::tanh(x); });
+            }
             break;
         case Opcode::sigmoid:
-            unary(b, b, count, [](T x) { return T(1) / (T(1) + std::exp(-x)); });
+            lanewise(b, count, [](auto lanes, auto x) { return sigmoid(lanes, x); });
             break;
         case Opcode::select: {
             T* const condition = stack[top - 2];

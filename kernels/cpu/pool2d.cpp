@@ -147,27 +147,29 @@ void max_pool2d_backward_channels_last(const MaxPool2dBackwardArguments<T>& a, T
                 const Reach ow = reach(x, window.stride_w, window.left, window.dilation_w,
                                        window.kernel_w, out.width);
                 T* const diff_src = a.diff_src + (row * in.width + x) * channels;
-                for_channels<T>(channels, [&](auto lanes, std::int64_t c) {
-                    using V = decltype(lanes);
-                    auto sum = V::zero();
-                    for (std::int64_t i = oh.first; i <= oh.last; ++i) {
-                        const std::int64_t down = y + window.top - i * window.stride_h;
-                        if (down % window.dilation_h != 0) continue;
-                        for (std::int64_t j = ow.first; j <= ow.last; ++j) {
-                            const std::int64_t right = x + window.left - j * window.stride_w;
-                            if (right % window.dilation_w != 0) continue;
-                            const std::int64_t place = down / window.dilation_h * window.kernel_w +
-                                                       right / window.dilation_w;
-                            const std::int64_t at =
-                                ((n * out.height + i) * out.width + j) * channels + c;
-                            auto mine = V::load_bytes(a.indices + at) ==
+                bool written = false;
+                for (std::int64_t i = oh.first; i <= oh.last; ++i) {
+                    const std::int64_t down = y + window.top - i * window.stride_h;
+                    if (down % window.dilation_h != 0) continue;
+                    for (std::int64_t j = ow.first; j <= ow.last; ++j) {
+                        const std::int64_t right = x + window.left - j * window.stride_w;
+                        if (right % window.dilation_w != 0) continue;
+                        const std::int64_t place =
+                            down / window.dilation_h * window.kernel_w + right / window.dilation_w;
+                        const std::int64_t at = ((n * out.height + i) * out.width + j) * channels;
+                        for_channels<T>(channels, [&](auto lanes, std::int64_t c) {
+                            using V = decltype(lanes);
+                            auto mine = V::load_bytes(a.indices + at + c) ==
                                         V::broadcast_int(typename V::Int(place));
-                            if (a.y != nullptr) mine &= V::load(a.y + at) > V::zero();
-                            sum += mine ? V::load(a.diff_dst + at) : V::zero();
-                        }
+                            if (a.y != nullptr) mine &= V::load(a.y + at + c) > V::zero();
+                            const auto part = mine ? V::load(a.diff_dst + at + c) : V::zero();
+                            V::store(diff_src + c, written ? V::load(diff_src + c) + part : part);
+                        });
+                        written = true;
                     }
-                    V::store(diff_src + c, sum);
-                });
+                }
+                for (std::int64_t c = 0; c < channels && !written; ++c)
+                    diff_src[c] = 0;
             }
         }
     });
@@ -262,6 +264,12 @@ void average_backward(const AvgPool2dBackwardArguments<T>& a, ThreadTeam& team) 
     const ImageLayout& out = a.diff_dst_layout;
     const std::int64_t channels = in.channels;
     const std::int64_t rows = in.batch * in.height;
+    const auto tall = [&](std::int64_t i) {
+        return extent(i, window.stride_h, window.top, 1, window.kernel_h, in.height).count();
+    };
+    const auto wide = [&](std::int64_t j) {
+        return extent(j, window.stride_w, window.left, 1, window.kernel_w, in.width).count();
+    };
     team.for_ranges(rows, rows_grain(in.width * channels), [&](auto begin, auto end, int) {
         for (std::int64_t row = begin; row < end; ++row) {
             const std::int64_t n = row / in.height, y = row % in.height;
@@ -270,24 +278,22 @@ void average_backward(const AvgPool2dBackwardArguments<T>& a, ThreadTeam& team) 
                 const Reach ow =
                     reach(x, window.stride_w, window.left, 1, window.kernel_w, out.width);
                 T* const diff_src = a.diff_src + (row * in.width + x) * channels;
-                for_channels<T>(channels, [&](auto lanes, std::int64_t c) {
-                    using V = decltype(lanes);
-                    auto sum = V::zero();
-                    for (std::int64_t i = oh.first; i <= oh.last; ++i) {
-                        const std::int64_t tall =
-                            extent(i, window.stride_h, window.top, 1, window.kernel_h, in.height)
-                                .count();
-                        for (std::int64_t j = ow.first; j <= ow.last; ++j) {
-                            const std::int64_t wide = extent(j, window.stride_w, window.left, 1,
-                                                             window.kernel_w, in.width)
-                                                          .count();
-                            const std::int64_t at =
-                                ((n * out.height + i) * out.width + j) * channels + c;
-                            sum += V::load(a.diff_dst + at) * V::broadcast(T(1) / T(tall * wide));
-                        }
+                bool written = false;
+                for (std::int64_t i = oh.first; i <= oh.last; ++i) {
+                    for (std::int64_t j = ow.first; j <= ow.last; ++j) {
+                        const T share = T(1) / T(tall(i) * wide(j));
+                        const T* const diff =
+                            a.diff_dst + ((n * out.height + i) * out.width + j) * channels;
+                        for_channels<T>(channels, [&](auto lanes, std::int64_t c) {
+                            using V = decltype(lanes);
+                            const auto part = V::load(diff + c) * V::broadcast(share);
+                            V::store(diff_src + c, written ? V::load(diff_src + c) + part : part);
+                        });
+                        written = true;
                     }
-                    V::store(diff_src + c, sum);
-                });
+                }
+                for (std::int64_t c = 0; c < channels && !written; ++c)
+                    diff_src[c] = 0;
             }
         }
     });
