@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
 
+#include "plan/diff_steps.hpp"
 #include "plan/json_text.hpp"
 #include "plan/meaning.hpp"
 #include "plan/summary.hpp"
@@ -263,58 +263,10 @@ class Comparison {
                 const auto& t = prologue ? after.prologue : after.steps;
                 add("fusion", fmt::format("{}: {}", after.name, part), std::to_string(s.size()),
                     std::to_string(t.size()), speed, "operators are fused differently");
-                steps(after.name, s, t, {before->batch, after.batch});
             }
         }
-    }
-
-    // Work that only grows with the batch is told once, in the totals.
-    static bool work_differs(const Step& a, const Step& b,
-                             std::pair<std::int64_t, std::int64_t> batches) {
-        double per_sample_a = static_cast<double>(a.flops) / static_cast<double>(batches.first);
-        double per_sample_b = static_cast<double>(b.flops) / static_cast<double>(batches.second);
-        return a.flops != b.flops && per_sample_a != per_sample_b;
-    }
-
-    void steps(const std::string& program, const std::vector<Step>& before,
-               const std::vector<Step>& after, std::pair<std::int64_t, std::int64_t> batches) {
-        std::unordered_map<std::string, const Step*> known;
-        for (const Step& step : before)
-            known[step.name] = &step;
-        std::set<std::string> kept;
-        for (const Step& step : after) {
-            auto other = known.find(step.name);
-            std::string what = program + ": " + step.name;
-            if (other == known.end()) {
-                add("fusion", what, "", step.op, Meaning::performance,
-                    "operators are fused differently");
-                continue;
-            }
-            kept.insert(step.name);
-            add("kernels", what, kernel_text(*other->second), kernel_text(step),
-                Meaning::performance, "kernels of one operator compute the same but for rounding");
-            add("fusion", what + " epilogue", fused_text(*other->second), fused_text(step),
-                Meaning::performance, "operators are fused differently");
-            if (work_differs(*other->second, step, batches))
-                add("work", what, grouped(other->second->flops) + " FLOP",
-                    grouped(step.flops) + " FLOP", Meaning::result,
-                    "it follows from shapes and fusion");
-        }
-        for (const Step& step : before)
-            if (!kept.contains(step.name))
-                add("fusion", program + ": " + step.name, step.op, "", Meaning::performance,
-                    "operators are fused differently");
-    }
-
-    static std::string kernel_text(const Step& step) { return step.op + "/" + step.kernel; }
-
-    // What was fused into a step: the attributes that fusion sets.
-    static std::string fused_text(const Step& step) {
-        Attributes fused;
-        for (const char* name : {"epilogue", "residual", "statistics", "mask", "expression"})
-            if (auto found = step.attributes.find(name); found != step.attributes.end())
-                fused.insert(*found);
-        return json_text(fused);
+        for (Change& change : diff_steps(a_, b_))
+            changes_.push_back(std::move(change));
     }
 
     void memory() {

@@ -107,9 +107,7 @@ std::int64_t staging_bytes(const plan::Plan& plan) {
     return 2 * plan.training.batch_size * (sample + plan::size_of(plan::DType::i32));
 }
 
-}  // namespace
-
-plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics) {
+plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
     plan::Plan plan;
     plan.name = request.job_name;
     plan.model = request.model_name;
@@ -138,7 +136,22 @@ plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics) {
     std::vector<std::string> findings = plan::audit(plan);
     DTNN_CHECK(findings.empty(), "the plan does not pass its audit: {} ({} findings)",
                findings.front(), findings.size());
-    check_budget(plan, request.memory_budget, request.job_span, diagnostics);
+    return plan;
+}
+
+}  // namespace
+
+plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics) {
+    plan::Plan plan = assemble(request, diagnostics);
+    if (diagnostics.has_errors()) return plan;
+    auto need_of = [&](std::int64_t batch) {
+        CompileRequest smaller = request;
+        smaller.training.batch_size = batch;
+        smaller.emit = {};
+        plan::Memory memory = assemble(smaller, diagnostics).memory;
+        return memory.arena + memory.staging;
+    };
+    check_budget(plan, request.memory_budget, request.job_span, need_of, diagnostics);
     return plan;
 }
 

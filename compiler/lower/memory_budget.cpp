@@ -67,6 +67,19 @@ std::string largest_layers(const plan::Plan& plan) {
     return text;
 }
 
+// By bisection below `batch`, which does not fit; 0 when none does. Need grows with the batch but
+// for the choice of kernels, so what is returned does fit, and at worst a slightly larger one would
+// have.
+std::int64_t largest_fitting(std::int64_t batch, std::int64_t budget,
+                             const std::function<std::int64_t(std::int64_t)>& need_of) {
+    std::int64_t fits = 0, fails = batch;
+    while (fails - fits > 1) {
+        std::int64_t middle = fits + (fails - fits) / 2;
+        (need_of(middle) <= budget ? fits : fails) = middle;
+    }
+    return fits;
+}
+
 }  // namespace
 
 std::string bytes_text(std::int64_t bytes) {
@@ -80,10 +93,13 @@ std::string bytes_text(std::int64_t bytes) {
 }
 
 void check_budget(const plan::Plan& plan, std::int64_t budget, const Span& span,
+                  const std::function<std::int64_t(std::int64_t batch)>& need_of,
                   Diagnostics& diagnostics) {
     const plan::Memory& memory = plan.memory;
     std::int64_t need = memory.arena + memory.staging;
     if (budget <= 0 || need <= budget) return;
+    std::int64_t batch = plan.training.batch_size;
+    std::int64_t fitting = largest_fitting(batch, budget, need_of);
     std::string text = fmt::format(
         "the plan needs {} of memory per rank, the budget is {}: parameters {}, optimizer state "
         "{}, inputs {}, activations, gradients and workspaces {}, prepared batches {}",
@@ -92,24 +108,15 @@ void check_budget(const plan::Plan& plan, std::int64_t budget, const Span& span,
         bytes_text(memory.staging));
     if (std::string layers = largest_layers(plan); !layers.empty())
         text += "; most at the peak take " + layers;
-    Diagnostic& diagnostic = diagnostics.error(Code::over_budget, span, std::move(text));
-
-    // What does not depend on the batch, and what a sample of it costs, at least.
-    std::int64_t fixed = memory.parameters + memory.optimizer;
-    std::int64_t batch = plan.training.batch_size;
-    std::int64_t fitting = budget > fixed
-                               ? static_cast<std::int64_t>(static_cast<double>(budget - fixed) /
-                                                           static_cast<double>(need - fixed) *
-                                                           static_cast<double>(batch))
-                               : 0;
-    diagnostic.help =
+    std::string help =
         fitting >= 1
-            ? fmt::format("a batch_size of about {} instead of {} fits, or raise memory_budget",
-                          fitting, batch)
+            ? fmt::format("batch_size {} instead of {} fits; or raise memory_budget", fitting,
+                          batch)
             : fmt::format(
-                  "no batch size fits: parameters and optimizer state alone take {}; "
-                  "raise memory_budget, or make the largest layers smaller",
-                  bytes_text(fixed));
+                  "no batch size fits: even batch_size 1 needs {}; raise memory_budget, or "
+                  "make the largest layers smaller",
+                  bytes_text(batch > 1 ? need_of(1) : need));
+    diagnostics.error(Code::over_budget, span, std::move(text)).help = std::move(help);
 }
 
 }  // namespace dtnn::compiler

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cstdio>
+
 #include "compiler/frontend/specs.hpp"
 #include "compiler/lower/compile.hpp"
 #include "compiler/lower/memory_budget.hpp"
@@ -180,7 +182,22 @@ TEST_CASE("over the memory budget is a diagnostic with numbers and a remedy") {
     CHECK(diagnostic.code == Code::over_budget);
     CHECK(diagnostic.text.find(bytes_text(need)) != std::string::npos);
     CHECK(diagnostic.text.find("`dense_1`") != std::string::npos);
-    CHECK(diagnostic.help.find("a batch_size of about 63 instead of 64") != std::string::npos);
+    CHECK(diagnostic.help.find("batch_size 63 instead of 64 fits") != std::string::npos);
+
+    // What the help says is true, and the next larger does not fit.
+    Job part("digits_simplecnn");
+    part.request.memory_budget = need * 3 / 4;
+    part.compile();
+    REQUIRE(part.diagnostics.has_errors());
+    int fits = 0;
+    REQUIRE(std::sscanf(part.diagnostics.all()[0].help.c_str(), "batch_size %d", &fits) == 1);
+    for (int batch : {fits, fits + 1}) {
+        Job again("digits_simplecnn");
+        again.request.memory_budget = need * 3 / 4;
+        again.request.training.batch_size = batch;
+        again.compile();
+        CHECK(again.diagnostics.has_errors() == (batch > fits));
+    }
 
     Job tight("digits_simplecnn");
     tight.request.memory_budget = 1000;

@@ -132,9 +132,9 @@ settings
         b.memory.arena += 64;
         auto changes = diff(a, b);
         CHECK_FALSE(changes_mathematics(changes));
-        CHECK(find_change(changes, "train: dense_1.dense")->after == "dense/blis");
-        CHECK(find_change(changes, "train: dense_1.dense epilogue"));
-        CHECK(find_change(changes, "train: softmax_cross_entropy")->after.empty());
+        CHECK(find_change(changes, "dense_1.dense in train")->after == "dense/blis");
+        CHECK(find_change(changes, "dense_1.dense fused in train"));
+        CHECK(find_change(changes, "softmax_cross_entropy in train")->after.empty());
         CHECK(find_change(changes, "fuse_relu")->before == "off");
         CHECK(find_change(changes, "threads"));
         CHECK(find_change(changes, "arena")->meaning == Meaning::result);
