@@ -272,6 +272,24 @@ DTNN_INLINE void finish_tile(const GatherConv<T>& c, const TileCells& cells, std
     }
 }
 
+/// to[j][i] = from[i][j] for four rows of four; the strides are elements between rows.
+template <class T>
+DTNN_INLINE void transpose_4x4(const T* from, std::int64_t from_stride, T* to,
+                               std::int64_t to_stride) {
+    const auto a = load<T, 4>(from);
+    const auto b = load<T, 4>(from + from_stride);
+    const auto c = load<T, 4>(from + 2 * from_stride);
+    const auto d = load<T, 4>(from + 3 * from_stride);
+    const auto low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const auto low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const auto high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const auto high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    store<T, 4>(to, __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5));
+    store<T, 4>(to + to_stride, __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7));
+    store<T, 4>(to + 2 * to_stride, __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5));
+    store<T, 4>(to + 3 * to_stride, __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7));
+}
+
 /// Packs block `block` of V*L columns of a group: panel[tap][depth][V*L], zeros past the width.
 template <class T, int N>
 void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t block) {
@@ -298,14 +316,25 @@ void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t block) 
             c.weights + ((taps - 1 - tap) * c.width + first) * c.source_pixel() + group * c.depth;
         for (std::int64_t begin = 0; begin < c.depth; begin += 64) {
             const std::int64_t end = begin + 64 < c.depth ? begin + 64 : c.depth;
-            for (std::int64_t j = 0; j < N; ++j) {
+            std::int64_t j = 0;
+            for (; j + 4 <= columns; j += 4) {
                 const T* line = from + j * c.source_pixel();
-                if (j < columns) {
-                    for (std::int64_t d = begin; d < end; ++d)
-                        panel[d * N + j] = line[d];
-                } else {
-                    for (std::int64_t d = begin; d < end; ++d)
-                        panel[d * N + j] = T(0);
+                std::int64_t d = begin;
+                if constexpr (4 * sizeof(T) <= kVectorBytes) {
+                    for (; d + 4 <= end; d += 4) {
+                        transpose_4x4(line + d, c.source_pixel(), panel + d * N + j, N);
+                    }
+                }
+                for (; d < end; ++d) {
+                    for (std::int64_t i = 0; i < 4; ++i) {
+                        panel[d * N + j + i] = line[i * c.source_pixel() + d];
+                    }
+                }
+            }
+            for (; j < N; ++j) {
+                const T* line = from + j * c.source_pixel();
+                for (std::int64_t d = begin; d < end; ++d) {
+                    panel[d * N + j] = j < columns ? line[d] : T(0);
                 }
             }
         }

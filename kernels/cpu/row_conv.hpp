@@ -45,70 +45,143 @@ struct RowConv {
 };
 
 /// Copies source rows [first, first + rows) of image n into the scratch image of rows of `row`
-/// values, zeros around.
+/// values. Rows outside the source become zero; what is left and right of a line is never written
+/// and was set to zero before the first band.
 template <class T>
 void pad_rows(const T* src, std::int64_t height, std::int64_t width, std::int64_t depth,
               std::int64_t n, std::int64_t first, std::int64_t rows, std::int64_t pad_left,
               std::int64_t row, T* to) {
-    const std::int64_t lead = pad_left * depth;
-    const std::int64_t room = row - lead;
+    constexpr int L = kLanes<T>;
+    const std::int64_t room = row - pad_left * depth;
     const std::int64_t line = width * depth < room ? width * depth : room;
+    to += pad_left * depth;
     for (std::int64_t y = first; y < first + rows; ++y, to += row) {
+        std::int64_t i = 0;
         if (y < 0 || y >= height) {
-            for (std::int64_t i = 0; i < row; ++i)
+            for (; i < line; ++i)
                 to[i] = T(0);
             continue;
         }
         const T* from = src + (n * height + y) * width * depth;
-        for (std::int64_t i = 0; i < lead; ++i)
-            to[i] = T(0);
-        std::memcpy(to + lead, from, static_cast<std::size_t>(line) * sizeof(T));
-        for (std::int64_t i = lead + line; i < row; ++i)
-            to[i] = T(0);
+        for (; i + L <= line; i += L)
+            store<T, L>(to + i, load<T, L>(from + i));
+        for (; i < line; ++i)
+            to[i] = from[i];
     }
 }
 
-/// Tiles of R groups of output pixels along one row; `N` = V*L results a group, of columns starting
-/// at `column`.
+/// Adds a kernel, all rows and taps, to the sums of R groups of output pixels.
+template <class T, int L, int V, int R, int S>
+DTNN_INLINE void add_kernel(Vector<T, L> (&sums)[R][V], const RowConv<T>& c,
+                            const RowsWorkspace& layout, const T* from, const T* weights) {
+    const std::int64_t length = layout.taps * c.depth;
+    for (std::int64_t ky = 0; ky < c.kernel_height; ++ky, from += layout.row) {
+        for (std::int64_t k = 0; k < length; ++k, weights += V * L) {
+            Vector<T, L> b[V];
+            unroll<V>([&](auto v) DTNN_UNROLLED { b[v] = load<T, L>(weights + v * L); });
+            unroll<R>([&](auto r) DTNN_UNROLLED {
+                const Vector<T, L> a = broadcast<T, L>(from[r * S + k]);
+                unroll<V>([&](auto v) DTNN_UNROLLED { sums[r][v] += a * b[v]; });
+            });
+        }
+    }
+}
+
+/// The same for kernels three wide and one vector a group. A source value is loaded once for all
+/// the taps it meets: otherwise every addition has its own load, and the loads limit the narrower
+/// vectors.
+template <class T, int L, int R, int S, int P>
+DTNN_INLINE void add_kernel_of_three(Vector<T, L> (&sums)[R][1], const RowConv<T>& c,
+                                     const RowsWorkspace& layout, const T* from, const T* weights) {
+    constexpr int kTaps = P + 2;
+    constexpr int kDepth = S / P;
+    for (std::int64_t ky = 0; ky < c.kernel_height; ++ky, from += layout.row) {
+        for (std::int64_t d = 0; d < kDepth; ++d, weights += L) {
+            Vector<T, L> b[kTaps];
+            unroll<kTaps>([&](auto t)
+                              DTNN_UNROLLED { b[t] = load<T, L>(weights + t * kDepth * L); });
+            unroll<P*(R - 1) + kTaps>([&](auto q) DTNN_UNROLLED {
+                const Vector<T, L> a = broadcast<T, L>(from[q * kDepth + d]);
+                unroll<kTaps>([&](auto t) DTNN_UNROLLED {
+                    constexpr int kGroup = (q - t) / P;
+                    if constexpr (q >= t && (q - t) % P == 0 && kGroup < R) {
+                        sums[kGroup][0] += a * b[t];
+                    }
+                });
+            });
+        }
+        weights += (kTaps - 1) * kDepth * L;
+    }
+}
+
+/// Residual, relu and mask on the first `count` of R groups, `step` values apart, and their way to
+/// memory.
+template <class T, int L, int V, int R>
+DTNN_INLINE void finish_row(const RowConv<T>& c, Vector<T, L> (&sums)[R][V], std::int64_t base,
+                            std::int64_t step, std::int64_t count) {
+    const auto each = [&](auto&& body) DTNN_UNROLLED {
+        unroll<R>([&](auto r) DTNN_UNROLLED {
+            if (r >= count) return;
+            const std::int64_t at = base + r * step;
+            unroll<V>([&](auto v) DTNN_UNROLLED { body(sums[r][v], at + v * L); });
+        });
+    };
+    if (c.residual) {
+        each([&](Vector<T, L>& value, std::int64_t at)
+                 DTNN_UNROLLED { value += load<T, L>(c.residual + at); });
+    }
+    if (c.relu) {
+        unroll<R>([&](auto r) DTNN_UNROLLED {
+            unroll<V>([&](auto v) DTNN_UNROLLED {
+                sums[r][v] = sums[r][v] < T(0) ? Vector<T, L>{} : sums[r][v];
+            });
+        });
+    }
+    if (c.mask) {
+        each([&](Vector<T, L>& value, std::int64_t at) DTNN_UNROLLED {
+            value = load<T, L>(c.mask + at) > T(0) ? value : Vector<T, L>{};
+        });
+    }
+    T* dst = c.dst + base;
+    if (count == R) {
+        unroll<R>([&](auto r) DTNN_UNROLLED {
+            unroll<V>([&](auto v)
+                          DTNN_UNROLLED { store<T, L>(dst + r * step + v * L, sums[r][v]); });
+        });
+        return;
+    }
+    each([&](Vector<T, L>& value, std::int64_t at)
+             DTNN_UNROLLED { store<T, L>(c.dst + at, value); });
+}
+
+/// Tiles of R groups of output pixels along one row; V*L results a group, of columns starting at
+/// `column`.
 template <class T, int L, int V, int R, int S>
 void convolve_row(const RowConv<T>& c, const RowsWorkspace& layout, const T* padded, const T* panel,
                   const T* bias, std::int64_t pixel, std::int64_t column) {
-    constexpr int N = V * L;
     const std::int64_t groups = c.out_width / layout.pixels;
     const std::int64_t step = c.filters * layout.pixels;
-    const std::int64_t length = layout.taps * c.depth;
     for (std::int64_t first = 0; first < groups; first += R) {
         Vector<T, L> sums[R][V];
         unroll<V>([&](auto v) DTNN_UNROLLED {
             const Vector<T, L> start = load<T, L>(bias + column + v * L);
             unroll<R>([&](auto r) DTNN_UNROLLED { sums[r][v] = start; });
         });
-        const T* weights = panel;
-        for (std::int64_t ky = 0; ky < c.kernel_height; ++ky) {
-            const T* from = padded + ky * layout.row + first * S;
-            for (std::int64_t k = 0; k < length; ++k, weights += N) {
-                Vector<T, L> b[V];
-                unroll<V>([&](auto v) DTNN_UNROLLED { b[v] = load<T, L>(weights + v * L); });
-                unroll<R>([&](auto r) DTNN_UNROLLED {
-                    const Vector<T, L> a = broadcast<T, L>(from[r * S + k]);
-                    unroll<V>([&](auto v) DTNN_UNROLLED { sums[r][v] += a * b[v]; });
-                });
+        const T* from = padded + first * S;
+        if constexpr (V == 1 && L * sizeof(T) == 32) {
+            if (c.kernel_width != 3) {
+                add_kernel<T, L, V, R, S>(sums, c, layout, from, panel);
+            } else if (layout.pixels == 1) {
+                add_kernel_of_three<T, L, R, S, 1>(sums, c, layout, from, panel);
+            } else if constexpr (S % 2 == 0) {
+                add_kernel_of_three<T, L, R, S, 2>(sums, c, layout, from, panel);
             }
+        } else {
+            add_kernel<T, L, V, R, S>(sums, c, layout, from, panel);
         }
         const std::int64_t base = pixel * c.filters + first * step + column;
-        unroll<R>([&](auto r) DTNN_UNROLLED {
-            if (first + r >= groups) return;
-            const std::int64_t at = base + r * step;
-            unroll<V>([&](auto v) DTNN_UNROLLED {
-                Vector<T, L> value = sums[r][v];
-                if (c.residual) value += load<T, L>(c.residual + at + v * L);
-                if (c.relu) value = value < T(0) ? Vector<T, L>{} : value;
-                if (c.mask) {
-                    value = load<T, L>(c.mask + at + v * L) > T(0) ? value : Vector<T, L>{};
-                }
-                store<T, L>(c.dst + at + v * L, value);
-            });
-        });
+        const std::int64_t count = groups - first < R ? groups - first : R;
+        finish_row<T, L, V, R>(c, sums, base, step, count);
     }
 }
 
@@ -181,6 +254,8 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam
         auto* padded = reinterpret_cast<T*>(scratch);
         auto* panels = reinterpret_cast<T*>(scratch + layout.weights);
         auto* bias = reinterpret_cast<T*>(scratch + layout.bias);
+        for (T* at = padded; at < panels; ++at)
+            *at = T(0);
         prepare_rows(c, layout, N, panels, bias, statistics(member));
         const std::int64_t last = c.batch * bands * (member + 1) / team.size();
         for (std::int64_t item = c.batch * bands * member / team.size(); item < last; ++item) {

@@ -152,7 +152,8 @@ void add_columns(const T* rows, std::int64_t count, std::int64_t width, double* 
         double wide[D] = {};
         const std::int64_t whole = count * width / D;
         add_columns(rows, whole, std::int64_t{D}, wide);
-        for (std::int64_t i = 0; i < D; ++i) sums[i % width] += wide[i];
+        for (std::int64_t i = 0; i < D; ++i)
+            sums[i % width] += wide[i];
         rows += whole * D;
         count -= whole * D / width;
     }
@@ -197,6 +198,8 @@ void backward_weights_rows(const Conv2dBackwardWeightsArguments<T>& a, ThreadTea
     team.run([&](int member) {
         auto* padded = reinterpret_cast<T*>(scratch(member));
         T* sums = sums_of(member);
+        for (T* at = padded; at < sums; ++at)
+            *at = T(0);
         for (std::int64_t i = 0; i < s.kernel_height * length * columns; ++i)
             sums[i] = T(0);
         for (std::int64_t f = 0; f < s.filters; ++f)

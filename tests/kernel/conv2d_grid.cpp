@@ -1,0 +1,263 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "kernels/catalogue.hpp"
+#include "tests/kernel/conformance.hpp"
+
+namespace dtnn::kernels::conformance {
+namespace {
+
+struct Convolution {
+    std::int64_t batch, channels, height, width, filters, kernel_height, kernel_width;
+    std::vector<std::int64_t> stride{1, 1}, padding{0, 0, 0, 0}, dilation{1, 1};
+    std::int64_t groups = 1;
+
+    TensorDesc source() const { return tensor({batch, channels, height, width}); }
+    TensorDesc weights() const {
+        return {
+            DType::f32, {filters, channels / groups, kernel_height, kernel_width}, {2, 3, 1, 0}};
+    }
+    TensorDesc result() const {
+        const auto size = [&](std::int64_t length, std::int64_t kernel, std::size_t axis) {
+            return (length + padding[2 * axis] + padding[2 * axis + 1] -
+                    dilation[axis] * (kernel - 1) - 1) /
+                       stride[axis] +
+                   1;
+        };
+        return tensor(
+            {batch, filters, size(height, kernel_height, 0), size(width, kernel_width, 1)});
+    }
+    Attributes attributes() const {
+        return {
+            {"stride", stride}, {"padding", padding}, {"dilation", dilation}, {"groups", groups}};
+    }
+};
+
+const std::vector<std::int64_t> kSame{1, 1, 1, 1};
+
+std::vector<Convolution> convolutions() {
+    return {
+        // Layers of known networks.
+        {2, 1, 28, 28, 4, 3, 3, {1, 1}, kSame},
+        {3, 4, 28, 28, 8, 3, 3, {1, 1}, kSame},
+        {2, 3, 16, 16, 64, 3, 3, {1, 1}, kSame},
+        {2, 16, 16, 16, 16, 3, 3, {1, 1}, kSame},
+        {2, 16, 16, 16, 32, 3, 3, {2, 2}, kSame},
+        {2, 16, 16, 16, 32, 1, 1, {2, 2}},
+        {2, 32, 9, 7, 48, 3, 3, {1, 1}, kSame},
+        {2, 64, 12, 12, 64, 3, 3, {1, 1}, kSame},
+        {2, 64, 8, 8, 64, 1, 1},
+        {1, 3, 23, 23, 24, 11, 11, {4, 4}, {2, 2, 2, 2}},
+        {2, 1, 12, 12, 8, 5, 5},
+        // Small images in batches, where a tile is one cell of many images.
+        {17, 40, 4, 4, 36, 3, 3, {1, 1}, kSame},
+        {9, 64, 2, 2, 33, 3, 3, {1, 1}, kSame},
+        {33, 64, 4, 4, 64, 3, 3, {1, 1}, kSame},
+        {8, 16, 1, 1, 16, 3, 3, {1, 1}, kSame},
+        {16, 24, 6, 3, 40, 5, 3, {1, 1}, {2, 2, 1, 1}},
+        // Odd sizes, strides, dilations, uneven padding, groups.
+        {1, 64, 7, 9, 32, 3, 3, {1, 1}, {0, 1, 2, 1}},
+        {1, 5, 7, 9, 11, 3, 3, {2, 1}, {0, 1, 2, 1}},
+        {2, 7, 10, 11, 13, 2, 4, {1, 2}, {1, 0, 2, 3}, {2, 1}},
+        {1, 3, 12, 12, 6, 3, 3, {3, 3}, {0, 0, 0, 0}, {2, 2}},
+        {2, 8, 9, 9, 12, 3, 3, {1, 1}, kSame, {1, 1}, 4},
+        {2, 32, 9, 9, 64, 3, 3, {1, 1}, {2, 2, 2, 2}, {2, 2}, 2},
+        {2, 19, 9, 8, 19, 3, 3, {1, 1}, kSame, {1, 1}, 19},
+        {2, 32, 9, 8, 32, 3, 3, {2, 2}, kSame, {1, 1}, 32},
+        {2, 6, 8, 8, 12, 3, 3, {1, 1}, kSame, {1, 1}, 6},
+        {1, 1, 1, 1, 1, 1, 1},
+        {1, 2, 5, 5, 3, 5, 5},
+        {2, 4, 6, 6, 4, 1, 1, {3, 3}, kSame},
+        {1, 8, 70, 6, 16, 3, 3, {1, 1}, kSame},
+        {1, 64, 6, 6, 64, 3, 3, {1, 1}, {2, 2, 2, 2}},
+        {1, 2, 9, 13, 4, 3, 3, {1, 1}, kSame},
+    };
+}
+
+/// Sources are uniform in [-1, 1). A sum of `terms` products that is added up in order has an error
+/// of about terms/3 roundings; anything wrong is thousands of times as large.
+Case with_tolerance(Problem problem, std::int64_t terms) {
+    const double roundings = 16 + static_cast<double>(terms);
+    return {.problem = std::move(problem),
+            .f32_tolerance = 6e-8 * roundings,
+            .f64_tolerance = 1.2e-16 * roundings};
+}
+
+GRID(conv2d) {
+    std::vector<Case> cases;
+    for (const Convolution& c : convolutions()) {
+        const std::int64_t terms = c.weights().elements() / c.filters;
+        cases.push_back(with_tolerance(
+            problem("conv2d", {c.source(), c.weights()}, {c.result()}, c.attributes()), terms));
+        Problem biased = problem("conv2d", {c.source(), c.weights(), row_major({c.filters})},
+                                 {c.result()}, c.attributes());
+        biased.attributes["bias"] = true;
+        biased.attributes["epilogue"] = std::string("relu");
+        cases.push_back(with_tolerance(biased, terms));
+        Problem full = problem("conv2d", {c.source(), c.weights(), c.result()},
+                               {c.result(), row_major({2, c.filters}, DType::f64)}, c.attributes());
+        full.attributes["residual"] = true;
+        full.attributes["statistics"] = true;
+        // The statistics add up the errors of all cells.
+        Case item = with_tolerance(full, terms);
+        const auto cells = static_cast<double>(c.result().elements() / c.filters);
+        item.f32_tolerance *= 2 * std::sqrt(cells);
+        item.f64_tolerance *= 2 * std::sqrt(cells);
+        item.in_place = {{0, 2}};
+        cases.push_back(item);
+    }
+    return cases;
+}
+
+GRID(conv2d_backward_data) {
+    std::vector<Case> cases;
+    for (const Convolution& c : convolutions()) {
+        const std::int64_t terms = c.weights().elements() * c.groups / c.channels;
+        Problem plain = problem("conv2d_backward_data", {c.result(), c.weights()}, {c.source()},
+                                c.attributes());
+        plain.attributes["source_shape"] = c.source().dims;
+        cases.push_back(with_tolerance(plain, terms));
+        plain.sources.push_back(c.source());
+        plain.attributes["mask"] = true;
+        Case masked = with_tolerance(plain, terms);
+        masked.in_place = {{0, 2}};
+        cases.push_back(masked);
+    }
+    return cases;
+}
+
+GRID(conv2d_backward_weights) {
+    std::vector<Case> cases;
+    for (const Convolution& c : convolutions()) {
+        const std::int64_t terms = c.result().elements() / c.filters;
+        Problem plain = problem("conv2d_backward_weights", {c.source(), c.result()}, {c.weights()},
+                                c.attributes());
+        plain.attributes["kernel"] = std::vector<std::int64_t>{c.kernel_height, c.kernel_width};
+        cases.push_back(with_tolerance(plain, terms));
+        plain.destinations.push_back(row_major({c.filters}));
+        plain.attributes["bias"] = true;
+        cases.push_back(with_tolerance(plain, terms));
+    }
+    return cases;
+}
+
+struct Dense {
+    TensorDesc source, weights;
+    std::int64_t batch, units;
+    TensorDesc result() const { return row_major({batch, units}); }
+    std::int64_t depth() const { return weights.elements() / units; }
+};
+
+std::vector<Dense> dense_layers() {
+    std::vector<Dense> list;
+    const std::vector<std::vector<std::int64_t>> sizes{{64, 128, 10}, {5, 784, 128}, {7, 33, 65},
+                                                       {1, 1, 1},     {1, 300, 40},  {33, 10, 3},
+                                                       {3, 64, 512}};
+    for (const auto& size : sizes) {
+        list.push_back(
+            {row_major({size[0], size[1]}), row_major({size[1], size[2]}), size[0], size[2]});
+    }
+    // One that absorbed a flatten: both operands keep their channels last.
+    list.push_back({tensor({3, 5, 2, 4}), {DType::f32, {5, 2, 4, 20}, {1, 2, 0, 3}}, 3, 20});
+    return list;
+}
+
+GRID(dense) {
+    std::vector<Case> cases;
+    for (const Dense& d : dense_layers()) {
+        Problem plain = problem("dense", {d.source, d.weights}, {d.result()});
+        cases.push_back(with_tolerance(plain, d.depth()));
+        plain.sources.push_back(row_major({d.units}));
+        plain.attributes["bias"] = true;
+        plain.attributes["epilogue"] = std::string("relu");
+        cases.push_back(with_tolerance(plain, d.depth()));
+    }
+    return cases;
+}
+
+GRID(dense_backward_data) {
+    std::vector<Case> cases;
+    for (const Dense& d : dense_layers()) {
+        Problem plain = problem("dense_backward_data", {d.result(), d.weights}, {d.source});
+        plain.attributes["source_shape"] = d.source.dims;
+        cases.push_back(with_tolerance(plain, d.units));
+        plain.sources.push_back(d.source);
+        plain.attributes["mask"] = true;
+        Case masked = with_tolerance(plain, d.units);
+        masked.in_place = {{0, 2}};
+        cases.push_back(masked);
+    }
+    return cases;
+}
+
+GRID(dense_backward_weights) {
+    std::vector<Case> cases;
+    for (const Dense& d : dense_layers()) {
+        Problem plain = problem("dense_backward_weights", {d.source, d.result()}, {d.weights});
+        plain.attributes["weights_shape"] = d.weights.dims;
+        cases.push_back(with_tolerance(plain, d.batch));
+        plain.destinations.push_back(row_major({d.units}));
+        plain.attributes["bias"] = true;
+        cases.push_back(with_tolerance(plain, d.batch));
+    }
+    return cases;
+}
+
+TEST_CASE("convolutions refuse images that are not stored channels last") {
+    const KernelInfo* direct = find_kernel("conv2d", "direct");
+    REQUIRE(direct != nullptr);
+    const Convolution c{2, 3, 8, 8, 4, 3, 3};
+    Problem rows = problem("conv2d", {row_major({2, 3, 8, 8}), c.weights()}, {c.result()});
+    const auto reason = refusal(*direct, rows);
+    REQUIRE(reason.has_value());
+    CHECK(reason->find("channels last") != std::string::npos);
+    // One channel lies the same in any order.
+    const Convolution grey{2, 1, 8, 8, 4, 3, 3};
+    Problem single = problem("conv2d", {row_major({2, 1, 8, 8}), grey.weights()}, {grey.result()});
+    CHECK(!refusal(*direct, single).has_value());
+}
+
+TEST_CASE("the reference convolution takes any order") {
+    const Convolution c{2, 3, 6, 5, 4, 3, 3, {2, 1}, kSame};
+    Problem last = problem("conv2d", {c.source(), c.weights()}, {c.result()}, c.attributes());
+    Problem first = last;
+    for (TensorDesc& desc : first.sources)
+        desc.order = {};
+    for (TensorDesc& desc : first.destinations)
+        desc.order = {};
+    const auto run = [](const Problem& p, std::vector<Buffer>& sources) {
+        std::vector<Buffer> results;
+        results.emplace_back(p.destinations[0]);
+        run_reference(p, sources, results);
+        return results;
+    };
+    std::vector<Buffer> a;
+    std::vector<Buffer> b;
+    for (std::size_t i = 0; i < 2; ++i) {
+        a.emplace_back(last.sources[i]);
+        b.emplace_back(first.sources[i]);
+        const Dims& d = last.sources[i].dims;
+        const bool weights = i == 1;
+        for (std::int64_t e = 0; e < last.sources[i].elements(); ++e) {
+            const std::int64_t w = e % d[3], h = e / d[3] % d[2], k = e / (d[3] * d[2]) % d[1];
+            const std::int64_t n = e / (d[3] * d[2] * d[1]);
+            const double value = noise(i, static_cast<std::uint64_t>(e)) - 0.5;
+            b[i].set(e, value);
+            a[i].set(weights ? ((h * d[3] + w) * d[1] + k) * d[0] + n
+                             : ((n * d[2] + h) * d[3] + w) * d[1] + k,
+                     value);
+        }
+    }
+    const auto expected = run(last, a);
+    const auto actual = run(first, b);
+    const Dims& d = last.destinations[0].dims;
+    for (std::int64_t e = 0; e < last.destinations[0].elements(); ++e) {
+        const std::int64_t w = e % d[3], h = e / d[3] % d[2], k = e / (d[3] * d[2]) % d[1];
+        const std::int64_t n = e / (d[3] * d[2] * d[1]);
+        CHECK(actual[0].get(e) == expected[0].get(((n * d[2] + h) * d[3] + w) * d[1] + k));
+    }
+}
+
+}  // namespace
+}  // namespace dtnn::kernels::conformance
