@@ -35,7 +35,7 @@ bool is_share(const std::string& name) {
 std::string measure_text(const std::string& name, double value) {
     if (is_share(name)) {
         // The plan's metrics are few; a person knows which accuracy is meant.
-        return fmt::format("accuracy {:.2f} %", 100 * value);
+        return fmt::format("accuracy {:.2f}%", 100 * value);
     }
     return fmt::format("{} {:.4g}", name, value);
 }
@@ -84,7 +84,8 @@ std::string measures_text(const std::vector<std::string>& names, const Means& me
 std::string progress_line(const Progress& progress, const std::vector<std::string>& names,
                           double samples_per_second, double seconds_left, int width) {
     const std::string head = fmt::format("epoch {}/{} ", progress.epoch, progress.epochs);
-    std::vector<std::string> parts = {fmt::format("{}/{}", progress.step, progress.steps),
+    const std::int64_t steps = std::max<std::int64_t>(1, progress.steps);
+    std::vector<std::string> parts = {fmt::format("{}%", 100 * progress.step / steps),
                                       rate_text(samples_per_second) + " samples/s",
                                       measures_text(names, progress.train, "  "),
                                       clock_text(seconds_left) + " left"};
@@ -92,7 +93,7 @@ std::string progress_line(const Progress& progress, const std::vector<std::strin
         std::size_t sum = head.size();
         for (const std::string& part : parts)
             sum += part.size() + 2;
-        return int(sum);
+        return int(sum) - 2;
     };
     // What a narrow terminal can do without, in this order: speed, time left, measures.
     for (const std::size_t least : {1, 2, 1}) {
@@ -102,7 +103,7 @@ std::string progress_line(const Progress& progress, const std::vector<std::strin
     std::string line = head;
     const int room = std::min(30, width - length() - 3);
     if (room >= 6) {
-        const int full = int(progress.step * room / std::max<std::int64_t>(1, progress.steps));
+        const int full = int(progress.step * room / steps);
         line += "[" + std::string(std::size_t(full), '=');
         if (full < room) line += ">" + std::string(std::size_t(room - full - 1), ' ');
         line += "] ";

@@ -22,17 +22,17 @@ bool choose_color(const std::string& word);
 std::string clock_text(double seconds);
 
 /// One line of at most `width` columns, e.g.
-///     epoch 2/3 [=====>    ] 412/938  21.3k samples/s  loss 0.0921  accuracy 97.20 %  0:12 left
+///     epoch 2/3 [=====>    ] 43%  21.3k samples/s  loss 0.0921  accuracy 97.20%  0:12 left
 /// Parts are left out from the right, the bar first, when there is no room. ASCII only.
 std::string progress_line(const Progress& progress, const std::vector<std::string>& names,
                           double samples_per_second, double seconds_left, int width);
 
-/// "epoch 2/3: loss 0.0921, accuracy 97.20 %; validation: loss 0.1012, accuracy 97.01 %; 21.3k
+/// "epoch 2/3: loss 0.0921, accuracy 97.20%; validation: loss 0.1012, accuracy 97.01%; 21.3k
 /// samples/s, 0:03"
 std::string epoch_line(const EpochResult& result, std::int64_t epochs,
                        const std::vector<std::string>& names);
 
-/// "loss 0.0921, accuracy 97.20 %"
+/// "loss 0.0921, accuracy 97.20%"
 std::string measures_text(const std::vector<std::string>& names, const Means& means,
                           const char* separator = ", ");
 

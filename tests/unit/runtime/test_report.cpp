@@ -118,14 +118,19 @@ TEST_CASE("the progress line fits every width") {
     const Progress progress{2, 3, 412, 938, 1.5, means};
     const std::vector<std::string> names = {"loss", "categorical_accuracy"};
     const std::string wide = progress_line(progress, names, 21345, 12, 120);
-    for (const char* part : {"epoch 2/3", "412/938", "21.3k samples/s", "loss 0.0921",
-                             "accuracy 97.20 %", "0:12 left", "=>"}) {
+    for (const char* part : {"epoch 2/3", "43%", "21.3k samples/s", "loss 0.0921",
+                             "accuracy 97.20%", "0:12 left", "=>"}) {
         CAPTURE(wide);
         CHECK(wide.find(part) != std::string::npos);
     }
     for (int width = 0; width < 130; ++width)
         CHECK(int(progress_line(progress, names, 21345, 12, width).size()) <= width);
     CHECK(progress_line(progress, names, 21345, 12, 50).find("loss") != std::string::npos);
+    // An ordinary terminal has room for the bar and everything else.
+    const std::string ordinary = progress_line(progress, names, 21345, 12, 79);
+    CAPTURE(ordinary);
+    CHECK(ordinary.find("=>") != std::string::npos);
+    CHECK(ordinary.find("left") != std::string::npos);
     CHECK(clock_text(65) == "1:05");
     CHECK(clock_text(3723) == "1:02:03");
     CHECK(clock_text(-1) == "0:00");
@@ -139,7 +144,7 @@ TEST_CASE("an epoch is one line with validation") {
     result.samples_per_second = 532;
     result.seconds = 61;
     CHECK(epoch_line(result, 3, {"loss", "categorical_accuracy"}) ==
-          "epoch 2/3: loss 0.5, accuracy 90.00 %; validation: loss 0.25, accuracy 95.00 %; 532 "
+          "epoch 2/3: loss 0.5, accuracy 90.00%; validation: loss 0.25, accuracy 95.00%; 532 "
           "samples/s, 1:01");
 }
 
