@@ -12,15 +12,6 @@ constexpr Precisions both{true, true};
 [[maybe_unused]] constexpr Precisions f32_only{true, false};
 [[maybe_unused]] constexpr Precisions f64_only{false, true};
 
-// `nothing` and `none` are real functions, so that the catalogue's line needs no special form; here
-// they become null.
-constexpr auto refusing(std::optional<std::string> (*function)(const Problem&)) {
-    return function == &predicates::nothing ? nullptr : function;
-}
-constexpr auto needing(std::int64_t (*function)(const Problem&)) {
-    return function == &predicates::none ? nullptr : function;
-}
-
 constexpr KernelInfo kCatalogue[] = {
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
     {#op,                                                              \
@@ -29,8 +20,8 @@ constexpr KernelInfo kCatalogue[] = {
      dtypes.f32,                                                       \
      dtypes.f64,                                                       \
      Isa::needs,                                                       \
-     refusing(&predicates::refuses),                                   \
-     needing(&predicates::workspace)},
+     &predicates::refuses,                                             \
+     &predicates::workspace},
 #define REFERENCE(op, Arguments) \
     {#op, "reference", "cpu", true, true, Isa::baseline, nullptr, nullptr},
 #include "kernels/catalogue.def"
