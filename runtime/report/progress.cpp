@@ -83,33 +83,41 @@ std::string measures_text(const std::vector<std::string>& names, const Means& me
 
 std::string progress_line(const Progress& progress, const std::vector<std::string>& names,
                           double samples_per_second, double seconds_left, int width) {
+    constexpr int kLeastBar = 8, kMostBar = 30;
     const std::string head = fmt::format("epoch {}/{} ", progress.epoch, progress.epochs);
     const std::int64_t steps = std::max<std::int64_t>(1, progress.steps);
-    std::vector<std::string> parts = {fmt::format("{}%", 100 * progress.step / steps),
-                                      rate_text(samples_per_second) + " samples/s",
-                                      measures_text(names, progress.train, "  "),
-                                      clock_text(seconds_left) + " left"};
-    const auto length = [&] {
-        std::size_t sum = head.size();
-        for (const std::string& part : parts)
-            sum += part.size() + 2;
-        return int(sum) - 2;
+    std::vector<std::string> parts;
+    std::string gap;
+    const auto join = [&](const char* spaces) {
+        gap = spaces;
+        parts = {fmt::format("{}%", 100 * progress.step / steps),
+                 rate_text(samples_per_second) + " samples/s",
+                 measures_text(names, progress.train, spaces), clock_text(seconds_left) + " left"};
     };
+    const auto length = [&] {
+        std::size_t sum = head.size() + gap.size() * (parts.size() - 1);
+        for (const std::string& part : parts)
+            sum += part.size();
+        return int(sum);
+    };
+    constexpr int kBrackets = 3;  // and the space after them
+    join("  ");
+    if (length() + kBrackets + kLeastBar > width) join(" ");
     // What a narrow terminal can do without, in this order: speed, time left, measures.
     for (const std::size_t least : {1, 2, 1}) {
         if (length() <= width || parts.size() <= 1) break;
         parts.erase(parts.begin() + std::ptrdiff_t(std::min(least, parts.size() - 1)));
     }
     std::string line = head;
-    const int room = std::min(30, width - length() - 3);
-    if (room >= 6) {
+    const int room = std::min(kMostBar, width - length() - kBrackets);
+    if (room >= kLeastBar) {
         const int full = int(progress.step * room / steps);
         line += "[" + std::string(std::size_t(full), '=');
         if (full < room) line += ">" + std::string(std::size_t(room - full - 1), ' ');
         line += "] ";
     }
     for (std::size_t i = 0; i < parts.size(); ++i)
-        line += (i == 0 ? "" : "  ") + parts[i];
+        line += (i == 0 ? "" : gap) + parts[i];
     if (int(line.size()) > width) line.resize(std::size_t(std::max(0, width)));
     return line;
 }
