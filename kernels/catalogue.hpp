@@ -1,6 +1,6 @@
 #pragma once
-/// The list of kernels as data: what exists, what it supports, how much workspace it needs. No kernel code is linked
-/// with it, so the compiler can plan for machines it does not run on.
+/// The list of kernels as data: what exists, what it supports, how much workspace it needs. No
+/// kernel code is linked with it, so the compiler can plan for machines it does not run on.
 
 #include <optional>
 #include <span>
@@ -13,12 +13,13 @@ namespace dtnn::kernels {
 
 struct KernelInfo {
     std::string_view op;
-    std::string_view name;     ///< unique within the operator; "reference" is always the last
-    std::string_view device;   ///< "cpu"
+    std::string_view name;    ///< unique within the operator; "reference" is always the last
+    std::string_view device;  ///< "cpu"
     bool f32 = false;
     bool f64 = false;
     Isa needs = Isa::baseline;
-    /// Why the kernel cannot do this problem, or nothing when it can. Null: it can do all of its operator's problems.
+    /// Why the kernel cannot do this problem, or nothing when it can. Null: it can do all of its
+    /// operator's problems.
     std::optional<std::string> (*refuses)(const Problem&) = nullptr;
     /// Bytes of scratch memory for problem.threads threads. Null: none.
     std::int64_t (*workspace)(const Problem&) = nullptr;

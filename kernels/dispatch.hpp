@@ -1,6 +1,6 @@
 #pragma once
-/// From a catalogue entry to something that runs: the operands are bound once, when a plan is loaded; running a bound
-/// kernel makes no decision and allocates nothing.
+/// From a catalogue entry to something that runs: the operands are bound once, when a plan is
+/// loaded; running a bound kernel makes no decision and allocates nothing.
 
 #include <memory>
 #include <span>
@@ -17,9 +17,10 @@ class BoundKernel {
     virtual void run(ThreadTeam& team) = 0;
 };
 
-/// Binds `kernel` to `problem` and to memory. Pointers are aligned to 64 bytes and stay valid as long as the result;
-/// sources and destinations are in the operator's documented order. Returns null when the kernel does not support
-/// the problem (the caller has asked `refusal` before, so that is the caller's bug) or is not built in.
+/// Binds `kernel` to `problem` and to memory. Pointers are aligned to 64 bytes and stay valid as
+/// long as the result; sources and destinations are in the operator's documented order. Returns
+/// null when the kernel does not support the problem (the caller has asked `refusal` before, so
+/// that is the caller's bug) or is not built in.
 std::unique_ptr<BoundKernel> bind(const KernelInfo& kernel, const Problem& problem,
                                   std::span<const void* const> sources,
                                   std::span<void* const> destinations,

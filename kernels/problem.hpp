@@ -1,6 +1,7 @@
 #pragma once
-/// What a kernel is asked to do, as data: operator, operand shapes and attributes. The compiler asks the catalogue
-/// about problems, the runtime binds kernels to them; neither knows more about a kernel than this.
+/// What a kernel is asked to do, as data: operator, operand shapes and attributes. The compiler
+/// asks the catalogue about problems, the runtime binds kernels to them; neither knows more about a
+/// kernel than this.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,14 +18,15 @@ enum class Isa { baseline, avx2, avx512 };
 using Dims = std::vector<std::int64_t>;
 /// The physical order of the logical axes, outermost first; empty means row-major.
 using Order = std::vector<int>;
-/// Structurally the plan's attributes: the same standard types, so that a map passes through unchanged.
+/// Structurally the plan's attributes: the same standard types, so that a map passes through
+/// unchanged.
 using AttributeValue =
     std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
 using Attributes = std::map<std::string, AttributeValue>;
 
 struct TensorDesc {
     DType dtype = DType::f32;
-    Dims dims;    ///< logical: N,C,H,W; filters F,C/groups,KH,KW; dense weights K,units
+    Dims dims;  ///< logical: N,C,H,W; filters F,C/groups,KH,KW; dense weights K,units
     Order order;
     std::int64_t elements() const;
     std::int64_t bytes() const;
@@ -36,14 +38,14 @@ struct Problem {
     std::vector<TensorDesc> sources;
     std::vector<TensorDesc> destinations;
     Attributes attributes;
-    int threads = 1;           ///< the most threads that will run it: workspace is booked for them
-    Isa isa = Isa::baseline;   ///< what the target machine has
+    int threads = 1;          ///< the most threads that will run it: workspace is booked for them
+    Isa isa = Isa::baseline;  ///< what the target machine has
 
-    bool flag(const char* name) const;                            ///< absent: false
+    bool flag(const char* name) const;  ///< absent: false
     std::int64_t integer(const char* name, std::int64_t fallback = 0) const;
     double real(const char* name, double fallback = 0) const;
     std::string text(const char* name, const char* fallback = "") const;
-    std::vector<std::int64_t> integers(const char* name) const;   ///< absent: empty
+    std::vector<std::int64_t> integers(const char* name) const;  ///< absent: empty
 };
 
 }  // namespace dtnn::kernels

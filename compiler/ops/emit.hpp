@@ -8,8 +8,8 @@
 namespace dtnn::compiler {
 
 /// Infers result types, or says why it cannot. Resolves attributes in place (padding).
-std::optional<ShapeError> infer(const OpDef& op, const std::vector<Type>& inputs, Attributes& attributes,
-                                std::vector<Type>& results);
+std::optional<ShapeError> infer(const OpDef& op, const std::vector<Type>& inputs,
+                                Attributes& attributes, std::vector<Type>& results);
 
 /// Appends `node` with inferred types; a shape error here is our bug. Returns the results.
 std::vector<ValueId> emit(Graph& graph, Node node, const std::string& name);
@@ -21,12 +21,12 @@ Cost cost_of(const Graph& graph, const Node& node);
 std::optional<std::string> infer_types(const std::string& op, const std::vector<Type>& inputs,
                                        Attributes& attributes, std::vector<Type>& results);
 
-/// Where the results' extents and dtypes are not what the operators' shape rules say; empty when all agree. With
-/// `verify` of the graph layer, what every pass must leave intact.
+/// Where the results' extents and dtypes are not what the operators' shape rules say; empty when
+/// all agree. With `verify` of the graph layer, what every pass must leave intact.
 std::vector<std::string> check_types(const Graph& graph);
 
-/// The postfix expression of an elementwise node (relu, add of any number of operands, elementwise, ...), empty for
-/// nodes of other operators.
+/// The postfix expression of an elementwise node (relu, add of any number of operands, elementwise,
+/// ...), empty for nodes of other operators.
 std::string expression_of(const Node& node);
 
 }  // namespace dtnn::compiler

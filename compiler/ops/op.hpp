@@ -12,15 +12,16 @@
 
 namespace dtnn::compiler {
 
-/// A shape rule's refusal: what the user is told. `text` shows both shapes and the arithmetic with numbers.
+/// A shape rule's refusal: what the user is told. `text` shows both shapes and the arithmetic with
+/// numbers.
 struct ShapeError {
     std::string text;
     std::string help;
     std::string field;  ///< the attribute to point at; empty: the layer
 };
 
-/// What a shape rule sees: operand types and attributes; it sets one type per result. It may also replace
-/// attributes by their resolved form (padding "same" becomes four numbers).
+/// What a shape rule sees: operand types and attributes; it sets one type per result. It may also
+/// replace attributes by their resolved form (padding "same" becomes four numbers).
 class ShapeContext {
   public:
     ShapeContext(const std::vector<Type>& inputs, Attributes& attributes)
@@ -47,20 +48,23 @@ class ShapeContext {
     std::optional<ShapeError> error_;
 };
 
-/// What a gradient rule sees. It emits backward nodes and says which value is the gradient of which input. Inputs
-/// whose gradient nobody needs are reported by `wants`; emitting nothing for them saves the work.
+/// What a gradient rule sees. It emits backward nodes and says which value is the gradient of which
+/// input. Inputs whose gradient nobody needs are reported by `wants`; emitting nothing for them
+/// saves the work.
 class GradientContext {
   public:
     virtual ~GradientContext() = default;
     virtual const Graph& graph() const = 0;
-    virtual const Node& node() const = 0;             ///< the forward node
-    virtual ValueId input(std::size_t i) const = 0;   ///< forward operand, kept for backward by being read
+    virtual const Node& node() const = 0;  ///< the forward node
+    virtual ValueId input(
+        std::size_t i) const = 0;  ///< forward operand, kept for backward by being read
     virtual ValueId output(std::size_t i) const = 0;  ///< forward result, likewise
-    virtual ValueId diff(std::size_t i) const = 0;    ///< gradient of output i; invalid when nothing depends on it
+    virtual ValueId diff(
+        std::size_t i) const = 0;  ///< gradient of output i; invalid when nothing depends on it
     virtual bool wants(std::size_t i) const = 0;
     /// Emits a backward node and returns its results; `name` is made unique. Shapes are inferred.
-    virtual std::vector<ValueId> emit(std::string_view op, std::vector<ValueId> inputs, Attributes attributes,
-                                      const std::string& name) = 0;
+    virtual std::vector<ValueId> emit(std::string_view op, std::vector<ValueId> inputs,
+                                      Attributes attributes, const std::string& name) = 0;
     virtual void set(std::size_t input, ValueId gradient) = 0;
 };
 
@@ -71,33 +75,39 @@ struct Cost {
 
 /// A parameter that a layer owns, as its operator declares it: shape from the layer's input.
 struct ParameterRule {
-    std::string_view role;       ///< weights, bias, gamma, ...
+    std::string_view role;  ///< weights, bias, gamma, ...
     bool trainable = true;
-    /// Returns no dims when the layer does not have it (bias: false). `input` is the layer's first operand.
+    /// Returns no dims when the layer does not have it (bias: false). `input` is the layer's first
+    /// operand.
     std::function<Dims(const Type& input, const Attributes&)> dims;
     std::function<plan::Initializer(const Dims&, const Attributes&)> initializer;
 };
 
 struct OpDef {
     std::string name;
-    std::string doc;           ///< one sentence
-    std::string example;       ///< YAML, for layers; empty for internal operators
-    bool layer = false;        ///< users may write it as a layer
-    bool variadic = false;     ///< takes one or more inputs of the same kind (add, concat)
-    int min_inputs = 1;        ///< activations a layer takes (parameters not counted)
-    FieldTable fields;         ///< attributes as users write them
+    std::string doc;                   ///< one sentence
+    std::string example;               ///< YAML, for layers; empty for internal operators
+    bool layer = false;                ///< users may write it as a layer
+    bool variadic = false;             ///< takes one or more inputs of the same kind (add, concat)
+    int min_inputs = 1;                ///< activations a layer takes (parameters not counted)
+    FieldTable fields;                 ///< attributes as users write them
     std::vector<std::string> inputs;   ///< operand names in order, "name?" when optional
     std::vector<std::string> outputs;  ///< result names in order, "name?" when optional
-    std::vector<ParameterRule> parameters;  ///< layers only: operands after the activations, in order
+    std::vector<ParameterRule>
+        parameters;  ///< layers only: operands after the activations, in order
     std::function<void(ShapeContext&)> shape;
     std::function<void(GradientContext&)> gradient;
     std::string no_gradient_reason;  ///< stated where there is none
-    std::function<Cost(const std::vector<Type>& inputs, const std::vector<Type>& outputs, const Attributes&)> cost;
+    std::function<Cost(const std::vector<Type>& inputs, const std::vector<Type>& outputs,
+                       const Attributes&)>
+        cost;
     /// Pairs (output, input): the kernel may write that output over that input.
     std::vector<std::pair<int, int>> in_place;
-    /// The output is the input's bytes under another shape (flatten in row-major order): no step runs.
+    /// The output is the input's bytes under another shape (flatten in row-major order): no step
+    /// runs.
     bool view = false;
-    /// Elementwise operators: the expression over x0, x1, ... in the form of expression.hpp; empty for others.
+    /// Elementwise operators: the expression over x0, x1, ... in the form of expression.hpp; empty
+    /// for others.
     std::string expression;
 };
 
