@@ -20,7 +20,11 @@ target_include_directories(dtnn_options INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(dtnn_options INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -fno-omit-frame-pointer "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
 if(DTNN_SANITIZE)
-    target_compile_options(dtnn_options INTERFACE -fsanitize=${DTNN_SANITIZE} -fno-sanitize-recover=all)
+    # A target may ask to be checked for its memory accesses only (property DTNN_ADDRESS_ONLY).
+    string(REPLACE "," "$<COMMA>" sanitizers "${DTNN_SANITIZE}")
+    target_compile_options(dtnn_options INTERFACE
+        $<IF:$<BOOL:$<TARGET_PROPERTY:DTNN_ADDRESS_ONLY>>,-fsanitize=address,-fsanitize=${sanitizers}>
+        -fno-sanitize-recover=all)
     target_link_options(dtnn_options INTERFACE -fsanitize=${DTNN_SANITIZE})
 endif()
 
