@@ -9,6 +9,7 @@
 #include "plan/diff_steps.hpp"
 #include "plan/json_text.hpp"
 #include "plan/meaning.hpp"
+#include "plan/renamed_layers.hpp"
 #include "plan/summary.hpp"
 
 namespace dtnn::plan {
@@ -147,6 +148,8 @@ class Comparison {
             return found == values.end() ? std::string() : found->second;
         };
         for (const std::string& path : paths) {
+            // Layers are compared by name above; here an inserted one would shift all that follow.
+            if (path.starts_with("model.layers")) continue;
             FieldMeaning meaning = meaning_of(path);
             add("settings", path, text(before, path), text(after, path), meaning.meaning,
                 meaning.reason);
@@ -212,7 +215,7 @@ class Comparison {
             "values are rounded to another precision");
         add("target", "isa", s.isa, t.isa, speed, "the same values but for rounding");
         add("target", "threads", std::to_string(s.threads), std::to_string(t.threads), speed,
-            "results do not depend on the number of threads");
+            "the same values but for rounding");
         add("target", "ranks", std::to_string(s.ranks), std::to_string(t.ranks), speed,
             "ranks share the same global batch");
         add("generator", "version", a_.generator, b_.generator, speed,
@@ -242,7 +245,6 @@ class Comparison {
     // ---- Programs: batch sizes, fusion, kernels, work of steps.
 
     void programs() {
-        constexpr Meaning speed = Meaning::performance;
         for (const Program& program : a_.programs)
             if (!find_program(b_, program.name))
                 add("programs", program.name, fmt::format("batch {}", program.batch), "",
@@ -262,7 +264,8 @@ class Comparison {
                 const auto& s = prologue ? before->prologue : before->steps;
                 const auto& t = prologue ? after.prologue : after.steps;
                 add("fusion", fmt::format("{}: {}", after.name, part), std::to_string(s.size()),
-                    std::to_string(t.size()), speed, "operators are fused differently");
+                    std::to_string(t.size()), Meaning::result,
+                    "it follows from layers, loss, optimizer, metrics and fusion");
             }
         }
         for (Change& change : diff_steps(a_, b_))
@@ -322,7 +325,16 @@ const char* label_of(Meaning meaning) {
 }
 
 std::vector<Change> diff(const Plan& a, const Plan& b) {
-    std::vector<Change> changes = Comparison(a, b).run();
+    std::vector<Change> changes;
+    const std::map<std::string, std::string> renamed = renamed_layers(a, b);
+    for (const Layer& layer : a.layers)
+        if (auto name = renamed.find(layer.name); name != renamed.end())
+            changes.push_back({"layers", layer.name + " name", layer.name, name->second,
+                               Meaning::name, "the same layer; weight files use its name"});
+    std::vector<Change> others = renamed.empty()
+                                     ? Comparison(a, b).run()
+                                     : Comparison(with_layer_names(a, renamed), b).run();
+    changes.insert(changes.end(), others.begin(), others.end());
     // Sections stand together, in the order in which each first appears.
     std::vector<std::string> sections;
     for (const Change& change : changes)

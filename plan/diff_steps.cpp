@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -17,11 +19,24 @@ namespace {
 
 constexpr std::string_view kFusion = "operators are fused differently";
 constexpr std::string_view kKernels = "kernels of one operator compute the same but for rounding";
+constexpr std::string_view kNetwork = "it follows from layers, loss, optimizer and metrics";
 constexpr std::string_view kWork = "it follows from shapes and fusion";
+
+// Whether both plans compute the same, so that other steps can only come from other fusion.
+bool same_computation(const Plan& a, const Plan& b) {
+    auto key = [](const Layer& l) {
+        return std::tie(l.name, l.type, l.attributes, l.from, l.output_shape, l.weights_shape);
+    };
+    const Training &s = a.training, &t = b.training;
+    return s.loss == t.loss && s.metrics == t.metrics && s.optimizer == t.optimizer &&
+           s.optimizer_attributes == t.optimizer_attributes &&
+           std::equal(a.layers.begin(), a.layers.end(), b.layers.begin(), b.layers.end(),
+                      [&](const Layer& x, const Layer& y) { return key(x) == key(y); });
+}
 
 class StepComparison {
   public:
-    StepComparison(const Plan& a, const Plan& b) : a_(a), b_(b) {
+    StepComparison(const Plan& a, const Plan& b) : a_(a), b_(b), same_(same_computation(a, b)) {
         std::unordered_set<std::string> before, after;
         for (const Layer& layer : a.layers)
             before.insert(layer.name);
@@ -89,6 +104,8 @@ class StepComparison {
     void steps(const Program& program_a, const std::vector<Step>& before, const Program& program_b,
                const std::vector<Step>& after) {
         constexpr Meaning speed = Meaning::performance;
+        const Meaning fusion = same_ ? speed : Meaning::result;
+        const std::string_view reason = same_ ? kFusion : kNetwork;
         const std::string& program = program_b.name;
         std::unordered_map<std::string_view, const Step*> known;
         for (const Step& step : before)
@@ -98,26 +115,27 @@ class StepComparison {
             if (of_lone_layer(step)) continue;
             auto other = known.find(step.name);
             if (other == known.end()) {
-                add(program, "fusion", step.name, "", step.op, speed, kFusion);
+                add(program, "fusion", step.name, "", step.op, fusion, reason);
                 continue;
             }
             const Step& old = *other->second;
             kept.insert(step.name);
             add(program, "kernels", step.name, kernel_text(old), kernel_text(step), speed,
                 kKernels);
-            add(program, "fusion", step.name + " fused", fused_text(old), fused_text(step), speed,
-                kFusion);
+            add(program, "fusion", step.name + " fused", fused_text(old), fused_text(step), fusion,
+                reason);
             if (work_differs(old, program_a.batch, step, program_b.batch))
                 add(program, "work", step.name, grouped(old.flops) + " FLOP",
                     grouped(step.flops) + " FLOP", Meaning::result, kWork);
         }
         for (const Step& step : before)
             if (!kept.contains(step.name) && !of_lone_layer(step))
-                add(program, "fusion", step.name, step.op, "", speed, kFusion);
+                add(program, "fusion", step.name, step.op, "", fusion, reason);
     }
 
     const Plan& a_;
     const Plan& b_;
+    const bool same_;
     std::set<std::string, std::less<>> lone_layers_;
     std::vector<Change> changes_;
     std::vector<std::vector<std::string>> programs_;  // by change

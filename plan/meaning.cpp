@@ -17,7 +17,7 @@ constexpr Entry kEntries[] = {
     {"kind", Meaning::name, "it says which table of fields the spec follows"},
     {"name", Meaning::name, "it names the job"},
     {"description", Meaning::name, "it is text for people"},
-    {"threads", kSpeed, "results do not depend on the number of threads"},
+    {"threads", kSpeed, "the same values but for rounding"},
     {"memory_budget", kSpeed, "it is a limit that is checked, not a choice of the computation"},
     {"parallel", kSpeed, "ranks share the same global batch"},
     {"machine", kSpeed, "it says where the job runs"},

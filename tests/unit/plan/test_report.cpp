@@ -114,6 +114,7 @@ settings
     SUBCASE("layers") {
         b.layers[1].attributes["units"] = std::int64_t{4};
         b.layers[0].name = "flatten_2";
+        b.layers[0].type = "relu";
         auto changes = diff(a, b);
         REQUIRE(find_change(changes, "dense_1.units"));
         CHECK(find_change(changes, "dense_1.units")->after == "4");
@@ -122,6 +123,37 @@ settings
         CHECK(gone->after.empty());
         REQUIRE(find_change(changes, "flatten_2"));
         CHECK(changes_mathematics(changes));
+    }
+    SUBCASE("steps of another optimizer are its consequence, not a fusion") {
+        b.training.optimizer = "adam";
+        b.programs[0].steps[3].name = "dense_1.adam_update";
+        b.programs[0].steps[3].op = "adam_update";
+        auto changes = diff(a, b);
+        CHECK(find_change(changes, "dense_1.adam_update in train")->meaning == Meaning::result);
+        CHECK(find_change(changes, "dense_1.sgd_update in train")->meaning == Meaning::result);
+    }
+    SUBCASE("a renamed layer is the same layer") {
+        b.layers[1].name = "head";
+        for (Parameter& parameter : b.parameters)
+            parameter.name.replace(0, 7, "head");
+        for (Program& program : b.programs)
+            for (Step& step : program.steps)
+                if (step.name.starts_with("dense_1.")) step.name.replace(0, 7, "head");
+        b.programs[0].steps[0].kernel = "blis";
+        auto changes = diff(a, b);
+        REQUIRE(changes.size() == 2);
+        CHECK(changes[0].what == "dense_1 name");
+        CHECK(changes[0].after == "head");
+        CHECK(changes[0].meaning == Meaning::name);
+        CHECK(changes[1].what == "head.dense in train");
+
+        b.layers[1].attributes["units"] = std::int64_t{4};
+        CHECK(changes_mathematics(diff(a, b)));
+    }
+    SUBCASE("a layer's place in the list is no difference of the layers after it") {
+        a.values.push_back({"model.layers.0.dense.units", "3", OriginKind::file, {}});
+        b.values.push_back({"model.layers.1.dense.units", "3", OriginKind::file, {}});
+        CHECK(diff(a, b).empty());
     }
     SUBCASE("kernels, fusion, passes, threads and memory are performance") {
         b.programs[0].steps[0].kernel = "blis";
