@@ -35,6 +35,9 @@ GRID(elementwise) {
                                     1e-6, 1e-14));
         cases.push_back(
             elementwise(count, "x0 abs 0.5 add log x1 exp mul x2 tanh div", 3, 4e-5, 1e-12));
+        cases.push_back(elementwise(count, "x0 80 mul exp", 1, 1e-6, 1e-14));
+        cases.push_back(elementwise(count, "x0 200 mul exp 1 min", 1, 1e-6, 1e-14));
+        cases.push_back(elementwise(count, "x0 120 mul sigmoid x1 2 mul tanh add", 2, 1e-6, 1e-14));
         cases.push_back(
             elementwise(count, "x0 sigmoid 1 x0 sigmoid sub mul x0 abs sqrt sub", 1, 2e-6, 1e-14));
     }
