@@ -16,6 +16,13 @@ std::string sample_text(const Dims& dims) {
                            : fmt::format("{}", fmt::join(dims.begin() + 1, dims.end(), "x"));
 }
 
+/// Passes add inputs of these names, which the runtime fills by name, so the value of a layer that
+/// is called so steps aside. (`source` is there before every layer.)
+std::string value_name(const std::string& layer) {
+    const bool taken = layer == "labels" || layer == "learning_rate" || layer == "step";
+    return taken ? layer + ".dst" : layer;
+}
+
 class GraphBuilder {
   public:
     GraphBuilder(const JobSpec& job, std::int64_t batch, Diagnostics& diagnostics)
@@ -102,7 +109,7 @@ class GraphBuilder {
             flops_per_sample(def, types, results, wired.sources.size(), node.attributes);
         row.output_shape.assign(results.front().dims.begin() + 1, results.front().dims.end());
         graph_.layers.push_back(std::move(row));
-        const NodeId id = graph_.add_node(std::move(node), results, spec.name);
+        const NodeId id = graph_.add_node(std::move(node), results, value_name(spec.name));
         values_.push_back(graph_.node(id).outputs.front());
         return true;
     }

@@ -248,6 +248,27 @@ TEST_CASE("layers are named by type and number in the order of the layer table")
     CHECK_EQ(graph.value(graph.inputs[0]).name, "source");
 }
 
+TEST_CASE("layers may have the names of what the runtime fills") {
+    const Folder folder;
+    const JobSpec job = load(folder.write("named.yaml", R"(
+kind: model
+input: {shape: [1, 4, 4]}
+layers:
+  - flatten: {name: source}
+  - relu: {name: step}
+  - tanh: {name: learning_rate}
+  - dense: {units: 10, name: labels}
+)"));
+    const Graph graph = graph_of(job);
+    REQUIRE(graph.inputs.size() == 1);
+    CHECK(graph.value(graph.inputs[0]).name == "source");
+    for (const Value& value : graph.values)
+        for (const char* name : {"labels", "learning_rate", "step"})
+            CHECK(value.name != name);
+    CHECK(graph.layers.back().name == "labels");
+    CHECK(graph.parameters[0].name == "labels.weights");
+}
+
 TEST_CASE("specs are found in the own folder, the sibling folder of the kind, then the spec path") {
     Folder folder;
     const std::string text = "kind: dataset\ntype: synthetic\nshape: [1, 2, 2]\nclasses: ";
