@@ -32,20 +32,30 @@ struct Variant {
     std::string name;
     std::set<std::string> disabled;
     bool reference = false;
-    int threads = 2;
+    int threads = 1;
 };
+
+/// Training amplifies rounding: without normalisation, at an ordinary rate, two runs of vgg16 in
+/// float are a factor of ten further apart after each step from about the eighth on, whatever the
+/// kernels (in double the same runs agree to 1e-14). A rate at which that does not happen leaves
+/// the kernels' own differences to be seen.
+const char* learning_rate_for(const std::string& model) {
+    return model.find("vgg") == std::string::npos ? "0.0001" : "0.000001";
+}
 
 plan::Plan compile_model(const std::string& model, const std::string& dtype,
                          const Variant& variant) {
     compiler::Diagnostics diagnostics;
     compiler::LoadOptions options;
     // One sample short of twenty full batches, so that the last step runs the program of the tail.
-    options.settings = {"training.dtype=" + dtype,
-                        fmt::format("training.batch_size={}", kBatch),
-                        "training.optimizer={sgd: {learning_rate: 0.002, momentum: 0.9}}",
-                        "training.metrics=[categorical_accuracy]",
-                        fmt::format("dataset.train_samples={}", kSteps * kBatch - 1),
-                        "dataset.test_samples=3"};
+    options.settings = {
+        "training.dtype=" + dtype,
+        fmt::format("training.batch_size={}", kBatch),
+        fmt::format("training.optimizer={{sgd: {{learning_rate: {}, momentum: 0.9}}}}",
+                    learning_rate_for(model)),
+        "training.metrics=[categorical_accuracy]",
+        fmt::format("dataset.train_samples={}", kSteps * kBatch - 1),
+        "dataset.test_samples=3"};
     compiler::JobSpec job = compiler::load_job(model, options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
     compiler::CompileRequest request;
@@ -86,7 +96,7 @@ std::vector<double> losses(const plan::Plan& compiled) {
 }
 
 std::vector<Variant> variants() {
-    std::vector<Variant> all = {{"one thread", {}, false, 1}, {"reference kernels", {}, true, 2}};
+    std::vector<Variant> all = {{"two threads", {}, false, 2}, {"reference kernels", {}, true, 1}};
     for (const compiler::PassInfo& pass : compiler::all_passes())
         if (pass.optional)
             all.push_back({"without " + std::string(pass.name), {std::string(pass.name)}});
@@ -105,6 +115,13 @@ void compare(const std::string& dtype, double bound) {
     std::sort(models.begin(), models.end());
     REQUIRE(!models.empty());
     for (const std::string& model : models) {
+#ifdef __SANITIZE_ADDRESS__
+        // Large models take tens of minutes here, and run no code that small ones do not.
+        if (std::filesystem::path(model).stem().string().find("_cifar10") != std::string::npos) {
+            MESSAGE(model << ": left out under the sanitizers");
+            continue;
+        }
+#endif
         const std::vector<double> expected =
             losses(compile_model(model, dtype, {"all passes", {}}));
         REQUIRE(expected.size() == kSteps + 1);
