@@ -30,6 +30,11 @@ std::span<const KernelInfo> catalogue();
 std::span<const KernelInfo> kernels_of(std::string_view op);
 const KernelInfo* find_kernel(std::string_view op, std::string_view name);
 
+/// What is wrong with the operands' number, types and shapes, or with the attributes that go with
+/// them, whichever kernel is chosen; nothing when they are as docs/operators.md says. `refusal` and
+/// `workspace_bytes` may only be asked about problems without a mistake.
+std::optional<std::string> operand_mistake(const Problem& problem);
+
 /// dtype, instruction set and `refuses` together; nothing when the kernel can do it.
 std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& problem);
 std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem);

@@ -19,6 +19,9 @@
 namespace dtnn::runtime {
 namespace {
 
+/// As many as a spec may ask for: an epoch's order is kept in memory.
+constexpr std::int64_t kMostSamples = 1'000'000'000;
+
 const char* const kRecompile = "compile the job again with the dtnnc of this version";
 
 RunError refused(const std::string& name, const std::string& fact,
@@ -67,6 +70,9 @@ void check_step(const plan::Plan& plan, const plan::Program& program, int number
                                         where(), step.kernel, step.op));
     }
     const kernels::Problem problem = problem_of(plan, program, step);
+    if (const auto mistake = kernels::operand_mistake(problem)) {
+        throw refused(name, fmt::format("{}: {}", where(), *mistake));
+    }
     if (const auto reason = kernels::refusal(*kernel, problem)) {
         throw refused(name, fmt::format("{}: the kernel `{}` cannot do it: {}", where(),
                                         step.kernel, *reason));
@@ -107,7 +113,8 @@ void check_tensor(const plan::Program& program, const std::vector<plan::Output>&
 }
 
 void check_program(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
-    const bool training = program.phase == "training";
+    // By its name, as the loop finds it; the phase is for people.
+    const bool training = program.name.starts_with("train");
     const plan::DType dtype = plan.target.dtype;
     if (program.batch < 1) {
         throw refused(
@@ -179,6 +186,13 @@ void check_batches(const plan::Plan& plan, const std::string& name) {
                                         "training samples; all must be positive",
                                         fmt::join(dataset.shape, ","), dataset.classes,
                                         dataset.train_samples));
+    }
+    for (const std::int64_t samples :
+         {dataset.train_samples, dataset.validation_samples, dataset.test_samples}) {
+        if (samples > kMostSamples) {
+            throw refused(name, fmt::format("its dataset has {} samples; {} are the most", samples,
+                                            kMostSamples));
+        }
     }
     need("training", "train", dataset.train_samples, plan.training.steps_per_epoch);
     need("validation", "evaluate", dataset.validation_samples, 0);

@@ -76,13 +76,32 @@ TEST_CASE("kernels are checked before anything is allocated") {
         [](plan::Plan& plan) { step_of(plan, "dense").kernel = "magic"; });
     expect_refused({"no kernel", "`teleport`"},
                    [](plan::Plan& plan) { step_of(plan, "dense").op = "teleport"; });
-    // A kernel that refuses the step's problem: gradients of a 2x2 window are not what the dense
-    // layer is.
+    // A sound problem of the operator that this kernel refuses.
     expect_refused({"cannot do it"}, [](plan::Plan& plan) {
         plan::Step& step = step_of(plan, "categorical_accuracy");
+        step.sources = {plan.programs[0].outputs[0].tensor};  // the loss
         step.op = "elementwise";
         step.kernel = "relu";
+        step.attributes["expression"] = std::string("x0 1 add");
     });
+}
+
+TEST_CASE("operands that a kernel would read or write past their ends are refused") {
+    expect_refused({"step 0", "sources"},
+                   [](plan::Plan& plan) { step_of(plan, "dense").sources.clear(); });
+    expect_refused({"sources"},
+                   [](plan::Plan& plan) { step_of(plan, "dense").attributes["bias"] = false; });
+    expect_refused({"another type"}, [](plan::Plan& plan) {
+        plan::Step& step = step_of(plan, "categorical_accuracy");
+        step.sources[1] = step.sources[0];
+    });
+    // The bias in place of the weights: both are there, and written, and of the plan's type.
+    expect_refused({"step 0"}, [](plan::Plan& plan) {
+        plan::Step& step = step_of(plan, "dense");
+        step.sources[1] = step.sources[2];
+    });
+    expect_refused({"1000000001 samples"},
+                   [](plan::Plan& plan) { plan.dataset.test_samples = 1'000'000'001; });
 }
 
 TEST_CASE("workspaces must be large enough for the plan's threads") {
