@@ -161,6 +161,14 @@ void LineFile::close() {
     if (std::fclose(file_.release()) != 0) throw system_error("write", path_, errno);
 }
 
+void fill_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+        // The lowest free number is this one. Opened for the other direction: writing still fails.
+        static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+    }
+}
+
 void print_out(std::string_view text) {
     const int error = write_all(STDOUT_FILENO, text);
     if (error != 0 && error != EPIPE) throw system_error("write", "standard output", error);

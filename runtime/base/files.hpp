@@ -32,6 +32,7 @@ class LineFile {
     void add(std::string_view line);  ///< without its end
     /// Flushes to the disk. Called once at the end of a run.
     void close();
+    bool is_open() const { return file_ != nullptr; }
     const std::string& path() const { return path_; }
 
   private:
@@ -41,6 +42,10 @@ class LineFile {
     std::string path_;
     std::unique_ptr<std::FILE, Close> file_;
 };
+
+/// Fills the numbers of those of standard input, output and error that are closed, so that no file
+/// of the run gets one of them and the messages with it. Using a filled one is an error, as before.
+void fill_standard_streams();
 
 /// Writes to standard output and flushes; a full disk is an error, a closed pipe ends the output
 /// silently.

@@ -68,6 +68,7 @@ void History::interrupted(const TrainingResult& result) {
 }
 
 void History::failed(const std::string& error) {
+    if (!file_.is_open()) return;
     file_.add(line_of({{"event", "failed"}, {"error", error}}));
 }
 

@@ -35,7 +35,7 @@ class History {
     void epoch(const EpochResult& result);
     void evaluate(const Means& test);
     void interrupted(const TrainingResult& result);
-    void failed(const std::string& error);
+    void failed(const std::string& error);  ///< nothing after close(): the run itself was done
     void close() { file_.close(); }
 
   private:

@@ -4,6 +4,7 @@
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -104,10 +105,17 @@ class Compiler(CommandTest):
         process = self.expect(self.dtnnc("diff", first, third), 1, "performance")
         self.assertNotIn("changes the mathematics", process.stdout)
         self.expect(self.dtnnc("diff", first, "nothing.json"), 2)
+        # Only specs can be set.
+        self.expect(self.dtnnc("diff", first, second, "--set", "training.epochs=9"), 2, "two plans")
+        self.expect(self.dtnnc("summary", first, "--set", "training.epochs=9"), 2, "is a plan")
+        self.write("threads.yaml", "kind: job\nextends: ./tiny.yaml\nthreads: 3\n")
+        other = self.compile("--threads", "2", plan="threads.json")
+        self.expect(self.dtnnc("diff", other, "threads.yaml"), 1, "threads: 2 -> 3")
 
     def test_explain_and_emit(self):
         self.expect(self.dtnnc("explain", "conv2d"), 0, "filters", "padding")
         self.expect(self.dtnnc("explain", "unknown-field"), 0)
+        self.expect(self.dtnnc("explain", "in_place"), 0, "--disable in_place")
         self.expect(self.dtnnc("explain", "fuse_relu"), 0)
         self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "plan.json", "--emit", "differentiate"), 0,
                     "conv2d_backward_weights")
@@ -218,6 +226,32 @@ class Runtime(CommandTest):
         with open("/dev/full", "w", encoding="utf-8") as full:
             process = self.dtnn_run("bench", plan, "--steps", "2", "--format", "json", stdout=full)
         self.assertEqual(process.returncode, 1, process.stderr)
+
+    def test_closed_and_full_streams(self):
+        plan = self.compile()
+        closed = run("sh", "-c", f"'{DTNN_RUN}' {plan} --output run --progress plain 2>&-", cwd=self.folder)
+        self.assertEqual(closed.returncode, 0)
+        # No file of the run took the number of the closed stream, and the messages with it.
+        self.assertEqual([event["event"] for event in self.history("run")], ["start", "epoch", "epoch", "evaluate"])
+        for place in (">&-", ">/dev/full"):
+            process = run("sh", "-c", f"'{DTNN_RUN}' {plan} --output run --force --format json {place}",
+                          cwd=self.folder)
+            self.assertEqual(process.returncode, 1, process.stderr)
+            self.assertIn("cannot write standard output", process.stderr)
+            self.assertEqual(self.history("run")[-1]["event"], "evaluate")
+
+    def test_a_folder_removed_during_the_run_still_gets_the_weights(self):
+        plan = self.compile("--set", "training.epochs=100000")
+        process = subprocess.Popen([DTNN_RUN, plan, "--output", "run"], cwd=self.folder, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not os.path.exists(self.path("run/history.jsonl")):
+            time.sleep(0.02)
+        shutil.rmtree(self.path("run"))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 75, out + err)
+        self.assertTrue(os.path.exists(self.path("run/weights.safetensors")))
 
     def test_bad_thread_count(self):
         plan = self.compile()

@@ -99,6 +99,8 @@ int train_command(const Options& options) {
                              start.threads == 1 ? "thread" : "threads", folder.path()));
     try {
         const TrainingResult result = train(session, report);
+        // Someone may have removed it since; hours of training are not lost to that.
+        create_folders(folder.path());
         save_weights(session.executor(), folder.weights(), start.loaded.checksum);
         if (result.interrupted) return interrupted(result, folder, history, progress);
         const Means test = session.evaluate(Split::test, session.sampler().test());

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/report/progress.hpp"
@@ -104,6 +105,7 @@ int report(const RunError& error, const Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    dtnn::runtime::fill_standard_streams();
     dtnn::begin_allocation_count();
     dtnn::runtime::install_signal_handlers();
     Options options;
