@@ -111,6 +111,14 @@ std::string explain_pass(const PassInfo& pass) {
         pass.optional ? fmt::format("\nIt is optional: --disable {}\n", pass.name) : std::string());
 }
 
+/// Storage is no rewrite of the graph, but is switched off like an optional pass.
+const PassInfo& in_place_pass() {
+    static const PassInfo info{"in_place",
+                               "Lets a node write over an operand that nobody reads afterwards.",
+                               true, nullptr, "train evaluate predict"};
+    return info;
+}
+
 std::string explain_kernel(const kernels::KernelInfo& kernel) {
     return fmt::format(
         "{}.{} - a kernel for {}\n\n  types       {}{}\n  needs       {}\n  limits      {}\n  "
@@ -155,6 +163,7 @@ std::vector<std::string> sections(const std::string& word) {
     for (const CodeInfo& code : all_codes())
         if (code.name == plain) found.push_back(explain_code(code));
     if (const PassInfo* pass = find_pass(plain)) found.push_back(explain_pass(*pass));
+    if (plain == in_place_pass().name) found.push_back(explain_pass(in_place_pass()));
     for (const kernels::KernelInfo& kernel : kernels::catalogue())
         if (word == fmt::format("{}.{}", kernel.op, kernel.name) ||
             (word == kernel.name && word != "reference"))
@@ -182,6 +191,7 @@ std::vector<std::string> all_words() {
         words.insert(dashed(code.name));
     for (const PassInfo& pass : all_passes())
         words.emplace(pass.name);
+    words.emplace(in_place_pass().name);
     for (const kernels::KernelInfo& kernel : kernels::catalogue())
         words.insert(fmt::format("{}.{}", kernel.op, kernel.name));
     for (const Owner& owner : field_owners()) {
