@@ -23,8 +23,9 @@ struct CommonOptions {
 /// What `compile` takes beyond them; `summary` and `diff` compile specs with the defaults.
 struct CompileOptions {
     std::string target = "cpu";
-    std::string isa;  ///< empty: the best of this machine
-    int threads = 0;  ///< 0: the job's, else the cores that this process may use
+    std::string isa;        ///< empty: the best of this machine
+    int threads = 0;        ///< 0: the job's, else the usual ones
+    int usual_threads = 0;  ///< 0: the cores that this process may use
     int ranks = 1;
     std::string memory_budget;          ///< "4GiB"; empty: the job's
     std::vector<std::string> disabled;  ///< names of optional passes

@@ -13,13 +13,13 @@ namespace {
 constexpr int kTrouble = 2;
 
 // A spec is compiled for the machine of the plan it is compared with, so that only what the specs
-// say can differ.
+// say can differ; a spec that says how many threads it wants is taken at its word.
 std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan* other,
                                        const CommonOptions& options) {
     CompileOptions compile;
     if (other) {
         compile.isa = other->target.isa;
-        compile.threads = other->target.threads;
+        compile.usual_threads = other->target.threads;
     }
     compiler::Diagnostics diagnostics;
     std::optional<plan::Plan> plan = compile_spec(spec, compile, options, diagnostics);
@@ -30,6 +30,8 @@ std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan
 }  // namespace
 
 int diff(const std::string& a, const std::string& b, const CommonOptions& options) {
+    if (!options.settings.empty() && is_plan(a) && is_plan(b))
+        throw UsageError("--set changes specs; these are two plans");
     std::optional<plan::Plan> first, second;
     try {
         if (is_plan(a)) first = load_plan(a);

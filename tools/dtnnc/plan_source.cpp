@@ -77,9 +77,10 @@ plan::Target decide_target(const compiler::JobSpec& job, const CompileOptions& c
     if (!kernels::parse_isa(target.isa, isa))
         throw UsageError(fmt::format("--isa {}: no such instruction set", target.isa) +
                          suggestion(target.isa, {"baseline", "avx2", "avx512"}));
-    target.threads = compile.threads > 0 ? compile.threads
-                     : job.threads > 0   ? job.threads
-                                         : usable_cores();
+    target.threads = compile.threads > 0         ? compile.threads
+                     : job.threads > 0           ? job.threads
+                     : compile.usual_threads > 0 ? compile.usual_threads
+                                                 : usable_cores();
     return target;
 }
 

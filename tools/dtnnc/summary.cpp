@@ -1,5 +1,7 @@
 #include "plan/summary.hpp"
 
+#include <fmt/format.h>
+
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
@@ -9,6 +11,8 @@ namespace dtnn::tools {
 int summary(const std::string& spec_or_plan, const CommonOptions& options) {
     std::optional<plan::Plan> plan;
     if (is_plan(spec_or_plan)) {
+        if (!options.settings.empty())
+            throw UsageError(fmt::format("--set changes specs; {} is a plan", spec_or_plan));
         plan = load_plan(spec_or_plan);
     } else {
         compiler::Diagnostics diagnostics;
