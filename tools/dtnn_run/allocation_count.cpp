@@ -20,8 +20,10 @@ std::int64_t allocation_count() {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 
-// The sanitizer owns malloc, and tells those who ask.
-#include <sanitizer/allocator_interface.h>
+// The sanitizer owns malloc, and tells those who ask. GCC ships the function, but not the header
+// that declares it (sanitizer/allocator_interface.h).
+extern "C" int __sanitizer_install_malloc_and_free_hooks(  // NOLINT(bugprone-reserved-identifier)
+    void (*allocated)(const volatile void*, std::size_t), void (*freed)(const volatile void*));
 
 namespace dtnn {
 void begin_allocation_count() {
