@@ -41,6 +41,7 @@ class GraphBuilder {
             if (!add(layer)) return std::move(graph_);
         graph_.outputs.push_back({"predictions", values_.back()});
         check_predictions(layers.back());
+        if (!diagnostics_.has_errors()) check_loss(layers);
         return std::move(graph_);
     }
 
@@ -172,6 +173,26 @@ class GraphBuilder {
             {declared == job_.dataset.spans.end() ? job_.dataset.span : declared->second,
              "the dataset is here"});
         error.help = help;
+    }
+
+    /// Cross entropy is the logarithm of a probability: of anything else it is a number without
+    /// meaning, which training would still make smaller.
+    void check_loss(const std::vector<WiredLayer>& layers) {
+        if (job_.model_alone || job_.training.training.loss != "categorical_cross_entropy") return;
+        const WiredLayer* last = &layers.back();
+        while (last->spec->type == "flatten" && last->sources[0] >= 0)
+            last = &layers[static_cast<std::size_t>(last->sources[0])];
+        const std::string& type = last->spec->type;
+        if (type == "softmax" || type == "sigmoid") return;
+        Diagnostic& error = diagnostics_.error(
+            Code::not_probabilities, last->spec->span,
+            fmt::format("the model ends in `{}`, but the loss `categorical_cross_entropy` takes "
+                        "probabilities",
+                        type));
+        const auto declared = job_.training.spans.find("loss");
+        if (declared != job_.training.spans.end())
+            error.notes.push_back({declared->second, "the loss is chosen here"});
+        error.help = "end the model with `- softmax`";
     }
 
     const JobSpec& job_;
