@@ -76,8 +76,9 @@ void gradient(GradientContext& g) {
                    !flag(node.attributes, "residual"),
                "conv2d is fused after differentiation");
     const bool bias = flag(node.attributes, "bias");
-    const Dims& src = g.graph().type(g.input(0)).dims;
-    const Dims& weights = g.graph().type(g.input(1)).dims;
+    // Copies: emitting a node may move what the graph holds.
+    const Dims src = g.graph().type(g.input(0)).dims;
+    const Dims weights = g.graph().type(g.input(1)).dims;
     const Attributes spatial = pick(node.attributes, {"stride", "padding", "dilation", "groups"});
     if (g.wants(0)) {
         Attributes attributes = spatial;
