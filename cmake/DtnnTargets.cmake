@@ -12,8 +12,10 @@ find_package(doctest QUIET)
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
-find_path(BLIS_INCLUDE_DIR blis.h PATH_SUFFIXES blis REQUIRED)
-find_library(BLIS_LIBRARY blis PATH_SUFFIXES blis-openmp blis-pthread blis-serial REQUIRED)
+# The serial build, linked statically: threads are ours, BLIS's OpenMP build allocates at every call even for one thread, and which
+# of Debian's three builds a shared library would get is decided by the machine's alternatives, not by us.
+find_path(BLIS_INCLUDE_DIR blis.h PATH_SUFFIXES blis-serial blis REQUIRED)
+find_library(BLIS_LIBRARY NAMES libblis.a blis PATH_SUFFIXES blis-serial REQUIRED)
 
 add_library(dtnn_options INTERFACE)
 target_include_directories(dtnn_options INTERFACE ${CMAKE_SOURCE_DIR})

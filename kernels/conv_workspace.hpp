@@ -73,4 +73,13 @@ struct RowsOuterWorkspace {
     RowsOuterWorkspace(const ConvShape& shape, std::int64_t element_bytes, int threads);
 };
 
+/// The dense "blis" kernels: the units or inputs of one matrix product, and, for the gradient of
+/// the data with a mask, what each thread keeps of one.
+inline constexpr std::int64_t kBlisSlab = 512;
+
+__attribute__((always_inline)) inline std::int64_t blis_slab_bytes(const ConvShape& shape,
+                                                                   std::int64_t element_bytes) {
+    return round_up(shape.batch * kBlisSlab * element_bytes, 64);
+}
+
 }  // namespace dtnn::kernels

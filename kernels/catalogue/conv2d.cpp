@@ -100,4 +100,38 @@ std::int64_t dense_backward_weights_direct_workspace(const Problem& problem) {
     return OuterWorkspace(dense_shape(problem), element_bytes(problem), problem.threads).bytes;
 }
 
+namespace {
+
+/// Below this the weights stay in the caches, where "direct" is as fast or faster.
+constexpr std::int64_t kBlisWeightBytes = std::int64_t{8} << 20;
+
+Refused unless_blis_pays(const Problem& problem, bool forward) {
+    const ConvShape s = dense_shape(problem);
+    if (s.weight_elements() * element_bytes(problem) < kBlisWeightBytes) {
+        return "it pays from 8 MiB of weights on";
+    }
+    if (s.batch < 16) return "it pays from 16 samples on";
+    const std::int64_t width = forward ? s.filters : s.channels;
+    if ((width + kBlisSlab - 1) / kBlisSlab < problem.threads) {
+        return "it has " + std::to_string(kBlisSlab) + (forward ? " units" : " inputs") +
+               " a thread at least";
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Refused unless_blis_pays_forward(const Problem& problem) {
+    return unless_blis_pays(problem, true);
+}
+
+Refused unless_blis_pays_backward(const Problem& problem) {
+    return unless_blis_pays(problem, false);
+}
+
+std::int64_t dense_backward_data_blis_workspace(const Problem& problem) {
+    if (!problem.flag("mask")) return 0;
+    return problem.threads * blis_slab_bytes(dense_shape(problem), element_bytes(problem));
+}
+
 }  // namespace dtnn::kernels::predicates

@@ -3,7 +3,8 @@
 /// a sample and GFLOP/s, counting every multiply-add of the definition, those with padding
 /// included, so that skipping work shows as speed.
 ///
-///   conv_bench [MODEL [THREADS]]     MODEL: simplecnn, vgg16, resnet20, all (default)
+///   conv_bench [MODEL [THREADS]]     MODEL: simplecnn, simplemlp, alexnet (dense only), vgg16,
+///                                resnet20, all (default)
 
 #include <blis.h>
 
@@ -38,6 +39,9 @@ const Layer kLayers[] = {
     {"simplecnn", "4->8 28", 4, 28, 8, 3, 1, 1, 1, false},
     {"simplecnn", "dense 1568->128", 1568, 1, 128, 0, 1, 0, 1, false},
     {"simplecnn", "dense 128->10", 128, 1, 10, 0, 1, 0, 1, false},
+    {"simplemlp", "dense 784->512", 784, 1, 512, 0, 1, 0, 1, true},
+    {"alexnet", "dense 1024->4096", 1024, 1, 4096, 0, 1, 0, 1, false},
+    {"alexnet", "dense 4096->4096", 4096, 1, 4096, 0, 1, 0, 1, false},
     {"vgg16", "3->64 32", 3, 32, 64, 3, 1, 1, 1, true},
     {"vgg16", "64->64 32", 64, 32, 64, 3, 1, 1, 1, false},
     {"vgg16", "64->128 16", 64, 16, 128, 3, 1, 1, 1, false},
@@ -171,7 +175,7 @@ int main(int argc, char** argv) {
     const std::string model = argc > 1 ? argv[1] : "all";
     const int threads = argc > 2 ? std::atoi(argv[2]) : 1;
     ThreadTeam team(threads);
-    for (const char* name : {"simplecnn", "vgg16", "resnet20"}) {
+    for (const char* name : {"simplecnn", "simplemlp", "alexnet", "vgg16", "resnet20"}) {
         if (model != "all" && model != name) continue;
         double total = 0;
         std::printf("%s, batch %d, %d threads\n", name, static_cast<int>(kBatch), threads);

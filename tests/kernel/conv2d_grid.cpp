@@ -151,9 +151,15 @@ struct Dense {
 
 std::vector<Dense> dense_layers() {
     std::vector<Dense> list;
-    const std::vector<std::vector<std::int64_t>> sizes{{64, 128, 10}, {5, 784, 128}, {7, 33, 65},
-                                                       {1, 1, 1},     {1, 300, 40},  {33, 10, 3},
-                                                       {3, 64, 512}};
+    const std::vector<std::vector<std::int64_t>> sizes{{64, 128, 10},
+                                                       {5, 784, 128},
+                                                       {7, 33, 65},
+                                                       {1, 1, 1},
+                                                       {1, 300, 40},
+                                                       {33, 10, 3},
+                                                       {3, 64, 512},
+                                                       // Large enough for "blis", slabs uneven.
+                                                       {17, 2100, 1030}};
     for (const auto& size : sizes) {
         list.push_back(
             {row_major({size[0], size[1]}), row_major({size[1], size[2]}), size[0], size[2]});

@@ -1,0 +1,171 @@
+/// dense, dense_backward_data and dense_backward_weights as matrix products of BLIS, for large
+/// layers.
+///
+/// The result is cut into slabs of kBlisSlab units (forward) or inputs (backward), whatever the
+/// number of threads, and the team divides the slabs: each is one call of BLIS on one thread, so
+/// results do not depend on the number of threads. They do depend on the processor, because BLIS
+/// chooses its own kernels at run time. Bias, relu and mask are applied to a slab while it is in
+/// the caches; diff_bias is summed in double. Error bound: depth * epsilon * sum of |products|.
+
+#include <blis.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/conv_workspace.hpp"
+#include "kernels/cpu/simd.hpp"
+#include "kernels/dense.hpp"
+#include "kernels/thread_team.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+/// c[m,n] = a[m,k] * b[k,n]. A matrix is a pointer and the elements between its rows and columns.
+template <class T>
+struct Product {
+    struct Matrix {
+        const T* data;
+        std::int64_t row, column;
+    };
+    std::int64_t m, n, k;
+    Matrix a, b;
+    T* c;
+    std::int64_t c_row;
+};
+
+/// The settings are written out, because blis.h's functions for them are inline and would be one
+/// symbol for all instruction sets. `packed`: copy the operands to panels first, which pays where
+/// both are read across their rows.
+template <class T>
+void multiply(const Product<T>& p, bool packed) {
+    rntm_t settings = BLIS_RNTM_INITIALIZER;
+    settings.num_threads = 1;
+    settings.l3_sup = !packed;
+    T one = 1;
+    T zero = 0;
+    const auto run = [&](auto function) {
+        function(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, p.m, p.n, p.k, &one,
+                 const_cast<T*>(p.a.data), p.a.row, p.a.column, const_cast<T*>(p.b.data), p.b.row,
+                 p.b.column, &zero, p.c, p.c_row, inc_t{1}, nullptr, &settings);
+    };
+    if constexpr (sizeof(T) == sizeof(float)) {
+        run(bli_sgemm_ex);
+    } else {
+        run(bli_dgemm_ex);
+    }
+}
+
+/// body(begin, end, member) for every slab of [0, width).
+template <class Body>
+void for_slabs(std::int64_t width, ThreadTeam& team, Body&& body) {
+    const std::int64_t slabs = (width + kBlisSlab - 1) / kBlisSlab;
+    team.for_ranges(slabs, 1, [&](std::int64_t first, std::int64_t last, int member) {
+        for (std::int64_t slab = first; slab < last; ++slab) {
+            const std::int64_t begin = slab * kBlisSlab;
+            body(begin, begin + kBlisSlab < width ? begin + kBlisSlab : width, member);
+        }
+    });
+}
+
+}  // namespace
+
+template <class T>
+void dense_blis(const DenseArguments<T>& a, ThreadTeam& team) {
+    const std::int64_t batch = a.shape.batch;
+    const std::int64_t inputs = a.shape.channels;
+    const std::int64_t units = a.shape.filters;
+    for_slabs(units, team, [&](std::int64_t begin, std::int64_t end, int) {
+        multiply<T>({batch,
+                     end - begin,
+                     inputs,
+                     {a.src, inputs, 1},
+                     {a.weights + begin, units, 1},
+                     a.dst + begin,
+                     units},
+                    false);
+        const T* bias = a.bias;
+        const bool relu = a.relu;
+        if (!bias && !relu) return;
+        for (std::int64_t n = 0; n < batch; ++n) {
+            T* row = a.dst + n * units;
+#pragma GCC ivdep
+            for (std::int64_t u = begin; u < end; ++u) {
+                T value = row[u];
+                if (bias) value += bias[u];
+                row[u] = relu && value < T(0) ? T(0) : value;
+            }
+        }
+    });
+}
+
+template <class T>
+void dense_backward_data_blis(const DenseBackwardDataArguments<T>& a, ThreadTeam& team) {
+    const std::int64_t batch = a.shape.batch;
+    const std::int64_t inputs = a.shape.channels;
+    const std::int64_t units = a.shape.filters;
+    for_slabs(inputs, team, [&](std::int64_t begin, std::int64_t end, int member) {
+        // diff_src may lie on the mask, so the product goes elsewhere first.
+        T* product = a.diff_src + begin;
+        std::int64_t stride = inputs;
+        if (a.mask) {
+            product = reinterpret_cast<T*>(
+                a.workspace.data() + member * blis_slab_bytes(a.shape, std::int64_t{sizeof(T)}));
+            stride = kBlisSlab;
+        }
+        multiply<T>({batch,
+                     end - begin,
+                     units,
+                     {a.diff_dst, units, 1},
+                     {a.weights + begin * units, 1, units},
+                     product,
+                     stride},
+                    true);
+        if (!a.mask) return;
+        for (std::int64_t n = 0; n < batch; ++n) {
+            const T* from = product + n * stride;
+            const T* mask = a.mask + n * inputs + begin;
+            T* to = a.diff_src + n * inputs + begin;
+#pragma GCC ivdep
+            for (std::int64_t i = 0; i < end - begin; ++i)
+                to[i] = mask[i] > T(0) ? from[i] : T(0);
+        }
+    });
+}
+
+template <class T>
+void dense_backward_weights_blis(const DenseBackwardWeightsArguments<T>& a, ThreadTeam& team) {
+    const std::int64_t batch = a.shape.batch;
+    const std::int64_t inputs = a.shape.channels;
+    const std::int64_t units = a.shape.filters;
+    for_slabs(inputs, team, [&](std::int64_t begin, std::int64_t end, int) {
+        multiply<T>({end - begin,
+                     units,
+                     batch,
+                     {a.src + begin, 1, inputs},
+                     {a.diff_dst, units, 1},
+                     a.diff_weights + begin * units,
+                     units},
+                    true);
+    });
+    if (!a.diff_bias) return;
+    constexpr std::int64_t kColumns = 64;
+    team.for_ranges(units, 8 * kColumns, [&](std::int64_t first, std::int64_t last, int) {
+        for (std::int64_t begin = first; begin < last; begin += kColumns) {
+            const std::int64_t columns = last - begin < kColumns ? last - begin : kColumns;
+            double sums[kColumns] = {};
+            for (std::int64_t n = 0; n < batch; ++n) {
+                const T* row = a.diff_dst + n * units + begin;
+                for (std::int64_t j = 0; j < columns; ++j)
+                    sums[j] += row[j];
+            }
+            for (std::int64_t j = 0; j < columns; ++j)
+                a.diff_bias[begin + j] = static_cast<T>(sums[j]);
+        }
+    });
+}
+
+DTNN_KERNEL(dense_blis, DenseArguments)
+DTNN_KERNEL(dense_backward_data_blis, DenseBackwardDataArguments)
+DTNN_KERNEL(dense_backward_weights_blis, DenseBackwardWeightsArguments)
+
+}  // namespace dtnn::kernels::DTNN_ISA
