@@ -236,6 +236,14 @@ void run_and_compare(const KernelInfo& kernel, const Case& item, const Problem& 
 bool check_case(const KernelInfo& kernel, const Case& item, DType dtype, Isa isa) {
     Problem problem = in_precision(item.problem, dtype);
     problem.isa = isa;
+    // What a run refuses of a plan must not be what a kernel is tested with, and one operand less
+    // must be noticed.
+    const auto mistake = operand_mistake(problem);
+    CHECK_MESSAGE(!mistake, describe(problem), ": ", mistake.value_or(""));
+    Problem short_of_one = problem;
+    short_of_one.sources.pop_back();
+    const bool variadic = problem.op == "concat" || problem.op == "elementwise";
+    CHECK_MESSAGE((variadic || operand_mistake(short_of_one)), "a missing operand goes unseen");
     if (const auto reason = refusal(kernel, problem)) {
         CHECK_MESSAGE(!reason->empty(), "a refusal without a reason");
         return false;
