@@ -140,8 +140,11 @@ void check_buffers(const Plan& plan, Findings& findings) {
 }
 
 void check_memory(const Plan& plan, Findings& findings) {
-    std::int64_t parameters = 0, optimizer = 0, inputs = 0;
+    std::int64_t parameters = 0, optimizer = 0, inputs = 0, end = 0;
     for (const Buffer& buffer : plan.buffers) {
+        // One that ends outside is told by check_buffers, and could overflow here.
+        if (buffer.offset <= plan.memory.arena && buffer.bytes <= plan.memory.arena - buffer.offset)
+            end = std::max(end, buffer.offset + rounded(buffer.bytes));
         if (buffer.role == BufferRole::parameter) parameters += rounded(buffer.bytes);
         if (buffer.role == BufferRole::state) optimizer += rounded(buffer.bytes);
         if (buffer.role == BufferRole::input) inputs += rounded(buffer.bytes);
@@ -155,6 +158,9 @@ void check_memory(const Plan& plan, Findings& findings) {
     compare("optimizer", memory.optimizer, optimizer);
     compare("inputs", memory.inputs, inputs);
     compare("arena", memory.arena, parameters + optimizer + inputs + memory.transient);
+    if (memory.arena > end)
+        find(findings, "memory: the arena of {} bytes ends {} bytes after the last buffer",
+             memory.arena, memory.arena - end);
 }
 
 void check_parameters(const Plan& plan, Findings& findings) {

@@ -51,6 +51,12 @@ TEST_CASE("planted faults of totals and parameters are found") {
     expect([](Plan& p) { p.memory.optimizer = 0; }, "memory: optimizer");
     expect([](Plan& p) { p.memory.inputs += 1; }, "memory: inputs");
     expect([](Plan& p) { p.memory.transient += 64; }, "memory: arena");
+    expect(
+        [](Plan& p) {
+            p.memory.transient += std::int64_t{1} << 40;
+            p.memory.arena += std::int64_t{1} << 40;
+        },
+        "after the last buffer");
     expect([](Plan& p) { p.parameters[1].buffer = 0; }, "in one buffer");
     expect([](Plan& p) { p.parameters[1].buffer = 11; }, "not persistent");
     expect([](Plan& p) { p.parameters[2].optimizer_state = false; }, "another role");
@@ -172,6 +178,6 @@ TEST_CASE("thousands of buffers are swept, not compared in pairs") {
     plan.memory.arena = offset;
     plan.memory.transient = offset - 384;
     CHECK(audit(plan).empty());
-    plan.buffers.back().offset -= 64;
+    plan.buffers[plan.buffers.size() - 2].offset -= 64;
     CHECK(audit(plan).size() == 1);
 }
