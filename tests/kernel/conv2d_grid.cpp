@@ -101,9 +101,9 @@ GRID(conv2d) {
         full.attributes["statistics"] = true;
         // The statistics add up the errors of all cells.
         Case item = with_tolerance(full, terms);
-        const auto cells = static_cast<double>(c.result().elements() / c.filters);
-        item.f32_tolerance *= 2 * std::sqrt(cells);
-        item.f64_tolerance *= 2 * std::sqrt(cells);
+        const std::int64_t cells = c.result().elements() / c.filters;
+        item.f32_tolerance *= 2 * std::sqrt(static_cast<double>(cells));
+        item.f64_tolerance *= 2 * std::sqrt(static_cast<double>(cells));
         item.in_place = {{0, 2}};
         cases.push_back(item);
     }
@@ -160,6 +160,7 @@ std::vector<Dense> dense_layers() {
                                                        {3, 64, 512},
                                                        // Large enough for "blis", slabs uneven.
                                                        {17, 2100, 1030}};
+    list.reserve(sizes.size());
     for (const auto& size : sizes) {
         list.push_back(
             {row_major({size[0], size[1]}), row_major({size[1], size[2]}), size[0], size[2]});
