@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace dtnn::compiler {
@@ -135,14 +136,24 @@ std::string json_place(const Span& span) {
                        json_text(span.place.file), span.place.line, span.place.column, span.width);
 }
 
+std::string json_notes(const std::vector<Note>& notes) {
+    std::string result;
+    for (const Note& note : notes)
+        result += fmt::format("{}{{{},\"text\":{}}}", result.empty() ? "" : ",",
+                              json_place(note.span), json_text(note.text));
+    return result;
+}
+
 std::vector<const Diagnostic*> in_file_order(
     const std::vector<Diagnostic>& diagnostics,
     const std::vector<std::pair<std::string, std::string>>& files) {
+    std::map<std::string_view, std::size_t> ranks;
+    for (std::size_t i = 0; i < files.size(); ++i)
+        ranks.emplace(files[i].first, i);
     const auto rank = [&](const Diagnostic* diagnostic) {
         const Place& place = diagnostic->span.place;
-        std::size_t file = 0;
-        while (file < files.size() && files[file].first != place.file)
-            ++file;
+        const auto found = ranks.find(place.file);
+        const std::size_t file = found == ranks.end() ? files.size() : found->second;
         return std::tuple(file + (place.file.empty() ? 1 : 0), place.line, place.column);
     };
     std::vector<const Diagnostic*> order;
@@ -152,6 +163,38 @@ std::vector<const Diagnostic*> in_file_order(
     std::stable_sort(order.begin(), order.end(),
                      [&](const Diagnostic* a, const Diagnostic* b) { return rank(a) < rank(b); });
     return order;
+}
+
+std::string key_of(Code code, const Span& span) {
+    return fmt::format("{}:{}:{}:{}:{}", static_cast<int>(code), span.place.line, span.place.column,
+                       span.width, span.place.file);
+}
+
+std::string render_note(const Note& note, const Lines& lines, const Paint& paint) {
+    return fmt::format("{}{}{}{}note:{} {}\n", paint.bold,
+                       note.span.place.file.empty() ? "" : location(note.span.place), paint.reset,
+                       paint.note, paint.reset, note.text) +
+           excerpt(lines.find(note.span.place.file), note.span, paint);
+}
+
+std::string render_one(const Diagnostic& diagnostic, const Lines& lines, const Paint& paint) {
+    const bool error = diagnostic.severity == Severity::error;
+    std::string result = fmt::format(
+        "{}{}{}{}{}:{}{} {}{} [{}]\n", paint.bold, location(diagnostic.span.place), paint.reset,
+        error ? paint.error : paint.warning, error ? "error" : "warning", paint.reset, paint.bold,
+        diagnostic.text, paint.reset, dashed(info(diagnostic.code).name));
+    result += excerpt(lines.find(diagnostic.span.place.file), diagnostic.span, paint);
+    for (const Note& note : diagnostic.notes)
+        result += render_note(note, lines, paint);
+    for (const Note& note : diagnostic.chain)
+        result += render_note(note, lines, paint);
+    if (!diagnostic.help.empty())
+        result += fmt::format("{}help:{} {}\n", paint.help, paint.reset, diagnostic.help);
+    return result;
+}
+
+std::string counted(int count, std::string_view what) {
+    return fmt::format("{} more {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -170,15 +213,39 @@ std::string dashed(std::string_view name) {
     return result;
 }
 
+Diagnostic& Diagnostics::add(Code code, Severity severity, Span span, std::string text) {
+    if (severity == Severity::error) ++errors_;
+    if (!span.place.file.empty() && !said_.insert(key_of(code, span)).second) {
+        dropped_ = {};
+        return dropped_;
+    }
+    diagnostics_.push_back({code, severity, std::move(span), std::move(text), {}, {}, {}});
+    Diagnostic& added = diagnostics_.back();
+    for (auto context = contexts_.rbegin(); context != contexts_.rend(); ++context)
+        added.chain.push_back((*context)->describe());
+    return added;
+}
+
 Diagnostic& Diagnostics::error(Code code, Span span, std::string text) {
-    ++errors_;
-    diagnostics_.push_back({code, Severity::error, std::move(span), std::move(text), {}, {}});
-    return diagnostics_.back();
+    return add(code, Severity::error, std::move(span), std::move(text));
 }
 
 Diagnostic& Diagnostics::warning(Code code, Span span, std::string text) {
-    diagnostics_.push_back({code, Severity::warning, std::move(span), std::move(text), {}, {}});
-    return diagnostics_.back();
+    return add(code, Severity::warning, std::move(span), std::move(text));
+}
+
+void Diagnostics::merge(const Diagnostics& other) {
+    for (const auto& [name, text] : other.files_)
+        add_file(name, text);
+    std::set<std::tuple<std::string, std::string>> here;
+    for (const Diagnostic& one : diagnostics_)
+        here.emplace(key_of(one.code, one.span), one.text);
+    for (const Diagnostic& one : other.diagnostics_) {
+        if (!here.emplace(key_of(one.code, one.span), one.text).second) continue;
+        said_.insert(key_of(one.code, one.span));
+        diagnostics_.push_back(one);
+        if (one.severity == Severity::error) ++errors_;
+    }
 }
 
 void Diagnostics::add_file(const std::string& name, std::string text) {
@@ -199,43 +266,40 @@ int Diagnostics::exit_code() const {
     return result;
 }
 
-std::string Diagnostics::render(bool color) const {
+std::string Diagnostics::render(bool color, int limit) const {
     const Paint& paint = color ? kColored : kPlain;
     const Lines lines(files_);
     std::string result;
+    int errors = 0, warnings = 0;
     for (const Diagnostic* diagnostic : in_file_order(diagnostics_, files_)) {
-        const bool error = diagnostic->severity == Severity::error;
-        result +=
-            fmt::format("{}{}{}{}{}:{}{} {}{} [{}]\n", paint.bold, location(diagnostic->span.place),
-                        paint.reset, error ? paint.error : paint.warning,
-                        error ? "error" : "warning", paint.reset, paint.bold, diagnostic->text,
-                        paint.reset, dashed(info(diagnostic->code).name));
-        result += excerpt(lines.find(diagnostic->span.place.file), diagnostic->span, paint);
-        for (const Note& note : diagnostic->notes) {
-            result += fmt::format("{}{}{}{}note:{} {}\n", paint.bold,
-                                  note.span.place.file.empty() ? "" : location(note.span.place),
-                                  paint.reset, paint.note, paint.reset, note.text);
-            result += excerpt(lines.find(note.span.place.file), note.span, paint);
-        }
-        if (!diagnostic->help.empty())
-            result += fmt::format("{}help:{} {}\n", paint.help, paint.reset, diagnostic->help);
+        int& count = diagnostic->severity == Severity::error ? errors : warnings;
+        if (++count <= limit || limit <= 0) result += render_one(*diagnostic, lines, paint);
     }
+    const int more_errors = limit > 0 ? std::max(0, errors - limit) : 0;
+    const int more_warnings = limit > 0 ? std::max(0, warnings - limit) : 0;
+    if (more_errors + more_warnings > 0)
+        result += fmt::format("and {}{}{}; --max-errors 0 shows all\n",
+                              more_errors > 0 ? counted(more_errors, "error") : "",
+                              more_errors > 0 && more_warnings > 0 ? ", " : "",
+                              more_warnings > 0 ? counted(more_warnings, "warning") : "");
     return result;
 }
 
 std::string Diagnostics::render_json() const {
-    std::string result = "{\"version\":1,\"diagnostics\":[";
+    const auto errors = std::count_if(diagnostics_.begin(), diagnostics_.end(),
+                                      [](const auto& d) { return d.severity == Severity::error; });
+    std::string result =
+        fmt::format("{{\"version\":1,\"errors\":{},\"warnings\":{},\"diagnostics\":[", errors,
+                    static_cast<std::ptrdiff_t>(diagnostics_.size()) - errors);
     bool first = true;
     for (const Diagnostic* diagnostic : in_file_order(diagnostics_, files_)) {
-        std::string notes;
-        for (const Note& note : diagnostic->notes)
-            notes += fmt::format("{}{{{},\"text\":{}}}", notes.empty() ? "" : ",",
-                                 json_place(note.span), json_text(note.text));
         result += fmt::format(
-            "{}\n{{\"code\":{},\"severity\":\"{}\",{},\"text\":{},\"notes\":[{}],\"help\":{}}}",
+            "{}\n{{\"code\":{},\"severity\":\"{}\",{},\"text\":{},\"notes\":[{}],\"chain\":[{}],"
+            "\"help\":{}}}",
             first ? "" : ",", json_text(dashed(info(diagnostic->code).name)),
             diagnostic->severity == Severity::error ? "error" : "warning",
-            json_place(diagnostic->span), json_text(diagnostic->text), notes,
+            json_place(diagnostic->span), json_text(diagnostic->text),
+            json_notes(diagnostic->notes), json_notes(diagnostic->chain),
             json_text(diagnostic->help));
         first = false;
     }

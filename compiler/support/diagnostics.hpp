@@ -2,9 +2,12 @@
 /// What the compiler says about a user's input. Every kind of diagnostic is a line in
 /// diagnostics.def.
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -51,31 +54,83 @@ struct Diagnostic {
     std::string text;  ///< lower case, the observed fact first, then the rule
     std::vector<Note> notes;
     std::string help;  ///< empty: none
+    /// How the place was reached (uses of blocks, repetitions), innermost first; shown as notes
+    /// behind `notes`. Filled in from the living contexts.
+    std::vector<Note> chain;
 };
 
 /// Collects diagnostics and the text of the files they point into. One per command; nothing is
 /// printed here.
+///
+/// A mistake is said once: a diagnostic of the same code at the same place (file, line, column,
+/// width) as an earlier one is dropped. Without a file every one is kept.
 class Diagnostics {
   public:
+    /// The reference is good until the next diagnostic; of a dropped one it leads to an object that
+    /// nobody reads.
     Diagnostic& error(Code code, Span span, std::string text);
     Diagnostic& warning(Code code, Span span, std::string text);
     void add_file(const std::string& name, std::string text);  ///< so that lines can be shown
     const std::string* file_text(const std::string& name) const;
 
+    /// Takes over what another one collected, with the texts it points into; what is here already,
+    /// by code, place and text, is dropped.
+    void merge(const Diagnostics& other);
+
+    /// While it lives, every diagnostic gets the note that `describe` makes:
+    ///
+    ///     Diagnostics::Context context(diagnostics, [&] { return Note{span, "in block ..."}; });
+    ///
+    /// `describe` is called only when there is a diagnostic, so a context costs two pointers. They
+    /// are left in the opposite order of their making, as scopes are.
+    class ContextBase {
+      public:
+        virtual Note describe() const = 0;
+        ContextBase(const ContextBase&) = delete;
+        ContextBase& operator=(const ContextBase&) = delete;
+
+      protected:
+        explicit ContextBase(Diagnostics& diagnostics) : diagnostics_(diagnostics) {
+            diagnostics_.contexts_.push_back(this);
+        }
+        ~ContextBase() { diagnostics_.contexts_.pop_back(); }
+
+      private:
+        Diagnostics& diagnostics_;
+    };
+    template <class Describe>
+    class Context final : public ContextBase {
+      public:
+        Context(Diagnostics& diagnostics, Describe describe)
+            : ContextBase(diagnostics), describe_(std::move(describe)) {}
+        Note describe() const override { return describe_(); }
+
+      private:
+        Describe describe_;
+    };
+
     bool has_errors() const { return errors_ > 0; }
+    /// Errors so far, dropped ones included: it has grown when something was wrong, said again or
+    /// not.
     int error_count() const { return errors_; }
     int exit_code() const;  ///< 0 without errors, else the largest of the codes'
     const std::vector<Diagnostic>& all() const { return diagnostics_; }
 
-    /// All of them, by file (in the order files were added), line and column, in the form of DESIGN
-    /// section 8.
-    std::string render(bool color) const;
-    std::string render_json()
-        const;  ///< {"version":1,"diagnostics":[{code,severity,file,line,column,width,text,notes,help}]}
+    /// By file (in the order files were added), line and column, in the form of DESIGN section 8:
+    /// at most `limit` errors and as many warnings (0: all), then how many more there are.
+    std::string render(bool color, int limit = 0) const;
+    /// All of them: {"version":1,"errors":N,"warnings":N,"diagnostics":[{code,severity,file,line,
+    /// column,width,text,notes,chain,help}]}.
+    std::string render_json() const;
 
   private:
+    Diagnostic& add(Code code, Severity severity, Span span, std::string text);
+
     std::vector<Diagnostic> diagnostics_;
     std::vector<std::pair<std::string, std::string>> files_;
+    std::vector<const ContextBase*> contexts_;  ///< outermost first
+    std::unordered_set<std::string> said_;      ///< code and place of those with a file
+    Diagnostic dropped_{};
     int errors_ = 0;
 };
 

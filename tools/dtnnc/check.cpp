@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <set>
 
 #include "compiler/frontend/specs.hpp"
 #include "compiler/support/diagnostics.hpp"
@@ -20,34 +19,19 @@ int print_diagnostics(const compiler::Diagnostics& diagnostics, const CommonOpti
     if (options.format == "json")
         fmt::print("{}", diagnostics.render_json());
     else if (!diagnostics.all().empty())
-        fmt::print(stderr, "{}", diagnostics.render(use_color(options.color, stderr)));
+        fmt::print(stderr, "{}",
+                   diagnostics.render(use_color(options.color, stderr), options.max_errors));
     return diagnostics.exit_code();
 }
 
 int check(const std::vector<std::string>& specs, const CommonOptions& options) {
     const compiler::LoadOptions load{options.spec_path, options.settings};
     compiler::Diagnostics all;
-    std::set<std::string> said;
     for (const std::string& spec : specs) {
         // Every spec is judged by itself; what two of them share and break is said once.
         compiler::Diagnostics own;
         check_spec(spec, load, own);
-        const auto show = [&](const compiler::Span& span) {
-            if (const std::string* text = own.file_text(span.place.file))
-                all.add_file(span.place.file, *text);
-        };
-        for (const compiler::Diagnostic& one : own.all()) {
-            const compiler::Place& place = one.span.place;
-            if (!said.insert(
-                         fmt::format("{}:{}:{}:{}", place.file, place.line, place.column, one.text))
-                     .second)
-                continue;
-            show(one.span);
-            for (const compiler::Note& note : one.notes)
-                show(note.span);
-            compiler::Diagnostic& copy = all.error(one.code, one.span, one.text);
-            copy = one;
-        }
+        all.merge(own);
     }
     return print_diagnostics(all, options);
 }

@@ -18,6 +18,7 @@ struct CommonOptions {
     std::vector<std::string> spec_path;
     std::string format = "text";  ///< text or json
     std::string color = "auto";   ///< auto, always or never
+    int max_errors = 20;          ///< shown as text; 0: all
 };
 
 /// What `compile` takes beyond them; `summary` and `diff` compile specs with the defaults.

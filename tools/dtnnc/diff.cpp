@@ -23,7 +23,12 @@ std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan
     }
     compiler::Diagnostics diagnostics;
     std::optional<plan::Plan> plan = compile_spec(spec, compile, options, diagnostics);
-    if (!plan) print_diagnostics(diagnostics, {{}, {}, "text", options.color});
+    if (!plan) {
+        // Differences may be wanted as JSON; what keeps them from being found is for people.
+        CommonOptions as_text = options;
+        as_text.format = "text";
+        print_diagnostics(diagnostics, as_text);
+    }
     return plan;
 }
 

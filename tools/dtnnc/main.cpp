@@ -49,6 +49,11 @@ void add_common(CLI::App& command, CommonOptions& options, bool specs) {
         ->check(CLI::IsMember({"auto", "always", "never"}));
     if (!specs) return;
     command
+        .add_option("--max-errors", options.max_errors,
+                    "Most errors that are shown as text; 0 shows all")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    command
         .add_option("--set", options.settings,
                     "Sets a field: training.batch_size=128; may be given again")
         ->allow_extra_args(false)

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "compiler/support/check.hpp"
 
 using namespace dtnn::compiler;
@@ -83,12 +85,106 @@ TEST_CASE("colour adds sequences and nothing else") {
 TEST_CASE("the JSON form quotes what needs it") {
     Diagnostics diagnostics;
     diagnostics.error(Code::bad_name, {{"a\"b", 1, 2}, 3}, "tab\there").help = "back\\slash";
-    CHECK_EQ(diagnostics.render_json(),
-             "{\"version\":1,\"diagnostics\":[\n{\"code\":\"bad-name\",\"severity\":\"error\","
-             "\"file\":\"a\\\"b\","
-             "\"line\":1,\"column\":2,\"width\":3,\"text\":\"tab\\u0009here\",\"notes\":[],"
-             "\"help\":\"back\\\\slash\"}"
-             "\n]}\n");
+    CHECK_EQ(
+        diagnostics.render_json(),
+        "{\"version\":1,\"errors\":1,\"warnings\":0,\"diagnostics\":[\n{\"code\":\"bad-name\","
+        "\"severity\":\"error\","
+        "\"file\":\"a\\\"b\","
+        "\"line\":1,\"column\":2,\"width\":3,\"text\":\"tab\\u0009here\",\"notes\":[],\"chain\":[],"
+        "\"help\":\"back\\\\slash\"}"
+        "\n]}\n");
+}
+
+TEST_CASE("a mistake is said once, but counted whenever it is met") {
+    Diagnostics diagnostics;
+    diagnostics.error(Code::wrong_type, {{"f", 1, 2}, 3}, "first");
+    diagnostics.error(Code::wrong_type, {{"f", 1, 2}, 3}, "again").help = "unseen";
+    CHECK_EQ(diagnostics.all().size(), 1);
+    CHECK_EQ(diagnostics.all()[0].help, "");
+    CHECK_EQ(diagnostics.error_count(), 2);
+    // Another code, place, width or file is another mistake; so is everything without a place.
+    diagnostics.error(Code::out_of_range, {{"f", 1, 2}, 3}, "x");
+    diagnostics.error(Code::wrong_type, {{"f", 1, 2}, 4}, "x");
+    diagnostics.error(Code::wrong_type, {{"f", 2, 2}, 3}, "x");
+    diagnostics.error(Code::wrong_type, {{"g", 1, 2}, 3}, "x");
+    diagnostics.error(Code::wrong_type, {}, "x");
+    diagnostics.error(Code::wrong_type, {}, "x");
+    CHECK_EQ(diagnostics.all().size(), 7);
+}
+
+TEST_CASE("living contexts are told, innermost first, between notes and help") {
+    Diagnostics diagnostics;
+    diagnostics.add_file("f", "uses\nblock\n");
+    int described = 0;
+    Diagnostics::Context outer(diagnostics, [&] {
+        ++described;
+        return Note{{{"f", 1, 1}, 4}, "in block `b`, used here"};
+    });
+    {
+        Diagnostics::Context inner(diagnostics, [&] {
+            ++described;
+            return Note{{}, "in repetition 2 of 3"};
+        });
+        CHECK_EQ(described, 0);
+        Diagnostic& error = diagnostics.error(Code::shape_error, {{"f", 2, 1}, 5}, "x");
+        error.notes.push_back({{}, "a note"});
+        error.help = "a help";
+    }
+    diagnostics.error(Code::wrong_type, {{"f", 2, 2}, 1}, "y");
+    CHECK_EQ(described, 3);
+    CHECK_EQ(diagnostics.render(false),
+             "f:2:1: error: x [shape-error]\n"
+             "    2 | block\n"
+             "      | ^~~~~\n"
+             "note: a note\n"
+             "note: in repetition 2 of 3\n"
+             "f:1:1: note: in block `b`, used here\n"
+             "    1 | uses\n"
+             "      | ^~~~\n"
+             "help: a help\n"
+             "f:2:2: error: y [wrong-type]\n"
+             "    2 | block\n"
+             "      |  ^\n"
+             "f:1:1: note: in block `b`, used here\n"
+             "    1 | uses\n"
+             "      | ^~~~\n");
+    CHECK_NE(diagnostics.render_json().find("\"chain\":[{\"file\":\"\""), std::string::npos);
+}
+
+TEST_CASE("text shows as many errors as asked for, JSON all") {
+    Diagnostics diagnostics;
+    for (int line = 1; line <= 57; ++line)
+        diagnostics.error(Code::wrong_type, {{"f", line, 1}, 1}, "x");
+    diagnostics.warning(Code::unused_layer, {{"f", 1, 1}, 1}, "y");
+    const auto lines = [](const std::string& text) {
+        return std::count(text.begin(), text.end(), '\n');
+    };
+    CHECK_EQ(lines(diagnostics.render(false)), 58);
+    CHECK_EQ(lines(diagnostics.render(false, 0)), 58);
+    CHECK_EQ(lines(diagnostics.render(false, 57)), 58);
+    const std::string text = diagnostics.render(false, 20);
+    CHECK_EQ(lines(text), 22);
+    CHECK(text.ends_with("and 37 more errors; --max-errors 0 shows all\n"));
+    CHECK(diagnostics.render(false, 56).ends_with("and 1 more error; --max-errors 0 shows all\n"));
+    diagnostics.warning(Code::unused_layer, {{"f", 2, 1}, 1}, "y");
+    CHECK(diagnostics.render(false, 1).ends_with(
+        "and 56 more errors, 1 more warning; --max-errors 0 shows all\n"));
+    CHECK_NE(diagnostics.render_json().find("\"errors\":57,\"warnings\":2"), std::string::npos);
+}
+
+TEST_CASE("what two commands' parts say alike is merged into one") {
+    Diagnostics all, one, two;
+    one.add_file("f", "abc");
+    one.error(Code::wrong_type, {{"f", 1, 1}, 1}, "x");
+    two.error(Code::wrong_type, {{"f", 1, 1}, 1}, "seen otherwise");
+    two.error(Code::over_budget, {}, "z");
+    all.merge(one);
+    all.merge(one);
+    all.merge(two);
+    all.merge(two);
+    CHECK_EQ(all.all().size(), 3);
+    CHECK_EQ(all.exit_code(), 4);
+    CHECK(all.file_text("f"));
 }
 
 TEST_CASE("every kind of diagnostic is explained and has an exit code of the list") {
