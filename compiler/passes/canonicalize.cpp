@@ -1,6 +1,7 @@
 #include "compiler/passes/canonicalize.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/spatial.hpp"
@@ -90,6 +91,16 @@ const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& no
     return nullptr;
 }
 
+/// The node with which the graph says what a layer for users means; nothing for other operators.
+std::optional<Node> general_form(const Graph& graph, Node node) {
+    if (node.op == "depthwise_conv2d") {
+        node.op = "conv2d";
+        node.attributes["groups"] = graph.type(node.inputs[0]).dims[1];
+        return node;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 Graph canonicalize(const Graph& graph, PassContext&) {
@@ -116,6 +127,9 @@ Graph canonicalize(const Graph& graph, PassContext&) {
             dense.inputs[0] = r.map(flattened_image(graph, node.inputs[0]));
             r.replace(node.outputs[0],
                       emit(r, std::move(dense), graph.value(node.outputs[0]).name)[0]);
+        } else if (auto general = general_form(r.graph(), r.mapped(node))) {
+            r.replace(node.outputs[0],
+                      emit(r, std::move(*general), graph.value(node.outputs[0]).name)[0]);
         } else {
             r.copy(node);
         }

@@ -9,6 +9,7 @@ namespace dtnn::compiler {
 ///     %l = categorical_cross_entropy(%p, %t)
 ///     %f = flatten(%x: T[N,C,H,W])                    ->  %d = dense(%x, @w: T[C,H,W,units])
 ///     %d = dense(%f, @w: T[C*H*W,units])
+///     %y = depthwise_conv2d(%x: T[N,C,H,W], @w)       ->  %y = conv2d(%x, @w) {groups=C}
 ///
 /// Dropout of rate 0, 1x1 pools of stride 1, sums and concatenations of one operand, flattened
 /// rows and the second of two relus are removed. A parameter keeps the shape that users know.
