@@ -13,7 +13,8 @@ namespace {
 
 bool is_structural(FieldType type) {
     return type == FieldType::reference || type == FieldType::variant ||
-           type == FieldType::layers || type == FieldType::branches || type == FieldType::text_list;
+           type == FieldType::layers || type == FieldType::branches ||
+           type == FieldType::text_list || type == FieldType::mapping || type == FieldType::any;
 }
 
 std::string wanted_type(const Field& field) {

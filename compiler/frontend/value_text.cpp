@@ -43,6 +43,10 @@ std::string_view describe(FieldType type) {
             return "a list of layers";
         case FieldType::branches:
             return "a list of lists of layers";
+        case FieldType::mapping:
+            return "a map of names";
+        case FieldType::any:
+            return "a value";
     }
     return "";
 }

@@ -27,6 +27,8 @@ enum class FieldType {
                 ///< names
     layers,     ///< a list of layers
     branches,   ///< a list of lists of layers
+    mapping,    ///< a map whose keys are the user's own names
+    any,        ///< a value whose type another field names
 };
 
 struct Field {
