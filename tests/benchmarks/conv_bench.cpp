@@ -4,7 +4,7 @@
 /// included, so that skipping work shows as speed.
 ///
 ///   conv_bench [MODEL [THREADS]]     MODEL: simplecnn, simplemlp, alexnet (dense only), vgg16,
-///                                resnet20, all (default)
+///                                resnet20, mobilenet (depthwise only), all (default)
 
 #include <blis.h>
 
@@ -32,6 +32,7 @@ struct Layer {
     std::int64_t channels, size, filters, kernel, stride, padding;  ///< kernel 0: dense
     int count;
     bool first;  ///< needs no gradient to its source
+    std::int64_t groups = 1;
 };
 
 const Layer kLayers[] = {
@@ -58,6 +59,15 @@ const Layer kLayers[] = {
     {"resnet20", "32->32 16", 32, 16, 32, 3, 1, 1, 5, false},
     {"resnet20", "32->64 16/2", 32, 16, 64, 3, 2, 1, 1, false},
     {"resnet20", "64->64 8", 64, 8, 64, 3, 1, 1, 5, false},
+    {"mobilenet", "32 112", 32, 112, 32, 3, 1, 1, 1, false, 32},
+    {"mobilenet", "64 112/2", 64, 112, 64, 3, 2, 1, 1, false, 64},
+    {"mobilenet", "128 56", 128, 56, 128, 3, 1, 1, 1, false, 128},
+    {"mobilenet", "128 56/2", 128, 56, 128, 3, 2, 1, 1, false, 128},
+    {"mobilenet", "256 28", 256, 28, 256, 3, 1, 1, 1, false, 256},
+    {"mobilenet", "256 28/2", 256, 28, 256, 3, 2, 1, 1, false, 256},
+    {"mobilenet", "512 14", 512, 14, 512, 3, 1, 1, 5, false, 512},
+    {"mobilenet", "512 14/2", 512, 14, 512, 3, 2, 1, 1, false, 512},
+    {"mobilenet", "1024 7", 1024, 7, 1024, 3, 1, 1, 1, false, 1024},
 };
 
 struct Memory {
@@ -137,10 +147,11 @@ std::vector<Problem> problems(const Layer& layer, int threads) {
     const TensorDesc dst = dense ? TensorDesc{DType::f32, {kBatch, layer.filters}, {}}
                                  : TensorDesc{DType::f32, {kBatch, layer.filters, out, out}, image};
     const TensorDesc weights =
-        dense ? TensorDesc{DType::f32, {layer.channels, layer.filters}, {}}
-              : TensorDesc{DType::f32,
-                           {layer.filters, layer.channels, layer.kernel, layer.kernel},
-                           {2, 3, 1, 0}};
+        dense
+            ? TensorDesc{DType::f32, {layer.channels, layer.filters}, {}}
+            : TensorDesc{DType::f32,
+                         {layer.filters, layer.channels / layer.groups, layer.kernel, layer.kernel},
+                         {2, 3, 1, 0}};
     const TensorDesc bias{DType::f32, {layer.filters}, {}};
     const std::string op = dense ? "dense" : "conv2d";
     for (Problem& problem : result) {
@@ -152,6 +163,7 @@ std::vector<Problem> problems(const Layer& layer, int threads) {
         problem.attributes["stride"] = std::vector<std::int64_t>(2, layer.stride);
         problem.attributes["padding"] = std::vector<std::int64_t>(4, layer.padding);
         problem.attributes["dilation"] = std::vector<std::int64_t>(2, 1);
+        problem.attributes["groups"] = layer.groups;
     }
     result[0].op = op;
     result[0].attributes["epilogue"] = std::string("relu");
@@ -175,7 +187,8 @@ int main(int argc, char** argv) {
     const std::string model = argc > 1 ? argv[1] : "all";
     const int threads = argc > 2 ? std::atoi(argv[2]) : 1;
     ThreadTeam team(threads);
-    for (const char* name : {"simplecnn", "simplemlp", "alexnet", "vgg16", "resnet20"}) {
+    for (const char* name :
+         {"simplecnn", "simplemlp", "alexnet", "vgg16", "resnet20", "mobilenet"}) {
         if (model != "all" && model != name) continue;
         double total = 0;
         std::printf("%s, batch %d, %d threads\n", name, static_cast<int>(kBatch), threads);
@@ -191,8 +204,8 @@ int main(int argc, char** argv) {
                     layer.kernel == 0
                         ? 1
                         : (layer.size + 2 * layer.padding - layer.kernel) / layer.stride + 1;
-                const std::int64_t depth =
-                    layer.channels * std::max<std::int64_t>(1, layer.kernel * layer.kernel);
+                const std::int64_t depth = layer.channels / layer.groups *
+                                           std::max<std::int64_t>(1, layer.kernel * layer.kernel);
                 const double work =
                     2.0 * static_cast<double>(kBatch * out * out * depth * layer.filters);
                 std::printf("  %-16s %-24s", layer.name, problem.op.c_str());
@@ -204,7 +217,7 @@ int main(int argc, char** argv) {
                     std::printf("  %s %.2f us %.1f", std::string(kernel.name).c_str(),
                                 taken / kBatch * 1e6, work / taken * 1e-9);
                 }
-                if (pixels != 0) {
+                if (pixels != 0 && layer.groups == 1) {
                     const double blis =
                         time_blis(kBatch * out * out, layer.filters, depth, threads);
                     std::printf("  blis product %.1f", work / blis * 1e-9);

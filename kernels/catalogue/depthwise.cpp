@@ -1,0 +1,25 @@
+/// What the depthwise convolution kernels refuse and need.
+
+#include "kernels/catalogue/predicates.hpp"
+#include "kernels/depthwise_workspace.hpp"
+
+namespace dtnn::kernels::predicates {
+
+Refused unless_depthwise(const Problem& problem) {
+    if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
+    const char* refusal = depthwise_refusal(conv_shape(problem));
+    return refusal ? Refused(refusal) : std::nullopt;
+}
+
+std::int64_t depthwise_workspace(const Problem& problem) {
+    return DepthwiseWorkspace(conv_shape(problem), problem.threads, problem.flag("statistics"))
+        .bytes;
+}
+
+std::int64_t depthwise_outer_workspace(const Problem& problem) {
+    return DepthwiseOuterWorkspace(conv_shape(problem), problem.dtype == DType::f64 ? 8 : 4,
+                                   problem.threads)
+        .bytes;
+}
+
+}  // namespace dtnn::kernels::predicates

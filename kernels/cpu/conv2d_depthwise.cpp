@@ -1,0 +1,48 @@
+/// conv2d and conv2d_backward_data with one filter per channel: see depthwise_conv.hpp.
+
+#include "kernels/conv2d.hpp"
+#include "kernels/cpu/depthwise_conv.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+
+template <class T>
+void conv2d_depthwise(const Conv2dArguments<T>& a, ThreadTeam& team) {
+    const ConvShape& s = a.shape;
+    DepthwiseConv<T> conv;
+    conv.batch = s.batch;
+    conv.weights = a.weights;
+    conv.y = {s.height, s.out_height, s.kernel_height,  s.stride_height,
+              1,        -s.pad_top,   s.dilation_height};
+    conv.x = {s.width, s.out_width, s.kernel_width,  s.stride_width,
+              1,       -s.pad_left, s.dilation_width};
+    conv.row.channels = s.channels;
+    conv.row.src = a.src;
+    conv.row.dst = a.dst;
+    conv.row.bias = a.bias;
+    conv.row.residual = a.residual;
+    conv.row.relu = a.relu;
+    depthwise(conv, DepthwiseWorkspace(s, team.size(), a.statistics != nullptr), a.workspace,
+              a.statistics, team);
+}
+
+template <class T>
+void conv2d_backward_data_depthwise(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
+    const ConvShape& s = a.shape;
+    DepthwiseConv<T> conv;
+    conv.batch = s.batch;
+    conv.weights = a.weights;
+    conv.y = {s.out_height,    s.height,  s.kernel_height,   1,
+              s.stride_height, s.pad_top, -s.dilation_height};
+    conv.x = {s.out_width,    s.width,    s.kernel_width,   1,
+              s.stride_width, s.pad_left, -s.dilation_width};
+    conv.row.channels = s.channels;
+    conv.row.src = a.diff_dst;
+    conv.row.dst = a.diff_src;
+    conv.row.mask = a.mask;
+    depthwise(conv, DepthwiseWorkspace(s, team.size(), false), a.workspace, nullptr, team);
+}
+
+DTNN_KERNEL(conv2d_depthwise, Conv2dArguments)
+DTNN_KERNEL(conv2d_backward_data_depthwise, Conv2dBackwardDataArguments)
+
+}  // namespace dtnn::kernels::DTNN_ISA

@@ -1,0 +1,47 @@
+#pragma once
+/// How the "depthwise" convolution kernels divide their workspace; see conv_workspace.hpp. All
+/// offsets are bytes, multiples of 64.
+
+#include <cstdint>
+
+#include "kernels/conv_workspace.hpp"
+
+namespace dtnn::kernels {
+
+/// Why the kernels do not suit the shape: they take one filter per channel.
+inline const char* depthwise_refusal(const ConvShape& s) {
+    if (s.groups == 1) return "it has no groups";
+    if (s.group_channels() != 1 || s.group_filters() != 1) {
+        return "a group is not one channel and one filter";
+    }
+    return nullptr;
+}
+
+/// conv2d and conv2d_backward_data: for each thread two lists of taps (of a row, and of a cell at
+/// the image's edge) and, forward, its sums for the statistics.
+struct DepthwiseWorkspace {
+    static constexpr std::int64_t kTapBytes = 32;
+    std::int64_t taps_per_thread = 0, statistics = 0, statistics_per_thread = 0, bytes = 0;
+
+    __attribute__((always_inline))
+    DepthwiseWorkspace(const ConvShape& s, int threads, bool with_statistics) {
+        taps_per_thread = round_up(2 * s.taps() * kTapBytes, 64);
+        statistics = threads * taps_per_thread;
+        statistics_per_thread = with_statistics ? round_up(2 * s.filters * 8, 64) : 0;
+        bytes = statistics + threads * statistics_per_thread;
+    }
+};
+
+/// conv2d_backward_weights: for each thread its sums for the bias and its own weights.
+struct DepthwiseOuterWorkspace {
+    std::int64_t weights = 0, bytes_per_thread = 0, bytes = 0;
+
+    __attribute__((always_inline))
+    DepthwiseOuterWorkspace(const ConvShape& s, std::int64_t element_bytes, int threads) {
+        weights = round_up(s.filters * 8, 64);
+        bytes_per_thread = weights + round_up(s.weight_elements() * element_bytes, 64);
+        bytes = threads * bytes_per_thread;
+    }
+};
+
+}  // namespace dtnn::kernels
