@@ -5,6 +5,13 @@
 namespace dtnn::kernels {
 namespace {
 
+/// The strides along batch, channels, rows and columns of an image of `dims`, stored as one row of
+/// channels for each pixel.
+std::array<std::int64_t, 4> strides_of_rows(const TensorDesc& rows, const Dims& dims) {
+    const Dims own = strides_of(rows);
+    return {own[0] * dims[2] * dims[3], own[1], own[0] * dims[3], own[0]};
+}
+
 /// The strides of `tensor` along the axes of `dims`, which splits or equals its axes (the last axes
 /// of `dims` make up the last axis of `tensor` in row-major order).
 std::array<std::int64_t, 4> strides_along(const TensorDesc& tensor, const Dims& dims) {
@@ -48,8 +55,9 @@ CopyArguments<T> CopyArguments<T>::bind(const Problem& problem, Sources sources,
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
         arguments.dims[4 - dims.size() + axis] = dims[axis];
     }
-    arguments.src_strides = strides_along(src, dims);
-    arguments.dst_strides = strides_along(dst, dims);
+    const bool to_rows = problem.op == "pixels_to_rows", to_pixels = problem.op == "rows_to_pixels";
+    arguments.src_strides = to_pixels ? strides_of_rows(src, dims) : strides_along(src, dims);
+    arguments.dst_strides = to_rows ? strides_of_rows(dst, dims) : strides_along(dst, dims);
     arguments.same_order = true;
     for (std::size_t axis = 0; axis < 4; ++axis) {
         if (arguments.dims[axis] > 1 &&

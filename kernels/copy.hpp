@@ -8,8 +8,9 @@
 
 namespace dtnn::kernels {
 
-/// reorder, flatten, unflatten: element (i0,i1,i2,i3) goes from one place to another. Missing axes
-/// come first and have one element; a flattened axis is seen as the axes it was made of.
+/// reorder, flatten, unflatten, pixels_to_rows, rows_to_pixels: element (i0,i1,i2,i3) goes from one
+/// place to another. Missing axes come first and have one element; a flattened axis is seen as the
+/// axes it was made of, a row of channels as the pixel it belongs to.
 template <class T>
 struct CopyArguments {
     std::array<std::int64_t, 4> dims{1, 1, 1, 1}, src_strides{}, dst_strides{};

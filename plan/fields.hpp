@@ -29,6 +29,7 @@ void visit_fields(auto& v, is_record<Training> auto& r) {
 
 void visit_fields(auto& v, is_record<Dataset> auto& r) {
     v("name", r.name), v("type", r.type), v("shape", r.shape), v("classes", r.classes);
+    v("label_shape", r.label_shape);
     v("train_samples", r.train_samples), v("validation_samples", r.validation_samples);
     v("test_samples", r.test_samples), v("attributes", r.attributes);
 }
@@ -47,6 +48,7 @@ void visit_fields(auto& v, is_record<Layer> auto& r) {
 
 void visit_fields(auto& v, is_record<Initializer> auto& r) {
     v("kind", r.kind), v("fan_in", r.fan_in), v("fan_out", r.fan_out), v("stream", r.stream);
+    v("numbers", r.numbers);
 }
 
 void visit_fields(auto& v, is_record<Parameter> auto& r) {

@@ -295,6 +295,7 @@ void check_ranges(const Plan& plan) {
     check_count(plan.training.steps_per_epoch, {&training, "steps_per_epoch"});
     check_dims(plan.dataset.shape, {}, DType::f64, {&dataset, "shape"});
     check_count(plan.dataset.classes, {&dataset, "classes"}, 1);
+    check_dims(plan.dataset.label_shape, {}, DType::i32, {&dataset, "label_shape"});
     check_count(plan.dataset.train_samples, {&dataset, "train_samples"});
     check_count(plan.dataset.validation_samples, {&dataset, "validation_samples"});
     check_count(plan.dataset.test_samples, {&dataset, "test_samples"});

@@ -14,7 +14,7 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 1;
+inline constexpr int kVersion = 2;
 inline constexpr std::int64_t kAlignment = 64;
 
 enum class DType { f32, f64, i32, i64, u8 };
@@ -106,7 +106,7 @@ struct Program {
     std::vector<Step> steps;
     std::vector<Output> outputs;
     /// Tensors the runtime fills before each batch, by name: "source" (samples), "labels" (class of
-    /// each, i32), and, in training, "learning_rate" (one element of the plan's dtype) and "step"
+    /// each sample, or of each pixel of each, i32), and, in training, "learning_rate" (one element of the plan's dtype) and "step"
     /// (i64, counted from 0 over the run).
     std::vector<Output> inputs;
 };
@@ -115,10 +115,12 @@ struct Program {
 /// from Philox keyed by (seed, "initialise", stream), so the value depends neither on layout nor on
 /// threads.
 struct Initializer {
-    std::string kind = "zeros";  ///< zeros, ones, {glorot,he,lecun}_{uniform,normal}
+    std::string kind = "zeros";  ///< one of initializer.hpp
     std::int64_t fan_in = 0;
     std::int64_t fan_out = 0;
     std::int64_t stream = 0;
+    /// The kind's numbers, all of them real: {"mean": 0.0, "deviation": 0.05}.
+    Attributes numbers = {};
 };
 
 /// A value that persists: weights, biases, moving statistics (not trainable), optimizer state.
@@ -170,6 +172,8 @@ struct Dataset {
     std::string type;  ///< digits, mnist, synthetic
     Dims shape;        ///< channels, height, width
     std::int64_t classes = 0;
+    /// Of a sample's labels: empty for one class a sample, [height, width] for one a pixel.
+    Dims label_shape;
     std::int64_t train_samples = 0;  ///< after the validation split
     std::int64_t validation_samples = 0;
     std::int64_t test_samples = 0;

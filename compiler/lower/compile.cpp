@@ -104,7 +104,9 @@ void count_forward_work(const Graph& forward, std::int64_t batch,
 std::int64_t staging_bytes(const plan::Plan& plan) {
     std::int64_t sample =
         plan::element_count(plan.dataset.shape) * plan::size_of(plan.target.dtype);
-    return 2 * plan.training.batch_size * (sample + plan::size_of(plan::DType::i32));
+    std::int64_t labels =
+        plan::element_count(plan.dataset.label_shape) * plan::size_of(plan::DType::i32);
+    return 2 * plan.training.batch_size * (sample + labels);
 }
 
 plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {

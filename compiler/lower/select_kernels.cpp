@@ -21,6 +21,13 @@ std::vector<int> stored_axes(const Type& type) {
     return order;
 }
 
+bool is_channels_last(const Type& type) {
+    const std::vector<int> stored = stored_axes(type);
+    std::vector<int> wanted = {0, 2, 3, 1};
+    std::erase_if(wanted, [&](int axis) { return type.dims[static_cast<std::size_t>(axis)] == 1; });
+    return stored == wanted;
+}
+
 kernels::TensorDesc describe(const Type& type) {
     // The two enumerations are one list; a static check of every member would only repeat it.
     return {static_cast<kernels::DType>(type.dtype), type.dims, type.order};
@@ -75,6 +82,9 @@ bool is_view(const Graph& graph, const Node& node) {
     std::vector<int> source = stored_axes(graph.type(node.inputs[0]));
     std::vector<int> result = stored_axes(graph.type(node.outputs[0]));
     if (reorder) return source == result;
+    const bool to_rows = node.op == "pixels_to_rows";
+    if (to_rows || node.op == "rows_to_pixels")
+        return is_channels_last(graph.type(to_rows ? node.inputs[0] : node.outputs[0]));
     return std::is_sorted(source.begin(), source.end()) &&
            std::is_sorted(result.begin(), result.end());
 }

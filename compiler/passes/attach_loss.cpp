@@ -41,14 +41,28 @@ Graph attach_loss(const Graph& graph, PassContext& context) {
         !old_predictions.valid())
         return graph;
 
+    // A loss per pixel is a loss per row of channels. The softmax goes behind the rows, where
+    // canonicalize joins it with its cross-entropy.
+    const bool image = graph.type(old_predictions).dims.size() == 4;
+    const Node* last = producer(graph, old_predictions);
+    const bool softmax =
+        image && last && last->op == "softmax" && Uses(graph).readers(old_predictions).empty();
     Rewriter r(graph);
     for (const Node& node : graph.nodes)
-        r.copy(node);
-    const ValueId predictions = r.map(old_predictions);
+        if (!softmax || &node != last) r.copy(node);
+    ValueId predictions = r.map(softmax ? last->inputs[0] : old_predictions);
+    if (image)
+        predictions =
+            emit(r, node_of("pixels_to_rows", {predictions}, Phase::forward), "pixels")[0];
+    if (softmax) {
+        Node rows = *last;
+        rows.inputs = {predictions};
+        predictions = emit(r, std::move(rows), graph.value(old_predictions).name)[0];
+    }
     const ValueId known = find_input(graph, "labels");
-    const std::int64_t batch = r.graph().type(predictions).dims[0];
+    const std::int64_t rows = r.graph().type(predictions).dims[0];
     const ValueId labels =
-        known.valid() ? r.map(known) : r.add_input("labels", {DType::i32, {batch}, {}});
+        known.valid() ? r.map(known) : r.add_input("labels", {DType::i32, {rows}, {}});
 
     std::vector<GraphOutput> outputs{{"loss", loss_of(r, context, predictions, labels)}};
     for (const std::string& metric : context.training.metrics)

@@ -234,6 +234,20 @@ void copy(Rule& rule) {
                  text_of(src.dims) + " cannot be stored as " + text_of(dst.dims));
 }
 
+/// One side is an image [N,C,H,W], the other a row of channels for each of its pixels.
+void pixel_rows(Rule& rule) {
+    if (!rule.counts(1, 1)) return;
+    const Problem& p = rule.problem();
+    const bool to_rows = p.op == "pixels_to_rows";
+    const TensorDesc& image = to_rows ? p.sources[0] : p.destinations[0];
+    const TensorDesc& rows = to_rows ? p.destinations[0] : p.sources[0];
+    if (!rule.rank(image, 4, 4) || !rule.rank(rows, 2, 2)) return;
+    rule.type(image, p.dtype);
+    rule.elements(rows, image.elements());
+    rule.require(rows.dims[1] == image.dims[1],
+                 text_of(rows.dims) + " are not the pixels of " + text_of(image.dims));
+}
+
 /// Pools: image and result, and the window that the attributes give.
 void pool(Rule& rule, const TensorDesc& image, const TensorDesc& result) {
     rule.type(image, rule.problem().dtype);
@@ -524,6 +538,8 @@ constexpr std::pair<std::string_view, void (*)(Rule&)> kRules[] = {
     {"reorder", copy},
     {"flatten", copy},
     {"unflatten", copy},
+    {"pixels_to_rows", pixel_rows},
+    {"rows_to_pixels", pixel_rows},
     {"concat", concat},
     {"slice", slice},
     {"sgd_update", sgd_update},

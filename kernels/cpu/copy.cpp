@@ -105,6 +105,14 @@ template <class T>
 void unflatten_tiles(const CopyArguments<T>& a, ThreadTeam& team) {
     copy(a, team);
 }
+template <class T>
+void pixels_to_rows_tiles(const CopyArguments<T>& a, ThreadTeam& team) {
+    copy(a, team);
+}
+template <class T>
+void rows_to_pixels_tiles(const CopyArguments<T>& a, ThreadTeam& team) {
+    copy(a, team);
+}
 
 template <class T>
 void concat_channels_last(const ConcatArguments<T>& a, ThreadTeam& team) {
@@ -136,6 +144,8 @@ void slice_channels_last(const SliceArguments<T>& a, ThreadTeam& team) {
 DTNN_KERNEL(reorder_tiles, CopyArguments)
 DTNN_KERNEL(flatten_tiles, CopyArguments)
 DTNN_KERNEL(unflatten_tiles, CopyArguments)
+DTNN_KERNEL(pixels_to_rows_tiles, CopyArguments)
+DTNN_KERNEL(rows_to_pixels_tiles, CopyArguments)
 DTNN_KERNEL(concat_channels_last, ConcatArguments)
 DTNN_KERNEL(slice_channels_last, SliceArguments)
 

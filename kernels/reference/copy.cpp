@@ -59,6 +59,14 @@ template <class T>
 void unflatten_reference(const CopyArguments<T>& a, ThreadTeam&) {
     copy(a);
 }
+template <class T>
+void pixels_to_rows_reference(const CopyArguments<T>& a, ThreadTeam&) {
+    copy(a);
+}
+template <class T>
+void rows_to_pixels_reference(const CopyArguments<T>& a, ThreadTeam&) {
+    copy(a);
+}
 
 template <class T>
 void concat_reference(const ConcatArguments<T>& a, ThreadTeam&) {
@@ -79,6 +87,8 @@ void slice_reference(const SliceArguments<T>& a, ThreadTeam&) {
 DTNN_REFERENCE(reorder, CopyArguments)
 DTNN_REFERENCE(flatten, CopyArguments)
 DTNN_REFERENCE(unflatten, CopyArguments)
+DTNN_REFERENCE(pixels_to_rows, CopyArguments)
+DTNN_REFERENCE(rows_to_pixels, CopyArguments)
 DTNN_REFERENCE(concat, ConcatArguments)
 DTNN_REFERENCE(slice, SliceArguments)
 

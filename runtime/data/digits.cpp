@@ -143,7 +143,8 @@ void render_digit(std::uint64_t seed, Split split, std::int64_t index,
 Digits::Digits(std::uint64_t seed, std::int64_t train_samples, std::int64_t test_samples)
     : seed_(seed), train_{train_samples, {}, {}}, test_{test_samples, {}, {}} {}
 
-std::int32_t Digits::load(Split split, std::int64_t index, std::span<float> pixels) {
+void Digits::load(Split split, std::int64_t index, std::span<float> pixels,
+                  std::span<std::int32_t> labels) {
     Rendered& rendered = split == Split::train ? train_ : test_;
     if (rendered.done.empty()) {
         rendered.pixels.resize(std::size_t(rendered.samples) * kGlyphPixels);
@@ -157,7 +158,7 @@ std::int32_t Digits::load(Split split, std::int64_t index, std::span<float> pixe
     }
     for (std::size_t i = 0; i < pixels.size(); ++i)
         pixels[i] = float(bytes[i]) / 255.0f;
-    return std::int32_t(index % 10);
+    labels[0] = std::int32_t(index % 10);
 }
 
 }  // namespace dtnn::runtime

@@ -16,7 +16,8 @@ inline constexpr int kGlyphPixels = kGlyphSide * kGlyphSide;
 class Digits final : public SampleSource {
   public:
     Digits(std::uint64_t seed, std::int64_t train_samples, std::int64_t test_samples);
-    std::int32_t load(Split split, std::int64_t index, std::span<float> pixels) override;
+    void load(Split split, std::int64_t index, std::span<float> pixels,
+              std::span<std::int32_t> labels) override;
     std::int64_t size(Split split) const override {
         return split == Split::train ? train_.samples : test_.samples;
     }

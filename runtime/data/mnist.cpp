@@ -39,12 +39,13 @@ Mnist::Mnist(const std::string& folder, std::int64_t train_samples, std::int64_t
     test_ = read(folder, "t10k", test_samples);
 }
 
-std::int32_t Mnist::load(Split split, std::int64_t index, std::span<float> pixels) {
+void Mnist::load(Split split, std::int64_t index, std::span<float> pixels,
+                 std::span<std::int32_t> labels) {
     const Files& files = of(split);
     const unsigned char* image = files.images.data() + index * kSide * kSide;
     for (std::size_t i = 0; i < pixels.size(); ++i)
         pixels[i] = float(image[i]) / 255.0f;
-    return files.labels.data()[index];
+    labels[0] = files.labels.data()[index];
 }
 
 std::int64_t Mnist::size(Split split) const {

@@ -13,7 +13,8 @@ namespace dtnn::runtime {
 class Mnist final : public SampleSource {
   public:
     Mnist(const std::string& folder, std::int64_t train_samples, std::int64_t test_samples);
-    std::int32_t load(Split split, std::int64_t index, std::span<float> pixels) override;
+    void load(Split split, std::int64_t index, std::span<float> pixels,
+              std::span<std::int32_t> labels) override;
     std::int64_t size(Split split) const override;
 
   private:

@@ -23,8 +23,9 @@ std::int64_t train_total(const plan::Dataset& dataset) {
 }  // namespace
 
 std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
-    return std::make_unique<Synthetic>(dataset.shape, dataset.classes, seed_of(dataset),
-                                       train_total(dataset), dataset.test_samples);
+    return std::make_unique<Synthetic>(dataset.shape, dataset.classes, dataset.label_shape,
+                                       seed_of(dataset), train_total(dataset),
+                                       dataset.test_samples);
 }
 
 std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset) {
@@ -36,6 +37,16 @@ std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset) {
                                     dataset.type, shape, classes),
                         "compile the job again with the dtnnc of this version");
     };
+    const plan::Dims pixels(dataset.shape.begin() + 1, dataset.shape.end());
+    const bool labels_fit = dataset.label_shape.empty() ||
+                            (dataset.type == "synthetic" && dataset.label_shape == pixels);
+    if (!labels_fit) {
+        throw RunError(Exit::mismatch,
+                       fmt::format("the plan's dataset `{}` has labels of the shape [{}], which {} "
+                                   "does not have",
+                                   dataset.name, fmt::join(dataset.label_shape, ","), dataset.type),
+                       "compile the job again with the dtnnc of this version");
+    }
     const bool glyphs = dataset.shape == plan::Dims{1, 28, 28} && dataset.classes == 10;
     if (dataset.type == "synthetic") return made_up_source(dataset);
     if (dataset.type == "digits") {

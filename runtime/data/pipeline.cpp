@@ -16,7 +16,9 @@ constexpr std::int64_t kDepth = 2;
 std::int64_t Pipeline::staging_bytes(const plan::Plan& plan) {
     const std::int64_t sample =
         plan::element_count(plan.dataset.shape) * plan::size_of(plan.target.dtype);
-    return kDepth * plan.training.batch_size * (sample + plan::size_of(plan::DType::i32));
+    const std::int64_t labels =
+        plan::element_count(plan.dataset.label_shape) * plan::size_of(plan::DType::i32);
+    return kDepth * plan.training.batch_size * (sample + labels);
 }
 
 Pipeline::Pipeline(SampleSource& source, const plan::Plan& plan, Arrangement sample)
@@ -24,6 +26,7 @@ Pipeline::Pipeline(SampleSource& source, const plan::Plan& plan, Arrangement sam
       sample_(std::move(sample)),
       dtype_(plan.target.dtype),
       sample_bytes_(sample_.elements() * plan::size_of(plan.target.dtype)),
+      sample_labels_(plan::element_count(plan.dataset.label_shape)),
       largest_batch_(plan.training.batch_size),
       classes_(plan.dataset.classes),
       staging_(staging_bytes(plan), "the batches prepared ahead"),
@@ -46,7 +49,8 @@ std::byte* Pipeline::slot_source(std::int64_t number) const {
 
 std::int32_t* Pipeline::slot_labels(std::int64_t number) const {
     std::byte* labels = staging_.data() + kDepth * largest_batch_ * sample_bytes_;
-    return reinterpret_cast<std::int32_t*>(labels) + number % kDepth * largest_batch_;
+    return reinterpret_cast<std::int32_t*>(labels) +
+           number % kDepth * largest_batch_ * sample_labels_;
 }
 
 std::int64_t Pipeline::batch_samples(std::int64_t number) const {
@@ -89,7 +93,8 @@ void Pipeline::take(void* source, std::int32_t* labels) {
     const std::int64_t samples = batch_samples(taken_);
     std::memcpy(source, slot_source(taken_), std::size_t(samples * sample_bytes_));
     if (labels != nullptr) {
-        std::memcpy(labels, slot_labels(taken_), std::size_t(samples) * sizeof(std::int32_t));
+        std::memcpy(labels, slot_labels(taken_),
+                    std::size_t(samples * sample_labels_) * sizeof(std::int32_t));
     }
     {
         const std::lock_guard lock(mutex_);
@@ -100,15 +105,16 @@ void Pipeline::take(void* source, std::int32_t* labels) {
 
 void Pipeline::prepare(std::int64_t number) {
     const std::int64_t samples = batch_samples(number);
-    std::int32_t* labels = slot_labels(number);
     for (std::int64_t i = 0; i < samples; ++i) {
+        const std::span<std::int32_t> labels(slot_labels(number) + i * sample_labels_,
+                                             std::size_t(sample_labels_));
         std::byte* place = slot_source(number) + i * sample_bytes_;
         const std::int64_t index = order_[std::size_t(number * batch_ + i)];
         const std::size_t elements = pixels_.size();
         if (dtype_ == plan::DType::f32 && sample_.identity()) {
-            labels[i] = source_.load(split_, index, {reinterpret_cast<float*>(place), elements});
+            source_.load(split_, index, {reinterpret_cast<float*>(place), elements}, labels);
         } else {
-            labels[i] = source_.load(split_, index, pixels_);
+            source_.load(split_, index, pixels_, labels);
             const auto scatter = [&](auto* values) {
                 sample_.for_each(0, std::int64_t(elements),
                                  [&](std::int64_t from, std::int64_t to) {
@@ -121,10 +127,11 @@ void Pipeline::prepare(std::int64_t number) {
                 scatter(reinterpret_cast<double*>(place));
             }
         }
-        if (labels[i] < 0 || labels[i] >= classes_) {
+        for (const std::int32_t label : labels) {
+            if (label >= 0 && label < classes_) continue;
             throw RunError(Exit::failed, fmt::format("sample {} has the class {}; the dataset has "
                                                      "{} classes",
-                                                     index, labels[i], classes_));
+                                                     index, label, classes_));
         }
     }
 }

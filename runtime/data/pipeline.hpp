@@ -55,6 +55,7 @@ class Pipeline {
     Arrangement sample_;
     plan::DType dtype_;
     std::int64_t sample_bytes_;
+    std::int64_t sample_labels_;  ///< one, or as many as pixels
     std::int64_t largest_batch_;
     std::int64_t classes_;
     Arena staging_;

@@ -16,10 +16,12 @@ class SampleSource {
   public:
     virtual ~SampleSource() = default;
 
-    /// Writes sample `index` of the split as channels, height, width, row-major, values in [0, 1];
-    /// returns its class, 0 <= class < classes. A pure function of the dataset, split and index.
-    /// One thread at a time.
-    virtual std::int32_t load(Split split, std::int64_t index, std::span<float> pixels) = 0;
+    /// Writes sample `index` of the split as channels, height, width, row-major, values in [0, 1],
+    /// and its labels, 0 <= class < classes: one, or one for each pixel, row-major, where the
+    /// dataset's label_shape says so. A pure function of the dataset, split and index. One thread
+    /// at a time.
+    virtual void load(Split split, std::int64_t index, std::span<float> pixels,
+                      std::span<std::int32_t> labels) = 0;
 
     /// Samples in a split; of the train split, before validation is split off.
     virtual std::int64_t size(Split split) const = 0;

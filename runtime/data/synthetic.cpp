@@ -1,6 +1,5 @@
 #include "runtime/data/synthetic.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "kernels/philox.hpp"
@@ -12,42 +11,78 @@ namespace philox = kernels::philox;
 
 /// What the streams of Purpose::data are for; Digits uses the first two likewise.
 constexpr std::uint64_t kTrainStream = 0, kTestStream = 1, kPatternStream = 2;
-constexpr std::int64_t kCells = 4;  ///< of the pattern, along each axis
+constexpr std::uint64_t kTrainClassStream = 3, kTestClassStream = 4;
 constexpr float kContrast = 0.3f;
 
 }  // namespace
 
-Synthetic::Synthetic(plan::Dims shape, std::int64_t classes, std::uint64_t seed,
-                     std::int64_t train_samples, std::int64_t test_samples)
+Synthetic::Synthetic(plan::Dims shape, std::int64_t classes, plan::Dims label_shape,
+                     std::uint64_t seed, std::int64_t train_samples, std::int64_t test_samples)
     : shape_(std::move(shape)),
+      label_shape_(std::move(label_shape)),
       classes_(classes),
       seed_(seed),
       train_samples_(train_samples),
       test_samples_(test_samples) {}
 
-std::int32_t Synthetic::load(Split split, std::int64_t index, std::span<float> pixels) {
-    const std::int64_t label = index % classes_;
+void Synthetic::load(Split split, std::int64_t index, std::span<float> pixels,
+                     std::span<std::int32_t> labels) {
     const std::uint64_t pattern_key = philox::key_of(seed_, philox::Purpose::data, kPatternStream);
     const std::uint64_t key = philox::key_of(seed_, philox::Purpose::data,
                                              split == Split::train ? kTrainStream : kTestStream);
+    if (label_shape_.empty()) {
+        labels[0] = std::int32_t(index % classes_);
+        image(key, index, pixels, [&](std::int64_t channel, std::int64_t row) {
+            // One block has the pattern of a row of cells.
+            const philox::Block cells = philox::block(pattern_key, std::uint64_t(labels[0]),
+                                                      std::uint64_t(channel * kCells + row));
+            Lights lights{};
+            for (std::size_t cell = 0; cell < lights.size(); ++cell)
+                lights[cell] = philox::uniform_float(cells[cell]);
+            return lights;
+        });
+        return;
+    }
+    const std::int64_t height = shape_[1], width = shape_[2];
+    const std::uint64_t class_key = philox::key_of(
+        seed_, philox::Purpose::data, split == Split::train ? kTrainClassStream : kTestClassStream);
+    const auto class_of = [&](std::int64_t row, std::int64_t cell) {
+        const philox::Block drawn =
+            philox::block(class_key, std::uint64_t(index), std::uint64_t(row));
+        return std::int64_t(drawn[std::size_t(cell)] % std::uint64_t(classes_));
+    };
+    std::size_t at = 0;
+    for (std::int64_t y = 0; y < height; ++y)
+        for (std::int64_t x = 0; x < width; ++x)
+            labels[at++] = std::int32_t(class_of(y * kCells / height, x * kCells / width));
+    image(key, index, pixels, [&](std::int64_t channel, std::int64_t row) {
+        Lights lights{};
+        for (std::size_t cell = 0; cell < lights.size(); ++cell) {
+            const std::int64_t label = class_of(row, std::int64_t(cell));
+            lights[cell] = philox::uniform_float(
+                philox::block(pattern_key, std::uint64_t(label), std::uint64_t(channel))[0]);
+        }
+        return lights;
+    });
+}
+
+template <class LightsOfRow>
+void Synthetic::image(std::uint64_t key, std::int64_t index, std::span<float> pixels,
+                      const LightsOfRow& lights_of_row) const {
     const std::int64_t height = shape_[1], width = shape_[2];
     std::size_t i = 0;
     philox::Block noise{};
     for (std::int64_t channel = 0; channel < shape_[0]; ++channel) {
         for (std::int64_t y = 0; y < height; ++y) {
-            const std::int64_t row = y * kCells / height;
-            // One block has the pattern of a row of cells.
-            const philox::Block cells = philox::block(pattern_key, std::uint64_t(label),
-                                                      std::uint64_t(channel * kCells + row));
+            const Lights lights = lights_of_row(channel, y * kCells / height);
             for (std::int64_t x = 0; x < width; ++x, ++i) {
                 if (i % 4 == 0) noise = philox::block(key, std::uint64_t(index), i / 4);
-                const float light = philox::uniform_float(cells[std::size_t(x * kCells / width)]);
+                const float light = lights[std::size_t(x * kCells / width)];
                 const float grain = philox::uniform_float(noise[i % 4]);
                 pixels[i] = kContrast * light + (1.0f - kContrast) * grain;
             }
         }
     }
-    return std::int32_t(label);
 }
 
 }  // namespace dtnn::runtime

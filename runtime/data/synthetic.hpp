@@ -1,24 +1,38 @@
 #pragma once
 /// Made-up samples of any shape and class count, which a network can learn.
 
+#include <array>
+
 #include "runtime/data/sample_source.hpp"
 
 namespace dtnn::runtime {
 
 /// Sample i has class i % classes: the class's pattern (a coarse grid of light and dark, 4 by 4 per
-/// channel) and uniform noise, in [0, 1]. A pure function of (seed, split, index); the pattern of
-/// (seed, class).
+/// channel) and uniform noise, in [0, 1]. With a class for every pixel, each cell of the grid has a
+/// class drawn for the sample, and the light of its class. A pure function of (seed, split, index);
+/// patterns and lights of (seed, class).
 class Synthetic final : public SampleSource {
   public:
-    Synthetic(plan::Dims shape, std::int64_t classes, std::uint64_t seed,
+    /// `label_shape`: empty, or the height and width of a sample.
+    Synthetic(plan::Dims shape, std::int64_t classes, plan::Dims label_shape, std::uint64_t seed,
               std::int64_t train_samples, std::int64_t test_samples);
-    std::int32_t load(Split split, std::int64_t index, std::span<float> pixels) override;
+    void load(Split split, std::int64_t index, std::span<float> pixels,
+              std::span<std::int32_t> labels) override;
     std::int64_t size(Split split) const override {
         return split == Split::train ? train_samples_ : test_samples_;
     }
 
   private:
+    static constexpr std::int64_t kCells = 4;  ///< of the pattern, along each axis
+    using Lights = std::array<float, kCells>;
+
+    /// Light and noise; `lights_of_row(channel, row of cells)` gives the light of that row's cells.
+    template <class LightsOfRow>
+    void image(std::uint64_t key, std::int64_t index, std::span<float> pixels,
+               const LightsOfRow& lights_of_row) const;
+
     plan::Dims shape_;
+    plan::Dims label_shape_;
     std::int64_t classes_;
     std::uint64_t seed_;
     std::int64_t train_samples_;

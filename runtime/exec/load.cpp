@@ -125,8 +125,9 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
     check_tensor(program, program.inputs, "source", dtype, source, name);
     for (const plan::Output& input : program.inputs) {
         if (input.name == "labels") {
-            check_tensor(program, program.inputs, "labels", plan::DType::i32, {program.batch},
-                         name);
+            const std::int64_t labels = plan::element_count(plan.dataset.label_shape);
+            check_tensor(program, program.inputs, "labels", plan::DType::i32,
+                         {program.batch * labels}, name);
         } else if (input.name == "learning_rate") {
             const plan::Tensor& tensor = program.tensors[std::size_t(input.tensor)];
             check_tensor(program, program.inputs, "learning_rate", dtype,

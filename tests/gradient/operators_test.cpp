@@ -91,6 +91,8 @@ const Case kCases[] = {
      {0, 1}},
     {"flatten", "graph @g(%x: f64[2,3,4,5]{0,2,3,1}) { %y = flatten(%x) }", {0}},
     {"flatten", "graph @g(%x: f64[2,3]) { %y = flatten(%x) }", {0}},
+    {"pixels_to_rows", "graph @g(%x: f64[2,3,4,5]{0,2,3,1}) { %y = pixels_to_rows(%x) }", {0}},
+    {"pixels_to_rows", "graph @g(%x: f64[2,3,4,5]) { %y = pixels_to_rows(%x) }", {0}},
     {"max_pool2d",
      "graph @g(%x: f64[2,3,6,7]{0,2,3,1}) { %y, %i = max_pool2d(%x) {kernel=[2,2], indices=true} }",
      {0}},

@@ -47,6 +47,28 @@ GRID(unflatten) {
     return cases;
 }
 
+GRID(pixels_to_rows) {
+    std::vector<Case> cases;
+    for (const Dims& dims : kImages) {
+        const TensorDesc rows = row_major({dims[0] * dims[2] * dims[3], dims[1]});
+        cases.push_back({.problem = problem("pixels_to_rows", {tensor(dims)}, {rows})});
+        cases.push_back({.problem = problem("pixels_to_rows", {row_major(dims)}, {rows})});
+    }
+    return cases;
+}
+
+GRID(rows_to_pixels) {
+    std::vector<Case> cases;
+    for (const Dims& dims : kImages) {
+        const TensorDesc rows = row_major({dims[0] * dims[2] * dims[3], dims[1]});
+        cases.push_back(
+            {.problem = problem("rows_to_pixels", {rows}, {tensor(dims)}, {{"shape", dims}})});
+        cases.push_back(
+            {.problem = problem("rows_to_pixels", {rows}, {row_major(dims)}, {{"shape", dims}})});
+    }
+    return cases;
+}
+
 GRID(concat) {
     std::vector<Case> cases;
     for (const std::vector<std::int64_t>& channels :

@@ -60,8 +60,8 @@ Plan sample_plan() {
     plan.training.loss = "categorical_cross_entropy";
     plan.training.metrics = {"categorical_accuracy"};
     plan.training.validation_split = 0.2;
-    plan.dataset = {"few", "digits", {4, 1, 1}, 3,
-                    10,    2,        4,         {{"noise", 0.25}, {"seed", std::int64_t{7}}}};
+    plan.dataset = {
+        "few", "digits", {4, 1, 1}, 3, {}, 10, 2, 4, {{"noise", 0.25}, {"seed", std::int64_t{7}}}};
     plan.passes = {"attach_loss", "-fuse_relu", "in_place"};
 
     Layer flatten;

@@ -72,10 +72,15 @@ class Builder {
         plan_.training.optimizer = "sgd";
         plan_.training.loss = "categorical_cross_entropy";
         plan_.training.metrics = {"categorical_accuracy"};
-        plan_.dataset = {"made_up",           "synthetic",
-                         wish_.shape,         wish_.classes,
-                         wish_.train_samples, wish_.validation_samples,
-                         wish_.test_samples,  {{"seed", std::int64_t{3}}}};
+        plan_.dataset = {"made_up",
+                         "synthetic",
+                         wish_.shape,
+                         wish_.classes,
+                         {},
+                         wish_.train_samples,
+                         wish_.validation_samples,
+                         wish_.test_samples,
+                         {{"seed", std::int64_t{3}}}};
         plan_.resolved_spec = "kind: job\nname: hand_made\n";
         plan::Layer layer;
         layer.name = "dense_1";

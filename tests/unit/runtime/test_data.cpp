@@ -134,6 +134,13 @@ TEST_CASE("training and validation samples are disjoint and together all") {
     CHECK(sampler.test() == std::vector<std::int64_t>{0, 1, 2, 3});
 }
 
+/// The one label of a sample.
+int label_of(SampleSource& source, Split split, std::int64_t index, std::span<float> pixels) {
+    std::int32_t label = -1;
+    source.load(split, index, pixels, {&label, 1});
+    return label;
+}
+
 TEST_CASE("digits are a pure function of seed, split and index") {
     const auto first = glyph(0, Split::train, 13);
     CHECK(glyph(0, Split::train, 13) == first);
@@ -143,9 +150,9 @@ TEST_CASE("digits are a pure function of seed, split and index") {
 
     Digits digits(0, 40, 20);
     std::vector<float> pixels(kGlyphPixels), again(kGlyphPixels);
-    CHECK(digits.load(Split::train, 13, pixels) == 3);
-    CHECK(digits.load(Split::train, 7, again) == 7);
-    digits.load(Split::train, 13, again);
+    CHECK(label_of(digits, Split::train, 13, pixels) == 3);
+    CHECK(label_of(digits, Split::train, 7, again) == 7);
+    label_of(digits, Split::train, 13, again);
     CHECK(pixels == again);
     CHECK(pixels[300] == float(first[300]) / 255.0f);
     CHECK(digits.size(Split::test) == 20);
@@ -163,18 +170,18 @@ TEST_CASE("every digit has ink inside and an empty border") {
 }
 
 TEST_CASE("synthetic samples are pure, balanced, in range, and differ by class") {
-    Synthetic source({3, 5, 7}, 4, 9, 100, 50);
+    Synthetic source({3, 5, 7}, 4, {}, 9, 100, 50);
     std::vector<float> a(105), b(105), means(4 * 105);
-    CHECK(source.load(Split::train, 6, a) == 2);
-    source.load(Split::train, 5, b);
+    CHECK(label_of(source, Split::train, 6, a) == 2);
+    label_of(source, Split::train, 5, b);
     CHECK(a != b);
-    source.load(Split::test, 6, b);
+    label_of(source, Split::test, 6, b);
     CHECK(a != b);
-    Synthetic same({3, 5, 7}, 4, 9, 100, 50);
-    same.load(Split::train, 6, b);
+    Synthetic same({3, 5, 7}, 4, {}, 9, 100, 50);
+    label_of(same, Split::train, 6, b);
     CHECK(a == b);
     for (std::int64_t i = 0; i < 400; ++i) {
-        const int label = source.load(Split::train, i, a);
+        const int label = label_of(source, Split::train, i, a);
         for (std::size_t p = 0; p < a.size(); ++p) {
             REQUIRE((a[p] >= 0.0f && a[p] <= 1.0f));
             means[std::size_t(label) * 105 + p] += a[p] / 100.0f;
@@ -186,15 +193,40 @@ TEST_CASE("synthetic samples are pure, balanced, in range, and differ by class")
     CHECK(distance / 105 > 0.05f);
 }
 
+TEST_CASE("synthetic samples with a class for every pixel have the light of each cell's class") {
+    Synthetic source({1, 8, 12}, 3, {8, 12}, 9, 100, 50);
+    std::vector<float> a(96), b(96);
+    std::vector<std::int32_t> labels(96), again(96);
+    std::vector<double> light(3), count(3);
+    for (std::int64_t i = 0; i < 100; ++i) {
+        source.load(Split::train, i, a, labels);
+        for (std::size_t p = 0; p < 96; ++p) {
+            REQUIRE((labels[p] >= 0 && labels[p] < 3));
+            CHECK(labels[p] == labels[p / 24 * 24 + p % 12 / 3 * 3]);  // cells of 2x3 pixels
+            light[std::size_t(labels[p])] += a[p], count[std::size_t(labels[p])] += 1;
+        }
+    }
+    for (std::size_t c = 0; c < 3; ++c) {
+        CHECK(count[c] > 2000);
+        light[c] /= count[c];
+    }
+    CHECK(std::abs(light[0] - light[1]) + std::abs(light[1] - light[2]) > 0.02);
+    source.load(Split::train, 3, a, labels);
+    source.load(Split::train, 3, b, again);
+    CHECK((a == b && labels == again));
+    source.load(Split::test, 3, b, again);
+    CHECK(labels != again);
+}
+
 TEST_CASE("mnist reads raw and gzip files") {
     const MnistFolder folder;
     Mnist mnist(folder.path(), 20, 12);
     CHECK(mnist.size(Split::train) == 20);
     CHECK(mnist.size(Split::test) == 12);
     std::vector<float> pixels(784);
-    CHECK(mnist.load(Split::train, 12, pixels) == 2);
+    CHECK(label_of(mnist, Split::train, 12, pixels) == 2);
     CHECK(pixels[5] == doctest::Approx(125.0 / 255));
-    CHECK(mnist.load(Split::test, 11, pixels) == 1);
+    CHECK(label_of(mnist, Split::test, 11, pixels) == 1);
 }
 
 TEST_CASE("mnist names file, fact and remedy") {

@@ -16,16 +16,17 @@ namespace {
 /// Sample i has the pixels i, i + 1/16, ...; fails at one index.
 class Counting final : public SampleSource {
   public:
-    std::int32_t load(Split, std::int64_t index, std::span<float> pixels) override {
+    void load(Split, std::int64_t index, std::span<float> pixels,
+              std::span<std::int32_t> labels) override {
         if (index == fails_at) {
             throw RunError(Exit::failed, "disk.idx: sample 11 cannot be read", "mend the disk");
         }
-        if (index == odd_label_at) return 99;
         if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(5));
         for (std::size_t i = 0; i < pixels.size(); ++i)
             pixels[i] = float(index) + float(i) / 16;
         ++loads;
-        return std::int32_t(index % 3);
+        for (std::size_t i = 0; i < labels.size(); ++i)
+            labels[i] = index == odd_label_at ? 99 : std::int32_t((index + std::int64_t(i)) % 3);
     }
     std::int64_t size(Split) const override { return 1000; }
 
@@ -51,6 +52,26 @@ std::vector<std::int64_t> counting(std::int64_t count) {
 }
 
 }  // namespace
+
+TEST_CASE("a class for every pixel comes with every sample") {
+    Counting source;
+    plan::Plan plan = small_plan();
+    plan.dataset.label_shape = {2, 3};
+    CHECK(Pipeline::staging_bytes(plan) == 2 * 4 * (12 * 4 + 6 * 4));
+    Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
+    float pixels[48];
+    std::int32_t labels[24];
+    const std::vector<std::int64_t> order = counting(10);
+    pipeline.start(Split::train, order, 4);
+    std::int64_t next = 0;
+    while (const std::int64_t samples = pipeline.wait()) {
+        pipeline.take(pixels, labels);
+        for (std::int64_t i = 0; i < samples; ++i, ++next)
+            for (std::int64_t p = 0; p < 6; ++p)
+                CHECK(labels[i * 6 + p] == (next + p) % 3);
+    }
+    CHECK(next == 10);
+}
 
 TEST_CASE("batches come in order, complete, the last one smaller") {
     Counting source;

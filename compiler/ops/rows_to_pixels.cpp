@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+
+#include "compiler/ir/printer.hpp"
+#include "compiler/ops/define.hpp"
+
+namespace dtnn::compiler {
+
+/// The reverse of pixels_to_rows: dst[n, c, y, x] = src[(n*H + y)*W + x, c]; a view when the
+/// destination is stored channels last.
+OpDef define_rows_to_pixels() {
+    return OpBuilder("rows_to_pixels")
+        .doc("Puts rows of channels back into an image; pixels_to_rows' backward.")
+        .inputs({"src"})
+        .outputs({"dst"})
+        .shape([](ShapeContext& c) {
+            if (!expect_operands(c, "rows_to_pixels", 1)) return;
+            const Type& src = c.input(0);
+            const Dims dims = c.integers("shape");
+            if (dims.size() != 4 || src.dims.size() != 2 || src.dims[1] != dims[1] ||
+                plan::element_count(dims) != src.elements()) {
+                c.fail(fmt::format("rows_to_pixels: the rows {} do not make {}",
+                                   shape_text(src.dims), shape_text(dims)));
+                return;
+            }
+            c.result(Type{src.dtype, dims, {}});
+        })
+        .no_gradient(kNoSecondDerivative)
+        .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; })
+        .view();
+}
+
+}  // namespace dtnn::compiler
