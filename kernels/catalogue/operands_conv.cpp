@@ -1,0 +1,106 @@
+/// Convolutions and dense layers, and their gradients.
+
+#include <algorithm>
+
+#include "kernels/catalogue/operand_rule.hpp"
+
+namespace dtnn::kernels::operands {
+namespace {
+
+void convolution(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
+                 const TensorDesc& result) {
+    for (const TensorDesc* tensor : {&image, &weights, &result}) {
+        rule.type(*tensor, rule.problem().dtype);
+        if (!rule.rank(*tensor, 4, 4)) return;
+    }
+    const std::int64_t groups = rule.problem().integer("groups", 1);
+    const std::int64_t channels = image.dims[1], filters = result.dims[1];
+    rule.require(groups >= 1 && channels % std::max<std::int64_t>(1, groups) == 0 &&
+                     filters % std::max<std::int64_t>(1, groups) == 0,
+                 std::to_string(groups) + " groups do not divide its channels");
+    if (rule.broken()) return;
+    rule.shape(weights, {filters, channels / groups, weights.dims[2], weights.dims[3]});
+    window(rule, image, result, weights.dims[2], weights.dims[3]);
+}
+
+/// The mask is an operand stored as what it masks.
+void masked(Rule& rule, const TensorDesc& result) {
+    if (!rule.problem().flag("mask")) return;
+    rule.elements(rule.problem().sources[2], result.elements());
+    if (!rule.broken()) rule.same_place(rule.problem().sources[2], result);
+}
+
+/// Rows of `image`, times `weights`, are rows of `result`.
+void product(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
+             const TensorDesc& result) {
+    for (const char* flag : {"residual", "statistics"}) {
+        if (!rule.absent(flag)) return;
+    }
+    if (!rule.rank(result, 2, 2) || !rule.rank(weights, 2, 4) || !rule.rank(image, 2, 4)) return;
+    const std::int64_t batch = result.dims[0], units = result.dims[1];
+    rule.shape(result, {batch, units});
+    rule.require(weights.dims.back() == units && image.dims[0] == batch,
+                 text_of(image.dims) + " times " + text_of(weights.dims) + " is not " +
+                     text_of(result.dims));
+    if (rule.broken()) return;
+    rule.type(weights, rule.problem().dtype);
+    rule.elements(image, batch * (weights.elements() / units));
+}
+
+}  // namespace
+
+void conv2d(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool bias = p.flag("bias"), residual = p.flag("residual"),
+               statistics = p.flag("statistics");
+    if (!rule.counts(2u + bias + residual, 1u + statistics)) return;
+    const TensorDesc& dst = p.destinations[0];
+    convolution(rule, p.sources[0], p.sources[1], dst);
+    if (rule.broken()) return;
+    if (bias) rule.elements(p.sources[2], dst.dims[1]);
+    if (residual) {
+        rule.shape(p.sources[2u + bias], dst.dims);
+        rule.same_place(p.sources[2u + bias], dst);
+    }
+    if (statistics) rule.elements(p.destinations[1], 2 * dst.dims[1], DType::f64);
+}
+
+void conv2d_backward_data(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2u + p.flag("mask"), 1)) return;
+    convolution(rule, p.destinations[0], p.sources[1], p.sources[0]);
+    masked(rule, p.destinations[0]);
+}
+
+void conv2d_backward_weights(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool bias = p.flag("bias");
+    if (!rule.counts(2, 1u + bias)) return;
+    convolution(rule, p.sources[0], p.destinations[0], p.sources[1]);
+    if (bias && !rule.broken()) rule.elements(p.destinations[1], p.sources[1].dims[1]);
+}
+
+void dense(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool bias = p.flag("bias");
+    if (!rule.counts(2u + bias, 1)) return;
+    product(rule, p.sources[0], p.sources[1], p.destinations[0]);
+    if (bias && !rule.broken()) rule.elements(p.sources[2], p.destinations[0].dims[1]);
+}
+
+void dense_backward_data(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2u + p.flag("mask"), 1)) return;
+    product(rule, p.destinations[0], p.sources[1], p.sources[0]);
+    if (p.flag("mask")) rule.elements(p.sources[2], p.destinations[0].elements());
+}
+
+void dense_backward_weights(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool bias = p.flag("bias");
+    if (!rule.counts(2, 1u + bias)) return;
+    product(rule, p.sources[0], p.destinations[0], p.sources[1]);
+    if (bias && !rule.broken()) rule.elements(p.destinations[1], p.sources[1].dims[1]);
+}
+
+}  // namespace dtnn::kernels::operands

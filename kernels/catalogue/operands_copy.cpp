@@ -1,0 +1,69 @@
+/// Operators that move elements and compute nothing.
+
+#include <algorithm>
+
+#include "kernels/catalogue/operand_rule.hpp"
+
+namespace dtnn::kernels::operands {
+namespace {
+
+/// Channels [begin, begin + part) of `whole`.
+void channels_of(Rule& rule, const TensorDesc& part, const TensorDesc& whole, std::int64_t begin) {
+    if (!rule.image_or_matrix(whole) || !rule.image_or_matrix(part)) return;
+    Dims wanted = whole.dims;
+    wanted[1] = part.dims[1];
+    rule.shape(part, wanted);
+    rule.require(begin >= 0 && begin <= whole.dims[1] && part.dims[1] <= whole.dims[1] - begin,
+                 "channels from " + std::to_string(begin) + " on of " + text_of(whole.dims) +
+                     " are not " + text_of(part.dims));
+}
+
+}  // namespace
+
+void copy(Rule& rule) {
+    if (!rule.counts(1, 1)) return;
+    const TensorDesc& src = rule.problem().sources[0];
+    const TensorDesc& dst = rule.problem().destinations[0];
+    if (!rule.rank(src, 1, 4) || !rule.rank(dst, 1, 4)) return;
+    rule.elements(dst, src.elements());
+    rule.type(src, rule.problem().dtype);
+    // Different ranks: one is the other with all axes but the first in one.
+    const bool flat = src.dims.size() != dst.dims.size() && src.dims[0] == dst.dims[0] &&
+                      std::min(src.dims.size(), dst.dims.size()) == 2;
+    rule.require(src.dims == dst.dims || flat,
+                 text_of(src.dims) + " cannot be stored as " + text_of(dst.dims));
+}
+
+/// One side is an image [N,C,H,W], the other a row of channels for each of its pixels.
+void pixel_rows(Rule& rule) {
+    if (!rule.counts(1, 1)) return;
+    const Problem& p = rule.problem();
+    const bool to_rows = p.op == "pixels_to_rows";
+    const TensorDesc& image = to_rows ? p.sources[0] : p.destinations[0];
+    const TensorDesc& rows = to_rows ? p.destinations[0] : p.sources[0];
+    if (!rule.rank(image, 4, 4) || !rule.rank(rows, 2, 2)) return;
+    rule.type(image, p.dtype);
+    rule.elements(rows, image.elements());
+    rule.require(rows.dims[1] == image.dims[1],
+                 text_of(rows.dims) + " are not the pixels of " + text_of(image.dims));
+}
+
+void concat(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(p.sources.size(), 1)) return;
+    std::int64_t begin = 0;
+    for (const TensorDesc& source : p.sources) {
+        channels_of(rule, source, p.destinations[0], begin);
+        if (rule.broken()) return;
+        begin += source.dims[1];
+    }
+    rule.require(!p.sources.empty() && begin == p.destinations[0].dims[1],
+                 "its sources do not fill the destination");
+}
+
+void slice(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (rule.counts(1, 1)) channels_of(rule, p.destinations[0], p.sources[0], p.integer("begin"));
+}
+
+}  // namespace dtnn::kernels::operands

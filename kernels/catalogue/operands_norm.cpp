@@ -1,0 +1,92 @@
+/// Normalisation, softmax, and their gradients.
+
+#include "kernels/catalogue/operand_rule.hpp"
+
+namespace dtnn::kernels::operands {
+namespace {
+
+void per_channel(Rule& rule, const std::vector<TensorDesc>& tensors, std::size_t begin,
+                 std::size_t end, std::int64_t channels) {
+    for (std::size_t i = begin; i < end; ++i)
+        rule.elements(tensors[i], channels);
+}
+
+std::int64_t mask_bytes(const TensorDesc& tensor) {
+    return (tensor.elements() + 7) / 8;
+}
+
+}  // namespace
+
+void batch_norm_training(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool statistics = p.flag("statistics"), residual = p.flag("residual"),
+               mask = p.flag("mask");
+    if (!rule.counts(5u + statistics + residual, 5u + mask)) return;
+    const TensorDesc& src = p.sources[0];
+    if (!rule.image_or_matrix(src)) return;
+    per_channel(rule, p.sources, 1, 5, src.dims[1]);
+    if (statistics) rule.elements(p.sources[5], 2 * src.dims[1], DType::f64);
+    if (residual) rule.shape(p.sources[5u + statistics], src.dims);
+    rule.shape(p.destinations[0], src.dims);
+    per_channel(rule, p.destinations, 1, 5, src.dims[1]);
+    if (mask) rule.elements(p.destinations[5], mask_bytes(src), DType::u8);
+}
+
+void batch_norm_backward(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool mask = p.flag("mask"), residual = p.flag("residual");
+    const bool beta = p.text("epilogue", "none") == "relu" && !mask;
+    if (!rule.counts(5u + beta + mask, 3u + residual)) return;
+    const TensorDesc& src = p.sources[0];
+    if (!rule.image_or_matrix(src)) return;
+    rule.shape(p.sources[1], src.dims);
+    per_channel(rule, p.sources, 2, 5u + beta, src.dims[1]);
+    if (mask) rule.elements(p.sources[5], mask_bytes(src), DType::u8);
+    rule.shape(p.destinations[0], src.dims);
+    per_channel(rule, p.destinations, 1, 3, src.dims[1]);
+    if (residual) rule.shape(p.destinations[3], src.dims);
+}
+
+void batch_norm_inference(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool residual = p.flag("residual");
+    if (!rule.counts(5u + residual, 1)) return;
+    const TensorDesc& src = p.sources[0];
+    if (!rule.image_or_matrix(src)) return;
+    per_channel(rule, p.sources, 1, 5, src.dims[1]);
+    if (residual) rule.shape(p.sources[5], src.dims);
+    rule.shape(p.destinations[0], src.dims);
+}
+
+void fold_batch_norm(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool bias = p.flag("bias");
+    if (!rule.counts(5u + bias, 2)) return;
+    const TensorDesc& weights = p.sources[0];
+    if (!rule.rank(weights, 2, 4)) return;
+    const std::int64_t axis = p.integer("axis", weights.dims.size() == 2 ? 1 : 0);
+    rule.require(axis >= 0 && axis < std::int64_t(weights.dims.size()),
+                 "its weights have no axis " + std::to_string(axis));
+    if (rule.broken()) return;
+    const std::int64_t channels = weights.dims[std::size_t(axis)];
+    rule.shape(p.destinations[0], weights.dims);
+    rule.type(weights, p.dtype);
+    rule.same_place(p.destinations[0], weights);
+    per_channel(rule, p.sources, 1, 5u + bias, channels);
+    rule.elements(p.destinations[1], channels);
+}
+
+void softmax(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(1, 1) || !rule.image_or_matrix(p.sources[0])) return;
+    rule.shape(p.destinations[0], p.sources[0].dims);
+}
+
+void softmax_backward(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2, 1) || !rule.image_or_matrix(p.sources[0])) return;
+    rule.shape(p.sources[1], p.sources[0].dims);
+    rule.shape(p.destinations[0], p.sources[0].dims);
+}
+
+}  // namespace dtnn::kernels::operands
