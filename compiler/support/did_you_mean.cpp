@@ -1,39 +1,299 @@
+// Suggestions for mistyped and half-remembered names. In this order: the same name but for case and
+// separators; what other frameworks call it; the nearest by weighted edit distance; the one name
+// that the word is a part of, or that is a part of the word.
+
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <string>
+#include <utility>
 
 #include "compiler/support/diagnostics.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
-/// Case and separators are what people misremember most: `BatchNorm2D`, `max-pool2d`.
-std::string normalised(std::string_view word) {
+using Tokens = std::vector<std::string>;
+
+/// Parts of names that are written out by some and shortened by others.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kShortened = {{
+    {"normalization", "norm"},
+    {"normalisation", "norm"},
+    {"normalize", "norm"},
+    {"normalise", "norm"},
+    {"normed", "norm"},
+    {"average", "avg"},
+    {"mean", "avg"},
+    {"maximum", "max"},
+    {"pooling", "pool"},
+    {"padding", "pad"},
+    {"convolution", "conv"},
+    {"convolutional", "conv"},
+    {"upsampling", "upsample"},
+    {"transposed", "transpose"},
+    {"initialiser", "initializer"},
+    {"init", "initializer"},
+}};
+
+/// What other frameworks and the literature call things, in the normal form: without separators and
+/// capitals. They count only where the name on the right is one of the candidates.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 66> kSynonyms = {{
+    {"linear", "dense"},
+    {"fc", "dense"},
+    {"fullyconnected", "dense"},
+    {"innerproduct", "dense"},
+    {"gemm", "dense"},
+    {"bn", "batch_norm"},
+    {"ln", "layer_norm"},
+    {"gn", "group_norm"},
+    {"lrn", "local_response_norm"},
+    {"swish", "silu"},
+    {"hswish", "hard_swish"},
+    {"hsigmoid", "hard_sigmoid"},
+    {"lrelu", "leaky_relu"},
+    {"atanh", "arctanh"},
+    {"logistic", "sigmoid"},
+    {"gap", "global_avg_pool2d"},
+    {"subsample", "avg_pool2d"},
+    {"deconv", "conv2d_transpose"},
+    {"deconv2d", "conv2d_transpose"},
+    {"deconvolution", "conv2d_transpose"},
+    {"upconv", "conv2d_transpose"},
+    {"dwconv", "depthwise_conv2d"},
+    {"dwconv2d", "depthwise_conv2d"},
+    {"interpolate", "upsample2d"},
+    {"resize", "upsample2d"},
+    {"se", "squeeze_excite"},
+    {"seblock", "squeeze_excite"},
+    {"cat", "concat"},
+    {"merge", "concat"},
+    {"mul", "multiply"},
+    {"sum", "add"},
+    {"plus", "add"},
+    {"residual", "add"},
+    {"shortcut", "add"},
+    {"view", "reshape"},
+    {"crop", "slice"},
+    {"noop", "identity"},
+    {"outchannels", "filters"},
+    {"outputchannels", "filters"},
+    {"numfilters", "filters"},
+    {"channels", "filters"},
+    {"kernelsize", "kernel"},
+    {"poolsize", "kernel"},
+    {"windowsize", "kernel"},
+    {"outfeatures", "units"},
+    {"neurons", "units"},
+    {"pad", "padding"},
+    {"usebias", "bias"},
+    {"keepprob", "rate"},
+    {"p", "rate"},
+    {"eps", "epsilon"},
+    {"decay", "weight_decay"},
+    {"l2", "weight_decay"},
+    {"lr", "learning_rate"},
+    {"bs", "batch_size"},
+    {"minibatch", "batch_size"},
+    {"maxepochs", "epochs"},
+    {"numepochs", "epochs"},
+    {"nclasses", "classes"},
+    {"numclasses", "classes"},
+    {"valsplit", "validation_split"},
+    {"mse", "mean_squared_error"},
+    {"ce", "categorical_cross_entropy"},
+    {"accuracy", "categorical_accuracy"},
+    {"kaiming", "he_normal"},
+    {"xavier", "glorot_uniform"},
+}};
+/// The same for single parts of names: `kaiming_uniform`, `drop_rate`.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPartSynonyms = {{
+    {"kaiming", "he"},
+    {"xavier", "glorot"},
+    {"weight", "weights"},
+    {"kernel", "weights"},
+    {"out", "output"},
+    {"num", "count"},
+}};
+
+bool is_upper(char c) {
+    return c >= 'A' && c <= 'Z';
+}
+bool is_lower(char c) {
+    return c >= 'a' && c <= 'z';
+}
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+char lower(char c) {
+    return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+/// A name's words: apart at separators and where capitals begin one. Digits stay with the letters
+/// around them but for a dimension at the end: `BatchNorm2d` is batch, norm, 2d.
+Tokens tokens_of(std::string_view word) {
+    Tokens tokens(1);
+    for (std::size_t i = 0; i < word.size(); ++i) {
+        const char c = word[i];
+        if (c == '_' || c == '-' || c == ' ' || c == '.' || c == '/') {
+            tokens.emplace_back();
+            continue;
+        }
+        const bool hump = i > 0 && is_upper(c) &&
+                          (is_lower(word[i - 1]) || is_digit(word[i - 1])) &&
+                          !(is_digit(word[i - 1]) && lower(c) == 'd');
+        // In `ReLUActivation` the last capital begins the next word.
+        const bool after = i > 0 && i + 1 < word.size() && is_upper(c) && is_upper(word[i - 1]) &&
+                           is_lower(word[i + 1]);
+        const bool dimension = i > 0 && is_digit(c) && !is_digit(word[i - 1]) &&
+                               i + 2 == word.size() && lower(word[i + 1]) == 'd';
+        if (hump || after || dimension) tokens.emplace_back();
+        tokens.back() += lower(c);
+    }
+    std::erase(tokens, std::string());
+    return tokens;
+}
+
+template <std::size_t N>
+void replace_words(Tokens& tokens,
+                   const std::array<std::pair<std::string_view, std::string_view>, N>& table) {
+    for (std::string& token : tokens)
+        for (const auto& [from, to] : table)
+            if (token == from) {
+                token = to;
+                break;
+            }
+}
+
+std::string joined(const Tokens& tokens) {
     std::string result;
-    for (const char c : word)
-        if (c != '_' && c != '-' && c != ' ')
-            result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    for (const std::string& token : tokens)
+        result += token;
     return result;
 }
 
-/// Optimal string alignment: insertions, deletions, substitutions and swaps of neighbours count one
-/// each.
-std::size_t distance(const std::string& a, const std::string& b) {
+/// A name in the forms that are compared.
+struct Word {
+    std::string plain;      ///< "batchnormalization": without separators and capitals
+    std::string shortened;  ///< "batchnorm"
+    std::string sorted;     ///< the same, its parts in the alphabet's order; empty for one part
+    std::string renamed;    ///< parts that others call otherwise, by our name; empty: no such part
+    Tokens parts;           ///< "batch", "norm"
+
+    explicit Word(std::string_view name) {
+        Tokens tokens = tokens_of(name);
+        plain = joined(tokens);
+        replace_words(tokens, kShortened);
+        shortened = joined(tokens);
+        Tokens other = tokens;
+        replace_words(other, kPartSynonyms);
+        if (other != tokens) renamed = joined(other);
+        parts = tokens;
+        // `2d` has no place of its own: `conv2d_transpose`, `ConvTranspose2d`.
+        for (std::size_t i = 0; i < tokens.size(); ++i)
+            if (tokens[i].size() > 2 && tokens[i].ends_with("2d")) {
+                tokens[i].resize(tokens[i].size() - 2);
+                tokens.emplace_back("2d");
+            }
+        std::sort(tokens.begin(), tokens.end());
+        if (tokens.size() > 1) sorted = joined(tokens);
+    }
+};
+
+/// Whether the keys lie side by side on the usual keyboards.
+bool are_neighbours(char a, char b) {
+    constexpr std::array<std::string_view, 4> kRows = {"1234567890", "qwertyuiop", "asdfghjkl",
+                                                       "zxcvbnm"};
+    int rows[2] = {-1, -1}, columns[2] = {0, 0};
+    for (int row = 0; row < 4; ++row)
+        for (const int k : {0, 1}) {
+            const std::size_t at = kRows[static_cast<std::size_t>(row)].find(k == 0 ? a : b);
+            if (at == std::string_view::npos) continue;
+            rows[k] = row;
+            columns[k] = static_cast<int>(at);
+        }
+    if (rows[0] < 0 || rows[1] < 0) return false;
+    const int down = rows[1] - rows[0], across = columns[1] - columns[0];
+    // Every row is shifted by about half a key against the one above.
+    if (down == 0) return std::abs(across) == 1;
+    return (down == 1 && (across == 0 || across == -1)) ||
+           (down == -1 && (across == 0 || across == 1));
+}
+
+/// Edit distance in tenths (optimal string alignment): 10 for a letter more, less or other; less
+/// for the slips that happen most - neighbouring keys, letters swapped, letters doubled or not.
+int distance(const std::string& a, const std::string& b) {
+    constexpr int kStep = 10, kNeighbour = 8, kSwap = 7, kDoubled = 6;
     const std::size_t columns = b.size() + 1;
-    std::vector<std::size_t> before(columns), previous(columns), current(columns);
-    for (std::size_t j = 0; j < columns; ++j)
-        previous[j] = j;
+    std::vector<int> before(columns), previous(columns), current(columns);
+    const auto single = [](const std::string& text, std::size_t i) {
+        return i > 0 && text[i] == text[i - 1] ? kDoubled : kStep;
+    };
+    for (std::size_t j = 1; j < columns; ++j)
+        previous[j] = previous[j - 1] + single(b, j - 1);
     for (std::size_t i = 1; i <= a.size(); ++i) {
-        current[0] = i;
+        current[0] = previous[0] + single(a, i - 1);
         for (std::size_t j = 1; j < columns; ++j) {
-            const std::size_t substitute = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
-            current[j] = std::min({substitute, previous[j] + 1, current[j - 1] + 1});
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-                current[j] = std::min(current[j], before[j - 2] + 1);
+            const char x = a[i - 1], y = b[j - 1];
+            const int other = x == y ? 0 : are_neighbours(x, y) ? kNeighbour : kStep;
+            current[j] = std::min({previous[j - 1] + other, previous[j] + single(a, i - 1),
+                                   current[j - 1] + single(b, j - 1)});
+            if (i > 1 && j > 1 && x == b[j - 2] && a[i - 2] == y)
+                current[j] = std::min(current[j], before[j - 2] + kSwap);
         }
         std::swap(before, previous);
         std::swap(previous, current);
     }
     return previous.back();
+}
+
+constexpr int kFar = 1'000'000;
+
+/// Their distance, or kFar when one is no slip of the other.
+int nearness(const std::string& wanted, const std::string& name) {
+    if (wanted.empty() || name.empty()) return kFar;
+    const auto longer = static_cast<int>(std::max(name.size(), wanted.size()));
+    const auto shorter = static_cast<int>(std::min(name.size(), wanted.size()));
+    // A third of the letters; a quarter is all that short words can lose and still be recognised.
+    const int limit = std::max(10, longer * 10 / (longer < 8 ? 4 : 3));
+    // Doubled letters are the cheapest difference in length.
+    if ((longer - shorter) * 6 > limit) return kFar;
+    int steps = distance(wanted, name);
+    // The first letter is seldom wrong.
+    if (wanted[0] != name[0]) steps += 3;
+    // Words with no letter in place are not near, however short they are.
+    if (steps > limit + 3 || steps >= shorter * 10 - 5) return kFar;
+    return steps;
+}
+
+bool is_letter_left(const std::string& text) {
+    return std::any_of(text.begin(), text.end(), [](char c) { return is_lower(c); });
+}
+
+/// Of what a word contains or is contained in, the one: `cross_entropy`, `adam_optimizer`.
+const std::string* partly(const Word& wanted, const std::vector<std::string>& candidates) {
+    if (wanted.shortened.size() < 4) return nullptr;
+    const std::string* best = nullptr;
+    std::size_t best_left = 0;
+    bool several = false;
+    // The candidate that leaves the fewest letters unmatched, if it alone does.
+    for (const std::string& candidate : candidates) {
+        const Word name(candidate);
+        std::size_t left = 0;
+        const std::string &word = wanted.shortened, &whole = name.shortened;
+        if (whole.find(word) != std::string::npos)
+            left = whole.size() - word.size();
+        else if ((whole.size() >= 4 && word.starts_with(whole)) ||
+                 std::find(wanted.parts.begin(), wanted.parts.end(), whole) != wanted.parts.end())
+            left = word.size() - whole.size();
+        else
+            continue;
+        if (best && left == best_left) several = true;
+        if (best && left >= best_left) continue;
+        several = false;
+        best = &candidate;
+        best_left = left;
+    }
+    return several ? nullptr : best;
 }
 
 }  // namespace
@@ -42,36 +302,34 @@ std::optional<std::string> did_you_mean(std::string_view word,
                                         const std::vector<std::string>& candidates) {
     // A longer word than any name is no typo, and the distance is quadratic.
     if (word.empty() || word.size() > 100) return std::nullopt;
-    const std::string wanted = normalised(word);
-    if (wanted.empty()) return std::nullopt;
+    const Word wanted(word);
+    if (!is_letter_left(wanted.plain)) return std::nullopt;
+
+    for (const std::string& candidate : candidates)
+        if (Word(candidate).plain == wanted.plain) return candidate;
+    for (const auto& [other, ours] : kSynonyms)
+        if (wanted.plain == other &&
+            std::find(candidates.begin(), candidates.end(), ours) != candidates.end())
+            return std::string(ours);
 
     const std::string* best = nullptr;
-    std::size_t best_distance = 0;
+    int best_steps = 0;
     for (const std::string& candidate : candidates) {
-        const std::string name = normalised(candidate);
-        const std::size_t longer = std::max(name.size(), wanted.size());
-        const std::size_t limit = std::max<std::size_t>(1, longer / 3);
-        if (longer - std::min(name.size(), wanted.size()) > limit) continue;
-        const std::size_t steps = distance(wanted, name);
-        // Words with no letter in place are not near, however short they are.
-        if (steps > limit || steps >= std::min(name.size(), wanted.size())) continue;
-        if (!best || steps < best_distance) {
-            best = &candidate;
-            best_distance = steps;
-        }
+        const Word name(candidate);
+        int steps = std::min(nearness(wanted.plain, name.plain),
+                             nearness(wanted.shortened, name.shortened) + 1);
+        // Other orders and other frameworks' parts are worth a little less than slips.
+        if (!wanted.sorted.empty())
+            steps = std::min(steps, nearness(wanted.sorted, name.sorted) + 4);
+        if (!wanted.renamed.empty())
+            steps = std::min(steps, nearness(wanted.renamed, name.shortened) + 5);
+        if (steps >= kFar || (best && steps >= best_steps)) continue;
+        best = &candidate;
+        best_steps = steps;
     }
-    if (best) return *best;
-
-    // Half-remembered names: `cross_entropy`, `rate`. Only when they single one candidate out.
-    if (wanted.size() >= 4) {
-        for (const std::string& candidate : candidates) {
-            if (normalised(candidate).find(wanted) == std::string::npos) continue;
-            if (best) return std::nullopt;
-            best = &candidate;
-        }
-        if (best) return *best;
-    }
-    return std::nullopt;
+    if (!best) best = partly(wanted, candidates);
+    if (!best) return std::nullopt;
+    return *best;
 }
 
 }  // namespace dtnn::compiler
