@@ -3,86 +3,97 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
-#include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "plan/json_text.hpp"
-#include "plan/summary.hpp"
 
 namespace dtnn::plan {
 
 namespace {
 
-constexpr std::string_view kFusion = "operators are fused differently";
-constexpr std::string_view kKernels = "kernels of one operator compute the same but for rounding";
-constexpr std::string_view kNetwork = "it follows from layers, loss, optimizer and metrics";
-constexpr std::string_view kWork = "it follows from shapes and fusion";
-
-// Whether both plans compute the same, so that other steps can only come from other fusion.
-bool same_computation(const Plan& a, const Plan& b) {
-    auto key = [](const Layer& l) {
-        return std::tie(l.name, l.type, l.attributes, l.from, l.output_shape, l.weights_shape);
-    };
-    const Training &s = a.training, &t = b.training;
-    return s.loss == t.loss && s.metrics == t.metrics && s.optimizer == t.optimizer &&
-           s.optimizer_attributes == t.optimizer_attributes &&
-           std::equal(a.layers.begin(), a.layers.end(), b.layers.begin(), b.layers.end(),
-                      [&](const Layer& x, const Layer& y) { return key(x) == key(y); });
-}
+constexpr const char* kFusion = "operators are fused otherwise";
+constexpr const char* kNetwork = "the steps follow from layers, loss, optimizer and metrics";
+constexpr const char* kKernels = "kernels of one operator compute the same but for rounding";
+constexpr const char* kBatches = "batches follow from batch size and number of samples";
+constexpr const char* kDropout = "what is dropped is drawn by the layer's place in the list";
 
 class StepComparison {
   public:
-    StepComparison(const Plan& a, const Plan& b) : a_(a), b_(b), same_(same_computation(a, b)) {
-        std::unordered_set<std::string> before, after;
-        for (const Layer& layer : a.layers)
-            before.insert(layer.name);
+    StepComparison(const Plan& a, const Plan& b, const LayerNames& names, bool same)
+        : a_(a), b_(b), names_(names), same_(same) {
+        for (const auto& [before, after] : names)
+            known_in_b_.insert(after);
         for (const Layer& layer : b.layers)
-            after.insert(layer.name);
-        for (const std::string& name : before)
-            if (!after.contains(name)) lone_layers_.insert(name);
-        for (const std::string& name : after)
-            if (!before.contains(name)) lone_layers_.insert(name);
+            layers_of_b_.insert(layer.name);
+        for (const Layer& layer : a.layers)
+            layers_of_a_.insert(layer.name);
     }
 
     std::vector<Change> run() {
-        for (const Program& after : b_.programs)
-            if (const Program* before = find_program(a_, after.name)) {
-                steps(*before, before->prologue, after, after.prologue);
-                steps(*before, before->steps, after, after.steps);
-            }
-        std::vector<Change> changes;
-        for (std::size_t i = 0; i < changes_.size(); ++i) {
-            changes_[i].what =
-                fmt::format("{} in {}", changes_[i].what, fmt::join(programs_[i], ", "));
-            changes.push_back(std::move(changes_[i]));
+        for (const Program& program : a_.programs)
+            if (!find_program(b_, program.name)) batch(program.name, &program, nullptr);
+        for (const Program& after : b_.programs) {
+            const Program* before = find_program(a_, after.name);
+            batch(after.name, before, &after);
+            if (!before) continue;
+            steps(after.name, before->prologue, after.prologue);
+            steps(after.name, before->steps, after.steps);
         }
-        return changes;
+        return std::move(changes_);
     }
 
   private:
-    // Steps are named "layer.operator" or "layer.parameter.operator".
-    bool of_lone_layer(const Step& step) const {
-        return lone_layers_.contains(step.name.substr(0, step.name.find('.')));
+    void batch(const std::string& program, const Program* before, const Program* after) {
+        Change change;
+        change.section = "schedule";
+        change.action = !before ? Action::added : !after ? Action::removed : Action::changed;
+        change.what = program + " batch";
+        if (before) change.before = json_text(before->batch);
+        if (after) change.after = json_text(after->batch);
+        change.unit = Unit::count;
+        change.reason = kBatches;
+        if (program.starts_with("train")) change.meaning = Meaning::mathematics;
+        if (change.before != change.after) changes_.push_back(std::move(change));
     }
 
-    void add(const std::string& program, const char* section, const std::string& what,
-             std::string before, std::string after, Meaning meaning, std::string_view reason) {
-        if (before == after) return;
+    // Steps are named "layer.operator" or "layer.parameter.operator", others after their operator.
+    // The name in `b`; empty when the layer is gone.
+    std::string name_in_b(const Step& step) const {
+        std::size_t dot = std::min(step.name.find('.'), step.name.size());
+        std::string layer = step.name.substr(0, dot);
+        if (!layers_of_a_.contains(layer)) return step.name;
+        auto found = names_.find(layer);
+        return found == names_.end() ? "" : found->second + step.name.substr(dot);
+    }
+
+    bool is_new(const Step& step) const {
+        std::string layer = step.name.substr(0, step.name.find('.'));
+        return layers_of_b_.contains(layer) && !known_in_b_.contains(layer);
+    }
+
+    void add(const char* section, Action action, std::string what, std::string before,
+             std::string after, Meaning meaning, const char* reason, const std::string& step,
+             const std::string& program) {
         std::string key = fmt::format("{}\n{}\n{}\n{}", section, what, before, after);
         auto [known, added] = index_.emplace(std::move(key), changes_.size());
         if (added) {
-            changes_.push_back(
-                {section, what, std::move(before), std::move(after), meaning, std::string(reason)});
-            programs_.emplace_back();
+            Change change;
+            change.section = section;
+            change.action = action;
+            change.what = std::move(what);
+            change.before = std::move(before);
+            change.after = std::move(after);
+            change.meaning = meaning;
+            change.reason = reason;
+            changes_.push_back(std::move(change));
         }
-        programs_[known->second].push_back(program);
+        Change& change = changes_[known->second];
+        if (told_[known->second].insert(step).second) change.members.push_back(step);
+        if (std::find(change.programs.begin(), change.programs.end(), program) ==
+            change.programs.end())
+            change.programs.push_back(program);
     }
-
-    static std::string kernel_text(const Step& step) { return step.op + "/" + step.kernel; }
 
     // What was fused into a step: the attributes that fusion sets.
     static std::string fused_text(const Step& step) {
@@ -93,59 +104,66 @@ class StepComparison {
         return json_text(fused);
     }
 
-    // Work that only grows with the batch is told once, in the totals.
-    static bool work_differs(const Step& a, std::int64_t batch_a, const Step& b,
-                             std::int64_t batch_b) {
-        double per_sample_a = static_cast<double>(a.flops) / static_cast<double>(batch_a);
-        double per_sample_b = static_cast<double>(b.flops) / static_cast<double>(batch_b);
-        return a.flops != b.flops && per_sample_a != per_sample_b;
-    }
-
-    void steps(const Program& program_a, const std::vector<Step>& before, const Program& program_b,
+    void steps(const std::string& program, const std::vector<Step>& before,
                const std::vector<Step>& after) {
         constexpr Meaning speed = Meaning::performance;
-        const Meaning fusion = same_ ? speed : Meaning::result;
-        const std::string_view reason = same_ ? kFusion : kNetwork;
-        const std::string& program = program_b.name;
-        std::unordered_map<std::string_view, const Step*> known;
+        const Meaning fusion = same_ ? speed : Meaning::mathematics;
+        const char* reason = same_ ? kFusion : kNetwork;
+        std::unordered_map<std::string, const Step*> known;
         for (const Step& step : before)
-            known[step.name] = &step;
-        std::unordered_set<std::string_view> kept;
+            if (std::string name = name_in_b(step); !name.empty()) known.emplace(name, &step);
+        std::unordered_set<const Step*> kept;
         for (const Step& step : after) {
-            if (of_lone_layer(step)) continue;
+            if (is_new(step)) continue;
             auto other = known.find(step.name);
             if (other == known.end()) {
-                add(program, "fusion", step.name, "", step.op, fusion, reason);
+                add("fusion", Action::added, step.op, "", json_text(step.op), fusion, reason,
+                    step.name, program);
                 continue;
             }
             const Step& old = *other->second;
-            kept.insert(step.name);
-            add(program, "kernels", step.name, kernel_text(old), kernel_text(step), speed,
-                kKernels);
-            add(program, "fusion", step.name + " fused", fused_text(old), fused_text(step), fusion,
-                reason);
-            if (work_differs(old, program_a.batch, step, program_b.batch))
-                add(program, "work", step.name, grouped(old.flops) + " FLOP",
-                    grouped(step.flops) + " FLOP", Meaning::result, kWork);
+            kept.insert(&old);
+            if (old.op == step.op && old.kernel != step.kernel)
+                add("kernels", Action::changed, step.op, json_text(old.kernel),
+                    json_text(step.kernel), speed, kKernels, step.name, program);
+            if (old.op != step.op)
+                add("fusion", Action::changed, "operator", json_text(old.op), json_text(step.op),
+                    fusion, reason, step.name, program);
+            if (std::string s = fused_text(old), t = fused_text(step); s != t)
+                add("fusion", Action::changed, step.op + " fused", s, t, fusion, reason, step.name,
+                    program);
+            stream(old, step, program);
         }
         for (const Step& step : before)
-            if (!kept.contains(step.name) && !of_lone_layer(step))
-                add(program, "fusion", step.name, step.op, "", fusion, reason);
+            if (!kept.contains(&step))
+                if (std::string name = name_in_b(step); !name.empty())
+                    add("fusion", Action::removed, step.op, json_text(step.op), "", fusion, reason,
+                        name, program);
+    }
+
+    void stream(const Step& old, const Step& step, const std::string& program) {
+        auto s = old.attributes.find("stream"), t = step.attributes.find("stream");
+        if (s == old.attributes.end() || t == step.attributes.end() || s->second == t->second)
+            return;
+        add("first values", Action::changed, "random numbers of " + step.op, "", "",
+            Meaning::mathematics, kDropout, step.name, program);
     }
 
     const Plan& a_;
     const Plan& b_;
+    const LayerNames& names_;
     const bool same_;
-    std::set<std::string, std::less<>> lone_layers_;
+    std::unordered_set<std::string> known_in_b_, layers_of_a_, layers_of_b_;
     std::vector<Change> changes_;
-    std::vector<std::vector<std::string>> programs_;  // by change
-    std::map<std::string, std::size_t> index_;
+    std::unordered_map<std::string, std::size_t> index_;
+    std::unordered_map<std::size_t, std::unordered_set<std::string>> told_;  // by change
 };
 
 }  // namespace
 
-std::vector<Change> diff_steps(const Plan& a, const Plan& b) {
-    return StepComparison(a, b).run();
+std::vector<Change> diff_steps(const Plan& a, const Plan& b, const LayerNames& names,
+                               bool same_computation) {
+    return StepComparison(a, b, names, same_computation).run();
 }
 
 }  // namespace dtnn::plan

@@ -1,15 +1,17 @@
 #pragma once
-/// The part of a comparison that looks into programs, step by step. Internal to diff.
+/// The part of a comparison that is about programs: their batches, steps, fusion and kernels.
 
 #include <vector>
 
-#include "plan/diff.hpp"
+#include "plan/diff_layers.hpp"
 
 namespace dtnn::plan {
 
-/// Fusion, kernels and work of the steps of programs that both plans have. Steps are matched by
-/// name. What is the same in several programs (a kernel in training and in evaluation) is told
-/// once, with their names; steps of layers that only one plan has are left to the layers.
-std::vector<Change> diff_steps(const Plan& a, const Plan& b);
+/// Consequences: schedule (batches of the programs), first values (streams of dropout), fusion and
+/// kernels. Steps are the same when layer and operator are; those of layers that only one plan has
+/// are not told. With `same_computation`, other steps can only come from other fusion, so they are
+/// performance only.
+std::vector<Change> diff_steps(const Plan& a, const Plan& b, const LayerNames& names,
+                               bool same_computation);
 
 }  // namespace dtnn::plan

@@ -1,0 +1,210 @@
+#include "plan/diff_results.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "plan/json_text.hpp"
+#include "plan/summary.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+constexpr Meaning kMath = Meaning::mathematics;
+constexpr Meaning kSpeed = Meaning::performance;
+
+class ResultComparison {
+  public:
+    ResultComparison(const Plan& a, const Plan& b) : a_(a), b_(b) {}
+
+    std::vector<Change> take() { return std::move(changes_); }
+
+    void parameters(const LayerNames& names) {
+        constexpr const char* reason = "parameters follow from fields and shapes";
+        auto totals = [](const Plan& plan) {
+            std::pair<std::int64_t, std::int64_t> sums;
+            for (const Layer& layer : plan.layers) {
+                sums.first += layer.parameters;
+                sums.second += layer.trainable;
+            }
+            return sums;
+        };
+        auto [total_a, trainable_a] = totals(a_);
+        auto [total_b, trainable_b] = totals(b_);
+        number("parameters", "total", total_a, total_b, Unit::count, kMath, reason);
+        number("parameters", "trainable", trainable_a, trainable_b, Unit::count, kMath, reason);
+
+        std::unordered_map<std::string, const Parameter*> known;
+        for (const Parameter& parameter : a_.parameters)
+            known.emplace(name_in_b(parameter.name, names), &parameter);
+        std::size_t first = changes_.size();
+        for (const Parameter& q : b_.parameters) {
+            auto found = known.find(q.name);
+            if (found == known.end() || q.optimizer_state) continue;
+            const Parameter& p = *found->second;
+            member(first, "parameters", "trainable", json_text(p.trainable), json_text(q.trainable),
+                   kMath, "it is trained in one of the two only", q.name);
+            first_values(first, p, q);
+            // Extents are compared with the layer; only the arrangement counts here.
+            if (p.order != q.order || p.physical_dims.size() != q.physical_dims.size())
+                member(first, "layouts", "order of axes", json_text(p.order), json_text(q.order),
+                       kSpeed, "the same elements stored in another order", q.name);
+        }
+    }
+
+    void data() {
+        const Dataset &s = a_.dataset, &t = b_.dataset;
+        constexpr const char* samples = "it follows from the dataset and the validation split";
+        number("data", "training samples", s.train_samples, t.train_samples, Unit::count, kMath,
+               samples);
+        number("data", "validation samples", s.validation_samples, t.validation_samples,
+               Unit::count, kMath, samples);
+        number("data", "test samples", s.test_samples, t.test_samples, Unit::count, kMath, samples);
+        value("data", "shape of a sample", json_text(s.shape), json_text(t.shape), kMath,
+              "it follows from the dataset");
+        number("data", "classes", s.classes, t.classes, Unit::count, kMath,
+               "it follows from the dataset");
+    }
+
+    void schedule() {
+        const Training &s = a_.training, &t = b_.training;
+        number("schedule", "steps per epoch", s.steps_per_epoch, t.steps_per_epoch, Unit::count,
+               kMath, "it follows from samples and batch size");
+        number("schedule", "steps of the run", s.steps_per_epoch * s.epochs,
+               t.steps_per_epoch * t.epochs, Unit::count, kMath,
+               "it follows from steps per epoch and epochs");
+    }
+
+    void memory() {
+        constexpr const char* reason = "it follows from shapes, lives of values and optimizer";
+        const Memory &s = a_.memory, &t = b_.memory;
+        auto bytes = [&](const char* what, std::int64_t x, std::int64_t y) {
+            number("memory", what, x, y, Unit::bytes, kSpeed, reason);
+        };
+        bytes("arena", s.arena, t.arena);
+        bytes("parameters", s.parameters, t.parameters);
+        bytes("optimizer", s.optimizer, t.optimizer);
+        bytes("inputs", s.inputs, t.inputs);
+        bytes("transient", s.transient, t.transient);
+        bytes("prepared batches", s.staging, t.staging);
+    }
+
+    void work() {
+        constexpr const char* reason = "it follows from layers, batch size and fusion";
+        Work s = work_of(a_), t = work_of(b_);
+        auto flop = [&](const char* what, std::int64_t x, std::int64_t y) {
+            number("work", what, x, y, Unit::flop, kSpeed, reason);
+        };
+        auto bytes = [&](const char* what, std::int64_t x, std::int64_t y) {
+            number("work", what, x, y, Unit::bytes, kSpeed, reason);
+        };
+        flop("forward per sample", s.forward_flops_per_sample, t.forward_flops_per_sample);
+        flop("training step", s.train_step_flops, t.train_step_flops);
+        bytes("traffic of a training step", s.train_step_bytes, t.train_step_bytes);
+        flop("evaluation step", s.evaluate_step_flops, t.evaluate_step_flops);
+        bytes("traffic of an evaluation step", s.evaluate_step_bytes, t.evaluate_step_bytes);
+        number("work", "kernels of a training step", s.train_steps, t.train_steps, Unit::count,
+               kSpeed, reason);
+        number("work", "kernels of an evaluation step", s.evaluate_steps, t.evaluate_steps,
+               Unit::count, kSpeed, reason);
+    }
+
+  private:
+    // Parameters are named "layer.role", slots of optimizers "layer.role.slot". What is no layer of
+    // both keeps a name that `b` cannot have.
+    static std::string name_in_b(const std::string& name, const LayerNames& names) {
+        std::size_t dot = std::min(name.find('.'), name.size());
+        auto found = names.find(name.substr(0, dot));
+        return found == names.end() ? "" : found->second + name.substr(dot);
+    }
+
+    void value(const char* section, const std::string& what, std::string before, std::string after,
+               Meaning meaning, const char* reason, Unit unit = Unit::none) {
+        if (before == after) return;
+        Change change;
+        change.section = section;
+        change.what = what;
+        change.before = std::move(before);
+        change.after = std::move(after);
+        change.meaning = meaning;
+        change.reason = reason;
+        change.unit = unit;
+        changes_.push_back(std::move(change));
+    }
+
+    void number(const char* section, const char* what, std::int64_t x, std::int64_t y, Unit unit,
+                Meaning meaning, const char* reason) {
+        value(section, what, json_text(x), json_text(y), meaning, reason, unit);
+    }
+
+    // Adds the member to the equal change among those from `first` on, or to a new one.
+    void member(std::size_t first, const char* section, const std::string& what, std::string before,
+                std::string after, Meaning meaning, const char* reason, const std::string& name,
+                bool values = true) {
+        if (values && before == after) return;
+        for (std::size_t i = first; i < changes_.size(); ++i) {
+            Change& change = changes_[i];
+            if (change.section == section && change.what == what && change.before == before &&
+                change.after == after) {
+                change.members.push_back(name);
+                return;
+            }
+        }
+        Change change;
+        change.section = section;
+        change.what = what;
+        change.before = std::move(before);
+        change.after = std::move(after);
+        change.meaning = meaning;
+        change.reason = reason;
+        change.members.push_back(name);
+        changes_.push_back(std::move(change));
+    }
+
+    // How the values are made, without where their random numbers come from.
+    static std::string made(const Initializer& initializer) {
+        return initializer.numbers.empty()
+                   ? json_text(initializer.kind)
+                   : fmt::format("{{\"type\": {}, \"fields\": {}}}", json_text(initializer.kind),
+                                 json_text(initializer.numbers));
+    }
+
+    void first_values(std::size_t first, const Parameter& p, const Parameter& q) {
+        const Initializer &s = p.initializer, &t = q.initializer;
+        member(first, "first values", "initializer", made(s), made(t), kMath,
+               "training starts from other values", q.name);
+        bool random =
+            t.kind.ends_with("uniform") || t.kind.ends_with("normal") || t.kind == "orthogonal";
+        if (!random || made(s) != made(t)) return;
+        if (s.fan_in != t.fan_in || s.fan_out != t.fan_out)
+            member(first, "first values", "range of random numbers", "", "", kMath,
+                   "the range follows from the extents of the weights", q.name, false);
+        else if (s.stream != t.stream)
+            member(first, "first values", "random numbers", "", "", kMath,
+                   "they are drawn by the parameter's place in the list", q.name, false);
+    }
+
+    const Plan& a_;
+    const Plan& b_;
+    std::vector<Change> changes_;
+};
+
+}  // namespace
+
+std::vector<Change> diff_results(const Plan& a, const Plan& b, const LayerNames& names) {
+    ResultComparison comparison(a, b);
+    comparison.parameters(names);
+    comparison.data();
+    comparison.schedule();
+    return comparison.take();
+}
+
+std::vector<Change> diff_costs(const Plan& a, const Plan& b) {
+    ResultComparison comparison(a, b);
+    comparison.work();
+    comparison.memory();
+    return comparison.take();
+}
+
+}  // namespace dtnn::plan
