@@ -1,0 +1,121 @@
+#include "tools/dtnnc/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dtnn::tools {
+namespace {
+
+bool begins_character(char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
+}
+
+std::size_t characters(const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+/// The first `count` characters.
+std::string head(const std::string& text, std::size_t count) {
+    std::size_t end = 0;
+    for (; end < text.size(); ++end)
+        if (begins_character(text[end]) && count-- == 0) break;
+    return text.substr(0, end);
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+    const std::size_t length = characters(text);
+    const std::string blanks(width > length ? width - length : 0, ' ');
+    return right ? blanks + text : text + blanks;
+}
+
+/// Line ends and control characters would break a line of text.
+std::string on_one_line(std::string text) {
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = ' ';
+    return text;
+}
+
+}  // namespace
+
+std::string text_table(const Table& table, int width) {
+    std::vector<std::size_t> widths;
+    for (const Table::Column& column : table.columns)
+        widths.push_back(characters(column.name));
+    for (const auto& row : table.rows)
+        for (std::size_t i = 0; i < row.size(); ++i)
+            widths[i] = std::max(widths[i], characters(row[i]));
+    std::string result;
+    const auto add = [&](const std::vector<std::string>& row) {
+        std::string line;
+        std::size_t used = 0;
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            const std::string cell = on_one_line(row[i]);
+            if (i + 1 < row.size()) {
+                line += padded(cell, widths[i], table.columns[i].right) + "  ";
+                used += widths[i] + 2;
+                continue;
+            }
+            // A few letters of the last column say nothing; then the line may be long.
+            constexpr std::size_t kLeast = 20;
+            const auto room = static_cast<std::size_t>(std::max(0, width));
+            const std::size_t left = std::max(kLeast, room > used ? room - used : 0);
+            if (characters(cell) > left && !table.columns[i].right)
+                line += head(cell, left - 3) + "...";
+            else
+                line += padded(cell, table.columns[i].right ? widths[i] : 0, true);
+        }
+        while (line.ends_with(' '))
+            line.pop_back();
+        result += line + "\n";
+    };
+    std::vector<std::string> names;
+    for (const Table::Column& column : table.columns)
+        names.push_back(column.name);
+    add(names);
+    for (const auto& row : table.rows)
+        add(row);
+    return result;
+}
+
+std::string markdown_table(const Table& table) {
+    std::string result = "|", rule = "|";
+    for (const Table::Column& column : table.columns) {
+        result += fmt::format(" {} |", column.name);
+        rule += column.right ? "---:|" : "---|";
+    }
+    result += "\n" + rule + "\n";
+    for (const auto& row : table.rows) {
+        result += "|";
+        for (const std::string& cell : row) {
+            std::string text;
+            for (const char c : on_one_line(cell))
+                text += c == '|' ? "\\|" : std::string(1, c);
+            result += fmt::format(" {} |", text);
+        }
+        result += "\n";
+    }
+    return result;
+}
+
+std::string csv_table(const Table& table) {
+    const auto quoted = [](const std::string& cell) {
+        if (cell.find_first_of(",\"\n\r") == std::string::npos) return cell;
+        std::string text = "\"";
+        for (const char c : cell)
+            text += c == '"' ? "\"\"" : std::string(1, c);
+        return text + "\"";
+    };
+    std::string result;
+    for (std::size_t i = 0; i < table.columns.size(); ++i)
+        result += (i == 0 ? "" : ",") + quoted(table.columns[i].name);
+    result += "\n";
+    for (const auto& row : table.rows) {
+        for (std::size_t i = 0; i < row.size(); ++i)
+            result += (i == 0 ? "" : ",") + quoted(row[i]);
+        result += "\n";
+    }
+    return result;
+}
+
+}  // namespace dtnn::tools
