@@ -12,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "plan/attributes.hpp"
+
 namespace dtnn::plan {
 
 inline constexpr int kVersion = 2;
@@ -23,9 +25,6 @@ using Dims = std::vector<std::int64_t>;
 /// The physical order of the logical axes, outermost first: {0,2,3,1} is a logical NCHW tensor
 /// stored as NHWC. Empty means the logical order (row-major).
 using Order = std::vector<int>;
-using AttributeValue =
-    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
-using Attributes = std::map<std::string, AttributeValue>;
 
 /// Where something was written: a spec file (as the user named it), line and column from one.
 /// An empty file is "nowhere" (a value that the compiler made up).
@@ -106,8 +105,8 @@ struct Program {
     std::vector<Step> steps;
     std::vector<Output> outputs;
     /// Tensors the runtime fills before each batch, by name: "source" (samples), "labels" (class of
-    /// each sample, or of each pixel of each, i32), and, in training, "learning_rate" (one element of the plan's dtype) and "step"
-    /// (i64, counted from 0 over the run).
+    /// each sample, or of each pixel of each, i32), and, in training, "learning_rate" (one element
+    /// of the plan's dtype) and "step" (i64, counted from 0 over the run).
     std::vector<Output> inputs;
 };
 

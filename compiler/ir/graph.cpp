@@ -1,8 +1,5 @@
 #include "compiler/ir/graph.hpp"
 
-#include <charconv>
-#include <string_view>
-
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -10,7 +7,7 @@ namespace dtnn::compiler {
 ValueId Graph::add_input(std::string input_name, Type type) {
     const ValueId id(values.size());
     Value v;
-    v.name = unique_name(input_name);
+    v.name = take_name(input_name);
     v.type = std::move(type);
     v.kind = ValueKind::input;
     values.push_back(std::move(v));
@@ -25,7 +22,7 @@ ValueId Graph::add_parameter(Parameter parameter, Type type) {
     DTNN_CHECK(plan::element_count(type.dims) == plan::element_count(parameter.dims),
                "parameter {}", parameter.name);
     Value v;
-    v.name = unique_name(parameter.name);
+    v.name = take_name(parameter.name);
     v.type = std::move(type);
     v.kind = ValueKind::parameter;
     v.parameter = parameter_id;
@@ -35,12 +32,13 @@ ValueId Graph::add_parameter(Parameter parameter, Type type) {
     return id;
 }
 
-NodeId Graph::add_node(Node node, const std::vector<Type>& types, const std::string& wanted) {
+NodeId Graph::add_node(Node node, const std::vector<Type>& types, const std::string& wanted,
+                       const std::vector<std::string>& result_names) {
     const NodeId id(nodes.size());
     node.outputs.clear();
     for (std::size_t i = 0; i < types.size(); ++i) {
         Value v;
-        v.name = unique_name(wanted);
+        v.name = take_name(i < result_names.size() ? result_names[i] : wanted);
         v.type = types[i];
         v.kind = ValueKind::result;
         v.producer = id;
@@ -52,36 +50,40 @@ NodeId Graph::add_node(Node node, const std::vector<Type>& types, const std::str
     return id;
 }
 
-std::string Graph::unique_name(const std::string& wanted) const {
-    // One scan finds whether the name is taken and the largest number already appended to it, so
-    // that naming stays linear however often the same name is wanted.
-    bool taken = false;
-    int largest = 0;
-    for (const Value& v : values) {
-        const std::string_view have = v.name;
-        if (have.size() < wanted.size() || !have.starts_with(wanted)) continue;
-        if (have.size() == wanted.size()) {
-            taken = true;
-        } else if (have[wanted.size()] == '.') {
-            const char* first = have.data() + wanted.size() + 1;
-            const char* last = have.data() + have.size();
-            int number = 0;
-            const auto [end, failure] = std::from_chars(first, last, number);
-            if (failure == std::errc() && end == last && number > largest) largest = number;
-        }
-    }
-    return taken ? fmt::format("{}.{}", wanted, largest + 1) : wanted;
+std::string Graph::unique_name(const std::string& wanted) {
+    return names_.unique(values, wanted);
 }
 
-std::vector<std::vector<NodeId>> Graph::readers() const {
-    std::vector<std::vector<NodeId>> result(values.size());
-    for (std::size_t n = 0; n < nodes.size(); ++n) {
-        for (const ValueId input : nodes[n].inputs) {
-            auto& of = result[input.index()];
-            if (of.empty() || of.back() != NodeId(n)) of.push_back(NodeId(n));
+bool Graph::has_value_named(const std::string& wanted) {
+    names_.update(values);
+    return names_.contains(values, wanted);
+}
+
+void Graph::rename(ValueId id, std::string wanted) {
+    value(id).name = std::move(wanted);
+    names_.renamed(values, id.index());
+}
+
+std::string Graph::take_name(const std::string& wanted) {
+    return names_.unique(values, wanted, true);
+}
+
+Readers::Readers(const Graph& graph) : begin_(graph.values.size() + 1), end_(graph.values.size()) {
+    for (const Node& node : graph.nodes)
+        for (const ValueId input : node.inputs)
+            ++begin_[input.index() + 1];
+    for (std::size_t i = 1; i < begin_.size(); ++i)
+        begin_[i] += begin_[i - 1];
+    for (std::size_t i = 0; i < end_.size(); ++i)
+        end_[i] = begin_[i];
+    nodes_.resize(begin_.back());
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n)
+        for (const ValueId input : graph.nodes[n].inputs) {
+            std::uint32_t& end = end_[input.index()];
+            // A node that reads the value twice is listed once.
+            if (end == begin_[input.index()] || nodes_[end - 1] != NodeId(n))
+                nodes_[end++] = NodeId(n);
         }
-    }
-    return result;
 }
 
 const char* name_of(Phase phase) {

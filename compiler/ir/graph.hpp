@@ -3,9 +3,12 @@
 /// value has one producer (or none: an input, a parameter, a state). No shared ownership, no hidden
 /// edges.
 
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "compiler/ir/name_table.hpp"
 #include "compiler/support/typed_id.hpp"
 #include "plan/plan.hpp"
 
@@ -82,6 +85,51 @@ struct GraphOutput {
     ValueId value;
 };
 
+/// The layer table of a model, used like a vector. It is written once, by the front end, and then
+/// belongs to every graph that a pass makes of the model's, so copies share it (the one place where
+/// graphs share anything); adding a row to a shared table copies it first.
+class LayerTable {
+  public:
+    using Rows = std::vector<plan::Layer>;
+
+    const Rows& rows() const {
+        static const Rows none;
+        return rows_ ? *rows_ : none;
+    }
+    operator const Rows&() const { return rows(); }
+    std::size_t size() const { return rows().size(); }
+    bool empty() const { return rows().empty(); }
+    const plan::Layer& operator[](std::size_t index) const { return rows()[index]; }
+    const plan::Layer& back() const { return rows().back(); }
+    auto begin() const { return rows().begin(); }
+    auto end() const { return rows().end(); }
+    auto rbegin() const { return rows().rbegin(); }
+    auto rend() const { return rows().rend(); }
+    void push_back(plan::Layer layer) {
+        if (!rows_)
+            rows_ = std::make_shared<Rows>();
+        else if (rows_.use_count() > 1)
+            rows_ = std::make_shared<Rows>(*rows_);
+        rows_->push_back(std::move(layer));
+    }
+
+  private:
+    std::shared_ptr<Rows> rows_;  ///< null: empty
+};
+
+/// For each value of a graph, the nodes that read it: once each, in order.
+class Readers {
+  public:
+    explicit Readers(const struct Graph& graph);
+    std::span<const NodeId> operator[](std::size_t value) const {
+        return {nodes_.data() + begin_[value], nodes_.data() + end_[value]};
+    }
+
+  private:
+    std::vector<std::uint32_t> begin_, end_;  // by value: a range of nodes_
+    std::vector<NodeId> nodes_;
+};
+
 struct Graph {
     std::string name;
     bool training = false;  ///< set by specialise_phase; false: inference, or not yet decided
@@ -91,7 +139,7 @@ struct Graph {
     std::vector<ValueId> inputs;
     std::vector<GraphOutput> outputs;
     std::vector<Update> updates;
-    std::vector<plan::Layer> layers;  ///< the layer table; passes do not change it
+    LayerTable layers;  ///< passes do not change it
     int prologue =
         0;  ///< the first `prologue` nodes run once per pass over data (set by hoist_invariant)
 
@@ -108,11 +156,21 @@ struct Graph {
     ValueId add_parameter(Parameter parameter, Type type);
     /// Appends a node with fresh result values of the given types, named after `name` ("name",
     /// "name.1", ...), made unique. Does not infer shapes: see ops/emit.hpp for that.
-    NodeId add_node(Node node, const std::vector<Type>& types, const std::string& name);
-    std::string unique_name(const std::string& wanted) const;
+    /// Result i is called `result_names[i]` instead where that is given.
+    NodeId add_node(Node node, const std::vector<Type>& types, const std::string& name,
+                    const std::vector<std::string>& result_names = {});
+    /// `wanted`, or with the first number that makes it unique among the values. The time does not
+    /// depend on the size of the graph.
+    std::string unique_name(const std::string& wanted);
+    bool has_value_named(const std::string& name);
+    void rename(ValueId value, std::string name);
 
-    /// For each value, the nodes that read it, in order.
-    std::vector<std::vector<NodeId>> readers() const;
+    Readers readers() const { return Readers(*this); }
+
+  private:
+    std::string take_name(const std::string& wanted);
+
+    NameTable names_;
 };
 
 const char* name_of(Phase phase);

@@ -10,6 +10,7 @@ Rewriter::Rewriter(const Graph& old) : old_(old), map_(old.values.size()) {
     new_.layers = old.layers;
     new_.nodes.reserve(old.nodes.size());
     new_.values.reserve(old.values.size());
+    new_.parameters.reserve(old.parameters.size());
     for (std::size_t i = 0; i < old.values.size(); ++i) {
         const Value& v = old.values[i];
         if (v.kind == ValueKind::result) continue;
@@ -53,7 +54,7 @@ std::vector<ValueId> Rewriter::copy(const Node& node) {
     const NodeId id(new_.nodes.size());
     for (const ValueId old : node.outputs) {
         Value v = old_.value(old);
-        v.name = unique(v.name);
+        v.name = new_.unique_name(v.name);
         v.producer = id;
         const ValueId fresh(new_.values.size());
         new_.values.push_back(std::move(v));
@@ -67,65 +68,25 @@ std::vector<ValueId> Rewriter::copy(const Node& node) {
 
 NodeId Rewriter::add_node(Node node, const std::vector<Type>& types, const std::string& name,
                           const std::vector<std::string>& result_names) {
-    const NodeId id(new_.nodes.size());
-    node.outputs.clear();
-    for (std::size_t i = 0; i < types.size(); ++i) {
-        Value v;
-        v.name = unique(i < result_names.size() ? result_names[i]
-                        : i == 0                ? name
-                                                : fmt::format("{}.{}", name, i));
-        v.type = types[i];
-        v.kind = ValueKind::result;
-        v.producer = id;
-        v.output = static_cast<int>(i);
-        node.outputs.push_back(ValueId(new_.values.size()));
-        new_.values.push_back(std::move(v));
-    }
-    new_.nodes.push_back(std::move(node));
-    return id;
+    return new_.add_node(std::move(node), types, name, result_names);
 }
 
 ValueId Rewriter::add_input(const std::string& name, Type type) {
-    const ValueId id(new_.values.size());
-    Value v;
-    v.name = unique(name);
-    v.type = std::move(type);
-    v.kind = ValueKind::input;
-    new_.values.push_back(std::move(v));
-    new_.inputs.push_back(id);
-    return id;
+    return new_.add_input(name, std::move(type));
 }
 
 ValueId Rewriter::add_parameter(Parameter parameter, Type type) {
-    const ValueId id(new_.values.size());
-    if (type.dims.empty()) type.dims = parameter.dims;
-    Value v;
-    v.name = unique(parameter.name);
-    v.type = std::move(type);
-    v.kind = ValueKind::parameter;
-    v.parameter = ParameterId(new_.parameters.size());
-    parameter.value = id;
-    new_.values.push_back(std::move(v));
-    new_.parameters.push_back(std::move(parameter));
-    return id;
+    return new_.add_parameter(std::move(parameter), std::move(type));
 }
 
 void Rewriter::replace(ValueId old, ValueId replacement, bool keep_name) {
     DTNN_CHECK(replacement.valid() && replacement.index() < new_.values.size(),
                "replacement of `%{}`", old_.value(old).name);
     map_[old.index()] = replacement;
-    Value& fresh = new_.value(replacement);
-    if (keep_name && fresh.kind == ValueKind::result) {
-        const std::string before = fresh.name;
-        const std::string& wanted = old_.value(old).name;
-        if (before != wanted) {
-            unique("");  // brings the set of names up to date
-            if (names_.insert(wanted).second) {
-                fresh.name = wanted;
-                names_.erase(before);
-            }
-        }
-    }
+    const std::string& wanted = old_.value(old).name;
+    if (keep_name && new_.value(replacement).kind == ValueKind::result &&
+        !new_.has_value_named(wanted))
+        new_.rename(replacement, wanted);
     note_prologue(old);
 }
 
@@ -144,29 +105,23 @@ Graph Rewriter::take() {
     return std::move(new_);
 }
 
-std::string Rewriter::unique(const std::string& wanted) {
-    for (; named_ < new_.values.size(); ++named_)
-        names_.insert(new_.values[named_].name);
-    if (wanted.empty()) return wanted;
-    if (!names_.contains(wanted)) return wanted;
-    for (int& i = ++next_[wanted];; ++i) {
-        std::string name = fmt::format("{}.{}", wanted, i);
-        if (!names_.contains(name)) return name;
-    }
-}
-
 bool same_computation(const Node& a, const Node& b) {
     return a.op == b.op && a.inputs == b.inputs && a.attributes == b.attributes;
 }
 
 std::size_t computation_hash(const Node& node) {
+    return computation_hash(node.op, node.inputs, node.attributes);
+}
+
+std::size_t computation_hash(const std::string& op, const std::vector<ValueId>& inputs,
+                             const Attributes& attributes) {
     const auto mix = [](std::size_t seed, std::size_t value) {
         return seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2));
     };
-    std::size_t h = std::hash<std::string>{}(node.op);
-    for (const ValueId input : node.inputs)
+    std::size_t h = std::hash<std::string>{}(op);
+    for (const ValueId input : inputs)
         h = mix(h, input.index());
-    for (const auto& [name, value] : node.attributes) {
+    for (const auto& [name, value] : attributes) {
         h = mix(h, std::hash<std::string>{}(name));
         h = mix(h, value.index());
     }

@@ -14,8 +14,6 @@
 
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "compiler/ir/graph.hpp"
@@ -42,10 +40,8 @@ class Rewriter {
     /// results.
     std::vector<ValueId> copy(const Node& node);
 
-    /// As the graph's functions of these names, but naming takes the same time however large the
-    /// graph is. Result 0 is named `name`, result i "name.i", or `result_names[i]` when given; all
-    /// made unique. `name` may be that of the old value that is replaced: nodes that are not copied
-    /// leave their names free.
+    /// As the graph's functions of these names. `name` may be that of the old value that is
+    /// replaced: nodes that are not copied leave their names free.
     NodeId add_node(Node node, const std::vector<Type>& types, const std::string& name,
                     const std::vector<std::string>& result_names = {});
     ValueId add_input(const std::string& name, Type type);
@@ -60,20 +56,19 @@ class Rewriter {
     Graph take();
 
   private:
-    std::string unique(const std::string& wanted);
     void note_prologue(ValueId old);
 
     const Graph& old_;
     Graph new_;
-    std::vector<ValueId> map_;               // by old value
-    std::unordered_set<std::string> names_;  // of the first named_ values of new_
-    std::size_t named_ = 0;
-    std::unordered_map<std::string, int> next_;  // the number to try next after a taken name
+    std::vector<ValueId> map_;  // by old value
     int prologue_ = 0;
 };
 
 /// Whether two nodes of one graph compute the same: operator, operands, attributes.
 bool same_computation(const Node& a, const Node& b);
 std::size_t computation_hash(const Node& node);
+/// Of a node with other operands than it has.
+std::size_t computation_hash(const std::string& op, const std::vector<ValueId>& inputs,
+                             const Attributes& attributes);
 
 }  // namespace dtnn::compiler

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_set>
 
@@ -34,11 +35,13 @@ class Verifier {
     const std::string& name(ValueId id) const { return graph_.value(id).name; }
 
     void check_values() {
-        std::unordered_set<std::string_view> names;
+        std::vector<std::size_t> twice;
+        NameTable().update(graph_.values, &twice);
+        for (const std::size_t i : twice)
+            fail("two values are named `{}`", graph_.values[i].name);
         for (std::size_t i = 0; i < graph_.values.size(); ++i) {
             const Value& v = graph_.values[i];
             if (v.name.empty()) fail("value {} has no name", i);
-            if (!names.insert(v.name).second) fail("two values are named `{}`", v.name);
             for (const std::int64_t d : v.type.dims)
                 if (d < 1) fail("`{}` has the extent {}", v.name, d);
             check_order(v);
@@ -67,13 +70,11 @@ class Verifier {
     void check_order(const Value& v) {
         const Order& order = v.type.order;
         if (order.empty()) return;
-        std::vector<bool> seen(v.type.dims.size());
-        bool sound = order.size() == seen.size();
-        for (std::size_t i = 0; sound && i < order.size(); ++i) {
-            const auto axis = static_cast<std::size_t>(order[i]);
-            sound = order[i] >= 0 && axis < seen.size() && !seen[axis];
-            if (sound) seen[axis] = true;
-        }
+        bool sound = order.size() == v.type.dims.size();
+        for (std::size_t i = 0; sound && i < order.size(); ++i)
+            sound = order[i] >= 0 && static_cast<std::size_t>(order[i]) < order.size() &&
+                    std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i),
+                              order[i]) == order.begin() + static_cast<std::ptrdiff_t>(i);
         if (!sound) fail("the order of `{}` is no permutation of its axes", v.name);
     }
 

@@ -35,11 +35,11 @@ ValueId loss_of(Rewriter& r, const PassContext& context, ValueId predictions, Va
 
 }  // namespace
 
-Graph attach_loss(const Graph& graph, PassContext& context) {
+std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
     const ValueId old_predictions = find_output(graph, "predictions");
     if (context.program == "predict" || find_output(graph, "loss").valid() ||
         !old_predictions.valid())
-        return graph;
+        return std::nullopt;
 
     // A loss per pixel is a loss per row of channels. The softmax goes behind the rows, where
     // canonicalize joins it with its cross-entropy.

@@ -10,13 +10,14 @@ namespace dtnn::compiler {
 ///                                  return %loss, %categorical_accuracy
 ///
 /// `labels` is a new input, i32 [N]. mean_squared_error compares with the labels as one-hot rows.
-/// Predictions that are an image [N,C,H,W] are taken as a row for each pixel, labels as i32 [N*H*W]:
+/// Predictions that are an image [N,C,H,W] are taken as a row for each pixel, labels as i32
+/// [N*H*W]:
 ///
 ///     %p = softmax(%x: T[N,C,H,W])                    ->  %r = pixels_to_rows(%x)
 ///     return predictions=%p                               %p = softmax(%r)
 ///
 /// Predictions are no longer an output: nobody reads them in these programs.
 /// First in the pipeline. Must not fire for the program "predict", nor when there is a loss.
-Graph attach_loss(const Graph& graph, PassContext& context);
+std::optional<Graph> attach_loss(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

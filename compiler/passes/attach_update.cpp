@@ -18,7 +18,7 @@ class Updater {
             r_.copy(node);
     }
 
-    Graph run() {
+    std::optional<Graph> run() {
         std::unordered_map<std::string, ValueId> gradients;
         std::vector<GraphOutput> others;
         const std::string prefix = gradient_output("");
@@ -28,7 +28,7 @@ class Updater {
             else
                 others.push_back({output.name, r_.map(output.value)});
         }
-        if (gradients.empty()) return graph_;
+        if (gradients.empty()) return std::nullopt;
         // By value: states join the list while it is walked.
         const std::vector<Parameter> parameters = r_.graph().parameters;
         for (const Parameter& parameter : parameters) {
@@ -120,7 +120,7 @@ class Updater {
 
 }  // namespace
 
-Graph attach_update(const Graph& graph, PassContext& context) {
+std::optional<Graph> attach_update(const Graph& graph, PassContext& context) {
     return Updater(graph, context).run();
 }
 

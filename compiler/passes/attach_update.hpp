@@ -14,6 +14,6 @@ namespace dtnn::compiler {
 /// "w.first_moment" and "w.second_moment" (Adam), zeros of the weights' shape. The outputs
 /// "gradient of NAME" are gone afterwards.
 /// After differentiate. Must not fire on parameters without a gradient.
-Graph attach_update(const Graph& graph, PassContext& context);
+std::optional<Graph> attach_update(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

@@ -135,7 +135,9 @@ Graph canonicalize(const Graph& graph, PassContext&) {
         }
     }
     // What was absorbed or bypassed and has no other reader is gone.
-    return remove_unread(r.take(), [](const Node& node) { return node.op == "flatten"; });
+    Graph result = r.take();
+    auto without = remove_unread(result, [](const Node& node) { return node.op == "flatten"; });
+    return without ? std::move(*without) : std::move(result);
 }
 
 }  // namespace dtnn::compiler

@@ -7,35 +7,55 @@
 
 namespace dtnn::compiler {
 
-Graph common_subexpressions(const Graph& graph, PassContext&) {
-    Rewriter r(graph);
-    std::unordered_multimap<std::size_t, NodeId> seen;  // nodes of the new graph by their hash
-    for (const Node& node : graph.nodes) {
-        if (node.phase == Phase::update) {
-            r.copy(node);
+std::optional<Graph> common_subexpressions(const Graph& graph, PassContext&) {
+    // What stands for each value: itself, or the same value computed before.
+    std::vector<ValueId> stands(graph.values.size());
+    for (std::size_t i = 0; i < stands.size(); ++i)
+        stands[i] = ValueId(i);
+    std::vector<NodeId> same(graph.nodes.size());       // by node: the earlier one, or invalid
+    std::unordered_multimap<std::size_t, NodeId> seen;  // by hash
+    seen.reserve(graph.nodes.size());
+    const auto operands = [&](const Node& node) {
+        std::vector<ValueId> result;
+        result.reserve(node.inputs.size());
+        for (const ValueId input : node.inputs)
+            result.push_back(stands[input.index()]);
+        // Larger sums keep their order: it decides how they are rounded.
+        if (node.op == "add" && result.size() == 2 && result[1] < result[0])
+            std::swap(result[0], result[1]);
+        return result;
+    };
+    bool any = false;
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+        const Node& node = graph.nodes[n];
+        if (node.phase == Phase::update) continue;
+        const std::vector<ValueId> inputs = operands(node);
+        const std::size_t hash = computation_hash(node.op, inputs, node.attributes);
+        const auto [first, last] = seen.equal_range(hash);
+        for (auto it = first; it != last && !same[n].valid(); ++it) {
+            const Node& earlier = graph.node(it->second);
+            if (earlier.op == node.op && earlier.attributes == node.attributes &&
+                operands(earlier) == inputs)
+                same[n] = it->second;
+        }
+        if (!same[n].valid()) {
+            seen.emplace(hash, NodeId(n));
             continue;
         }
-        Node key = r.mapped(node);
-        // Larger sums keep their order: it decides how they are rounded.
-        if (key.op == "add" && key.inputs.size() == 2 && key.inputs[1] < key.inputs[0])
-            std::swap(key.inputs[0], key.inputs[1]);
-        const std::size_t hash = computation_hash(key);
-        const auto [first, last] = seen.equal_range(hash);
-        const Node* same = nullptr;
-        for (auto it = first; it != last && !same; ++it) {
-            const Node& candidate = r.graph().node(it->second);
-            Node other = candidate;
-            if (other.op == "add" && other.inputs.size() == 2 && other.inputs[1] < other.inputs[0])
-                std::swap(other.inputs[0], other.inputs[1]);
-            if (same_computation(other, key)) same = &candidate;
-        }
-        if (same) {
-            for (std::size_t i = 0; i < node.outputs.size(); ++i)
-                r.replace(node.outputs[i], same->outputs[i]);
-        } else {
-            seen.emplace(hash, NodeId(r.graph().nodes.size()));
+        any = true;
+        for (std::size_t i = 0; i < node.outputs.size(); ++i)
+            stands[node.outputs[i].index()] = graph.node(same[n]).outputs[i];
+    }
+    if (!any) return std::nullopt;
+
+    Rewriter r(graph);
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+        const Node& node = graph.nodes[n];
+        if (!same[n].valid())
             r.copy(node);
-        }
+        else
+            for (std::size_t i = 0; i < node.outputs.size(); ++i)
+                r.replace(node.outputs[i], r.map(graph.node(same[n]).outputs[i]));
     }
     return r.take();
 }

@@ -11,6 +11,6 @@ namespace dtnn::compiler {
 /// of these alone, random ones too. The two operands of a sum may change places.
 /// After differentiate, whose rules may emit a node twice. Must not fire on updates: each has its
 /// own state.
-Graph common_subexpressions(const Graph& graph, PassContext& context);
+std::optional<Graph> common_subexpressions(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

@@ -4,7 +4,7 @@
 
 namespace dtnn::compiler {
 
-Graph dead_code(const Graph& graph, PassContext&) {
+std::optional<Graph> dead_code(const Graph& graph, PassContext&) {
     return remove_unread(graph, [](const Node&) { return true; });
 }
 

@@ -9,6 +9,6 @@ namespace dtnn::compiler {
 ///
 /// Inputs and parameters stay: they are what the run is given. Must not fire on a node of which one
 /// of several results is read.
-Graph dead_code(const Graph& graph, PassContext& context);
+std::optional<Graph> dead_code(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

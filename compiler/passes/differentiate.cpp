@@ -168,12 +168,13 @@ std::string gradient_output(const std::string& parameter) {
     return "gradient of " + parameter;
 }
 
-Graph differentiate(const Graph& graph, PassContext&) {
+std::optional<Graph> differentiate(const Graph& graph, PassContext&) {
     const ValueId loss = find_output(graph, "loss");
     bool done = !loss.valid();
     for (const Node& node : graph.nodes)
         done = done || node.phase == Phase::backward;
-    return done ? graph : Differentiator(graph).run(loss);
+    if (done) return std::nullopt;
+    return Differentiator(graph).run(loss);
 }
 
 }  // namespace dtnn::compiler

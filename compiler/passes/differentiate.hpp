@@ -18,7 +18,7 @@ namespace dtnn::compiler {
 /// "gradient of NAME".
 /// After specialise_phase (abstract operators have no gradient) and before every fusion. Must not
 /// fire twice, nor without a loss.
-Graph differentiate(const Graph& graph, PassContext& context);
+std::optional<Graph> differentiate(const Graph& graph, PassContext& context);
 
 /// The name under which differentiate hands a parameter's gradient to attach_update.
 std::string gradient_output(const std::string& parameter);

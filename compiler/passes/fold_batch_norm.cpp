@@ -1,5 +1,7 @@
 #include "compiler/passes/fold_batch_norm.hpp"
 
+#include <algorithm>
+
 #include "compiler/ops/define.hpp"
 #include "compiler/passes/rewriting.hpp"
 
@@ -21,8 +23,11 @@ const Node* folded_into(const Uses& uses, const Node& conv) {
 
 }  // namespace
 
-Graph fold_batch_norm(const Graph& graph, PassContext&) {
+std::optional<Graph> fold_batch_norm(const Graph& graph, PassContext&) {
     const Uses uses(graph);
+    if (std::none_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return folded_into(uses, node) != nullptr; }))
+        return std::nullopt;
     Rewriter r(graph);
     for (const Node& node : graph.nodes) {
         if (folded_into(uses, node)) continue;

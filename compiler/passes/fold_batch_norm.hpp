@@ -11,6 +11,6 @@ namespace dtnn::compiler {
 /// The fold depends on parameters only, so hoist_invariant moves it before the first batch.
 /// After specialise_phase, before the fusions that give either node an epilogue. Must not fire when
 /// the convolution has another reader or an epilogue, nor when the batch norm has one.
-Graph fold_batch_norm(const Graph& graph, PassContext& context);
+std::optional<Graph> fold_batch_norm(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

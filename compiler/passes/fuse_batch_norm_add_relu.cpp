@@ -24,7 +24,8 @@ class Fuser {
             if (is_relu(node)) match(node);
     }
 
-    Graph run() {
+    std::optional<Graph> run() {
+        if (by_relu_.empty()) return std::nullopt;
         for (const Node& node : graph_.nodes) {
             if (const auto found = by_relu_.find(&node); found != by_relu_.end())
                 forward(node, found->second);
@@ -116,7 +117,7 @@ class Fuser {
 
 }  // namespace
 
-Graph fuse_batch_norm_add_relu(const Graph& graph, PassContext&) {
+std::optional<Graph> fuse_batch_norm_add_relu(const Graph& graph, PassContext&) {
     return Fuser(graph).run();
 }
 

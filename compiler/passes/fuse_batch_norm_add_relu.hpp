@@ -17,6 +17,6 @@ namespace dtnn::compiler {
 /// %d read %dr, which is the same. Without a matching backward there is no mask; without other
 /// readers of %d no %dr. After fuse_batch_norm_relu. Must not fire when %b or %s has another
 /// reader.
-Graph fuse_batch_norm_add_relu(const Graph& graph, PassContext& context);
+std::optional<Graph> fuse_batch_norm_add_relu(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

@@ -1,5 +1,7 @@
 #include "compiler/passes/fuse_batch_norm_relu.hpp"
 
+#include <algorithm>
+
 #include "compiler/passes/batch_norm_patterns.hpp"
 #include "compiler/passes/rewriting.hpp"
 
@@ -25,8 +27,11 @@ const Node* masks_for(const Graph& graph, const Uses& uses, const Node& node) {
 
 }  // namespace
 
-Graph fuse_batch_norm_relu(const Graph& graph, PassContext&) {
+std::optional<Graph> fuse_batch_norm_relu(const Graph& graph, PassContext&) {
     const Uses uses(graph);
+    if (std::none_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return fused_relu(uses, node) != nullptr; }))
+        return std::nullopt;
     Rewriter r(graph);
     for (const Node& node : graph.nodes) {
         if (r.is_mapped(node.outputs[0])) continue;  // a relu that its batch norm took along

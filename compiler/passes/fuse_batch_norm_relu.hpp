@@ -16,6 +16,6 @@ namespace dtnn::compiler {
 /// Inference forms lose the relu alone. After differentiate, so that a training graph keeps what
 /// its backward reads. Must not fire when %b has another reader. The backward part must not fire
 /// when %d has another reader; the forward part then still may.
-Graph fuse_batch_norm_relu(const Graph& graph, PassContext& context);
+std::optional<Graph> fuse_batch_norm_relu(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

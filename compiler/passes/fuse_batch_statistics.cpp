@@ -1,5 +1,7 @@
 #include "compiler/passes/fuse_batch_statistics.hpp"
 
+#include <algorithm>
+
 #include "compiler/ops/define.hpp"
 #include "compiler/passes/rewriting.hpp"
 
@@ -22,8 +24,11 @@ bool gives_statistics(const Graph& graph, const Uses& uses, const Node& conv) {
 
 }  // namespace
 
-Graph fuse_batch_statistics(const Graph& graph, PassContext&) {
+std::optional<Graph> fuse_batch_statistics(const Graph& graph, PassContext&) {
     const Uses uses(graph);
+    if (std::none_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return gives_statistics(graph, uses, node); }))
+        return std::nullopt;
     Rewriter r(graph);
     std::vector<ValueId> statistics(graph.values.size());  // new values, by old source
     for (const Node& node : graph.nodes) {

@@ -13,6 +13,6 @@ namespace dtnn::compiler {
 /// After differentiate; before the fusions of batch norm, which append operands behind the
 /// statistics. Must not fire when the convolution has an epilogue or a residual, since then its
 /// result is not what was summed. Other readers of %c do not matter.
-Graph fuse_batch_statistics(const Graph& graph, PassContext& context);
+std::optional<Graph> fuse_batch_statistics(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

@@ -45,7 +45,10 @@ class Fuser {
   public:
     explicit Fuser(const Graph& graph) : graph_(graph), uses_(graph), r_(graph) {}
 
-    Graph run() {
+    std::optional<Graph> run() {
+        if (std::none_of(graph_.nodes.begin(), graph_.nodes.end(),
+                         [&](const Node& node) { return fuses(node) && may_wait(node); }))
+            return std::nullopt;
         for (const Node& node : graph_.nodes) {
             const std::string text = expression_of(node);
             if (text.empty()) {
@@ -62,6 +65,8 @@ class Fuser {
     }
 
   private:
+    static bool fuses(const Node& node) { return !expression_of(node).empty(); }
+
     /// The only reader is elementwise too and may take the node along.
     bool may_wait(const Node& node) const {
         const Node* reader = uses_.only_reader(node.outputs[0]);
@@ -135,7 +140,7 @@ class Fuser {
 
 }  // namespace
 
-Graph fuse_elementwise(const Graph& graph, PassContext&) {
+std::optional<Graph> fuse_elementwise(const Graph& graph, PassContext&) {
     return Fuser(graph).run();
 }
 

@@ -12,6 +12,6 @@ namespace dtnn::compiler {
 /// is only copied when it is a single operation. Last of the fusions, so that the specific ones
 /// find their patterns. Must not fire when the inner result has another reader, nor across phases:
 /// a forward value that backward reads is not computed later.
-Graph fuse_elementwise(const Graph& graph, PassContext& context);
+std::optional<Graph> fuse_elementwise(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

@@ -31,7 +31,8 @@ class Fuser {
             if (is_relu(node)) match(node);
     }
 
-    Graph run() {
+    std::optional<Graph> run() {
+        if (matches_.empty()) return std::nullopt;
         for (const Node& node : graph_.nodes) {
             if (const auto found = matches_.find(&node); found != matches_.end())
                 fuse(node, found->second);
@@ -86,7 +87,7 @@ class Fuser {
 
 }  // namespace
 
-Graph fuse_relu(const Graph& graph, PassContext&) {
+std::optional<Graph> fuse_relu(const Graph& graph, PassContext&) {
     return Fuser(graph).run();
 }
 

@@ -16,6 +16,6 @@ namespace dtnn::compiler {
 /// The second form is for inference, where batch norm has been folded into the convolution.
 /// After differentiate, whose backward of relu reads %y, not %c, and after the fusions of batch
 /// norm. Must not fire when %c (or %s) has another reader, nor when the producer gives statistics.
-Graph fuse_relu(const Graph& graph, PassContext& context);
+std::optional<Graph> fuse_relu(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

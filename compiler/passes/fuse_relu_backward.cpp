@@ -1,5 +1,7 @@
 #include "compiler/passes/fuse_relu_backward.hpp"
 
+#include <algorithm>
+
 #include "compiler/ops/define.hpp"
 #include "compiler/passes/rewriting.hpp"
 
@@ -29,8 +31,11 @@ const Node* taken_along(const Graph& graph, const Uses& uses, const Node& backwa
 
 }  // namespace
 
-Graph fuse_relu_backward(const Graph& graph, PassContext&) {
+std::optional<Graph> fuse_relu_backward(const Graph& graph, PassContext&) {
     const Uses uses(graph);
+    if (std::none_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return taken_along(graph, uses, node) != nullptr; }))
+        return std::nullopt;
     Rewriter r(graph);
     for (const Node& node : graph.nodes) {
         if (taken_along(graph, uses, node)) continue;

@@ -12,6 +12,6 @@ namespace dtnn::compiler {
 /// *result*: the cell that a window chose is above zero exactly when the window's largest is. For
 /// it %y must be the pool's own source. After the fusions of batch norm, which want the mask for
 /// themselves. Must not fire when %e has another reader.
-Graph fuse_relu_backward(const Graph& graph, PassContext& context);
+std::optional<Graph> fuse_relu_backward(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

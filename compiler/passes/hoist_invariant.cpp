@@ -4,8 +4,8 @@
 
 namespace dtnn::compiler {
 
-Graph hoist_invariant(const Graph& graph, PassContext&) {
-    if (graph.training || !graph.updates.empty()) return graph;
+std::optional<Graph> hoist_invariant(const Graph& graph, PassContext&) {
+    if (graph.training || !graph.updates.empty()) return std::nullopt;
     std::vector<bool> invariant(graph.values.size());
     for (const Parameter& parameter : graph.parameters)
         invariant[parameter.value.index()] = true;

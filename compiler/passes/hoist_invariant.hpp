@@ -12,6 +12,6 @@ namespace dtnn::compiler {
 ///
 /// After layout, so that reordered weights are hoisted too. Must not fire in training: a step
 /// changes the parameters.
-Graph hoist_invariant(const Graph& graph, PassContext& context);
+std::optional<Graph> hoist_invariant(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

@@ -3,6 +3,7 @@
 /// their order.
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,8 +25,16 @@ struct PassInfo {
     std::string_view name;
     std::string_view doc;  ///< one sentence, for `dtnnc explain`
     bool optional;  ///< may be disabled by name; the result then differs in speed and memory only
-    Graph (*run)(const Graph&, PassContext&);
+    /// The graph after the pass; nothing when the pass has nothing to do, so that a graph is
+    /// neither copied nor verified again for it.
+    std::optional<Graph> (*rewrite)(const Graph&, PassContext&);
     std::string_view programs;  ///< those it applies to, of "train evaluate predict"
+
+    /// The graph after the pass, a copy of `graph` when the pass has nothing to do.
+    Graph run(const Graph& graph, PassContext& context) const {
+        std::optional<Graph> result = rewrite(graph, context);
+        return result ? std::move(*result) : graph;
+    }
 };
 
 const std::vector<PassInfo>& all_passes();  ///< in pipeline order

@@ -68,7 +68,9 @@ constexpr std::string_view kOrder[] = {
 
 std::vector<PassInfo> in_order() {
     const PassInfo listed[] = {
-#define DTNN_PASS(name, optional, programs, doc) {#name, doc, optional, &name, programs},
+#define DTNN_PASS(name, may_be_disabled, programs, doc) \
+    {#name, doc, may_be_disabled,                       \
+     [](const Graph& g, PassContext& c) -> std::optional<Graph> { return name(g, c); }, programs},
 #include "compiler/passes/passes.def"
 #undef DTNN_PASS
     };
@@ -117,9 +119,12 @@ Graph run_pipeline(const Graph& forward, PassContext& context, const PipelineOpt
             if (pass.optional && options.disabled.contains(std::string(pass.name))) continue;
             running = pass.name;
             const auto begin = Clock::now();
-            graph = pass.run(graph, context);
+            std::optional<Graph> result = pass.rewrite(graph, context);
             const std::chrono::duration<double, std::milli> time = Clock::now() - begin;
-            check_sound(graph);
+            if (result) {
+                graph = std::move(*result);
+                check_sound(graph);
+            }
             if (options.observe) options.observe(pass.name, graph, time.count());
         }
     } catch (const InternalError& error) {

@@ -16,7 +16,7 @@ Uses::Uses(const Graph& graph)
 }
 
 const Node* Uses::only_reader(ValueId value) const {
-    const auto& of = readers(value);
+    const auto of = readers(value);
     return of.size() == 1 && !leaves(value) ? &graph_.node(of.front()) : nullptr;
 }
 
@@ -44,23 +44,26 @@ const Node* producer(const Graph& graph, ValueId value) {
     return v.kind == ValueKind::result ? &graph.node(v.producer) : nullptr;
 }
 
-Graph remove_unread(const Graph& graph, bool (*removable)(const Node&)) {
+std::optional<Graph> remove_unread(const Graph& graph, bool (*removable)(const Node&)) {
     std::vector<bool> live(graph.values.size());
     for (const GraphOutput& output : graph.outputs)
         live[output.value.index()] = true;
     for (const Update& update : graph.updates)
         live[update.value.index()] = true;
     std::vector<bool> stays(graph.nodes.size());
+    bool all_stay = true;
     for (std::size_t n = graph.nodes.size(); n-- > 0;) {
         const Node& node = graph.nodes[n];
         bool needed = !removable(node);
         for (const ValueId output : node.outputs)
             needed = needed || live[output.index()];
+        all_stay = all_stay && needed;
         if (!needed) continue;
         stays[n] = true;
         for (const ValueId input : node.inputs)
             live[input.index()] = true;
     }
+    if (all_stay) return std::nullopt;
     Rewriter rewriter(graph);
     for (std::size_t n = 0; n < graph.nodes.size(); ++n)
         if (stays[n]) rewriter.copy(graph.nodes[n]);

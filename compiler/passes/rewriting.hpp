@@ -1,6 +1,8 @@
 #pragma once
 /// What most passes share: who reads a value, nodes with inferred types, and the patterns of relu.
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +17,7 @@ class Uses {
   public:
     explicit Uses(const Graph& graph);
 
-    const std::vector<NodeId>& readers(ValueId value) const { return readers_[value.index()]; }
+    std::span<const NodeId> readers(ValueId value) const { return readers_[value.index()]; }
     /// The value is an output of the graph or the next value of a parameter.
     bool leaves(ValueId value) const { return leaves_[value.index()]; }
     bool unread(ValueId value) const { return readers(value).empty() && !leaves(value); }
@@ -25,7 +27,7 @@ class Uses {
 
   private:
     const Graph& graph_;
-    std::vector<std::vector<NodeId>> readers_;
+    Readers readers_;
     std::vector<bool> leaves_;
 };
 
@@ -39,8 +41,8 @@ std::vector<ValueId> emit(Rewriter& rewriter, Node node, const std::string& name
 const Node* producer(const Graph& graph, ValueId value);
 
 /// The graph without those nodes that `removable` admits and of which no result is read, directly
-/// or by other nodes that stay. Order and names are kept.
-Graph remove_unread(const Graph& graph, bool (*removable)(const Node&));
+/// or by other nodes that stay; nothing when all of them stay. Order and names are kept.
+std::optional<Graph> remove_unread(const Graph& graph, bool (*removable)(const Node&));
 
 /// The output's value, or an invalid id.
 ValueId find_output(const Graph& graph, std::string_view name);

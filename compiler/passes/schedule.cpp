@@ -24,24 +24,27 @@ class Scheduler {
         add_edges();
     }
 
-    Graph run() {
+    std::optional<Graph> run() {
         using Entry = std::pair<Key, std::size_t>;
         std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
             if (waits_for_[n] == 0) ready.emplace(key(n), n);
-        Rewriter r(graph_);
-        std::size_t done = 0;
+        std::vector<std::size_t> order;
+        order.reserve(graph_.nodes.size());
         while (!ready.empty()) {
             const std::size_t n = ready.top().second;
             ready.pop();
-            r.copy(graph_.nodes[n]);
-            ++done;
+            order.push_back(n);
             for (const std::size_t next : followers_[n])
                 if (--waits_for_[next] == 0) ready.emplace(key(next), next);
         }
-        DTNN_CHECK(done == graph_.nodes.size(),
+        DTNN_CHECK(order.size() == graph_.nodes.size(),
                    "{} of {} nodes wait for each other: a state is read after it is overwritten",
-                   graph_.nodes.size() - done, graph_.nodes.size());
+                   graph_.nodes.size() - order.size(), graph_.nodes.size());
+        if (std::is_sorted(order.begin(), order.end())) return std::nullopt;
+        Rewriter r(graph_);
+        for (const std::size_t n : order)
+            r.copy(graph_.nodes[n]);
         return r.take();
     }
 
@@ -115,14 +118,14 @@ class Scheduler {
     }
 
     const Graph& graph_;
-    const std::vector<std::vector<NodeId>> readers_;
+    const Readers readers_;
     std::vector<std::vector<std::size_t>> followers_;
     std::vector<int> waits_for_;
 };
 
 }  // namespace
 
-Graph schedule(const Graph& graph, PassContext&) {
+std::optional<Graph> schedule(const Graph& graph, PassContext&) {
     return Scheduler(graph).run();
 }
 

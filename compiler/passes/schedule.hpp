@@ -20,6 +20,6 @@ namespace dtnn::compiler {
 ///
 /// The prologue stays as it is. Last: nothing may move nodes afterwards. Required even where the
 /// order stays, because it puts every reader of a state before the node that overwrites it.
-Graph schedule(const Graph& graph, PassContext& context);
+std::optional<Graph> schedule(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

@@ -100,12 +100,49 @@ TEST_CASE("names are made unique") {
     CHECK(graph.unique_name("x") == "x.2");
 }
 
+TEST_CASE("a name is free again when its value is renamed, and copies know their own names") {
+    Graph graph;
+    const ValueId x = graph.add_input("x", {});
+    graph.add_input("x", {});
+    graph.rename(x, "y");
+    CHECK(graph.unique_name("x") == "x");
+    CHECK(graph.unique_name("y") == "y.1");
+    CHECK(graph.has_value_named("x.1"));
+    Graph copy = graph;
+    copy.values[0].name = "z";
+    CHECK(copy.unique_name("y") == "y");
+    CHECK(copy.unique_name("z") == "z.1");
+    CHECK(graph.unique_name("y") == "y.1");
+    // Hundreds of values, so that the table grows several times.
+    for (int i = 0; i < 500; ++i)
+        graph.add_input("many", {});
+    CHECK(graph.values.back().name == "many.499");
+    CHECK(verify(graph).empty());
+}
+
+TEST_CASE("the layer table is shared until it is written") {
+    Graph graph;
+    dtnn::plan::Layer row;
+    row.name = "a";
+    graph.layers.push_back(row);
+    Graph other = graph;
+    CHECK(&other.layers.rows() == &graph.layers.rows());
+    row.name = "b";
+    other.layers.push_back(row);
+    CHECK(graph.layers.size() == 1);
+    CHECK(other.layers.size() == 2);
+    CHECK(other.layers[0].name == "a");
+}
+
 TEST_CASE("the readers of a value are listed once each, in order") {
     const Graph graph =
         parse_graph("graph @g(%x: f32[2]) { %a = f(%x, %x) : f32[2] %b = g(%x, %a) : f32[2] }");
     const auto readers = graph.readers();
-    CHECK(readers[0] == std::vector<NodeId>{NodeId(0), NodeId(1)});
-    CHECK(readers[1] == std::vector<NodeId>{NodeId(1)});
+    const auto of = [&](std::size_t value) {
+        return std::vector<NodeId>(readers[value].begin(), readers[value].end());
+    };
+    CHECK(of(0) == std::vector<NodeId>{NodeId(0), NodeId(1)});
+    CHECK(of(1) == std::vector<NodeId>{NodeId(1)});
     CHECK(readers[2].empty());
 }
 

@@ -1,0 +1,84 @@
+#include "compiler/ir/name_table.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "compiler/ir/graph.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+std::uint32_t hash_of(std::string_view name) {
+    const std::size_t hash = std::hash<std::string_view>{}(name);
+    return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+}
+
+}  // namespace
+
+void NameTable::grow(std::size_t values) {
+    const std::size_t size = std::bit_ceil(2 * values + 16);
+    if (size <= slots_.size()) return;
+    std::vector<Slot> old(size);
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+        if (slot.index == kFree) continue;
+        std::size_t at = slot.hash & (size - 1);
+        while (slots_[at].index != kFree)
+            at = (at + 1) & (size - 1);
+        slots_[at] = slot;
+    }
+}
+
+bool NameTable::insert(const std::vector<Value>& values, std::size_t index) {
+    grow(used_ + 1);
+    const std::string& name = values[index].name;
+    const std::uint32_t hash = hash_of(name);
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash & mask;
+    bool fresh = true;
+    for (; slots_[at].index != kFree; at = (at + 1) & mask)
+        if (slots_[at].hash == hash && values[slots_[at].index].name == name) fresh = false;
+    slots_[at] = {hash, static_cast<std::uint32_t>(index)};
+    ++used_;
+    return fresh;
+}
+
+bool NameTable::update(const std::vector<Value>& values, std::vector<std::size_t>* twice) {
+    grow(used_ + values.size() - known_);
+    bool unique = true;
+    for (; known_ < values.size(); ++known_)
+        if (!insert(values, known_)) {
+            unique = false;
+            if (twice) twice->push_back(known_);
+        }
+    return unique;
+}
+
+bool NameTable::contains(const std::vector<Value>& values, std::string_view name) const {
+    if (slots_.empty()) return false;
+    const std::uint32_t hash = hash_of(name);
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = hash & mask; slots_[at].index != kFree; at = (at + 1) & mask)
+        if (slots_[at].hash == hash && values[slots_[at].index].name == name) return true;
+    return false;
+}
+
+void NameTable::renamed(const std::vector<Value>& values, std::size_t index) {
+    if (index < known_) insert(values, index);
+}
+
+std::string NameTable::unique(const std::vector<Value>& values, const std::string& wanted,
+                              bool taken) {
+    update(values);
+    if (!contains(values, wanted)) return wanted;
+    int& next = next_.try_emplace(wanted, 1).first->second;
+    for (;; ++next) {
+        std::string name = fmt::format("{}.{}", wanted, next);
+        if (contains(values, name)) continue;
+        next += taken ? 1 : 0;
+        return name;
+    }
+}
+
+}  // namespace dtnn::compiler
