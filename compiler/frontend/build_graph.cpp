@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/specs.hpp"
-#include "compiler/frontend/wiring.hpp"
 #include "compiler/ir/graph.hpp"
 #include "compiler/ops/emit.hpp"
 
@@ -35,9 +34,9 @@ class GraphBuilder {
     }
 
     Graph build() {
-        const std::vector<WiredLayer> layers = wire_layers(job_.model, true, diagnostics_);
+        const std::vector<LayerSpec>& layers = job_.model.layers;
         if (diagnostics_.has_errors() || layers.empty()) return {};
-        for (const WiredLayer& layer : layers)
+        for (const LayerSpec& layer : layers)
             if (!add(layer)) return std::move(graph_);
         graph_.outputs.push_back({"predictions", values_.back()});
         check_predictions(layers.back());
@@ -50,8 +49,7 @@ class GraphBuilder {
         return layer < 0 ? input_ : values_[static_cast<std::size_t>(layer)];
     }
 
-    bool add(const WiredLayer& wired) {
-        const LayerSpec& spec = *wired.spec;
+    bool add(const LayerSpec& spec) {
         const OpDef& def = op(spec.type);
         const LayerId layer(graph_.layers.size());
         plan::Layer row;
@@ -60,7 +58,7 @@ class GraphBuilder {
         row.type = spec.type;
         row.attributes = spec.fields;
         row.place = spec.span.place;
-        for (const int source : wired.sources)
+        for (const int source : spec.sources)
             row.from.push_back(source < 0 ? "input"
                                           : graph_.layers[static_cast<std::size_t>(source)].name);
 
@@ -70,7 +68,7 @@ class GraphBuilder {
         node.layer = layer;
         node.place = spec.span.place;
         std::vector<Type> types;
-        for (const int source : wired.sources) {
+        for (const int source : spec.sources) {
             node.inputs.push_back(value(source));
             types.push_back(graph_.type(value(source)));
         }
@@ -94,7 +92,9 @@ class GraphBuilder {
         }
         std::vector<Type> results;
         if (const auto error = infer(def, types, node.attributes, results)) {
-            report(wired, *error);
+            // Shapes fit a batch of one, or there were no layers; a larger batch may be too large.
+            diagnostics_.error(Code::shape_error, spec.span,
+                               fmt::format("in batches of {}, {}", input.dims[0], error->text));
             return false;
         }
         for (Parameter& parameter : parameters) {
@@ -107,7 +107,7 @@ class GraphBuilder {
             node.inputs.push_back(graph_.add_parameter(std::move(parameter), type));
         }
         row.forward_flops =
-            flops_per_sample(def, types, results, wired.sources.size(), node.attributes);
+            flops_per_sample(def, types, results, spec.sources.size(), node.attributes);
         row.output_shape.assign(results.front().dims.begin() + 1, results.front().dims.end());
         graph_.layers.push_back(std::move(row));
         const NodeId id = graph_.add_node(std::move(node), results, value_name(spec.name));
@@ -125,27 +125,7 @@ class GraphBuilder {
         return def.cost ? def.cost(inputs, results, attributes).flops : 0;
     }
 
-    void report(const WiredLayer& wired, const ShapeError& shape_error) {
-        const LayerSpec& spec = *wired.spec;
-        const auto field = spec.spans.find(shape_error.field);
-        Diagnostic& error = diagnostics_.error(
-            Code::shape_error, field == spec.spans.end() ? spec.span : field->second,
-            shape_error.text);
-        for (const int source : wired.sources) {
-            const std::string shape = sample_text(graph_.type(value(source)).dims);
-            if (source < 0) {
-                error.notes.push_back(
-                    {job_.model.input_span, fmt::format("the model's input is {}", shape)});
-            } else {
-                const plan::Layer& row = graph_.layers[static_cast<std::size_t>(source)];
-                error.notes.push_back({{row.place, static_cast<int>(row.type.size())},
-                                       fmt::format("`{}` gives {}", row.name, shape)});
-            }
-        }
-        error.help = shape_error.help;
-    }
-
-    void check_predictions(const WiredLayer& last) {
+    void check_predictions(const LayerSpec& last) {
         const std::int64_t classes = job_.dataset.dataset.classes;
         const Dims& dims = graph_.type(values_.back()).dims;
         if (classes == 0 || (dims.size() == 2 && dims[1] == classes)) return;
@@ -154,7 +134,7 @@ class GraphBuilder {
                              : fmt::format("the model gives {} instead of a list of predictions",
                                            sample_text(dims));
         // The width of the predictions is most often decided by a dense layer before the last.
-        Span span = last.spec->span;
+        Span span = last.span;
         std::string help =
             "end with `flatten` and `- dense: {units: " + std::to_string(classes) + "}`";
         if (dims.size() == 2)
@@ -177,15 +157,15 @@ class GraphBuilder {
 
     /// Cross entropy is the logarithm of a probability: of anything else it is a number without
     /// meaning, which training would still make smaller.
-    void check_loss(const std::vector<WiredLayer>& layers) {
+    void check_loss(const std::vector<LayerSpec>& layers) {
         if (job_.model_alone || job_.training.training.loss != "categorical_cross_entropy") return;
-        const WiredLayer* last = &layers.back();
-        while (last->spec->type == "flatten" && last->sources[0] >= 0)
+        const LayerSpec* last = &layers.back();
+        while (last->type == "flatten" && last->sources[0] >= 0)
             last = &layers[static_cast<std::size_t>(last->sources[0])];
-        const std::string& type = last->spec->type;
+        const std::string& type = last->type;
         if (type == "softmax" || type == "sigmoid") return;
         Diagnostic& error = diagnostics_.error(
-            Code::not_probabilities, last->spec->span,
+            Code::not_probabilities, last->span,
             fmt::format("the model ends in `{}`, but the loss `categorical_cross_entropy` takes "
                         "probabilities",
                         type));

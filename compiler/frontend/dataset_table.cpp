@@ -17,6 +17,10 @@ const FieldTable& dataset_table() {
          .type = FieldType::reference,
          .doc = "a dataset that this one is merged over, field by field",
          .optional = true},
+        {.name = "description",
+         .type = FieldType::text,
+         .doc = "what the dataset is, for people",
+         .optional = true},
         {.name = "type",
          .type = FieldType::choice,
          .doc = "digits: rendered glyphs of 1x28x28; mnist: IDX files; synthetic: random samples "

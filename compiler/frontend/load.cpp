@@ -11,7 +11,6 @@
 #include "compiler/frontend/scalars.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/validation.hpp"
-#include "compiler/frontend/wiring.hpp"
 #include "compiler/ir/graph.hpp"
 
 namespace dtnn::compiler {
@@ -108,13 +107,9 @@ void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
     if (shape.items.size() != 3) shape.items.assign(3, make_scalar("1"));
     set("shape", std::move(shape));
     std::int64_t classes = 10;
-    if (model_sound) {
-        Diagnostics unheard;  // build_graph reports the same again to whoever builds the graph
-        const Graph graph = build_graph(job, 1, unheard);
-        if (!unheard.has_errors() && !graph.outputs.empty()) {
-            const plan::Dims& dims = graph.type(graph.outputs.front().value).dims;
-            if (dims.size() == 2 && dims[1] >= 2) classes = dims[1];
-        }
+    if (model_sound && !job.model.layers.empty()) {
+        const plan::Dims& predictions = job.model.layers.back().shape;
+        if (predictions.size() == 1 && predictions[0] >= 2) classes = predictions[0];
     }
     set("classes", make_scalar(fmt::format("{}", classes)));
 }
@@ -154,8 +149,9 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     if (SourceEntry* entry = part("model")) {
         const int errors = diagnostics.error_count();
         job.model = read_model(entry->value, job.name, diagnostics);
-        wire_layers(job.model, diagnostics.error_count() == errors, diagnostics);
         model_sound = diagnostics.error_count() == errors;
+        const bool named = fields.spans.contains("name") && job.name == fields.text("name");
+        if (model_alone && !named && !job.model.name.empty()) job.name = job.model.name;
     }
     if (model_alone) {
         if (!tree.find("dataset")) tree.entries.push_back({"dataset", Span{}, make_map()});

@@ -44,18 +44,33 @@ class Writer {
     explicit Writer(JobSpec& job) : job_(job) {}
 
     void write() {
+        // The dataset and the training of a model alone are made to fit it, again and the same from
+        // its own document; their values are known all the same.
+        const bool alone = job_.model_alone && !set_beyond_model();
         text_ = "kind: job\n";
         field("", "", "name", job_.name, job_.spans);
         if (job_.threads > 0) field("", "", "threads", std::int64_t{job_.threads}, job_.spans);
         if (job_.memory_budget > 0)
             field("", "", "memory_budget", fmt::format("{}B", job_.memory_budget), job_.spans);
-        model();
+        text_ = alone ? "kind: model\n" : text_ + "model:\n";
+        model(alone ? "" : "  ");
+        std::string document = text_;
         dataset();
         training();
-        job_.resolved_text = std::move(text_);
+        job_.resolved_text = alone ? std::move(document) : std::move(text_);
     }
 
   private:
+    /// Whether the command line set something outside the model.
+    bool set_beyond_model() const {
+        for (const Spans* spans : {&job_.spans, &job_.dataset.spans, &job_.training.spans})
+            for (const auto& [name, span] : *spans)
+                if (span.place.file.starts_with("--set ") &&
+                    !(spans == &job_.spans && name == "model"))
+                    return true;
+        return false;
+    }
+
     void value(const std::string& path, std::string json, const std::string& key,
                const Spans& spans) {
         plan::ResolvedValue resolved{path, std::move(json), plan::OriginKind::fallback, {}};
@@ -74,58 +89,40 @@ class Writer {
         value(prefix + key, to_json(content), key, spans);
     }
 
-    void model() {
+    void model(const std::string& indent) {
         const ModelSpec& model = job_.model;
-        text_ += "model:\n";
-        field("  ", "model.", "name", model.name, model.spans);
-        text_ += fmt::format("  input: {{shape: {}}}\n  layers:\n", to_json(model.input_shape));
+        field(indent, "model.", "name", model.name, model.spans);
+        text_ += fmt::format("{}input: {{shape: {}}}\n{}layers:\n", indent,
+                             to_json(model.input_shape), indent);
         value("model.input.shape", to_json(model.input_shape), "input.shape", model.spans);
-        layers("    ", "model.layers.", model.layers);
+        int previous = -1;
+        for (const LayerSpec& one : model.layers)
+            layer(indent + "  ", one, previous++);
     }
 
-    void layers(const std::string& indent, const std::string& prefix,
-                const std::vector<LayerSpec>& list) {
-        for (std::size_t i = 0; i < list.size(); ++i)
-            layer(indent, fmt::format("{}{}.{}.", prefix, i, list[i].type), list[i]);
-    }
-
-    void layer(const std::string& indent, const std::string& prefix, const LayerSpec& layer) {
-        std::vector<std::string> fields;
-        if (layer.named) {
-            fields.push_back("name: " + yaml_text(layer.name));
-            value(prefix + "name", json_quoted(layer.name), "name", layer.spans);
-        }
-        if (!layer.from.empty()) {
-            std::vector<std::string> quoted, bare;
-            for (const std::string& from : layer.from) {
-                quoted.push_back(json_quoted(from));
-                bare.push_back(yaml_text(from));
+    /// One line: every layer with its name, and with the layers it reads unless it reads the one
+    /// before.
+    void layer(const std::string& indent, const LayerSpec& layer, int previous) {
+        const std::string prefix = fmt::format("model.layers.{}.", layer.name);
+        text_ += fmt::format("{}- {}: {{name: {}", indent, layer.type, yaml_text(layer.name));
+        if (layer.sources.size() != 1 || layer.sources[0] != previous) {
+            std::string quoted, bare;
+            for (const int source : layer.sources) {
+                const std::string name =
+                    source < 0 ? "input" : job_.model.layers[static_cast<std::size_t>(source)].name;
+                quoted += (quoted.empty() ? "" : ", ") + json_quoted(name);
+                bare += (bare.empty() ? "" : ", ") + yaml_text(name);
             }
-            fields.push_back(fmt::format("from: [{}]", fmt::join(bare, ", ")));
-            value(prefix + "from", fmt::format("[{}]", fmt::join(quoted, ", ")), "from",
-                  layer.spans);
+            text_ += fmt::format(", from: [{}]", bare);
+            value(prefix + "from", fmt::format("[{}]", quoted), "from", layer.spans);
         }
         for (const Field& field : op(layer.type).fields) {
             const auto found = layer.fields.find(std::string(field.name));
             if (found == layer.fields.end()) continue;
-            fields.push_back(fmt::format("{}: {}", field.name, yaml_value(found->second)));
+            text_ += fmt::format(", {}: {}", field.name, yaml_value(found->second));
             value(prefix + found->first, to_json(found->second), found->first, layer.spans);
         }
-        if (layer.branches.empty()) {
-            text_ += fields.empty() ? fmt::format("{}- {}\n", indent, layer.type)
-                                    : fmt::format("{}- {}: {{{}}}\n", indent, layer.type,
-                                                  fmt::join(fields, ", "));
-            return;
-        }
-        text_ += fmt::format("{}- {}:\n", indent, layer.type);
-        for (const std::string& field : fields)
-            text_ += fmt::format("{}    {}\n", indent, field);
-        text_ += fmt::format("{}    branches:\n", indent);
-        for (std::size_t i = 0; i < layer.branches.size(); ++i) {
-            text_ += fmt::format("{}      -{}\n", indent, layer.branches[i].empty() ? " []" : "");
-            layers(indent + "        ", fmt::format("{}branches.{}.", prefix, i),
-                   layer.branches[i]);
-        }
+        text_ += "}\n";
     }
 
     void dataset() {

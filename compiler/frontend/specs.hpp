@@ -13,22 +13,24 @@
 
 namespace dtnn::compiler {
 
+/// One layer of the expanded model.
 struct LayerSpec {
-    std::string type;         ///< an operator that is a layer
-    std::string name;         ///< given, or made: type_index ("conv2d_2"), unique in the model
-    bool named = false;       ///< given by the user
+    std::string type;  ///< an operator that is a layer
+    /// Given, or made: type_index ("conv2d_2"), below the blocks and named repeats that it is in
+    /// ("stage_1/basic_2/conv2d_2"); unique in the model.
+    std::string name;
     plan::Attributes fields;  ///< checked against the operator's table, defaults filled in
     std::map<std::string, Span> spans;  ///< of the fields the user wrote
-    std::vector<std::string> from;      ///< empty: the layer before
-    std::vector<Span> from_spans;
-    std::vector<std::vector<LayerSpec>>
-        branches;  ///< add, concat written with branches; an empty one is identity
-    Span span;     ///< of the layer's name
+    std::vector<int> sources;           ///< indices into the model's layers; -1: the model's input
+    plan::Dims shape;                   ///< of its result, without the batch
+    Span span;                          ///< of its type, where it is written
 };
 
 struct ModelSpec {
     std::string name;
     plan::Dims input_shape;  ///< channels, height, width
+    /// Blocks, repeats, branches and expressions worked out: every layer after those it reads, the
+    /// branches' before the layer that joins them. The last is the model's output.
     std::vector<LayerSpec> layers;
     std::map<std::string, Span> spans;  ///< of the fields the user wrote
     Span span;

@@ -32,6 +32,12 @@ const FieldTable& input_table();
 const FieldTable& layer_table();
 /// `branches`, which add and concat take besides.
 const FieldTable& branches_table();
+/// The declaration of a block, of one of its parameters.
+const FieldTable& block_table();
+const FieldTable& block_parameter_table();
+/// The entries `repeat` and `if` of a list of layers.
+const FieldTable& repeat_table();
+const FieldTable& if_table();
 
 /// The dataset fields that a dataset type takes besides kind, name, extends and type.
 std::vector<std::string_view> fields_of_dataset_type(std::string_view type);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/expansion.hpp"
 #include "compiler/frontend/tables.hpp"
 
 namespace dtnn::compiler {
@@ -28,14 +29,6 @@ Span span_of(const SourceNode& tree) {
 /// Values that the compiler put into the tree (a name made of the file's) count as defaults.
 void forget_made(std::map<std::string, Span>& spans) {
     std::erase_if(spans, [](const auto& entry) { return entry.second.place.file.empty(); });
-}
-
-std::size_t count_layers(const std::vector<LayerSpec>& layers) {
-    std::size_t count = layers.size();
-    for (const LayerSpec& layer : layers)
-        for (const auto& branch : layer.branches)
-            count += count_layers(branch);
-    return count;
 }
 
 bool fits(const std::string& name) {
@@ -89,15 +82,18 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
     check_spec_name(fields, "model", diagnostics);
     model.name = fields.values.contains("name") ? fields.text("name") : default_name;
 
+    const ModelLanguage language(fields.node("parameters"), fields.node("defaults"),
+                                 fields.node("blocks"), diagnostics);
     if (const SourceNode* input = fields.node("input")) {
         if (!input->is_map()) {
             diagnostics
                 .error(Code::wrong_type, input->span,
                        fmt::format("`input` of model is {}; it must be a map", describe(*input)))
                 .help = "such as `input: {shape: [1, 28, 28]}`";
-        } else {
+        } else if (const auto known =
+                       evaluated(*input, InReach(language.parameters()), diagnostics)) {
             FieldValues shape =
-                read_fields(*input, input_table(), {"input", input->span}, diagnostics);
+                read_fields(*known, input_table(), {"input", input->span}, diagnostics);
             model.input_shape = shape.dims("shape");
             model.input_span = span_or(shape.spans, "shape", input->span);
             if (shape.values.contains("shape"))
@@ -115,12 +111,7 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
             diagnostics.error(Code::out_of_range, layers->span,
                               "`layers` of model is empty; there must be a layer");
         } else {
-            model.layers = read_layers(*layers, diagnostics);
-            name_layers(model.layers);
-            if (const std::size_t count = count_layers(model.layers); count > kMaximumLayers)
-                diagnostics.error(
-                    Code::too_large, layers->span,
-                    fmt::format("the model has {} layers; it may have {}", count, kMaximumLayers));
+            expand_layers(*layers, language, model, diagnostics);
         }
     }
     forget_made(fields.spans);
@@ -143,8 +134,8 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     const bool known_type = std::find(types.begin(), types.end(), dataset.type) != types.end();
     const auto own = fields_of_dataset_type(dataset.type);
     const auto belongs = [&](std::string_view name) {
-        return name == "kind" || name == "name" || name == "extends" || name == "type" ||
-               std::find(own.begin(), own.end(), name) != own.end();
+        return name == "kind" || name == "name" || name == "extends" || name == "description" ||
+               name == "type" || std::find(own.begin(), own.end(), name) != own.end();
     };
     if (known_type) {
         for (const SourceEntry& entry : tree.entries) {

@@ -8,21 +8,12 @@
 
 namespace dtnn::compiler {
 
-inline constexpr std::size_t kMaximumLayers = 10'000;  ///< of a model, branches included
-
 /// These report every mistake and return what is sound.
 ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
                      Diagnostics& diagnostics);
 DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name,
                          Diagnostics& diagnostics);
 TrainingSpec read_training(const SourceNode& tree, Diagnostics& diagnostics);
-
-/// The layers of a list in a model or a branch; names are not made yet.
-std::vector<LayerSpec> read_layers(const SourceNode& list, Diagnostics& diagnostics);
-
-/// Gives every unnamed layer its type_index name, counting each type from one in the order of the
-/// layer table.
-void name_layers(std::vector<LayerSpec>& layers);
 
 /// Names of jobs, models and datasets become parts of file names.
 void check_spec_name(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics);

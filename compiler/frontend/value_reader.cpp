@@ -89,14 +89,14 @@ class ValueReader {
         return std::nullopt;
     }
 
-    /// Expressions have their place in the language, but not yet in this version.
+    /// Where expressions may stand, they have been evaluated before.
     bool refuse_expression(const SourceNode& node) {
         if (!node.is_scalar() || node.text.find("${") == std::string::npos) return false;
         diagnostics_
-            .error(
-                Code::not_available, node.span,
-                fmt::format("`{}` of {} is an expression; this version does not have expressions",
-                            field_.name, what_))
+            .error(Code::wrong_type, node.span,
+                   fmt::format("`{}` of {} is an expression; expressions stand in the layers, the "
+                               "input and the defaults of models",
+                               field_.name, what_))
             .help = "write the value";
         return true;
     }
@@ -237,15 +237,6 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
     for (const SourceEntry& entry : map.entries) {
         const Field* field = find_field(table, entry.key);
         if (!field) {
-            if (entry.key == "blocks" || entry.key == "repeat") {
-                diagnostics
-                    .error(Code::not_available, entry.key_span,
-                           fmt::format(
-                               "`{}` is a part of the language that this version does not have",
-                               entry.key))
-                    .help = "write the layers out";
-                continue;
-            }
             const std::vector<std::string> names = names_of(table);
             const auto elsewhere = scope.elsewhere.find(entry.key);
             const auto near = did_you_mean(entry.key, names);
@@ -268,7 +259,8 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
 
     std::string missing, help;
     for (const Field& field : table) {
-        if (result.nodes.contains(std::string(field.name))) continue;
+        if (result.nodes.contains(std::string(field.name)) || scope.given.contains(field.name))
+            continue;
         if (field.fallback) {
             if (!is_structural(field.type))
                 result.values[std::string(field.name)] = *field.fallback;

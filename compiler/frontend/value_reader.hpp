@@ -1,10 +1,11 @@
 #pragma once
 /// Source nodes to typed values, by the field tables: unknown, missing, mistyped and out-of-range
 /// fields are diagnostics. Fields of structural types (reference, variant, layers, branches,
-/// text_list) are handed on as nodes.
+/// text_list, mapping, any) are handed on as nodes.
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct FieldScope {
     Span span;         ///< where a missing field is reported
     /// Of fields that people look for here, where they belong: "learning_rate" -> help.
     std::map<std::string, std::string> elsewhere = {};
+    /// Fields that are given but not in the map: neither read nor missing.
+    std::set<std::string, std::less<>> given = {};
 };
 
 struct FieldValues {
