@@ -1,0 +1,124 @@
+/// The zoo: every model compiles for training, and has exactly the trainable parameters and the
+/// work that its source says.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/specs.hpp"
+#include "compiler/lower/compile.hpp"
+
+namespace dtnn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostLines = 120;
+
+struct Expected {
+    std::int64_t trainable = 0;
+    double mega_macs = 0;
+};
+
+const std::map<std::string, Expected>& expected_models() {
+    static const std::map<std::string, Expected> table = {
+#define ZOO(name, trainable, mega_macs) {#name, {trainable, mega_macs}},
+#include "tests/zoo/counts.def"
+#undef ZOO
+    };
+    return table;
+}
+
+std::vector<fs::path> shipped_models() {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator("specs/models"))
+        if (entry.path().extension() == ".yaml") files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+plan::Plan compile_for_training(const std::string& file) {
+    compiler::Diagnostics diagnostics;
+    const compiler::JobSpec job = compiler::load_job(file, {}, diagnostics);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
+    compiler::CompileRequest request;
+    request.job_name = job.name;
+    request.model_name = job.model.name;
+    request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
+    request.training = job.training.training;
+    request.dataset = job.dataset.dataset;
+    request.target.isa = "avx2";
+    plan::Plan plan = compiler::compile(request, diagnostics);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
+    return plan;
+}
+
+/// Multiply-adds of convolutions and dense layers, biases not counted.
+double mega_macs(const plan::Plan& plan) {
+    double total = 0;
+    for (const plan::Layer& layer : plan.layers) {
+        if (layer.weights_shape.empty()) continue;
+        const auto bias = layer.attributes.find("bias");
+        const bool biased = bias != layer.attributes.end() && std::get<bool>(bias->second);
+        const std::int64_t outputs = plan::element_count(layer.output_shape);
+        total += static_cast<double>(layer.forward_flops - (biased ? outputs : 0)) / 2e6;
+    }
+    return total;
+}
+
+}  // namespace
+
+TEST_CASE("every model compiles for training and has exactly its parameters") {
+    int compiled = 0;
+    for (const fs::path& file : shipped_models()) {
+        const std::string name = file.stem().string();
+        CAPTURE(name);
+        const auto expected = expected_models().find(name);
+        if (expected == expected_models().end()) {
+            FAIL_CHECK("tests/zoo/counts.def does not have " << name);
+            continue;
+        }
+        const plan::Plan plan = compile_for_training(file.string());
+        std::int64_t trainable = 0;
+        for (const plan::Layer& layer : plan.layers)
+            trainable += layer.trainable;
+        CHECK_EQ(trainable, expected->second.trainable);
+        if (expected->second.mega_macs > 0) {
+            // The sources round to three or four digits.
+            const double macs = mega_macs(plan), wanted = expected->second.mega_macs;
+            CAPTURE(macs);
+            CHECK(std::abs(macs - wanted) <= std::max(0.004 * wanted, 0.06));
+        }
+        CHECK(plan::find_program(plan, "train"));
+        CHECK_EQ(plan.model, name);
+        ++compiled;
+    }
+    MESSAGE(compiled << " models");
+    CHECK_EQ(compiled, expected_models().size());
+}
+
+TEST_CASE("a model's first line says its count, and none is long") {
+    for (const fs::path& file : shipped_models()) {
+        CAPTURE(file.string());
+        std::ifstream stream(file);
+        std::string line, first;
+        int lines = 0;
+        for (; std::getline(stream, line); ++lines)
+            if (first.empty() && !line.starts_with("# yaml-language-server")) first = line;
+        CHECK_LE(lines, kMostLines);
+        const auto expected = expected_models().find(file.stem().string());
+        if (expected == expected_models().end()) continue;
+        std::string count = std::to_string(expected->second.trainable);
+        for (auto at = static_cast<std::ptrdiff_t>(count.size()) - 3; at > 0; at -= 3)
+            count.insert(static_cast<std::size_t>(at), ",");
+        CHECK_MESSAGE(first.find(": " + count + " ") != std::string::npos, first);
+    }
+}
+
+}  // namespace dtnn
