@@ -84,6 +84,8 @@ struct Conv2dBackwardDataArguments {
     const T* diff_dst = nullptr;
     const T* weights = nullptr;
     const T* mask = nullptr;  ///< y, like diff_src; null: none
+    const T* bias = nullptr;  ///< [C], of conv2d_transpose; null: none
+    bool relu = false;        ///< of conv2d_transpose
     T* diff_src = nullptr;
     Workspace workspace;
 

@@ -84,26 +84,9 @@ ConcatArguments<T> ConcatArguments<T>::bind(const Problem& problem, Sources sour
     return arguments;
 }
 
-template <class T>
-SliceArguments<T> SliceArguments<T>::bind(const Problem& problem, Sources sources,
-                                          Destinations destinations, Workspace) {
-    const ImageLayout image = image_layout(problem.destinations[0]);
-    SliceArguments arguments;
-    arguments.batch = image.batch;
-    arguments.height = image.height, arguments.width = image.width;
-    arguments.begin = problem.integer("begin");
-    arguments.whole = part_of<T>(problem.sources[0]);
-    arguments.whole.data = static_cast<const T*>(sources[0]);
-    arguments.part = part_of<T>(problem.destinations[0]);
-    arguments.dst = static_cast<T*>(destinations[0]);
-    return arguments;
-}
-
 template struct CopyArguments<float>;
 template struct CopyArguments<double>;
 template struct ConcatArguments<float>;
 template struct ConcatArguments<double>;
-template struct SliceArguments<float>;
-template struct SliceArguments<double>;
 
 }  // namespace dtnn::kernels

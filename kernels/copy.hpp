@@ -43,17 +43,4 @@ struct ConcatArguments {
                                 Workspace workspace);
 };
 
-/// slice: channels [begin, begin + part.channels) of src.
-template <class T>
-struct SliceArguments {
-    std::int64_t batch = 0, height = 0, width = 0;
-    std::int64_t begin = 0;
-    ChannelPart<T> whole;  ///< src
-    ChannelPart<T> part;   ///< strides of dst
-    T* dst = nullptr;
-
-    static SliceArguments bind(const Problem& problem, Sources sources, Destinations destinations,
-                               Workspace workspace);
-};
-
 }  // namespace dtnn::kernels

@@ -5,6 +5,7 @@
 #include "kernels/batch_norm.hpp"
 #include "kernels/conv2d.hpp"
 #include "kernels/copy.hpp"
+#include "kernels/conv2d_transpose.hpp"
 #include "kernels/dense.hpp"
 #include "kernels/dropout.hpp"
 #include "kernels/elementwise.hpp"
@@ -13,6 +14,7 @@
 #include "kernels/softmax.hpp"
 #include "kernels/update.hpp"
 
+#include "kernels/resample.hpp"
 namespace dtnn::kernels {
 
 // The functions behind the catalogue's lines: the naive ones once, the others in a namespace per

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/support/check.hpp"
 
@@ -112,6 +113,22 @@ bool expect_cells(ShapeContext& c, const char* op, const Window& w, const Dims& 
         }
     }
     return true;
+}
+
+void adaptive_pool_shape(ShapeContext& c, const char* op) {
+    if (!expect_operands(c, op, 1) || !expect_image(c, op)) return;
+    const auto size = pair_of(c.attributes(), "size");
+    Type dst = c.input(0);
+    // An index of adaptive_max_pool2d counts the cells of an image in 32 bits.
+    if (saturating_product({dst.dims[2], dst.dims[3]}) > std::numeric_limits<std::int32_t>::max()) {
+        c.fail(fmt::format("{} takes images of less than 2^31 cells, got {}", op,
+                           sample_text(c.input(0))));
+        return;
+    }
+    dst.dims[2] = size[0];
+    dst.dims[3] = size[1];
+    c.attributes()["size"] = std::vector<std::int64_t>{size[0], size[1]};
+    c.result(dst);
 }
 
 Type windowed_type(const Type& image, std::int64_t channels, const Window& w) {

@@ -41,6 +41,10 @@ std::array<std::int64_t, 2> pair_of(const Attributes& attributes, const char* na
 /// Fails when a window holds padding only: a pool has no result there.
 bool expect_cells(ShapeContext& c, const char* op, const Window& window, const Dims& image);
 
+/// The shape rule of the adaptive pools: one operand, an image; `size` is resolved to two numbers
+/// and is the extents of the result.
+void adaptive_pool_shape(ShapeContext& c, const char* op);
+
 /// [N, channels, OH, OW] with the image's dtype and order.
 Type windowed_type(const Type& image, std::int64_t channels, const Window& window);
 

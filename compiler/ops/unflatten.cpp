@@ -8,7 +8,9 @@ namespace dtnn::compiler {
 /// The reverse of flatten; a view under the same conditions, of the destination.
 OpDef define_unflatten() {
     return OpBuilder("unflatten")
-        .doc("Gives each row of numbers the shape of an image; flatten's backward.")
+        .doc(
+            "Gives each row of numbers the shape of an image: flatten's backward, and part of "
+            "reshape.")
         .inputs({"src"})
         .outputs({"dst"})
         .shape([](ShapeContext& c) {
@@ -23,7 +25,9 @@ OpDef define_unflatten() {
             }
             c.result(Type{src.dtype, dims, {}});
         })
-        .no_gradient(kNoSecondDerivative)
+        .gradient([](GradientContext& g) {
+            if (g.wants(0)) g.set(0, g.emit("flatten", {g.diff(0)}, {}, "diff_src")[0]);
+        })
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; })
         .view();
 }

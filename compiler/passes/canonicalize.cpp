@@ -1,10 +1,10 @@
 #include "compiler/passes/canonicalize.hpp"
 
 #include <algorithm>
-#include <optional>
 
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/spatial.hpp"
+#include "compiler/passes/general_forms.hpp"
 #include "compiler/passes/rewriting.hpp"
 
 namespace dtnn::compiler {
@@ -29,6 +29,7 @@ bool does_nothing(const Graph& graph, const Node& node) {
     if (node.op == "flatten") return graph.type(node.inputs[0]).dims.size() == 2;
     if (is_relu(node)) {
         const Node* before = producer(graph, node.inputs[0]);
+    if (keeps_everything(graph, node)) return true;
         return before && is_relu(*before);
     }
     return false;
@@ -40,8 +41,7 @@ ValueId flattened_image(const Graph& graph, ValueId row) {
          node = producer(graph, row))
         row = node->inputs[0];
     const Node* node = producer(graph, row);
-    if (!node || node->op != "flatten" || graph.type(node->inputs[0]).dims.size() != 4) return {};
-    return node->inputs[0];
+    return node && flattens(graph, *node) ? node->inputs[0] : ValueId();
 }
 
 /// For each parameter value that becomes [C,H,W,units]: those extents; empty for the others.
@@ -91,14 +91,19 @@ const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& no
     return nullptr;
 }
 
-/// The node with which the graph says what a layer for users means; nothing for other operators.
-std::optional<Node> general_form(const Graph& graph, Node node) {
-    if (node.op == "depthwise_conv2d") {
-        node.op = "conv2d";
-        node.attributes["groups"] = graph.type(node.inputs[0]).dims[1];
-        return node;
+/// Appends the general form of a node; its result takes the node's name.
+void replace_by(Rewriter& r, const Graph& graph, const Node& node, std::vector<Node> form) {
+    const std::string& name = graph.value(node.outputs[0]).name;
+    ValueId last;
+    for (std::size_t i = 0; i < form.size(); ++i) {
+        Node& step = form[i];
+        for (ValueId& input : step.inputs)
+            input = r.map(input);
+        if (last.valid()) step.inputs[0] = last;
+        step.outputs.clear();
+        last = emit(r, std::move(step), i + 1 == form.size() ? name : name + ".rows")[0];
     }
-    return std::nullopt;
+    r.replace(node.outputs[0], last);
 }
 
 }  // namespace
@@ -127,16 +132,16 @@ Graph canonicalize(const Graph& graph, PassContext&) {
             dense.inputs[0] = r.map(flattened_image(graph, node.inputs[0]));
             r.replace(node.outputs[0],
                       emit(r, std::move(dense), graph.value(node.outputs[0]).name)[0]);
-        } else if (auto general = general_form(r.graph(), r.mapped(node))) {
-            r.replace(node.outputs[0],
-                      emit(r, std::move(*general), graph.value(node.outputs[0]).name)[0]);
+        } else if (auto form = general_form(graph, node); !form.empty()) {
+            replace_by(r, graph, node, std::move(form));
         } else {
             r.copy(node);
         }
     }
     // What was absorbed or bypassed and has no other reader is gone.
     Graph result = r.take();
-    auto without = remove_unread(result, [](const Node& node) { return node.op == "flatten"; });
+    auto without = remove_unread(
+        result, [](const Node& node) { return node.op == "flatten" || node.op == "zero_pad2d"; });
     return without ? std::move(*without) : std::move(result);
 }
 

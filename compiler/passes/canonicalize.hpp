@@ -10,11 +10,20 @@ namespace dtnn::compiler {
 ///     %f = flatten(%x: T[N,C,H,W])                    ->  %d = dense(%x, @w: T[C,H,W,units])
 ///     %d = dense(%f, @w: T[C*H*W,units])
 ///     %y = depthwise_conv2d(%x: T[N,C,H,W], @w)       ->  %y = conv2d(%x, @w) {groups=C}
+///     %p = zero_pad2d(%x)                             ->  %y = conv2d(%x, @w) {padding=...}
+///     %y = conv2d(%p, @w)
+///     %y = reshape(%x)                                ->  %r = flatten(%x)
+///                                                         %y = unflatten(%r)
+///     %y = global_max_pool2d(%x)                      ->  %y = adaptive_max_pool2d(%x)
+///     %y = adaptive_max_pool2d(%x)                    ->  %y = max_pool2d(%x), where all windows
+///                                                         are alike; so with averages
+///     %y = multiply(%x: T[N,C,H,W], %g: T[N,C,1,1])   ->  %y = channel_scale(%x, %g)
 ///
-/// Dropout of rate 0, 1x1 pools of stride 1, sums and concatenations of one operand, flattened
-/// rows and the second of two relus are removed. A parameter keeps the shape that users know.
-/// After attach_loss. Must not fire on a flatten whose dense shares its weights with another kind
-/// of reader, nor on a softmax over anything but the rows [N,C] of the loss.
+/// Identities, dropout of rate 0, 1x1 pools of stride 1, sums, products and concatenations of one
+/// operand, flattened rows, the second of two relus, and slices, paddings, sizes and shapes that
+/// change nothing are removed. A parameter keeps the shape that users know. After attach_loss. Must
+/// not fire on a flatten whose dense shares its weights with another kind of reader, nor on a
+/// softmax over anything but the rows [N,C] of the loss.
 Graph canonicalize(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

@@ -15,7 +15,8 @@ bool is_plain_convolution(const Node& node) {
 }
 
 bool is_plain(const Node& node) {
-    return is_plain_convolution(node) || (node.op == "dense" && !has_epilogue(node));
+    return is_plain_convolution(node) ||
+           ((node.op == "dense" || node.op == "conv2d_transpose") && !has_epilogue(node));
 }
 
 /// What a relu becomes: its producer and, where a sum stood between, the sum's other operand.

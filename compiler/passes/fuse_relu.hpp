@@ -3,8 +3,8 @@
 
 namespace dtnn::compiler {
 
-/// Moves a relu whose only producer is a convolution or a dense layer into that producer's
-/// epilogue.
+/// Moves a relu whose only producer is a convolution, plain or transposed, or a dense layer into
+/// that producer's epilogue.
 ///
 ///     %c = conv2d(%x, @w)           %y = conv2d(%x, @w) {epilogue=relu}
 ///     %y = relu(%c)            ->

@@ -65,7 +65,8 @@ class Classes {
     }
 
     void mark_weights(const Node& node) {
-        if (node.op == "conv2d" || node.op == "conv2d_backward_data")
+        if (node.op == "conv2d" || node.op == "conv2d_backward_data" ||
+            node.op == "conv2d_transpose")
             mark(node.inputs[1], kConvWeights);
         if (node.op == "conv2d_backward_weights") mark(node.outputs[0], kConvWeights);
         if (node.op == "dense" || node.op == "dense_backward_data")

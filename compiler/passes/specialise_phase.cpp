@@ -8,6 +8,10 @@
 namespace dtnn::compiler {
 namespace {
 
+bool is_max_pool(const Node& node) {
+    return node.op == "max_pool2d" || node.op == "adaptive_max_pool2d";
+}
+
 class Specialiser {
   public:
     Specialiser(const Graph& graph, const PassContext& context)
@@ -24,7 +28,7 @@ class Specialiser {
                 train_batch_norm(node);
             else if (node.op == "batch_norm")
                 become(node, "batch_norm_inference", pick(node.attributes, {"epsilon"}));
-            else if (node.op == "max_pool2d" && training && !flag(node.attributes, "indices"))
+            else if (is_max_pool(node) && training && !flag(node.attributes, "indices"))
                 keep_indices(node);
             else
                 r_.copy(node);
@@ -78,7 +82,7 @@ class Specialiser {
     void keep_indices(const Node& node) {
         Attributes attributes = node.attributes;
         attributes["indices"] = true;
-        become(node, "max_pool2d", std::move(attributes));
+        become(node, node.op.c_str(), std::move(attributes));
     }
 
     const Graph& graph_;

@@ -9,7 +9,7 @@ namespace dtnn::compiler {
 ///                 dropout      ->  dropout_apply(%x, %step), seeded by the training's seed and a
 ///                                  stream that is the layer's index (or, when that is taken, the
 ///                                  next free number from the count of layers on)
-///                 max_pool2d   ->  with indices, which backward reads
+///                 max_pool2d, adaptive_max_pool2d   ->  with indices, which backward reads
 ///     inference:  batch_norm   ->  batch_norm_inference
 ///                 dropout      ->  nothing
 ///

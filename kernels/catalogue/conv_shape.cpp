@@ -8,6 +8,7 @@ enum class Direction { forward, backward_data, backward_weights };
 
 Direction direction_of(const Problem& problem) {
     if (problem.op.ends_with("_backward_data")) return Direction::backward_data;
+    if (problem.op == "conv2d_transpose") return Direction::backward_data;
     if (problem.op.ends_with("_backward_weights")) return Direction::backward_weights;
     return Direction::forward;
 }

@@ -25,6 +25,10 @@ Refused unless_stored_channels_last(const Problem& problem) {
     return check(problem.destinations, "destination");
 }
 
+Refused unless_source_is_channels_last(const Problem& problem) {
+    return check(problem.sources, "source");
+}
+
 Refused unless_window_2x2(const Problem& problem) {
     if (Refused refused = unless_stored_channels_last(problem)) return refused;
     const auto is = [&](const char* name, std::int64_t wanted) {

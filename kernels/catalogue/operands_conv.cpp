@@ -72,6 +72,15 @@ void conv2d_backward_data(Rule& rule) {
     masked(rule, p.destinations[0]);
 }
 
+/// The convolution that leads from the result back to the source.
+void conv2d_transpose(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool bias = p.flag("bias");
+    if (!rule.counts(2u + bias, 1)) return;
+    convolution(rule, p.destinations[0], p.sources[1], p.sources[0]);
+    if (bias && !rule.broken()) rule.elements(p.sources[2], p.destinations[0].dims[1]);
+}
+
 void conv2d_backward_weights(Rule& rule) {
     const Problem& p = rule.problem();
     const bool bias = p.flag("bias");

@@ -61,9 +61,4 @@ void concat(Rule& rule) {
                  "its sources do not fill the destination");
 }
 
-void slice(Rule& rule) {
-    const Problem& p = rule.problem();
-    if (rule.counts(1, 1)) channels_of(rule, p.destinations[0], p.sources[0], p.integer("begin"));
-}
-
 }  // namespace dtnn::kernels::operands

@@ -1,6 +1,7 @@
-/// conv2d and conv2d_backward_data with one filter per channel: see depthwise_conv.hpp.
+/// conv2d, conv2d_backward_data and conv2d_transpose with one filter per channel: see
+/// depthwise_conv.hpp.
 
-#include "kernels/conv2d.hpp"
+#include "kernels/conv2d_transpose.hpp"
 #include "kernels/cpu/depthwise_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
@@ -39,10 +40,18 @@ void conv2d_backward_data_depthwise(const Conv2dBackwardDataArguments<T>& a, Thr
     conv.row.src = a.diff_dst;
     conv.row.dst = a.diff_src;
     conv.row.mask = a.mask;
+    conv.row.bias = a.bias;
+    conv.row.relu = a.relu;
     depthwise(conv, DepthwiseWorkspace(s, team.size(), false), a.workspace, nullptr, team);
+}
+
+template <class T>
+void conv2d_transpose_depthwise(const Conv2dTransposeArguments<T>& a, ThreadTeam& team) {
+    conv2d_backward_data_depthwise<T>(a, team);
 }
 
 DTNN_KERNEL(conv2d_depthwise, Conv2dArguments)
 DTNN_KERNEL(conv2d_backward_data_depthwise, Conv2dBackwardDataArguments)
+DTNN_KERNEL(conv2d_transpose_depthwise, Conv2dTransposeArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -1,6 +1,6 @@
-/// conv2d and conv2d_backward_data for every shape: see gather_conv.hpp.
+/// conv2d, conv2d_backward_data and conv2d_transpose for every shape: see gather_conv.hpp.
 
-#include "kernels/conv2d.hpp"
+#include "kernels/conv2d_transpose.hpp"
 #include "kernels/cpu/gather_conv.hpp"
 #include "kernels/dense.hpp"
 
@@ -17,6 +17,11 @@ void conv2d_backward_data_direct(const Conv2dBackwardDataArguments<T>& a, Thread
 }
 
 template <class T>
+void conv2d_transpose_direct(const Conv2dTransposeArguments<T>& a, ThreadTeam& team) {
+    gather_backward_data<T>(a, team);
+}
+
+template <class T>
 void dense_direct(const DenseArguments<T>& a, ThreadTeam& team) {
     gather_forward<T>(a, team);
 }
@@ -28,6 +33,7 @@ void dense_backward_data_direct(const DenseBackwardDataArguments<T>& a, ThreadTe
 
 DTNN_KERNEL(conv2d_direct, Conv2dArguments)
 DTNN_KERNEL(conv2d_backward_data_direct, Conv2dBackwardDataArguments)
+DTNN_KERNEL(conv2d_transpose_direct, Conv2dTransposeArguments)
 DTNN_KERNEL(dense_direct, DenseArguments)
 DTNN_KERNEL(dense_backward_data_direct, DenseBackwardDataArguments)
 

@@ -1,6 +1,7 @@
-/// conv2d and conv2d_backward_data for few channels and stride 1: see row_conv.hpp.
+/// conv2d, conv2d_backward_data and conv2d_transpose for few channels and stride 1: see
+/// row_conv.hpp.
 
-#include "kernels/conv2d.hpp"
+#include "kernels/conv2d_transpose.hpp"
 #include "kernels/cpu/row_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
@@ -53,13 +54,21 @@ void conv2d_backward_data_padded_rows(const Conv2dBackwardDataArguments<T>& a, T
     c.weights = a.weights;
     c.transposed = true;
     c.mask = a.mask;
+    c.bias = a.bias;
+    c.relu = a.relu;
     c.workspace = a.workspace.data();
     convolve_rows(
         c, RowsWorkspace(s, c.depth, c.filters, c.out_height, c.out_width, sizeof(T), team.size()),
         team);
 }
 
+template <class T>
+void conv2d_transpose_padded_rows(const Conv2dTransposeArguments<T>& a, ThreadTeam& team) {
+    conv2d_backward_data_padded_rows<T>(a, team);
+}
+
 DTNN_KERNEL(conv2d_padded_rows, Conv2dArguments)
 DTNN_KERNEL(conv2d_backward_data_padded_rows, Conv2dBackwardDataArguments)
+DTNN_KERNEL(conv2d_transpose_padded_rows, Conv2dTransposeArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -130,23 +130,11 @@ void concat_channels_last(const ConcatArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-template <class T>
-void slice_channels_last(const SliceArguments<T>& a, ThreadTeam& team) {
-    const std::int64_t pixels = a.batch * a.height * a.width;
-    team.for_ranges(pixels, grain_of(a.part.channels), [&](auto begin, auto end, int) {
-        for (std::int64_t pixel = begin; pixel < end; ++pixel) {
-            copy_run(a.dst + pixel * a.part.channels,
-                     a.whole.data + pixel * a.whole.channels + a.begin, a.part.channels);
-        }
-    });
-}
-
 DTNN_KERNEL(reorder_tiles, CopyArguments)
 DTNN_KERNEL(flatten_tiles, CopyArguments)
 DTNN_KERNEL(unflatten_tiles, CopyArguments)
 DTNN_KERNEL(pixels_to_rows_tiles, CopyArguments)
 DTNN_KERNEL(rows_to_pixels_tiles, CopyArguments)
 DTNN_KERNEL(concat_channels_last, ConcatArguments)
-DTNN_KERNEL(slice_channels_last, SliceArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -487,6 +487,8 @@ void gather_backward_data(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& t
     c.src = a.diff_dst;
     c.dst = a.diff_src;
     c.mask = a.mask;
+    c.bias = a.bias;
+    c.relu = a.relu;
     c.weights = a.weights;
     c.transposed = true;
     place(c, GatherWorkspace(s, c.depth, c.width, sizeof(T), team.size(), false), a.workspace);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "kernels/conv2d_transpose.hpp"
 #include "kernels/dense.hpp"
 #include "kernels/thread_team.hpp"
 
@@ -75,7 +76,7 @@ void backward_data_image(const Conv2dBackwardDataArguments<T>& a, std::int64_t n
             for (std::int64_t c = 0; c < s.channels; ++c) {
                 const std::int64_t group = c / s.group_channels();
                 const std::int64_t first = group * s.group_filters();
-                double sum = 0;
+                double sum = a.bias ? a.bias[c] : 0;
                 for (std::int64_t kh = 0; kh < s.kernel_height; ++kh) {
                     const std::int64_t h = ih + s.pad_top - kh * s.dilation_height;
                     if (h < 0 || h % s.stride_height != 0) continue;
@@ -94,7 +95,8 @@ void backward_data_image(const Conv2dBackwardDataArguments<T>& a, std::int64_t n
                     }
                 }
                 const std::int64_t cell = at(a.strides.image, n, c, ih, iw);
-                a.diff_src[cell] = static_cast<T>(a.mask && !(a.mask[cell] > 0) ? 0 : sum);
+                const bool zero = (a.mask && !(a.mask[cell] > 0)) || (a.relu && sum < 0);
+                a.diff_src[cell] = static_cast<T>(zero ? 0 : sum);
             }
         }
     }
@@ -155,6 +157,11 @@ void conv2d_backward_data_reference(const Conv2dBackwardDataArguments<T>& a, Thr
 }
 
 template <class T>
+void conv2d_transpose_reference(const Conv2dTransposeArguments<T>& a, ThreadTeam& team) {
+    conv2d_backward_data_reference<T>(a, team);
+}
+
+template <class T>
 void conv2d_backward_weights_reference(const Conv2dBackwardWeightsArguments<T>& a,
                                        ThreadTeam& team) {
     const ConvShape& s = a.shape;
@@ -191,16 +198,17 @@ void dense_backward_weights_reference(const DenseBackwardWeightsArguments<T>& a,
     conv2d_backward_weights_reference<T>(a, team);
 }
 
-#define DTNN_INSTANTIATE(T)                                                                      \
-    template void conv2d_reference<T>(const Conv2dArguments<T>&, ThreadTeam&);                   \
-    template void conv2d_backward_data_reference<T>(const Conv2dBackwardDataArguments<T>&,       \
-                                                    ThreadTeam&);                                \
-    template void conv2d_backward_weights_reference<T>(const Conv2dBackwardWeightsArguments<T>&, \
-                                                       ThreadTeam&);                             \
-    template void dense_reference<T>(const DenseArguments<T>&, ThreadTeam&);                     \
-    template void dense_backward_data_reference<T>(const DenseBackwardDataArguments<T>&,         \
-                                                   ThreadTeam&);                                 \
-    template void dense_backward_weights_reference<T>(const DenseBackwardWeightsArguments<T>&,   \
+#define DTNN_INSTANTIATE(T)                                                                       \
+    template void conv2d_reference<T>(const Conv2dArguments<T>&, ThreadTeam&);                    \
+    template void conv2d_backward_data_reference<T>(const Conv2dBackwardDataArguments<T>&,        \
+                                                    ThreadTeam&);                                 \
+    template void conv2d_transpose_reference<T>(const Conv2dTransposeArguments<T>&, ThreadTeam&); \
+    template void conv2d_backward_weights_reference<T>(const Conv2dBackwardWeightsArguments<T>&,  \
+                                                       ThreadTeam&);                              \
+    template void dense_reference<T>(const DenseArguments<T>&, ThreadTeam&);                      \
+    template void dense_backward_data_reference<T>(const DenseBackwardDataArguments<T>&,          \
+                                                   ThreadTeam&);                                  \
+    template void dense_backward_weights_reference<T>(const DenseBackwardWeightsArguments<T>&,    \
                                                       ThreadTeam&);
 DTNN_INSTANTIATE(float)
 DTNN_INSTANTIATE(double)

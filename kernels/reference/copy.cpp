@@ -78,18 +78,11 @@ void concat_reference(const ConcatArguments<T>& a, ThreadTeam&) {
     }
 }
 
-template <class T>
-void slice_reference(const SliceArguments<T>& a, ThreadTeam&) {
-    copy_channels(a.whole, a.whole.data, a.begin, a.part, a.dst, 0, a.part.channels, a.batch,
-                  a.height, a.width);
-}
-
 DTNN_REFERENCE(reorder, CopyArguments)
 DTNN_REFERENCE(flatten, CopyArguments)
 DTNN_REFERENCE(unflatten, CopyArguments)
 DTNN_REFERENCE(pixels_to_rows, CopyArguments)
 DTNN_REFERENCE(rows_to_pixels, CopyArguments)
 DTNN_REFERENCE(concat, ConcatArguments)
-DTNN_REFERENCE(slice, SliceArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -134,6 +134,22 @@ GRID(conv2d_backward_data) {
     return cases;
 }
 
+GRID(conv2d_transpose) {
+    std::vector<Case> cases;
+    for (const Convolution& c : convolutions()) {
+        const std::int64_t terms = c.weights().elements() * c.groups / c.channels;
+        Problem plain =
+            problem("conv2d_transpose", {c.result(), c.weights()}, {c.source()}, c.attributes());
+        cases.push_back(with_tolerance(plain, terms));
+        plain.sources.push_back(row_major({c.channels}));
+        plain.attributes["bias"] = true;
+        cases.push_back(with_tolerance(plain, terms));
+        plain.attributes["epilogue"] = std::string("relu");
+        cases.push_back(with_tolerance(plain, terms));
+    }
+    return cases;
+}
+
 GRID(conv2d_backward_weights) {
     std::vector<Case> cases;
     for (const Convolution& c : convolutions()) {

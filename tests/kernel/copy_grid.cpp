@@ -88,26 +88,6 @@ GRID(concat) {
     return cases;
 }
 
-GRID(slice) {
-    std::vector<Case> cases;
-    struct Range {
-        std::int64_t channels, begin, end;
-    };
-    for (const Range& range :
-         {Range{1, 0, 1}, Range{8, 3, 5}, Range{64, 0, 16}, Range{37, 20, 37}}) {
-        const Attributes attributes{
-            {"axis", std::string("channels")}, {"begin", range.begin}, {"end", range.end}};
-        const std::int64_t part = range.end - range.begin;
-        cases.push_back({.problem = problem("slice", {tensor({2, range.channels, 3, 5})},
-                                            {tensor({2, part, 3, 5})}, attributes)});
-        cases.push_back({.problem = problem("slice", {row_major({2, range.channels, 3, 5})},
-                                            {row_major({2, part, 3, 5})}, attributes)});
-        cases.push_back({.problem = problem("slice", {row_major({7, range.channels})},
-                                            {row_major({7, part})}, attributes)});
-    }
-    return cases;
-}
-
 GRID(dropout_apply) {
     std::vector<Case> cases;
     for (const double rate : {0.0, 0.3, 0.5, 0.999}) {

@@ -1,0 +1,25 @@
+#include "compiler/ops/define.hpp"
+
+namespace dtnn::compiler {
+
+/// dst[n,c,0,0] = the largest of src[n,c,:,:].
+OpDef define_global_max_pool2d() {
+    return OpBuilder("global_max_pool2d")
+        .doc("The largest number of each channel over the whole image.")
+        .layer("- global_max_pool2d")
+        .inputs({"src"})
+        .outputs({"dst"})
+        .shape([](ShapeContext& c) {
+            if (!expect_operands(c, "global_max_pool2d", 1)) return;
+            if (!expect_image(c, "global_max_pool2d")) return;
+            Type dst = c.input(0);
+            dst.dims[2] = dst.dims[3] = 1;
+            c.result(dst);
+        })
+        .no_gradient("abstract: canonicalize makes it adaptive_max_pool2d before differentiation")
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
+            return in[0].elements();
+        });
+}
+
+}  // namespace dtnn::compiler

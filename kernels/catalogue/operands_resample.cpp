@@ -1,0 +1,107 @@
+/// Operators whose results are weighted sums of source cells, axis by axis, and adaptive pools.
+
+#include <cstddef>
+
+#include "kernels/catalogue/operand_rule.hpp"
+
+namespace dtnn::kernels::operands {
+namespace {
+
+struct Sides {
+    const TensorDesc* source;  ///< of the forward operator
+    const TensorDesc* result;
+};
+
+Sides sides_of(const Problem& problem) {
+    if (problem.op.ends_with("_backward")) return {&problem.destinations[0], &problem.sources[0]};
+    return {&problem.sources[0], &problem.destinations[0]};
+}
+
+/// Both are images of the plan's type with something in them, alike in batch and channels.
+bool images(Rule& rule, const Sides& sides) {
+    for (const TensorDesc* tensor : {sides.source, sides.result}) {
+        rule.type(*tensor, rule.problem().dtype);
+        if (!rule.rank(*tensor, 4, 4)) return false;
+        rule.require(tensor->elements() > 0, "an operand is empty");
+    }
+    rule.require(sides.source->dims[0] == sides.result->dims[0] &&
+                     sides.source->dims[1] == sides.result->dims[1],
+                 text_of(sides.source->dims) + " and " + text_of(sides.result->dims) +
+                     " differ in more than height and width");
+    return !rule.broken();
+}
+
+void sized(Rule& rule, const Sides& sides) {
+    if (!images(rule, sides)) return;
+    const auto size = rule.values<2>("size", 1, 1);
+    rule.require(sides.result->dims[2] == size[0] && sides.result->dims[3] == size[1],
+                 text_of(sides.result->dims) + " has not the size it is to have");
+}
+
+}  // namespace
+
+void slice(Rule& rule) {
+    if (!rule.counts(1, 1)) return;
+    const Sides sides = sides_of(rule.problem());
+    const std::string axis = rule.problem().text("axis", "channels");
+    const std::size_t at = axis == "height" ? 2 : axis == "width" ? 3 : 1;
+    rule.require(at != 1 || axis == "channels", "it has no axis `" + axis + "`");
+    if (!rule.image_or_matrix(*sides.source) || !rule.image_or_matrix(*sides.result)) return;
+    rule.require(at < sides.source->dims.size(), "rows of numbers have no " + axis);
+    if (rule.broken()) return;
+    const std::int64_t begin = rule.problem().integer("begin"), extent = sides.source->dims[at];
+    const std::int64_t end = rule.problem().integer("end", extent);
+    rule.require(0 <= begin && begin < end && end <= extent,
+                 std::to_string(begin) + " to " + std::to_string(end) + " is no range of " +
+                     text_of(sides.source->dims));
+    if (rule.broken()) return;
+    Dims wanted = sides.source->dims;
+    wanted[at] = end - begin;
+    rule.shape(*sides.result, wanted);
+}
+
+void zero_pad2d(Rule& rule) {
+    if (!rule.counts(1, 1)) return;
+    const Sides sides = sides_of(rule.problem());
+    if (!images(rule, sides)) return;
+    rule.require(!rule.problem().integers("padding").empty(), "it has no `padding`");
+    const auto padding = rule.values<4>("padding", 0, 0);
+    Dims wanted = sides.source->dims;
+    wanted[2] += padding[0] + padding[1];
+    wanted[3] += padding[2] + padding[3];
+    rule.shape(*sides.result, wanted);
+}
+
+void upsample2d(Rule& rule) {
+    if (!rule.counts(1, 1)) return;
+    const std::string mode = rule.problem().text("mode", "nearest");
+    rule.require(mode == "nearest" || mode == "bilinear", "it has no mode `" + mode + "`");
+    sized(rule, sides_of(rule.problem()));
+}
+
+void adaptive_avg_pool2d(Rule& rule) {
+    if (rule.counts(1, 1)) sized(rule, sides_of(rule.problem()));
+}
+
+void adaptive_max_pool2d(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool indices = p.flag("indices");
+    if (!rule.counts(1, 1u + indices)) return;
+    sized(rule, sides_of(p));
+    if (indices) rule.shape(p.destinations[1], p.destinations[0].dims, DType::i32);
+}
+
+void adaptive_max_pool2d_backward(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2, 1)) return;
+    sized(rule, sides_of(p));
+    rule.shape(p.sources[1], p.sources[0].dims, DType::i32);
+}
+
+void channel_sums(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(1, 1) || !rule.image_or_matrix(p.sources[0])) return;
+    rule.shape(p.destinations[0], {p.sources[0].dims[1]});
+}
+
+}  // namespace dtnn::kernels::operands

@@ -1,0 +1,114 @@
+#include "kernels/resample.hpp"
+
+#include <cstddef>
+
+#include "kernels/reference/reference.hpp"
+
+namespace dtnn::kernels::reference {
+namespace {
+
+template <class Visit>
+void for_each(const ImageLayout& image, Visit visit) {
+    for (std::int64_t n = 0; n < image.batch; ++n) {
+        for (std::int64_t c = 0; c < image.channels; ++c) {
+            for (std::int64_t h = 0; h < image.height; ++h) {
+                for (std::int64_t w = 0; w < image.width; ++w)
+                    visit(n, c, h, w);
+            }
+        }
+    }
+}
+
+/// Calls visit(source row, source column, weight) for what result (h, w) is made of.
+template <class T, class Visit>
+void for_taps(const AxisTaps<T>& y, const AxisTaps<T>& x, std::int64_t h, std::int64_t w,
+              Visit visit) {
+    const auto row = static_cast<std::size_t>(h), column = static_cast<std::size_t>(w);
+    for (auto i = static_cast<std::size_t>(y.first[row]);
+         i < static_cast<std::size_t>(y.first[row + 1]); ++i) {
+        for (auto j = static_cast<std::size_t>(x.first[column]);
+             j < static_cast<std::size_t>(x.first[column + 1]); ++j)
+            visit(y.source[i], x.source[j], double(y.weight[i]) * double(x.weight[j]));
+    }
+}
+
+template <class T>
+void resample(const ResampleArguments<T>& a) {
+    for_each(a.dst_layout, [&](auto n, auto c, auto h, auto w) {
+        const std::int64_t channel = c + a.channel_shift;
+        const bool inside = channel >= 0 && channel < a.src_layout.channels;
+        double sum = 0;
+        for_taps(a.y, a.x, h, w, [&](auto i, auto j, double weight) {
+            if (inside) sum += weight * double(a.src[a.src_layout.at(n, channel, i, j)]);
+        });
+        a.dst[a.dst_layout.at(n, c, h, w)] = T(sum);
+    });
+}
+
+}  // namespace
+
+#define DTNN_RESAMPLE(op)                                             \
+    template <class T>                                                \
+    void op##_reference(const ResampleArguments<T>& a, ThreadTeam&) { \
+        resample(a);                                                  \
+    }                                                                 \
+    DTNN_REFERENCE(op, ResampleArguments)
+DTNN_RESAMPLE(slice)
+DTNN_RESAMPLE(slice_backward)
+DTNN_RESAMPLE(zero_pad2d)
+DTNN_RESAMPLE(zero_pad2d_backward)
+DTNN_RESAMPLE(upsample2d)
+DTNN_RESAMPLE(upsample2d_backward)
+DTNN_RESAMPLE(adaptive_avg_pool2d)
+DTNN_RESAMPLE(adaptive_avg_pool2d_backward)
+#undef DTNN_RESAMPLE
+
+template <class T>
+void adaptive_max_pool2d_reference(const AdaptiveMaxArguments<T>& a, ThreadTeam&) {
+    for_each(a.dst_layout, [&](auto n, auto c, auto h, auto w) {
+        T best = 0;
+        std::int64_t index = -1;
+        for_taps(a.y, a.x, h, w, [&](auto i, auto j, double) {
+            const T value = a.src[a.src_layout.at(n, c, i, j)];
+            if (index >= 0 && !(value > best)) return;
+            best = value;
+            index = i * a.src_layout.width + j;
+        });
+        a.dst[a.dst_layout.at(n, c, h, w)] = best;
+        if (a.indices)
+            a.indices[a.indices_layout.at(n, c, h, w)] = static_cast<std::int32_t>(index);
+    });
+}
+
+template <class T>
+void adaptive_max_pool2d_backward_reference(const AdaptiveMaxBackwardArguments<T>& a, ThreadTeam&) {
+    for_each(a.diff_src_layout, [&](auto n, auto c, auto h, auto w) {
+        double sum = 0;
+        for_taps(a.y, a.x, h, w, [&](auto i, auto j, double) {
+            if (a.indices[a.indices_layout.at(n, c, i, j)] == h * a.diff_src_layout.width + w)
+                sum += double(a.diff_dst[a.diff_dst_layout.at(n, c, i, j)]);
+        });
+        a.diff_src[a.diff_src_layout.at(n, c, h, w)] = T(sum);
+    });
+}
+
+template <class T>
+void channel_sums_reference(const ChannelSumsArguments<T>& a, ThreadTeam&) {
+    const ImageLayout& image = a.src_layout;
+    for (std::int64_t c = 0; c < image.channels; ++c) {
+        double sum = 0;
+        for (std::int64_t n = 0; n < image.batch; ++n) {
+            for (std::int64_t h = 0; h < image.height; ++h) {
+                for (std::int64_t w = 0; w < image.width; ++w)
+                    sum += double(a.src[image.at(n, c, h, w)]);
+            }
+        }
+        a.dst[c] = T(sum);
+    }
+}
+
+DTNN_REFERENCE(adaptive_max_pool2d, AdaptiveMaxArguments)
+DTNN_REFERENCE(adaptive_max_pool2d_backward, AdaptiveMaxBackwardArguments)
+DTNN_REFERENCE(channel_sums, ChannelSumsArguments)
+
+}  // namespace dtnn::kernels::reference
