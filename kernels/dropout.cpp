@@ -7,7 +7,8 @@ namespace dtnn::kernels {
 
 template <class T>
 DropoutApplyArguments<T> DropoutApplyArguments<T>::bind(const Problem& problem, Sources sources,
-                                                        Destinations destinations, Workspace) {
+                                                        Destinations destinations,
+                                                        Workspace workspace) {
     DropoutApplyArguments a;
     const double rate = problem.real("rate");
     a.count = problem.sources[0].elements();
@@ -20,6 +21,7 @@ DropoutApplyArguments<T> DropoutApplyArguments<T>::bind(const Problem& problem, 
     a.src = static_cast<const T*>(sources[0]);
     a.step = static_cast<const std::int64_t*>(sources[1]);
     a.dst = static_cast<T*>(destinations[0]);
+    a.workspace = workspace.data();
     return a;
 }
 

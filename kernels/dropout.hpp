@@ -3,6 +3,10 @@
 /// kept when word i of the sequence (key_of(seed, dropout, stream), step) passes
 /// philox::keep_threshold(rate), and multiplied by 1/(1-rate); the others become zero. The same
 /// call on the gradient is its own backward. dst may be src. See kernels/philox.hpp.
+///
+/// spatial_dropout2d_apply (Tompson et al., "Efficient object localization using convolutional
+/// networks", CVPR 2015) has the same arguments and drops whole channels: word n * C + c decides
+/// for channel c of sample n.
 
 #include "kernels/arguments.hpp"
 #include "kernels/layout.hpp"
@@ -20,6 +24,7 @@ struct DropoutApplyArguments {
     const T* src = nullptr;
     const std::int64_t* step = nullptr;
     T* dst = nullptr;
+    std::byte* workspace = nullptr;
 
     static DropoutApplyArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

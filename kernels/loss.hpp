@@ -8,6 +8,8 @@
 ///     softmax_cross_entropy          p = softmax(logits); loss = 1/N sum (log sum exp(logits - m)
 ///     - (logits[label] - m))
 ///       backward                     diff[n, c] = (p[n, c] - (c == label)) / N
+///     negative_log_likelihood        loss = -1/N sum log_probabilities[n, label]
+///       backward                     diff[n, c] = c == label ? -1 / N : 0
 ///     mean_squared_error             loss = 1/E sum (prediction - target)^2 over all E elements
 ///       backward                     diff = 2 (prediction - target) / E
 ///     categorical_accuracy           share of rows whose first largest prediction is the label
@@ -24,7 +26,7 @@ template <class T>
 struct ClassificationArguments {
     std::int64_t samples = 0, classes = 0;
     double epsilon = 0;
-    const T* src = nullptr;  ///< probabilities, logits or predictions; null for one_hot
+    const T* src = nullptr;  ///< (log-)probabilities, logits, predictions; null for one_hot
     const std::int32_t* labels = nullptr;
     T* dst = nullptr;            ///< the loss, the accuracy, the gradient or the rows of one_hot
     T* probabilities = nullptr;  ///< softmax_cross_entropy's second result

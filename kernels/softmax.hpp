@@ -1,6 +1,8 @@
 #pragma once
 /// Softmax over the channels: y[c] = exp(x[c] - max x) / sum exp(x - max x); backward
-/// diff_src[c] = y[c] * (diff_dst[c] - sum over k of diff_dst[k] * y[k]). dst may be src, diff_src
+/// diff_src[c] = y[c] * (diff_dst[c] - sum over k of diff_dst[k] * y[k]). Its logarithm
+/// log_softmax: y[c] = (x[c] - max x) - log sum exp(x - max x); backward diff_src[c] = diff_dst[c]
+/// - exp(y[c]) * sum over k of diff_dst[k]. Both have the same arguments. dst may be src, diff_src
 /// may be diff_dst.
 
 #include "kernels/arguments.hpp"

@@ -90,6 +90,26 @@ void softmax_cross_entropy_backward_rows(const ClassificationArguments<T>& a, Th
 }
 
 template <class T>
+void negative_log_likelihood_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+    mean_of_rows(a, team, [&](std::int64_t n) {
+        return is_class(a, n) ? -double(a.src[n * a.classes + a.labels[n]]) : 0.0;
+    });
+}
+
+template <class T>
+void negative_log_likelihood_backward_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+    const T slope = T(-1 / double(a.samples));
+    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
+        for (std::int64_t n = begin; n < end; ++n) {
+            T* const row = a.dst + n * a.classes;
+            for (std::int64_t c = 0; c < a.classes; ++c)
+                row[c] = 0;
+            if (is_class(a, n)) row[a.labels[n]] = slope;
+        }
+    });
+}
+
+template <class T>
 void categorical_accuracy_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
     mean_of_rows(a, team, [&](std::int64_t n) {
         const T* const row = a.src + n * a.classes;
@@ -151,6 +171,8 @@ DTNN_KERNEL(categorical_cross_entropy_rows, ClassificationArguments)
 DTNN_KERNEL(categorical_cross_entropy_backward_rows, ClassificationArguments)
 DTNN_KERNEL(softmax_cross_entropy_rows, ClassificationArguments)
 DTNN_KERNEL(softmax_cross_entropy_backward_rows, ClassificationArguments)
+DTNN_KERNEL(negative_log_likelihood_rows, ClassificationArguments)
+DTNN_KERNEL(negative_log_likelihood_backward_rows, ClassificationArguments)
 DTNN_KERNEL(categorical_accuracy_rows, ClassificationArguments)
 DTNN_KERNEL(one_hot_rows, ClassificationArguments)
 DTNN_KERNEL(mean_squared_error_chunks, MeanSquaredErrorArguments)

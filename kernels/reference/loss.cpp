@@ -75,6 +75,23 @@ void softmax_cross_entropy_backward_reference(const ClassificationArguments<T>& 
 }
 
 template <class T>
+void negative_log_likelihood_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+    double sum = 0;
+    for (std::int64_t n = 0; n < a.samples; ++n) {
+        if (is_class(a, n)) sum -= double(a.src[n * a.classes + a.labels[n]]);
+    }
+    *a.dst = T(sum / double(a.samples));
+}
+
+template <class T>
+void negative_log_likelihood_backward_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+    for (std::int64_t n = 0; n < a.samples; ++n) {
+        for (std::int64_t c = 0; c < a.classes; ++c)
+            a.dst[n * a.classes + c] = c == a.labels[n] ? T(-1 / double(a.samples)) : T(0);
+    }
+}
+
+template <class T>
 void categorical_accuracy_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
     std::int64_t right = 0;
     for (std::int64_t n = 0; n < a.samples; ++n) {
@@ -117,6 +134,8 @@ DTNN_REFERENCE(categorical_cross_entropy, ClassificationArguments)
 DTNN_REFERENCE(categorical_cross_entropy_backward, ClassificationArguments)
 DTNN_REFERENCE(softmax_cross_entropy, ClassificationArguments)
 DTNN_REFERENCE(softmax_cross_entropy_backward, ClassificationArguments)
+DTNN_REFERENCE(negative_log_likelihood, ClassificationArguments)
+DTNN_REFERENCE(negative_log_likelihood_backward, ClassificationArguments)
 DTNN_REFERENCE(categorical_accuracy, ClassificationArguments)
 DTNN_REFERENCE(one_hot, ClassificationArguments)
 DTNN_REFERENCE(mean_squared_error, MeanSquaredErrorArguments)

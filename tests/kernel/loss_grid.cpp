@@ -82,6 +82,12 @@ GRID(softmax_cross_entropy) {
 GRID(softmax_cross_entropy_backward) {
     return classification("softmax_cross_entropy_backward", true, 1e-7, 1e-15, same, true);
 }
+GRID(negative_log_likelihood) {
+    return classification("negative_log_likelihood", false, 1e-6, 1e-13, scalar);
+}
+GRID(negative_log_likelihood_backward) {
+    return classification("negative_log_likelihood_backward", false, 1e-7, 1e-15, same, true);
+}
 GRID(categorical_accuracy) {
     return classification("categorical_accuracy", false, 0, 0, scalar);
 }
@@ -136,6 +142,43 @@ GRID(softmax) {
                          .prepare = [](std::vector<Buffer>& buffers) {
                              for (std::int64_t i = 0; i < buffers[0].tensor().elements(); ++i) {
                                  buffers[0].set(i, buffers[0].get(i) * 60);
+                             }
+                         }});
+    }
+    return cases;
+}
+
+GRID(log_softmax) {
+    std::vector<Case> cases;
+    for (const Dims& shape : std::vector<Dims>{
+             {1, 1}, {1, 10}, {3, 2}, {7, 17}, {64, 10}, {5, 100}, {2, 5, 3, 4}, {1, 16, 2, 2}}) {
+        // Differences of several hundred: the probabilities are zeros of float.
+        cases.push_back({.problem = problem("log_softmax", {tensor(shape)}, {tensor(shape)},
+                                            {{"axis", std::string("channels")}}),
+                         .f32_tolerance = 1e-6,
+                         .f64_tolerance = 1e-14,
+                         .in_place = {{0, 0}},
+                         .prepare = [](std::vector<Buffer>& buffers) {
+                             for (std::int64_t i = 0; i < buffers[0].tensor().elements(); ++i) {
+                                 buffers[0].set(i, buffers[0].get(i) * 300);
+                             }
+                         }});
+    }
+    return cases;
+}
+
+GRID(log_softmax_backward) {
+    std::vector<Case> cases;
+    for (const Dims& shape : std::vector<Dims>{
+             {1, 1}, {1, 10}, {3, 2}, {7, 17}, {64, 10}, {5, 100}, {2, 5, 3, 4}, {1, 16, 2, 2}}) {
+        cases.push_back({.problem = problem("log_softmax_backward", {tensor(shape), tensor(shape)},
+                                            {tensor(shape)}, {{"axis", std::string("channels")}}),
+                         .f32_tolerance = 4e-6,
+                         .f64_tolerance = 1e-14,
+                         .in_place = {{0, 1}, {0, 0}},
+                         .prepare = [](std::vector<Buffer>& buffers) {
+                             for (std::int64_t i = 0; i < buffers[0].tensor().elements(); ++i) {
+                                 buffers[0].set(i, buffers[0].get(i) * 20 - 20);
                              }
                          }});
     }

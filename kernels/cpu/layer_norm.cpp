@@ -1,0 +1,186 @@
+/// Both forms of layer_norm normalise rows of numbers that lie side by side: a sample, or a pixel.
+/// gamma and beta lie in the order of the row.
+
+#include <cmath>
+
+#include "kernels/cpu/row_sums.hpp"
+#include "kernels/norm.hpp"
+#include "kernels/norm_workspace.hpp"
+#include "kernels/thread_team.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+struct Rows {
+    std::int64_t rows, length;
+
+    Rows(const ImageLayout& image, bool along_channels)
+        : rows(along_channels ? image.pixels() : image.batch),
+          length(along_channels ? image.channels : image.channels * image.height * image.width) {}
+    /// Rows that are worth a thread.
+    std::int64_t grain() const { return length >= 4096 ? 1 : 4096 / length; }
+};
+
+template <bool affine, class T>
+void forward(const LayerNormArguments<T>& a, ThreadTeam& team) {
+    const Rows all(a.src_layout, a.along_channels);
+    const T *const gamma = a.gamma, *const beta = a.beta;
+    team.for_ranges(all.rows, all.grain(), [&](auto begin, auto end, int) {
+        for (std::int64_t row = begin; row < end; ++row) {
+            const T* const x = a.src + row * all.length;
+            T* const y = a.dst + row * all.length;
+            const auto count = double(all.length);
+            double sum[1] = {};
+            row_sums<T>(all.length, sum, [&](auto lanes, std::int64_t i, auto& sums) {
+                using V = decltype(lanes);
+                sums[0] += V::to_double(V::load(x + i));
+            });
+            // The squares of distances, in a pass of their own: nothing cancels, whatever the mean.
+            const double mean = sum[0] / count;
+            double squares[1] = {};
+            row_sums<T>(all.length, squares, [&](auto lanes, std::int64_t i, auto& sums) {
+                using V = decltype(lanes);
+                const auto distance = V::to_double(V::load(x + i)) - mean;
+                sums[0] += distance * distance;
+            });
+            const double inverse = 1 / std::sqrt(squares[0] / count + a.epsilon);
+            if (a.mean != nullptr) {
+                a.mean[row] = T(mean);
+                a.inverse_deviation[row] = T(inverse);
+            }
+            const T middle = T(mean), scale = T(inverse);
+            for_channels<T>(all.length, [&](auto lanes, std::int64_t i) {
+                using V = decltype(lanes);
+                auto value = (V::load(x + i) - V::broadcast(middle)) * V::broadcast(scale);
+                if constexpr (affine) value = value * V::load(gamma + i) + V::load(beta + i);
+                V::store(y + i, value);
+            });
+        }
+    });
+}
+
+/// diff_src of a row. With kOwnSums also adds the row's part of diff_gamma and diff_beta to
+/// `own_gamma` and `own_beta`.
+template <bool affine, bool own_sums, class T>
+DTNN_INLINE void backward_row(const LayerNormBackwardArguments<T>& a, std::int64_t row,
+                              std::int64_t length, double* own_gamma, double* own_beta) {
+    const T* const x = a.src + row * length;
+    const T* const diff = a.diff_dst + row * length;
+    const T* const gamma = a.gamma;
+    T* const result = a.diff_src + row * length;
+    const T mean = a.mean[row], inverse = a.inverse_deviation[row];
+    double sums_of_row[2] = {};
+    row_sums<T>(length, sums_of_row, [&](auto lanes, std::int64_t i, auto& sums) {
+        using V = decltype(lanes);
+        using D = Lanes<double, V::kLanes>;
+        const auto d = V::to_double(V::load(diff + i));
+        const auto xhat =
+            V::to_double((V::load(x + i) - V::broadcast(mean)) * V::broadcast(inverse));
+        if constexpr (own_sums) {
+            D::store(own_gamma + i, D::load(own_gamma + i) + d * xhat);
+            D::store(own_beta + i, D::load(own_beta + i) + d);
+        }
+        if constexpr (affine) {
+            const auto g = d * V::to_double(V::load(gamma + i));
+            sums[0] += g;
+            sums[1] += g * xhat;
+        } else {
+            sums[0] += d;
+            sums[1] += d * xhat;
+        }
+    });
+    const T middle = T(sums_of_row[0] / double(length));
+    const T slope = T(sums_of_row[1] / double(length));
+    for_channels<T>(length, [&](auto lanes, std::int64_t i) {
+        using V = decltype(lanes);
+        const auto xhat = (V::load(x + i) - V::broadcast(mean)) * V::broadcast(inverse);
+        auto g = V::load(diff + i);
+        if constexpr (affine) g *= V::load(gamma + i);
+        V::store(result + i,
+                 V::broadcast(inverse) * ((g - V::broadcast(middle)) - xhat * V::broadcast(slope)));
+    });
+}
+
+/// diff_gamma and diff_beta of rows too long for sums of each thread's own: every thread sums over
+/// all rows for a part of the numbers.
+template <class T>
+void sum_over_rows(const LayerNormBackwardArguments<T>& a, const Rows& all, ThreadTeam& team) {
+    constexpr std::int64_t kStrip = 256;
+    team.for_ranges(all.length, kStrip, [&](auto begin, auto end, int) {
+        for (std::int64_t first = begin; first < end; first += kStrip) {
+            const std::int64_t width = end - first < kStrip ? end - first : kStrip;
+            double gammas[kStrip] = {}, betas[kStrip] = {};
+            for (std::int64_t row = 0; row < all.rows; ++row) {
+                const T* const x = a.src + row * all.length + first;
+                const T* const diff = a.diff_dst + row * all.length + first;
+                const T mean = a.mean[row], inverse = a.inverse_deviation[row];
+#pragma omp simd
+                for (std::int64_t i = 0; i < width; ++i) {
+                    const auto d = double(diff[i]);
+                    gammas[i] += d * double((x[i] - mean) * inverse);
+                    betas[i] += d;
+                }
+            }
+            for (std::int64_t i = 0; i < width; ++i) {
+                a.diff_gamma[first + i] = T(gammas[i]);
+                a.diff_beta[first + i] = T(betas[i]);
+            }
+        }
+    });
+}
+
+/// One thread's sums in the workspace: `length` for gamma, then as many for beta.
+template <class T>
+void with_own_sums(const LayerNormBackwardArguments<T>& a, const Rows& all, ThreadTeam& team) {
+    double* const sums = reinterpret_cast<double*>(a.workspace);
+    const std::int64_t threads = team.size();
+    for (std::int64_t i = 0; i < threads * 2 * all.length; ++i)
+        sums[i] = 0;
+    team.for_ranges(all.rows, all.grain(), [&](auto begin, auto end, int member) {
+        double* const own = sums + member * 2 * all.length;
+        for (std::int64_t row = begin; row < end; ++row)
+            backward_row<true, true>(a, row, all.length, own, own + all.length);
+    });
+    for (std::int64_t i = 0; i < all.length; ++i) {
+        double diff_gamma = 0, diff_beta = 0;
+        for (std::int64_t member = 0; member < threads; ++member) {
+            diff_gamma += sums[member * 2 * all.length + i];
+            diff_beta += sums[(member * 2 + 1) * all.length + i];
+        }
+        a.diff_gamma[i] = T(diff_gamma);
+        a.diff_beta[i] = T(diff_beta);
+    }
+}
+
+template <bool affine, class T>
+void rows_only(const LayerNormBackwardArguments<T>& a, const Rows& all, ThreadTeam& team) {
+    team.for_ranges(all.rows, all.grain(), [&](auto begin, auto end, int) {
+        for (std::int64_t row = begin; row < end; ++row)
+            backward_row<affine, false>(a, row, all.length, nullptr, nullptr);
+    });
+}
+
+}  // namespace
+
+template <class T>
+void layer_norm_rows(const LayerNormArguments<T>& a, ThreadTeam& team) {
+    a.gamma != nullptr ? forward<true>(a, team) : forward<false>(a, team);
+}
+
+template <class T>
+void layer_norm_backward_rows(const LayerNormBackwardArguments<T>& a, ThreadTeam& team) {
+    const Rows all(a.src_layout, a.along_channels);
+    if (a.gamma == nullptr) {
+        rows_only<false>(a, all, team);
+    } else if (all.length <= kLayerNormOwnSums) {
+        with_own_sums(a, all, team);
+    } else {
+        sum_over_rows(a, all, team);  // before diff_src is written, which may lie on diff_dst
+        rows_only<true>(a, all, team);
+    }
+}
+
+DTNN_KERNEL(layer_norm_rows, LayerNormArguments)
+DTNN_KERNEL(layer_norm_backward_rows, LayerNormBackwardArguments)
+
+}  // namespace dtnn::kernels::DTNN_ISA

@@ -1,0 +1,75 @@
+#include "kernels/local_response_norm.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/reference/reference.hpp"
+
+namespace dtnn::kernels::reference {
+namespace {
+
+/// k + alpha / size * the sum of squares over c's window.
+template <class Arguments>
+double window_sum(const Arguments& a, std::int64_t n, std::int64_t c, std::int64_t h,
+                  std::int64_t w) {
+    const std::int64_t first = c - a.size / 2;
+    const std::int64_t begin = std::max<std::int64_t>(first, 0);
+    const std::int64_t end = std::min(first + a.size, a.src_layout.channels);
+    double sum = 0;
+    for (std::int64_t j = begin; j < end; ++j) {
+        const auto x = double(a.src[a.src_layout.at(n, j, h, w)]);
+        sum += x * x;
+    }
+    return a.k + a.alpha / double(a.size) * sum;
+}
+
+template <class Visit>
+void for_pixels(const ImageLayout& image, Visit visit) {
+    for (std::int64_t n = 0; n < image.batch; ++n) {
+        for (std::int64_t h = 0; h < image.height; ++h) {
+            for (std::int64_t w = 0; w < image.width; ++w)
+                visit(n, h, w);
+        }
+    }
+}
+
+}  // namespace
+
+template <class T>
+void local_response_norm_reference(const LocalResponseNormArguments<T>& a, ThreadTeam&) {
+    for_pixels(a.src_layout, [&](auto n, auto h, auto w) {
+        for (std::int64_t c = 0; c < a.src_layout.channels; ++c) {
+            a.dst[a.dst_layout.at(n, c, h, w)] = T(double(a.src[a.src_layout.at(n, c, h, w)]) *
+                                                   std::pow(window_sum(a, n, c, h, w), -a.beta));
+        }
+    });
+}
+
+template <class T>
+void local_response_norm_backward_reference(const LocalResponseNormBackwardArguments<T>& a,
+                                            ThreadTeam&) {
+    const ImageLayout& image = a.src_layout;
+    for_pixels(image, [&](auto n, auto h, auto w) {
+        const auto x = [&](auto c) { return double(a.src[image.at(n, c, h, w)]); };
+        const auto diff = [&](auto c) {
+            return double(a.diff_dst[a.diff_dst_layout.at(n, c, h, w)]);
+        };
+        for (std::int64_t i = 0; i < image.channels; ++i) {
+            // c's window has i: c - size / 2 <= i < c - size / 2 + size.
+            const std::int64_t last = i + a.size / 2;
+            const std::int64_t begin = std::max<std::int64_t>(last - a.size + 1, 0);
+            const std::int64_t end = std::min(last + 1, image.channels);
+            double sum = 0;
+            for (std::int64_t c = begin; c < end; ++c)
+                sum += diff(c) * x(c) * std::pow(window_sum(a, n, c, h, w), -a.beta - 1);
+            a.diff_src[a.diff_src_layout.at(n, i, h, w)] =
+                T(diff(i) * std::pow(window_sum(a, n, i, h, w), -a.beta) -
+                  2 * a.alpha * a.beta / double(a.size) * x(i) * sum);
+        }
+    });
+}
+
+DTNN_REFERENCE(local_response_norm, LocalResponseNormArguments)
+DTNN_REFERENCE(local_response_norm_backward, LocalResponseNormBackwardArguments)
+
+}  // namespace dtnn::kernels::reference

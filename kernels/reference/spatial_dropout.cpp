@@ -1,0 +1,26 @@
+#include "kernels/dropout.hpp"
+#include "kernels/philox.hpp"
+#include "kernels/reference/reference.hpp"
+
+namespace dtnn::kernels::reference {
+
+template <class T>
+void spatial_dropout2d_apply_reference(const DropoutApplyArguments<T>& a, ThreadTeam&) {
+    const ImageLayout& image = a.layout;
+    const auto step = std::uint64_t(*a.step);
+    for (std::int64_t n = 0; n < image.batch; ++n) {
+        for (std::int64_t c = 0; c < image.channels; ++c) {
+            const auto number = std::uint64_t(n * image.channels + c);
+            const bool keep = philox::word(a.key, step, number) >= a.threshold;
+            for (std::int64_t h = 0; h < image.height; ++h) {
+                for (std::int64_t w = 0; w < image.width; ++w) {
+                    const std::int64_t at = image.at(n, c, h, w);
+                    a.dst[at] = keep ? a.src[at] * a.scale : T(0);
+                }
+            }
+        }
+    }
+}
+DTNN_REFERENCE(spatial_dropout2d_apply, DropoutApplyArguments)
+
+}  // namespace dtnn::kernels::reference

@@ -1,0 +1,216 @@
+#include <cmath>
+
+#include "tests/kernel/conformance.hpp"
+
+namespace dtnn::kernels::conformance {
+namespace {
+
+/// Rows and images; channels that fill vectors and that do not; samples too long for sums of each
+/// thread's own.
+std::vector<Dims> shapes() {
+    std::vector<Dims> list;
+    for (const std::int64_t channels : {1, 3, 4, 6, 8, 17, 64}) {
+        list.push_back({3, channels, 5, 7});
+        list.push_back({9, channels});
+    }
+    list.push_back({1, 6, 1, 2});
+    list.push_back({2, 100, 7, 7});
+    list.push_back({4, 12, 28, 28});
+    list.push_back({5, 5000});
+    return list;
+}
+
+struct Variant {
+    bool affine, statistics;
+};
+constexpr Variant kVariants[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+
+/// Far from zero mean, so that a careless variance shows.
+void shift(Buffer& buffer) {
+    for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i)
+        buffer.set(i, buffer.get(i) + 30);
+}
+
+void make_positive(Buffer& buffer) {
+    for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i)
+        buffer.set(i, std::abs(buffer.get(i)) + 0.1);
+}
+
+/// `together`: how many numbers are normalised together. The deviation of a handful may be tiny
+/// beside a mean of 30.
+Case forward(const char* op, const Dims& shape, const TensorDesc& parameter, const Dims& statistics,
+             const Variant& variant, std::int64_t together, Attributes attributes) {
+    const TensorDesc image = tensor(shape), measure = row_major(statistics);
+    std::vector<TensorDesc> sources{image}, results{image};
+    if (variant.affine) sources.insert(sources.end(), {parameter, parameter});
+    if (variant.statistics) results.insert(results.end(), {measure, measure});
+    attributes["epsilon"] = 1e-5;
+    attributes["affine"] = variant.affine;
+    attributes["statistics"] = variant.statistics;
+    Case item;
+    item.problem = problem(op, sources, results, attributes);
+    item.f32_tolerance = 1e-5;
+    item.f64_tolerance = 1e-12;
+    item.in_place = {{0, 0}};
+    if (together >= 16) item.prepare = [](std::vector<Buffer>& buffers) { shift(buffers[0]); };
+    return item;
+}
+
+Case backward(const char* op, const Dims& shape, const TensorDesc& parameter,
+              const Dims& statistics, bool affine, Attributes attributes) {
+    const TensorDesc image = tensor(shape), measure = row_major(statistics);
+    std::vector<TensorDesc> sources{image, image, measure, measure}, results{image};
+    if (affine) {
+        sources.push_back(parameter);
+        results.insert(results.end(), {parameter, parameter});
+    }
+    attributes["affine"] = affine;
+    Case item;
+    item.problem = problem(op, sources, results, attributes);
+    item.f32_tolerance = 4e-6;
+    item.f64_tolerance = 1e-12;
+    item.in_place = {{0, 1}};
+    item.prepare = [](std::vector<Buffer>& buffers) { make_positive(buffers[3]); };
+    return item;
+}
+
+struct LayerNorm {
+    Dims shape;
+    std::string axis;
+    TensorDesc parameter;
+    Dims statistics;
+    std::int64_t together;
+};
+
+std::vector<LayerNorm> layer_norms() {
+    std::vector<LayerNorm> list;
+    for (const Dims& shape : shapes()) {
+        const std::int64_t sample = tensor(shape).elements() / shape[0];
+        Dims image = shape;
+        image[0] = 1;
+        list.push_back({shape,
+                        "features",
+                        shape.size() == 2 ? row_major({shape[1]}) : tensor(image),
+                        {shape[0]},
+                        sample});
+        list.push_back(
+            {shape, "channels", row_major({shape[1]}), {shape[0] * sample / shape[1]}, shape[1]});
+    }
+    return list;
+}
+
+std::vector<std::pair<Dims, std::int64_t>> group_norms() {
+    std::vector<std::pair<Dims, std::int64_t>> list;
+    for (const Dims& shape : shapes()) {
+        for (const std::int64_t groups : {std::int64_t{1}, std::int64_t{2}, shape[1]}) {
+            if (shape[1] % groups == 0) list.emplace_back(shape, groups);
+        }
+    }
+    return list;
+}
+
+constexpr std::int64_t kWindows[] = {1, 2, 5, 8};
+constexpr double kExponents[] = {0.75, 0.5, 1.0, 0.3};
+
+/// Numbers large enough for the window to matter.
+void enlarge(Buffer& buffer) {
+    for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i)
+        buffer.set(i, buffer.get(i) * 3);
+}
+
+std::vector<Case> local_response(const char* op, std::size_t sources, double f32_tolerance) {
+    std::vector<Case> cases;
+    const std::vector<Dims> images{
+        {2, 1, 3, 4}, {3, 3, 5, 7}, {2, 16, 3, 3}, {1, 17, 9, 9}, {2, 96, 13, 13}};
+    for (const Dims& shape : images) {
+        for (const std::int64_t size : kWindows) {
+            for (const double exponent : kExponents) {
+                cases.push_back(
+                    {.problem = problem(op, std::vector<TensorDesc>(sources, tensor(shape)),
+                                        {tensor(shape)},
+                                        {{"size", size},
+                                         {"alpha", 0.5},
+                                         {"beta", exponent},
+                                         {"k", size == 5 ? 2.0 : 1.0}}),
+                     .f32_tolerance = f32_tolerance,
+                     .f64_tolerance = 1e-13,
+                     .prepare = [](std::vector<Buffer>& buffers) { enlarge(buffers[0]); }});
+            }
+        }
+    }
+    return cases;
+}
+
+}  // namespace
+
+GRID(layer_norm) {
+    std::vector<Case> cases;
+    for (const LayerNorm& norm : layer_norms()) {
+        for (const Variant& variant : kVariants) {
+            cases.push_back(forward("layer_norm", norm.shape, norm.parameter, norm.statistics,
+                                    variant, norm.together, {{"axis", norm.axis}}));
+        }
+    }
+    return cases;
+}
+
+GRID(layer_norm_backward) {
+    std::vector<Case> cases;
+    for (const LayerNorm& norm : layer_norms()) {
+        for (const bool affine : {true, false}) {
+            cases.push_back(backward("layer_norm_backward", norm.shape, norm.parameter,
+                                     norm.statistics, affine, {{"axis", norm.axis}}));
+        }
+    }
+    return cases;
+}
+
+GRID(group_norm) {
+    std::vector<Case> cases;
+    for (const auto& [shape, groups] : group_norms()) {
+        const std::int64_t together = tensor(shape).elements() / shape[0] / groups;
+        for (const Variant& variant : kVariants) {
+            cases.push_back(forward("group_norm", shape, row_major({shape[1]}), {shape[0], groups},
+                                    variant, together, {{"groups", groups}}));
+        }
+    }
+    return cases;
+}
+
+GRID(group_norm_backward) {
+    std::vector<Case> cases;
+    for (const auto& [shape, groups] : group_norms()) {
+        for (const bool affine : {true, false}) {
+            cases.push_back(backward("group_norm_backward", shape, row_major({shape[1]}),
+                                     {shape[0], groups}, affine, {{"groups", groups}}));
+        }
+    }
+    return cases;
+}
+
+GRID(local_response_norm) {
+    return local_response("local_response_norm", 1, 2e-6);
+}
+
+GRID(local_response_norm_backward) {
+    return local_response("local_response_norm_backward", 2, 4e-6);
+}
+
+GRID(spatial_dropout2d_apply) {
+    std::vector<Case> cases;
+    for (const Dims& shape : std::vector<Dims>{
+             {1, 1, 1, 1}, {3, 5, 4, 7}, {2, 16, 3, 3}, {7, 130, 2, 1}, {33, 64, 5, 5}}) {
+        for (const double rate : {0.0, 0.2, 0.5, 1.0}) {
+            cases.push_back(
+                {.problem = problem(
+                     "spatial_dropout2d_apply", {tensor(shape), row_major({}, DType::i64)},
+                     {tensor(shape)},
+                     {{"rate", rate}, {"seed", std::int64_t{42}}, {"stream", std::int64_t{3}}}),
+                 .in_place = {{0, 0}},
+                 .prepare = [](std::vector<Buffer>& buffers) { buffers[1].set(0, 12345); }});
+        }
+    }
+    return cases;
+}
+
+}  // namespace dtnn::kernels::conformance
