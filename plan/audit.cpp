@@ -7,6 +7,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "plan/initializer.hpp"
+
 namespace dtnn::plan {
 
 namespace {
@@ -178,6 +180,8 @@ void check_parameters(const Plan& plan, Findings& findings) {
             find(findings, "parameters `{}` and `{}` are in one buffer",
                  plan.parameters[owner[parameter.buffer]].name, parameter.name);
         owner[parameter.buffer] = static_cast<int>(i);
+        if (const auto mistake = mistake_of(parameter.initializer))
+            find(findings, "parameter `{}` cannot be initialised: {}", parameter.name, *mistake);
         std::int64_t elements = element_count(parameter.dims);
         if (elements != element_count(parameter.physical_dims))
             find(findings, "parameter `{}` has {} elements, its physical form {}", parameter.name,

@@ -38,6 +38,14 @@ std::string yaml_value(const plan::AttributeValue& value) {
     return text ? yaml_text(*text) : to_json(value);
 }
 
+/// An initializer with numbers is kept as the inside of a map.
+std::string yaml_value(const Field& field, const plan::AttributeValue& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (field.type != FieldType::initializer || !text || text->find(": {") == std::string::npos)
+        return yaml_value(value);
+    return fmt::format("{{{}}}", *text);
+}
+
 /// Writes the list of values and the document side by side, so that they cannot disagree.
 class Writer {
   public:
@@ -119,7 +127,7 @@ class Writer {
         for (const Field& field : op(layer.type).fields) {
             const auto found = layer.fields.find(std::string(field.name));
             if (found == layer.fields.end()) continue;
-            text_ += fmt::format(", {}: {}", field.name, yaml_value(found->second));
+            text_ += fmt::format(", {}: {}", field.name, yaml_value(field, found->second));
             value(prefix + found->first, to_json(found->second), found->first, layer.spans);
         }
         text_ += "}\n";

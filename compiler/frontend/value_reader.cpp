@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "compiler/frontend/operator_values.hpp"
 #include "compiler/frontend/scalars.hpp"
 
 namespace dtnn::compiler {
@@ -49,6 +50,10 @@ class ValueReader {
                 return padding(node);
             case FieldType::integer_list:
                 return wrap(integers(node));
+            case FieldType::initializer:
+                return wrap(read_initializer(node, field_, what_, diagnostics_));
+            case FieldType::expression:
+                return wrap(read_expression(node, field_, what_, diagnostics_));
             default:
                 return std::nullopt;
         }

@@ -33,6 +33,10 @@ std::string_view describe(FieldType type) {
             return "valid, same, an integer, [vertical, horizontal] or [top, bottom, left, right]";
         case FieldType::integer_list:
             return "a list of integers";
+        case FieldType::initializer:
+            return "an initializer's name, or one name with its numbers";
+        case FieldType::expression:
+            return "arithmetic over x, or over x0, x1, ...";
         case FieldType::text_list:
             return "a name or a list of names";
         case FieldType::reference:

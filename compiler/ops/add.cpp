@@ -14,6 +14,7 @@ OpDef define_add() {
         .inputs({"src"})
         .outputs({"dst"})
         .expression("x0 x1 add")
+        .expression_rule([](const Node& node) { return chain_of("add", node.inputs.size()); })
         .shape([](ShapeContext& c) {
             if (c.inputs().size() < 2) {
                 c.fail("add needs at least 2 inputs, got 1");

@@ -8,10 +8,10 @@ ParameterRule per_channel(std::string_view role, bool trainable, const char* kin
             [](const Type& input, const Attributes&) {
                 return Dims{input.dims.size() > 1 ? input.dims[1] : 1};
             },
-            [kind](const Dims&, const Attributes&) {
-                plan::Initializer result;
-                result.kind = kind;
-                return result;
+            [role, kind](const Dims& dims, const Attributes& attributes) {
+                const std::string field = std::string(role) + "_initializer";
+                const std::int64_t fan = dims.empty() ? 1 : dims[0];
+                return initializer(attributes, field.c_str(), kind, fan, fan);
             }};
 }
 
@@ -39,6 +39,8 @@ OpDef define_batch_norm() {
         .outputs({"dst"})
         .field(fraction_field("momentum", 0.9, "part of the moving statistics that a step keeps"))
         .field(epsilon)
+        .field(initializer_field("gamma_initializer", "ones", "first factors"))
+        .field(initializer_field("beta_initializer", "zeros", "first offsets"))
         .parameter(per_channel("gamma", true, "ones"))
         .parameter(per_channel("beta", true, "zeros"))
         .parameter(per_channel("running_mean", false, "zeros"))
@@ -46,6 +48,8 @@ OpDef define_batch_norm() {
         .shape([](ShapeContext& c) {
             if (!expect_channels(c, "batch_norm") || !expect_operands(c, "batch_norm", 5)) return;
             if (!expect_per_channel(c, "batch_norm", 1, 4)) return;
+            for (const char* name : {"gamma_initializer", "beta_initializer"})
+                c.attributes().erase(name);
             fallback(c, "epsilon", 1e-5);
             fallback(c, "momentum", 0.9);
             result_like(c);

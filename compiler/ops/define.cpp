@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compiler/ir/printer.hpp"
+#include "compiler/ops/initializers.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -38,6 +39,14 @@ Field integer_field(std::string_view name, std::optional<std::int64_t> fallback_
 Field real_field(std::string_view name, double fallback_value, std::string_view doc) {
     Field field = field_of(name, FieldType::real, doc);
     field.fallback = fallback_value;
+    return field;
+}
+
+Field number_field(std::string_view name, double fallback_value, std::string_view doc,
+                   double minimum, double maximum) {
+    Field field = real_field(name, fallback_value, doc);
+    field.minimum = minimum;
+    field.maximum = maximum;
     return field;
 }
 
@@ -75,10 +84,10 @@ Field padding_field() {
 
 Field initializer_field(std::string_view name, std::string_view fallback_value,
                         std::string_view doc) {
-    return choice_field(name, fallback_value,
-                        {"glorot_uniform", "glorot_normal", "he_uniform", "he_normal",
-                         "lecun_uniform", "lecun_normal", "zeros", "ones"},
-                        doc);
+    Field field = field_of(name, FieldType::initializer, doc);
+    field.fallback = std::string(fallback_value);
+    field.choices = initializer_names();
+    return field;
 }
 
 OpBuilder& OpBuilder::flops(std::function<std::int64_t(const std::vector<Type>&,
@@ -164,8 +173,7 @@ std::int64_t saturating_product(std::initializer_list<std::int64_t> factors) {
 
 plan::Initializer initializer(const Attributes& attributes, const char* name, const char* absent,
                               std::int64_t fan_in, std::int64_t fan_out) {
-    plan::Initializer result;
-    result.kind = text_or(attributes, name, absent);
+    plan::Initializer result = parse_initializer(text_or(attributes, name, absent));
     result.fan_in = fan_in;
     result.fan_out = fan_out;
     return result;

@@ -22,6 +22,11 @@ Field boolean_field(std::string_view name, bool fallback, std::string_view doc);
 Field integer_field(std::string_view name, std::optional<std::int64_t> fallback,
                     std::string_view doc, double minimum, double maximum);
 Field real_field(std::string_view name, double fallback, std::string_view doc);
+/// Every number that fits a float, with room for what is computed from it.
+inline constexpr double kLargestReal = 1e30;
+/// A number of an elementwise operator: within kLargestReal of 0, or within the bounds given.
+Field number_field(std::string_view name, double fallback, std::string_view doc,
+                   double minimum = -kLargestReal, double maximum = kLargestReal);
 Field choice_field(std::string_view name, std::string_view fallback,
                    std::vector<std::string_view> choices, std::string_view doc);
 /// Without a fallback it is optional.
@@ -76,6 +81,9 @@ class OpBuilder {
     }
     OpBuilder& view() { return set(def_.view, true); }
     OpBuilder& expression(std::string postfix) { return set(def_.expression, std::move(postfix)); }
+    OpBuilder& expression_rule(std::function<std::string(const Node&)> rule) {
+        return set(def_.expression_rule, std::move(rule));
+    }
 
     operator OpDef() { return std::move(def_); }  // NOLINT: the end of a chain
 

@@ -133,13 +133,8 @@ std::vector<std::string> check_types(const Graph& graph) {
 
 std::string expression_of(const Node& node) {
     if (node.op == "elementwise") return text_or(node.attributes, "expression", "");
-    if (node.op == "add") {
-        std::string sum = "x0";
-        for (std::size_t i = 1; i < node.inputs.size(); ++i)
-            sum += fmt::format(" x{} add", i);
-        return sum;
-    }
     const OpDef* def = find_op(node.op);
+    if (def && def->expression_rule) return def->expression_rule(node);
     return def ? def->expression : std::string();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "compiler/support/check.hpp"
 
@@ -11,6 +12,10 @@ namespace {
 
 bool is_number(const Expression& e, double number) {
     return e.term == Term::number && e.number == number;
+}
+
+bool is_comparison(const Expression& e) {
+    return e.term == Term::gt || e.term == Term::ge || e.term == Term::eq;
 }
 
 double apply_term(Term term, std::span<const double> v) {
@@ -32,20 +37,32 @@ double apply_term(Term term, std::span<const double> v) {
             return v[1] > v[0] ? v[0] : v[1];
         case Term::gt:
             return v[0] > v[1] ? 1.0 : 0.0;
+        case Term::ge:
+            return v[0] >= v[1] ? 1.0 : 0.0;
+        case Term::eq:
+            return v[0] == v[1] ? 1.0 : 0.0;
         case Term::neg:
             return -v[0];
         case Term::abs:
             return std::fabs(v[0]);
         case Term::exp:
             return std::exp(v[0]);
+        case Term::expm1:
+            return std::expm1(v[0]);
         case Term::log:
             return std::log(v[0]);
+        case Term::log1p:
+            return std::log1p(v[0]);
         case Term::sqrt:
             return std::sqrt(v[0]);
         case Term::tanh:
             return std::tanh(v[0]);
+        case Term::atanh:
+            return std::atanh(v[0]);
         case Term::sigmoid:
             return 1.0 / (1.0 + std::exp(-v[0]));
+        case Term::erf:
+            return std::erf(v[0]);
         case Term::select:
             return v[0] != 0 ? v[1] : v[2];
     }
@@ -60,7 +77,7 @@ Expression derivative(const Expression& e, int by) {
     };
     const auto number = [](double n) { return Expression::constant(n); };
     if (e.term == Term::input) return number(e.index == by ? 1 : 0);
-    if (e.term == Term::number || e.term == Term::gt) return number(0);
+    if (e.term == Term::number || is_comparison(e)) return number(0);
     const std::vector<Expression>& v = e.operands;
     std::vector<Expression> d;
     d.reserve(v.size());
@@ -85,12 +102,25 @@ Expression derivative(const Expression& e, int by) {
             return of(Term::select, {of(Term::gt, {v[0], number(0)}), d[0], of(Term::neg, {d[0]})});
         case Term::exp:
             return of(Term::mul, {e, d[0]});
+        case Term::expm1:
+            return of(Term::mul, {of(Term::exp, {v[0]}), d[0]});
         case Term::log:
             return of(Term::div, {d[0], v[0]});
+        case Term::log1p:
+            return of(Term::div, {d[0], of(Term::add, {number(1), v[0]})});
         case Term::sqrt:
             return of(Term::div, {d[0], of(Term::mul, {number(2), e})});
         case Term::tanh:
             return of(Term::mul, {of(Term::sub, {number(1), of(Term::mul, {e, e})}), d[0]});
+        case Term::atanh:  // 1 - x^2 as a product: exact near 1
+            return of(Term::div, {d[0], of(Term::mul, {of(Term::sub, {number(1), v[0]}),
+                                                       of(Term::add, {number(1), v[0]})})});
+        case Term::erf:  // 2 / sqrt(pi) exp(-x^2)
+            return of(
+                Term::mul,
+                {of(Term::mul, {number(2 * std::numbers::inv_sqrtpi),
+                                of(Term::exp, {of(Term::neg, {of(Term::mul, {v[0], v[0]})})})}),
+                 d[0]});
         case Term::sigmoid:
             return of(Term::mul, {of(Term::mul, {e, of(Term::sub, {number(1), e})}), d[0]});
         case Term::select:
@@ -129,9 +159,9 @@ Expression simplify_root(Expression e) {
             if (is_number(v[0], 1)) return v[1];
             if (is_number(v[1], 1)) return v[0];
             // a * (b > c): a select does not turn an infinite a into not-a-number.
-            if (v[1].term == Term::gt)
+            if (is_comparison(v[1]))
                 return Expression::of(Term::select, {v[1], v[0], Expression::constant(0)});
-            if (v[0].term == Term::gt)
+            if (is_comparison(v[0]))
                 return Expression::of(Term::select, {v[0], v[1], Expression::constant(0)});
             // a * select(c, b, 0) = select(c, a * b, 0)
             if (v[1].term == Term::select && is_number(v[1].operands[2], 0))
@@ -152,7 +182,7 @@ Expression simplify_root(Expression e) {
             if (v[0].term == Term::number) return v[0].number != 0 ? v[1] : v[2];
             if (v[1] == v[2]) return v[1];
             // select(c, 1, 0) of a comparison is the comparison.
-            if (v[0].term == Term::gt && is_number(v[1], 1) && is_number(v[2], 0)) return v[0];
+            if (is_comparison(v[0]) && is_number(v[1], 1) && is_number(v[2], 0)) return v[0];
             break;
         default:
             break;

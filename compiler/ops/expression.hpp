@@ -13,8 +13,21 @@ namespace dtnn::compiler {
 /// Thrown for text that is no expression.
 class ExpressionError : public std::runtime_error {
   public:
-    using std::runtime_error::runtime_error;
+    ExpressionError(std::string_view text, std::size_t column, std::string reason,
+                    std::string help = "");
+    std::size_t column() const { return column_; }  ///< from 1
+    const std::string& reason() const { return reason_; }
+    const std::string& help() const { return help_; }  ///< empty: none
+
+  private:
+    std::size_t column_;
+    std::string reason_;
+    std::string help_;
 };
+
+/// Of an infix text, so that no spec takes much time or stack.
+inline constexpr std::size_t kMaximumExpressionBytes = 1000;
+inline constexpr int kMaximumExpressionDepth = 64;
 
 enum class Term {
     input,
@@ -25,14 +38,20 @@ enum class Term {
     div,
     max,
     min,
-    gt,  ///< 1 or 0
+    gt,  ///< 1 or 0, as the two that follow
+    ge,
+    eq,
     neg,
     abs,
     exp,
+    expm1,  ///< exp(x) - 1, exact near 0
     log,
+    log1p,  ///< log(1 + x), exact near 0
     sqrt,
     tanh,
+    atanh,
     sigmoid,
+    erf,
     select,  ///< condition, then, else: condition != 0
 };
 
@@ -48,9 +67,9 @@ struct Expression {
     static Expression of(Term term, std::vector<Expression> operands);
 };
 
-/// Infix: + - * / > with the usual precedence, unary minus, and calls of max, min, select, abs,
-/// exp, log, sqrt, tanh, sigmoid. Inputs are x0, x1, ...; `x` is x0 unless `names` is given, whose
-/// names then stand for x0, x1, ....
+/// Infix: + - * / and one comparison (> >= < <= == !=) with the usual precedence, unary minus, and
+/// calls of max, min, select, abs, exp, expm1, log, log1p, sqrt, tanh, atanh, sigmoid, erf. Inputs
+/// are x0, x1, ...; `x` is x0 unless `names` is given, whose names then stand for x0, x1, ....
 Expression parse_infix(std::string_view text, const std::vector<std::string>& names = {});
 Expression parse_postfix(std::string_view text);
 std::string to_postfix(const Expression& expression);

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "compiler/ops/expression.hpp"
+#include "compiler/support/diagnostics.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -19,15 +20,23 @@ struct TermInfo {
     std::size_t operands;
 };
 constexpr std::array kTerms = {
-    TermInfo{Term::add, "add", 2},       TermInfo{Term::sub, "sub", 2},
-    TermInfo{Term::mul, "mul", 2},       TermInfo{Term::div, "div", 2},
-    TermInfo{Term::max, "max", 2},       TermInfo{Term::min, "min", 2},
-    TermInfo{Term::gt, "gt", 2},         TermInfo{Term::neg, "neg", 1},
-    TermInfo{Term::abs, "abs", 1},       TermInfo{Term::exp, "exp", 1},
-    TermInfo{Term::log, "log", 1},       TermInfo{Term::sqrt, "sqrt", 1},
-    TermInfo{Term::tanh, "tanh", 1},     TermInfo{Term::sigmoid, "sigmoid", 1},
+    TermInfo{Term::add, "add", 2},         TermInfo{Term::sub, "sub", 2},
+    TermInfo{Term::mul, "mul", 2},         TermInfo{Term::div, "div", 2},
+    TermInfo{Term::max, "max", 2},         TermInfo{Term::min, "min", 2},
+    TermInfo{Term::gt, "gt", 2},           TermInfo{Term::ge, "ge", 2},
+    TermInfo{Term::eq, "eq", 2},           TermInfo{Term::neg, "neg", 1},
+    TermInfo{Term::abs, "abs", 1},         TermInfo{Term::exp, "exp", 1},
+    TermInfo{Term::expm1, "expm1", 1},     TermInfo{Term::log, "log", 1},
+    TermInfo{Term::log1p, "log1p", 1},     TermInfo{Term::sqrt, "sqrt", 1},
+    TermInfo{Term::tanh, "tanh", 1},       TermInfo{Term::atanh, "atanh", 1},
+    TermInfo{Term::sigmoid, "sigmoid", 1}, TermInfo{Term::erf, "erf", 1},
     TermInfo{Term::select, "select", 3},
 };
+
+/// Written as a call; the others have symbols.
+bool is_function(const TermInfo& info) {
+    return info.term == Term::max || info.term == Term::min || info.term >= Term::abs;
+}
 
 const TermInfo* find_term(std::string_view name) {
     for (const TermInfo& info : kTerms)
@@ -64,15 +73,31 @@ class InfixParser {
         : text_(text), names_(names) {}
 
     Expression run() {
+        if (text_.size() > kMaximumExpressionBytes)
+            fail(fmt::format("the text has {} bytes; at most {} are read", text_.size(),
+                             kMaximumExpressionBytes));
         Expression result = comparison();
         skip_space();
-        if (at_ < text_.size()) fail("expected an operator");
+        if (at_ < text_.size()) fail(fmt::format("expected an operator, not `{}`", text_[at_]));
         return result;
     }
 
   private:
-    [[noreturn]] void fail(const std::string& what) const {
-        throw ExpressionError(fmt::format("`{}`, column {}: {}", text_, at_ + 1, what));
+    [[noreturn]] void fail(std::string what, std::string help = "") const {
+        fail_at(at_, std::move(what), std::move(help));
+    }
+    [[noreturn]] void fail_at(std::size_t at, std::string what, std::string help = "") const {
+        throw ExpressionError(text_, at + 1, std::move(what), std::move(help));
+    }
+    [[noreturn]] void fail_word(std::string_view word, std::size_t at) const {
+        std::vector<std::string> known(names_);
+        if (known.empty()) known.emplace_back("x");
+        for (const TermInfo& info : kTerms)
+            if (is_function(info)) known.emplace_back(info.name);
+        const auto near = did_you_mean(word, known);
+        fail_at(at, fmt::format("`{}` is neither an input nor a function", word),
+                near ? fmt::format("did you mean `{}`?", *near)
+                     : fmt::format("inputs and functions are {}", fmt::join(known, ", ")));
     }
     void skip_space() {
         while (at_ < text_.size() && text_[at_] == ' ')
@@ -85,9 +110,36 @@ class InfixParser {
         return true;
     }
 
+    bool accept(std::string_view symbol) {
+        skip_space();
+        if (!text_.substr(at_).starts_with(symbol)) return false;
+        at_ += symbol.size();
+        return true;
+    }
+
+    /// Less is greater with the sides exchanged.
     Expression comparison() {
+        if (++depth_ > kMaximumExpressionDepth)
+            fail(fmt::format("nested deeper than {}", kMaximumExpressionDepth));
         Expression left = sum();
-        if (accept('>')) left = Expression::of(Term::gt, {std::move(left), sum()});
+        const auto compared = [&](Term term, bool exchanged) {
+            Expression right = sum();
+            if (exchanged) std::swap(left, right);
+            return Expression::of(term, {std::move(left), std::move(right)});
+        };
+        if (accept(">="))
+            left = compared(Term::ge, false);
+        else if (accept("<="))
+            left = compared(Term::ge, true);
+        else if (accept("=="))
+            left = compared(Term::eq, false);
+        else if (accept("!="))
+            left = Expression::of(Term::sub, {Expression::constant(1), compared(Term::eq, false)});
+        else if (accept('>'))
+            left = compared(Term::gt, false);
+        else if (accept('<'))
+            left = compared(Term::gt, true);
+        --depth_;
         return left;
     }
     Expression sum() {
@@ -113,8 +165,12 @@ class InfixParser {
         }
     }
     Expression unary() {
-        if (accept('-')) return Expression::of(Term::neg, {unary()});
-        return primary();
+        if (!accept('-')) return primary();
+        if (++depth_ > kMaximumExpressionDepth)
+            fail(fmt::format("nested deeper than {}", kMaximumExpressionDepth));
+        Expression negated = Expression::of(Term::neg, {unary()});
+        --depth_;
+        return negated;
     }
     Expression primary() {
         if (accept('(')) {
@@ -142,7 +198,7 @@ class InfixParser {
         if (names_.empty() && word == "x") return Expression::input_at(0);
         if (const auto index = input_index(word)) return Expression::input_at(*index);
         const TermInfo* info = find_term(word);
-        if (!info) fail(fmt::format("`{}` is neither an input nor a function", word));
+        if (!info || !is_function(*info)) fail_word(word, begin);
         if (!accept('(')) fail("expected `(`");
         std::vector<Expression> operands;
         do
@@ -150,13 +206,15 @@ class InfixParser {
         while (accept(','));
         if (!accept(')')) fail("expected `)`");
         if (operands.size() != info->operands)
-            fail(fmt::format("`{}` takes {} operands", word, info->operands));
+            fail_at(begin, fmt::format("`{}` takes {} operand{}, not {}", word, info->operands,
+                                       info->operands == 1 ? "" : "s", operands.size()));
         return Expression::of(info->term, std::move(operands));
     }
 
     std::string_view text_;
     const std::vector<std::string>& names_;
     std::size_t at_ = 0;
+    int depth_ = 0;
 };
 
 void write_postfix(const Expression& e, std::string& text) {
@@ -173,6 +231,13 @@ void write_postfix(const Expression& e, std::string& text) {
 
 }  // namespace
 
+ExpressionError::ExpressionError(std::string_view text, std::size_t column, std::string reason,
+                                 std::string help)
+    : std::runtime_error(fmt::format("`{}`, column {}: {}", text, column, reason)),
+      column_(column),
+      reason_(std::move(reason)),
+      help_(std::move(help)) {}
+
 Expression parse_infix(std::string_view text, const std::vector<std::string>& names) {
     return InfixParser(text, names).run();
 }
@@ -183,6 +248,7 @@ Expression parse_postfix(std::string_view text) {
     while (at < text.size()) {
         const std::size_t end = std::min(text.find(' ', at), text.size());
         const std::string_view word = text.substr(at, end - at);
+        const std::size_t begin = at;
         at = end + 1;
         if (word.empty()) continue;
         if (const auto index = input_index(word)) {
@@ -191,9 +257,10 @@ Expression parse_postfix(std::string_view text) {
             stack.push_back(Expression::constant(*number));
         } else {
             const TermInfo* info = find_term(word);
-            if (!info) throw ExpressionError(fmt::format("`{}`: `{}` is no operation", text, word));
+            if (!info)
+                throw ExpressionError(text, begin + 1, fmt::format("`{}` is no operation", word));
             if (stack.size() < info->operands)
-                throw ExpressionError(fmt::format("`{}`: `{}` lacks operands", text, word));
+                throw ExpressionError(text, begin + 1, fmt::format("`{}` lacks operands", word));
             const auto first = stack.end() - static_cast<std::ptrdiff_t>(info->operands);
             std::vector<Expression> operands(std::make_move_iterator(first),
                                              std::make_move_iterator(stack.end()));
@@ -202,7 +269,8 @@ Expression parse_postfix(std::string_view text) {
         }
     }
     if (stack.size() != 1)
-        throw ExpressionError(fmt::format("`{}` leaves {} values, not one", text, stack.size()));
+        throw ExpressionError(text, text.size() + 1,
+                              fmt::format("{} values are left, not one", stack.size()));
     return std::move(stack.front());
 }
 

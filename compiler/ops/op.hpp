@@ -107,8 +107,11 @@ struct OpDef {
     /// runs.
     bool view = false;
     /// Elementwise operators: the expression over x0, x1, ... in the form of expression.hpp; empty
-    /// for others.
+    /// for others. `expression_of` of emit.hpp is what to ask.
     std::string expression;
+    /// Of those whose expression depends on attributes or on the number of operands; `expression`
+    /// is then that of the defaults.
+    std::function<std::string(const Node&)> expression_rule;
 };
 
 const OpDef* find_op(std::string_view name);

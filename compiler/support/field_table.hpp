@@ -22,6 +22,9 @@ enum class FieldType {
               ///< stored as text "valid"/"same", or as four integers
     integer_list,
     text_list,
+    initializer,  ///< a name, or one name with its numbers; stored as one text, "zeros" or
+                  ///< "normal: {mean: 0, deviation: 0.01}" (ops/initializers.hpp)
+    expression,   ///< arithmetic over x, or x0, x1, ...; stored as the text (ops/expression.hpp)
     reference,  ///< a spec of another kind: a name, a path, or the spec itself inline
     variant,    ///< a name, or one key with its fields ("adam" or "adam: {...}"); `choices` are the
                 ///< names

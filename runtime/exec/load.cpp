@@ -9,12 +9,12 @@
 
 #include "kernels/catalogue.hpp"
 #include "plan/audit.hpp"
+#include "plan/initializer.hpp"
 #include "plan/json.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/exec/step_problem.hpp"
-#include "runtime/train/initialize.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -261,10 +261,9 @@ void check_runnable(const plan::Plan& plan, const std::string& name) {
             throw refused(name, fmt::format("the parameter `{}` is {}; f32 and f64 can be run",
                                             parameter.name, plan::name_of(parameter.dtype)));
         }
-        if (!is_initializer(parameter.initializer.kind)) {
-            throw refused(
-                name, fmt::format("the parameter `{}` has the initializer `{}`, which is unknown",
-                                  parameter.name, parameter.initializer.kind));
+        if (const auto mistake = plan::mistake_of(parameter.initializer)) {
+            throw refused(name, fmt::format("the initializer of parameter `{}`: {}", parameter.name,
+                                            *mistake));
         }
         if (plan::element_count(parameter.physical_dims) != plan::element_count(parameter.dims)) {
             throw refused(name,

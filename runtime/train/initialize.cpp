@@ -7,12 +7,15 @@
 #include <cstring>
 #include <iterator>
 #include <span>
+#include <vector>
 
 #include "kernels/philox.hpp"
 #include "kernels/thread_team.hpp"
+#include "plan/initializer.hpp"
 #include "runtime/base/arrangement.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/exec/executor.hpp"
+#include "runtime/train/orthonormal.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -49,40 +52,103 @@ double polynomial(std::span<const double> coefficients, double x) {
     return value;
 }
 
+/// The distributions over a number that is uniform in (0, 1): shift + scale * the quantile.
+struct Draw {
+    enum class Shape { uniform, normal, truncated } shape = Shape::uniform;
+    double shift = 0, scale = 1;
+
+    double at(double u) const {
+        switch (shape) {
+            case Shape::uniform:
+                return shift + scale * (2 * u - 1);
+            case Shape::normal:
+                return shift + scale * inverse_normal(u);
+            case Shape::truncated:
+                return shift +
+                       scale * inverse_normal(kBelowMinusTwo + u * (1 - 2 * kBelowMinusTwo));
+        }
+        return 0;
+    }
+};
+
+double number(const plan::Initializer& initializer, const char* name) {
+    return std::get<double>(initializer.numbers.at(name));
+}
+
+Draw draw_of(const plan::Initializer& initializer) {
+    const std::string& name = initializer.kind;
+    if (name == "uniform") {
+        const double low = number(initializer, "low"), high = number(initializer, "high");
+        return {Draw::Shape::uniform, (low + high) / 2, (high - low) / 2};
+    }
+    if (name == "normal" || name == "truncated_normal")
+        return {name == "normal" ? Draw::Shape::normal : Draw::Shape::truncated,
+                number(initializer, "mean"), number(initializer, "deviation")};
+    if (name == "orthogonal") return {Draw::Shape::normal};
+    const Kind& kind = *find_kind(name);
+    const double fan = double(
+        std::max<std::int64_t>(1, initializer.fan_in + (kind.with_out ? initializer.fan_out : 0)));
+    const double deviation = std::sqrt(kind.gain / fan);
+    if (kind.normal) return {Draw::Shape::truncated, 0, deviation / kTruncatedDeviation};
+    return {Draw::Shape::uniform, 0, deviation * std::sqrt(3.0)};
+}
+
+/// Calls visit(logical, physical, value) for every element, in parallel.
+template <class Visit>
+void draw_all(const plan::Initializer& initializer, std::uint64_t seed,
+              const Arrangement& arrangement, kernels::ThreadTeam& team, Visit visit) {
+    const Draw draw = draw_of(initializer);
+    const std::uint64_t key =
+        philox::key_of(seed, philox::Purpose::initialise, std::uint64_t(initializer.stream));
+    team.for_ranges(arrangement.elements(), 4096, [&](std::int64_t begin, std::int64_t end, int) {
+        philox::Block block{};
+        std::int64_t drawn = -1;
+        arrangement.for_each(begin, end, [&](std::int64_t i, std::int64_t place) {
+            if (i / 4 != drawn) {
+                drawn = i / 4;
+                block = philox::block(key, 0, std::uint64_t(drawn));
+            }
+            visit(i, place, draw.at((double(block[std::size_t(i % 4)]) + 0.5) * 0x1p-32));
+        });
+    });
+}
+
 template <class T>
 void fill(const plan::Parameter& parameter, std::uint64_t seed, T* values,
           kernels::ThreadTeam& team) {
     const Arrangement arrangement(parameter.physical_dims, parameter.order);
     const plan::Initializer& initializer = parameter.initializer;
-    if (initializer.kind == "zeros" || initializer.kind == "ones") {
-        std::fill_n(values, arrangement.elements(), initializer.kind == "ones" ? T(1) : T(0));
+    const std::string& kind = initializer.kind;
+    if (kind == "zeros" || kind == "ones" || kind == "constant") {
+        const double value = kind == "constant" ? number(initializer, "value") : kind == "ones";
+        std::fill_n(values, arrangement.elements(), T(value));
         return;
     }
-    const Kind& kind = *find_kind(initializer.kind);
-    const double fan = double(
-        std::max<std::int64_t>(1, initializer.fan_in + (kind.with_out ? initializer.fan_out : 0)));
-    const double deviation = std::sqrt(kind.gain / fan);
-    const double scale = kind.normal ? deviation / kTruncatedDeviation : deviation * std::sqrt(3.0);
-    const std::uint64_t key =
-        philox::key_of(seed, philox::Purpose::initialise, std::uint64_t(initializer.stream));
-    team.for_ranges(arrangement.elements(), 4096, [&](std::int64_t begin, std::int64_t end, int) {
-        philox::Block block{};
-        arrangement.for_each(begin, end, [&](std::int64_t i, std::int64_t place) {
-            if (i % 4 == 0) block = philox::block(key, 0, std::uint64_t(i / 4));
-            const double u = (double(block[std::size_t(i % 4)]) + 0.5) * 0x1p-32;
-            const double unit = kind.normal
-                                    ? inverse_normal(kBelowMinusTwo + u * (1 - 2 * kBelowMinusTwo))
-                                    : 2 * u - 1;
-            values[place] = T(scale * unit);
-        });
+    if (kind != "orthogonal") {
+        draw_all(initializer, seed, arrangement, team,
+                 [&](std::int64_t, std::int64_t place, double value) { values[place] = T(value); });
+        return;
+    }
+    const std::int64_t elements = arrangement.elements();
+    const std::int64_t first = parameter.dims.empty() ? 1 : parameter.dims[0];
+    const std::int64_t rest = elements / std::max<std::int64_t>(1, first);
+    // Rows of the matrix, or columns where they are fewer, one after another.
+    const std::int64_t count = std::min(first, rest), length = std::max(first, rest);
+    const auto place_of = [&](std::int64_t i) {
+        return first <= rest ? i : i % rest * length + i / rest;
+    };
+    std::vector<double> vectors(static_cast<std::size_t>(elements));
+    draw_all(initializer, seed, arrangement, team, [&](std::int64_t i, std::int64_t, double value) {
+        vectors[static_cast<std::size_t>(place_of(i))] = value;
+    });
+    make_orthonormal(vectors, count, length, team);
+    const double gain = number(initializer, "gain");
+    arrangement.for_each(0, elements, [&](std::int64_t i, std::int64_t place) {
+        values[place] = T(gain * vectors[static_cast<std::size_t>(place_of(i))]);
     });
 }
 
 }  // namespace
-
-bool is_initializer(const std::string& kind) {
-    return kind == "zeros" || kind == "ones" || find_kind(kind) != nullptr;
-}
 
 double inverse_normal(double p) {
     static constexpr double kA[] = {3.3871328727963666080e0, 1.3314166789178437745e2,
@@ -121,11 +187,11 @@ double inverse_normal(double p) {
 
 void make_values(const plan::Parameter& parameter, std::uint64_t seed, std::byte* memory,
                  kernels::ThreadTeam& team) {
-    if (!is_initializer(parameter.initializer.kind)) {
-        throw RunError(Exit::mismatch,
-                       fmt::format("the parameter `{}` has the initializer `{}`, which is unknown",
-                                   parameter.name, parameter.initializer.kind),
-                       "compile the job again with the dtnnc of this version");
+    if (const auto mistake = plan::mistake_of(parameter.initializer)) {
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("the parameter `{}` cannot be initialised: {}", parameter.name, *mistake),
+            "compile the job again with the dtnnc of this version");
     }
     if (parameter.dtype == plan::DType::f32) {
         fill(parameter, seed, reinterpret_cast<float*>(memory), team);

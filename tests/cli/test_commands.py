@@ -189,7 +189,7 @@ class Runtime(CommandTest):
             refused(good[:position] + bytes([good[position] ^ 1]) + good[position + 1:])
         for length in (0, 1, 100, len(good) // 2, len(good) - 1):
             refused(good[:length])
-        refused(good.replace(b'"version": 1', b'"version": 99', 1), "version")
+        refused(good.replace(b'"version": 2', b'"version": 99', 1), "version")
         refused(b"\x00\xff" * 100)
         self.expect(self.dtnn_run("nothing.json"), 5, "nothing.json")
 

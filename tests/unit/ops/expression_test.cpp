@@ -38,12 +38,62 @@ TEST_CASE("text that is no expression is refused with the reason") {
     CHECK_THROWS_WITH(parse_infix("x +"),
                       "`x +`, column 4: expected a number, an input or a function");
     CHECK_THROWS_WITH(parse_infix("sin(x)"),
-                      "`sin(x)`, column 4: `sin` is neither an input nor a function");
+                      "`sin(x)`, column 1: `sin` is neither an input nor a function");
     CHECK_THROWS_AS(parse_infix("max(x)"), ExpressionError);
     CHECK_THROWS_AS(parse_infix("x x"), ExpressionError);
-    CHECK_THROWS_WITH(parse_postfix("x0 add"), "`x0 add`: `add` lacks operands");
-    CHECK_THROWS_WITH(parse_postfix("x0 x1"), "`x0 x1` leaves 2 values, not one");
+    CHECK_THROWS_WITH(parse_postfix("x0 add"), "`x0 add`, column 4: `add` lacks operands");
+    CHECK_THROWS_WITH(parse_postfix("x0 x1"), "`x0 x1`, column 6: 2 values are left, not one");
     CHECK_THROWS_AS(parse_postfix(""), ExpressionError);
+}
+
+TEST_CASE("a mistake has its column and, where there is one, a suggestion") {
+    const auto mistake = [](const char* text) {
+        try {
+            parse_infix(text);
+        } catch (const ExpressionError& error) {
+            return std::to_string(error.column()) + ": " + error.reason() + "; " + error.help();
+        }
+        return std::string("none");
+    };
+    CHECK(mistake("x * sigmoyd(x)") ==
+          "5: `sigmoyd` is neither an input nor a function; did you mean `sigmoid`?");
+    CHECK(mistake("x + max(x)") == "5: `max` takes 2 operands, not 1; ");
+    CHECK(mistake("x $ 2") == "3: expected an operator, not `$`; ");
+    CHECK(mistake("add(x, x)").starts_with("1: `add` is neither"));
+    const std::string deep = std::string(100, '(') + "x" + std::string(100, ')');
+    CHECK(mistake(deep.c_str()).find("nested deeper than 64") != std::string::npos);
+    CHECK(mistake((std::string(100, '-') + "x").c_str()).find("nested") != std::string::npos);
+    CHECK(mistake(("x" + std::string(1000, ' ')).c_str()).find("1001 bytes") != std::string::npos);
+}
+
+TEST_CASE("comparisons") {
+    CHECK(postfix("x0 < x1") == "x1 x0 gt");
+    CHECK(postfix("x0 <= x1") == "x1 x0 ge");
+    CHECK(postfix("x0 >= x1 + 1") == "x0 x1 1 add ge");
+    CHECK(postfix("x0 == x1") == "x0 x1 eq");
+    CHECK(postfix("x0 != x1") == "1 x0 x1 eq sub");
+    CHECK(simple("x0 * (x1 >= 0)") == "x1 0 ge x0 0 select");
+    CHECK(to_postfix(differentiate(parse_infix("select(x >= 0, x * x, 0)"), 0)) ==
+          "x0 0 ge x0 x0 add 0 select");
+}
+
+TEST_CASE("functions that are exact near 0, and their derivatives") {
+    const auto at = [](const char* infix, double x) {
+        const std::array<double, 1> inputs{x};
+        return evaluate(parse_infix(infix), inputs);
+    };
+    const auto slope = [](const char* infix, double x) {
+        const std::array<double, 1> inputs{x};
+        return evaluate(differentiate(parse_infix(infix), 0), inputs);
+    };
+    CHECK(at("expm1(x)", 1e-20) == 1e-20);
+    CHECK(at("log1p(x)", 1e-20) == 1e-20);
+    CHECK(at("atanh(x)", 0.5) == doctest::Approx(0.5 * std::log(3.0)).epsilon(1e-15));
+    CHECK(at("erf(x)", 0.5) == doctest::Approx(0.5204998778130465).epsilon(1e-15));
+    CHECK(slope("expm1(x)", 2) == doctest::Approx(std::exp(2.0)).epsilon(1e-15));
+    CHECK(slope("log1p(x)", 3) == doctest::Approx(0.25).epsilon(1e-15));
+    CHECK(slope("atanh(x)", 0.6) == doctest::Approx(1 / 0.64).epsilon(1e-15));
+    CHECK(slope("erf(x)", 0) == doctest::Approx(2 / std::sqrt(M_PI)).epsilon(1e-15));
 }
 
 TEST_CASE("simplification folds constants and drops what does nothing") {

@@ -153,6 +153,23 @@ TEST_CASE("what the prologue makes must live to the end") {
         "which the prologue made");
 }
 
+TEST_CASE("initializers must have their numbers, in range") {
+    const auto with = [](const char* kind, Attributes numbers) {
+        return [kind, numbers](Plan& p) {
+            p.parameters[0].initializer.kind = kind;
+            p.parameters[0].initializer.numbers = numbers;
+        };
+    };
+    expect(with("sparkles", {}), "`dense_1.weights` cannot be initialised: `sparkles`");
+    expect(with("normal", {{"mean", 0.0}}), "the initializer `normal` lacks `deviation`");
+    expect(with("normal", {{"mean", 0.0}, {"deviation", 0.0}}), "is 0, not more than 0");
+    expect(with("constant", {{"value", std::int64_t{1}}}), "is not a real number");
+    expect(with("constant", {{"value", std::numeric_limits<double>::quiet_NaN()}}), "is nan");
+    expect(with("uniform", {{"low", 1.0}, {"high", 1.0}}), "has low 1 and high 1");
+    expect(with("ones", {{"value", 2.0}}), "`value` is not a number of the initializer `ones`");
+    CHECK(findings_after(with("uniform", {{"low", -1.0}, {"high", 1.0}})) == "");
+}
+
 TEST_CASE("programs must fit the loop") {
     expect([](Plan& p) { p.programs[0].batch = 3; }, "program `train` has batch 3");
     expect([](Plan& p) { p.dataset.train_samples = 11, p.training.steps_per_epoch = 6; },
