@@ -17,6 +17,8 @@ constexpr Word kWords[] = {
     {"div", Opcode::div, 2},   {"max", Opcode::max, 2},         {"min", Opcode::min, 2},
     {"gt", Opcode::gt, 2},     {"neg", Opcode::neg, 1},         {"abs", Opcode::abs, 1},
     {"exp", Opcode::exp, 1},   {"log", Opcode::log, 1},         {"sqrt", Opcode::sqrt, 1},
+    {"ge", Opcode::ge, 2},     {"eq", Opcode::eq, 2},           {"expm1", Opcode::expm1, 1},
+    {"log1p", Opcode::log1p, 1}, {"atanh", Opcode::atanh, 1},  {"erf", Opcode::erf, 1},
     {"tanh", Opcode::tanh, 1}, {"sigmoid", Opcode::sigmoid, 1}, {"select", Opcode::select, 3},
 };
 

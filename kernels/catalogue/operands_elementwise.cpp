@@ -16,6 +16,36 @@ void dropout_apply(Rule& rule) {
     rule.require(rate >= 0 && rate <= 1, "its rate is not from 0 to 1");
 }
 
+namespace {
+
+/// [N,C] or [N,C,1,1] of the image [N,C,H,W], in either case stored sample by sample.
+void gate(Rule& rule, const TensorDesc& tensor, const TensorDesc& image) {
+    rule.type(image, rule.problem().dtype);
+    if (!rule.rank(image, 4, 4) || !rule.rank(tensor, 2, 4)) return;
+    Dims wanted = {image.dims[0], image.dims[1]};
+    if (tensor.dims.size() == 4) wanted.resize(4, 1);
+    rule.shape(tensor, wanted);
+    rule.require(strides_of(tensor)[0] == image.dims[1] || image.dims[0] == 1,
+                 "its gates are not stored sample by sample");
+}
+
+}  // namespace
+
+void channel_scale(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2, 1)) return;
+    gate(rule, p.sources[1], p.sources[0]);
+    rule.shape(p.destinations[0], p.sources[0].dims);
+    rule.same_place(p.destinations[0], p.sources[0]);
+}
+
+void channel_scale_backward_gate(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2, 1)) return;
+    gate(rule, p.destinations[0], p.sources[0]);
+    rule.shape(p.sources[1], p.sources[0].dims);
+}
+
 void elementwise(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(p.sources.size(), 1)) return;

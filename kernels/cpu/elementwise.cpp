@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "kernels/cpu/exponential.hpp"
+#include "kernels/cpu/logarithm.hpp"
 #include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"
 
@@ -68,6 +69,12 @@ void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
         case Opcode::gt:
             binary(a, a, b, count, [](T x, T y) { return x > y ? T(1) : T(0); });
             break;
+        case Opcode::ge:
+            binary(a, a, b, count, [](T x, T y) { return x >= y ? T(1) : T(0); });
+            break;
+        case Opcode::eq:
+            binary(a, a, b, count, [](T x, T y) { return x == y ? T(1) : T(0); });
+            break;
         case Opcode::neg:
             unary(b, b, count, [](T x) { return -x; });
             break;
@@ -78,7 +85,23 @@ void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
             lanewise(b, count, [](auto lanes, auto x) { return exponential(lanes, x); });
             break;
         case Opcode::log:
-            unary(b, b, count, [](T x) { return std::log(x); });
+            lanewise(b, count, [](auto lanes, auto x) { return logarithm(lanes, x); });
+            break;
+        case Opcode::log1p:
+            lanewise(b, count, [](auto lanes, auto x) { return logarithm_of_1_plus(lanes, x); });
+            break;
+        case Opcode::atanh:
+            lanewise(b, count, [](auto lanes, auto x) { return inverse_tangent(lanes, x); });
+            break;
+        case Opcode::expm1:
+            lanewise(b, count, [](auto lanes, auto x) { return exponential_less_1(lanes, x); });
+            break;
+        case Opcode::erf:
+            if constexpr (sizeof(T) == sizeof(float)) {
+                lanewise(b, count, [](auto lanes, auto x) { return error_function(lanes, x); });
+            } else {
+                unary(b, b, count, [](T x) { return std::erf(x); });
+            }
             break;
         case Opcode::sqrt:
             unary(b, b, count, [](T x) { return std::sqrt(x); });
@@ -109,7 +132,7 @@ void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
 
 constexpr int operands_of(Opcode opcode) {
     if (opcode == Opcode::select) return 3;
-    return opcode >= Opcode::add && opcode <= Opcode::gt ? 2 : 1;
+    return opcode >= Opcode::add && opcode <= Opcode::eq ? 2 : 1;
 }
 
 }  // namespace

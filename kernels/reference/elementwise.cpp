@@ -33,6 +33,12 @@ T* apply(Opcode opcode, T* top) {
         case Opcode::gt:
             top[-1] = top[-1] > top[0] ? T(1) : T(0);
             return top - 1;
+        case Opcode::ge:
+            top[-1] = top[-1] >= top[0] ? T(1) : T(0);
+            return top - 1;
+        case Opcode::eq:
+            top[-1] = top[-1] == top[0] ? T(1) : T(0);
+            return top - 1;
         case Opcode::neg:
             *top = -*top;
             return top;
@@ -41,6 +47,18 @@ T* apply(Opcode opcode, T* top) {
             return top;
         case Opcode::exp:
             *top = std::exp(*top);
+            return top;
+        case Opcode::expm1:
+            *top = std::expm1(*top);
+            return top;
+        case Opcode::log1p:
+            *top = std::log1p(*top);
+            return top;
+        case Opcode::atanh:
+            *top = std::atanh(*top);
+            return top;
+        case Opcode::erf:
+            *top = std::erf(*top);
             return top;
         case Opcode::log:
             *top = std::log(*top);

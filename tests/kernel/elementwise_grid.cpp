@@ -41,6 +41,46 @@ GRID(elementwise) {
         cases.push_back(
             elementwise(count, "x0 sigmoid 1 x0 sigmoid sub mul x0 abs sqrt sub", 1, 2e-6, 1e-14));
     }
+    // Ones that tell lanes of every width apart, and the pieces of the approximations: near 0, in
+    // the middle, where they saturate.
+    for (const std::int64_t count : {5, 2051}) {
+        cases.push_back(elementwise(count, "x0 x1 ge x0 0.5 mul x1 0.5 mul eq sub", 2));
+        for (const char* scale : {"1e-30", "0.001", "1", "8", "200"}) {
+            const std::string x = "x0 " + std::string(scale) + " mul ";
+            cases.push_back(elementwise(count, x + "erf", 1, 4e-7, 1e-15));
+            cases.push_back(elementwise(count, x + "abs log1p", 1, 4e-7, 1e-15));
+            cases.push_back(elementwise(count, x + "abs log", 1, 4e-7, 1e-15));
+            cases.push_back(elementwise(count, x + "-50 max 50 min expm1", 1, 1e-6, 1e-14));
+        }
+        cases.push_back(elementwise(count, "x0 0.999 mul atanh", 1, 1e-6, 1e-14));
+        cases.push_back(elementwise(count, "x0 0.999 mul log1p", 1, 1e-6, 1e-14));
+    }
+    return cases;
+}
+
+GRID(channel_scale) {
+    std::vector<Case> cases;
+    for (const std::int64_t channels : {1, 3, 4, 5, 8, 16, 17, 64})
+        for (const std::int64_t size : {1, 3, 8}) {
+            const TensorDesc image = tensor({3, channels, size, size + 2});
+            for (const TensorDesc& gate : {tensor({3, channels, 1, 1}), row_major({3, channels})})
+                cases.push_back({.problem = problem("channel_scale", {image, gate}, {image}),
+                                 .in_place = {{0, 0}}});
+        }
+    return cases;
+}
+
+GRID(channel_scale_backward_gate) {
+    std::vector<Case> cases;
+    for (const std::int64_t channels : {1, 3, 4, 5, 8, 16, 17, 64})
+        for (const std::int64_t size : {1, 3, 8}) {
+            const TensorDesc image = tensor({3, channels, size, size + 2});
+            for (const TensorDesc& gate : {tensor({3, channels, 1, 1}), row_major({3, channels})})
+                cases.push_back({.problem = problem("channel_scale_backward_gate", {image, image},
+                                                    {gate}, {{"gate_shape", gate.dims}}),
+                                 .f32_tolerance = 1e-5,
+                                 .f64_tolerance = 1e-13});
+        }
     return cases;
 }
 

@@ -1,0 +1,67 @@
+#include "kernels/channel_scale.hpp"
+
+#include <algorithm>
+
+#include "kernels/cpu/simd.hpp"
+#include "kernels/thread_team.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+/// Below this many elements waking the team costs more than it saves.
+constexpr std::int64_t kGrain = 4096;
+
+std::int64_t grain_of(std::int64_t elements_each) {
+    return std::max<std::int64_t>(1, kGrain / std::max<std::int64_t>(1, elements_each));
+}
+
+}  // namespace
+
+/// Pixel by pixel; a sample's gate stays in the first-level cache.
+template <class T>
+void channel_scale_channels_last(const ChannelScaleArguments<T>& a, ThreadTeam& team) {
+    const std::int64_t channels = a.src_layout.channels;
+    const std::int64_t image = a.src_layout.height * a.src_layout.width;
+    team.for_ranges(a.src_layout.pixels(), grain_of(channels), [&](auto begin, auto end, int) {
+        for (std::int64_t pixel = begin; pixel < end; ++pixel) {
+            const T* const gate = a.gate + pixel / image * channels;
+            const T* const src = a.src + pixel * channels;
+            T* const dst = a.dst + pixel * channels;
+            for_channels<T>(channels, [&](auto lanes, std::int64_t c) {
+                using V = decltype(lanes);
+                V::store(dst + c, V::load(src + c) * V::load(gate + c));
+            });
+        }
+    });
+}
+
+/// A thread has whole samples, so a sum never depends on their number. A block of channels is
+/// summed in registers over the image, in two halves of it.
+template <class T>
+void channel_scale_backward_gate_channels_last(const ChannelScaleBackwardGateArguments<T>& a,
+                                               ThreadTeam& team) {
+    const std::int64_t channels = a.src_layout.channels;
+    const std::int64_t image = a.src_layout.height * a.src_layout.width;
+    team.for_ranges(a.src_layout.batch, grain_of(channels * image), [&](auto begin, auto end, int) {
+        for (std::int64_t n = begin; n < end; ++n) {
+            const T* const src = a.src + n * image * channels;
+            const T* const diff = a.diff_dst + n * image * channels;
+            for_channels<T>(channels, [&](auto lanes, std::int64_t c) {
+                using V = decltype(lanes);
+                auto even = V::zero(), odd = V::zero();
+                std::int64_t at = c;
+                for (std::int64_t pixel = 0; pixel + 1 < image; pixel += 2, at += 2 * channels) {
+                    even += V::load(src + at) * V::load(diff + at);
+                    odd += V::load(src + at + channels) * V::load(diff + at + channels);
+                }
+                if (image % 2 == 1) even += V::load(src + at) * V::load(diff + at);
+                V::store(a.diff_gate + n * channels + c, even + odd);
+            });
+        }
+    });
+}
+
+DTNN_KERNEL(channel_scale_channels_last, ChannelScaleArguments)
+DTNN_KERNEL(channel_scale_backward_gate_channels_last, ChannelScaleBackwardGateArguments)
+
+}  // namespace dtnn::kernels::DTNN_ISA

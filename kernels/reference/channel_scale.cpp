@@ -1,0 +1,36 @@
+#include "kernels/channel_scale.hpp"
+
+#include "kernels/reference/reference.hpp"
+
+namespace dtnn::kernels::reference {
+
+template <class T>
+void channel_scale_reference(const ChannelScaleArguments<T>& a, ThreadTeam&) {
+    const ImageLayout& image = a.src_layout;
+    for (std::int64_t n = 0; n < image.batch; ++n)
+        for (std::int64_t c = 0; c < image.channels; ++c)
+            for (std::int64_t h = 0; h < image.height; ++h)
+                for (std::int64_t w = 0; w < image.width; ++w)
+                    a.dst[a.dst_layout.at(n, c, h, w)] =
+                        a.src[image.at(n, c, h, w)] * a.gate[n * image.channels + c];
+}
+
+template <class T>
+void channel_scale_backward_gate_reference(const ChannelScaleBackwardGateArguments<T>& a,
+                                           ThreadTeam&) {
+    const ImageLayout& image = a.src_layout;
+    for (std::int64_t n = 0; n < image.batch; ++n)
+        for (std::int64_t c = 0; c < image.channels; ++c) {
+            double sum = 0;
+            for (std::int64_t h = 0; h < image.height; ++h)
+                for (std::int64_t w = 0; w < image.width; ++w)
+                    sum += double(a.src[image.at(n, c, h, w)]) *
+                           double(a.diff_dst[a.diff_dst_layout.at(n, c, h, w)]);
+            a.diff_gate[n * image.channels + c] = T(sum);
+        }
+}
+
+DTNN_REFERENCE(channel_scale, ChannelScaleArguments)
+DTNN_REFERENCE(channel_scale_backward_gate, ChannelScaleBackwardGateArguments)
+
+}  // namespace dtnn::kernels::reference
