@@ -46,7 +46,7 @@ std::vector<Node> adaptive_pool(const Graph& graph, const Node& node) {
     if (even && kernel[0] <= kMostCells && kernel[1] <= kMostCells &&
         kernel[0] * kernel[1] <= kMostCells)
         return one(node, "max_pool2d", windows_of(kernel));
-    if (node.op == "adaptive_max_pool2d") return {};
+    if (node.op != "global_max_pool2d") return {};
     return one(node, "adaptive_max_pool2d",
                {{"size", std::vector<std::int64_t>{result[2], result[3]}}});
 }
