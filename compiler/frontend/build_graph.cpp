@@ -156,23 +156,30 @@ class GraphBuilder {
     }
 
     /// Cross entropy is the logarithm of a probability: of anything else it is a number without
-    /// meaning, which training would still make smaller.
+    /// meaning, which training would still make smaller. So is the likelihood, whose logarithm the
+    /// model takes.
     void check_loss(const std::vector<LayerSpec>& layers) {
-        if (job_.model_alone || job_.training.training.loss != "categorical_cross_entropy") return;
+        const std::string& loss = job_.training.training.loss;
+        const bool likelihood = loss == "negative_log_likelihood";
+        if (job_.model_alone || (!likelihood && loss != "categorical_cross_entropy")) return;
         const LayerSpec* last = &layers.back();
         while (last->type == "flatten" && last->sources[0] >= 0)
             last = &layers[static_cast<std::size_t>(last->sources[0])];
         const std::string& type = last->type;
-        if (type == "softmax" || type == "sigmoid") return;
+        if (likelihood ? type == "log_softmax" : type == "softmax" || type == "sigmoid") return;
         Diagnostic& error = diagnostics_.error(
             Code::not_probabilities, last->span,
-            fmt::format("the model ends in `{}`, but the loss `categorical_cross_entropy` takes "
-                        "probabilities",
-                        type));
+            fmt::format("the model ends in `{}`, but the loss `{}` takes {}", type, loss,
+                        likelihood ? "logarithms of probabilities" : "probabilities"));
         const auto declared = job_.training.spans.find("loss");
         if (declared != job_.training.spans.end())
             error.notes.push_back({declared->second, "the loss is chosen here"});
-        error.help = "end the model with `- softmax`";
+        if (type == "log_softmax" || (likelihood && type == "softmax"))
+            error.help = fmt::format("choose `loss: {}`", likelihood ? "categorical_cross_entropy"
+                                                                     : "negative_log_likelihood");
+        else
+            error.help = likelihood ? "end the model with `- log_softmax`"
+                                    : "end the model with `- softmax`";
     }
 
     const JobSpec& job_;

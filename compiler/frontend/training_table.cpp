@@ -98,7 +98,7 @@ const FieldTable& training_table() {
          .type = FieldType::choice,
          .fallback = std::string("categorical_cross_entropy"),
          .doc = "what is made small",
-         .choices = {"categorical_cross_entropy", "mean_squared_error"}},
+         .choices = {"categorical_cross_entropy", "negative_log_likelihood", "mean_squared_error"}},
         {.name = "metrics",
          .type = FieldType::text_list,
          .fallback = std::string("categorical_accuracy"),

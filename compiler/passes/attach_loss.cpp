@@ -26,6 +26,9 @@ ValueId loss_of(Rewriter& r, const PassContext& context, ValueId predictions, Va
         return emit(r, node_of("mean_squared_error", {predictions, targets}, Phase::forward),
                     "loss")[0];
     }
+    if (loss == "negative_log_likelihood")
+        return emit(r, node_of("negative_log_likelihood", {predictions, labels}, Phase::forward),
+                    "loss")[0];
     DTNN_CHECK(loss == "categorical_cross_entropy", "no loss is named `{}`", loss);
     return emit(r,
                 node_of("categorical_cross_entropy", {predictions, labels}, Phase::forward,
@@ -45,8 +48,8 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
     // canonicalize joins it with its cross-entropy.
     const bool image = graph.type(old_predictions).dims.size() == 4;
     const Node* last = producer(graph, old_predictions);
-    const bool softmax =
-        image && last && last->op == "softmax" && Uses(graph).readers(old_predictions).empty();
+    const bool softmax = image && last && (last->op == "softmax" || last->op == "log_softmax") &&
+                         Uses(graph).readers(old_predictions).empty();
     Rewriter r(graph);
     for (const Node& node : graph.nodes)
         if (!softmax || &node != last) r.copy(node);

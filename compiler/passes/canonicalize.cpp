@@ -5,6 +5,7 @@
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/spatial.hpp"
 #include "compiler/passes/general_forms.hpp"
+#include "compiler/passes/image_parameters.hpp"
 #include "compiler/passes/rewriting.hpp"
 
 namespace dtnn::compiler {
@@ -16,7 +17,7 @@ bool all_of_them(const std::array<std::int64_t, 2>& pair, std::int64_t value) {
 
 /// The result is operand 0, number by number.
 bool does_nothing(const Graph& graph, const Node& node) {
-    if (node.op == "dropout") {
+    if (node.op == "dropout" || node.op == "spatial_dropout2d") {
         const auto rate = node.attributes.find("rate");
         return rate != node.attributes.end() && std::get<double>(rate->second) == 0;
     }
@@ -78,17 +79,25 @@ std::vector<Dims> absorbed_weights(const Graph& graph, const Uses& uses) {
     return result;
 }
 
-/// The cross-entropy that reads the softmax over rows, or null.
+/// The cross-entropy that reads the softmax over rows, or the likelihood that reads the
+/// log_softmax, or null.
 const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& node) {
-    if (node.op != "softmax" || graph.type(node.outputs[0]).dims.size() != 2) return nullptr;
-    for (const NodeId reader : uses.readers(node.outputs[0])) {
+    const bool logarithm = node.op == "log_softmax";
+    const ValueId result = node.outputs[0];
+    if ((!logarithm && node.op != "softmax") || graph.type(result).dims.size() != 2) return nullptr;
+    const char* wanted = logarithm ? "negative_log_likelihood" : "categorical_cross_entropy";
+    const Node* found = nullptr;
+    for (const NodeId reader : uses.readers(result)) {
         const Node& loss = graph.node(reader);
         // The fused node stands where the softmax stood, so the labels must be there by then.
-        if (loss.op == "categorical_cross_entropy" && loss.inputs[0] == node.outputs[0] &&
+        if (loss.op == wanted && loss.inputs[0] == result &&
             graph.value(loss.inputs[1]).kind == ValueKind::input)
-            return &loss;
+            found = found ? found : &loss;
+        else if (logarithm && loss.op != "categorical_accuracy")
+            return nullptr;
     }
-    return nullptr;
+    // The fused node gives probabilities: of their logarithms they tell only which is the largest.
+    return logarithm && uses.leaves(result) ? nullptr : found;
 }
 
 /// Appends the general form of a node; its result takes the node's name.
@@ -110,7 +119,8 @@ void replace_by(Rewriter& r, const Graph& graph, const Node& node, std::vector<N
 
 Graph canonicalize(const Graph& graph, PassContext&) {
     const Uses uses(graph);
-    const std::vector<Dims> absorbed = absorbed_weights(graph, uses);
+    std::vector<Dims> absorbed = absorbed_weights(graph, uses);
+    add_image_parameters(graph, uses, absorbed);
     Rewriter r(graph);
     for (std::size_t i = 0; i < absorbed.size(); ++i)
         if (!absorbed[i].empty()) r.graph().value(r.map(ValueId(i))).type.dims = absorbed[i];

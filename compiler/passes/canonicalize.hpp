@@ -9,6 +9,9 @@ namespace dtnn::compiler {
 ///     %l = categorical_cross_entropy(%p, %t)
 ///     %f = flatten(%x: T[N,C,H,W])                    ->  %d = dense(%x, @w: T[C,H,W,units])
 ///     %d = dense(%f, @w: T[C*H*W,units])
+///     %p = log_softmax(%x)                            ->  %l, %p = softmax_cross_entropy(%x, %t)
+///     %l = negative_log_likelihood(%p, %t)                when only accuracy reads %p too
+///     %y = layer_norm(%x, @g: T[C,H,W], ...)          ->  %y = layer_norm(%x, @g: T[1,C,H,W], ...)
 ///     %y = depthwise_conv2d(%x: T[N,C,H,W], @w)       ->  %y = conv2d(%x, @w) {groups=C}
 ///     %p = zero_pad2d(%x)                             ->  %y = conv2d(%x, @w) {padding=...}
 ///     %y = conv2d(%p, @w)

@@ -12,6 +12,14 @@ bool is_max_pool(const Node& node) {
     return node.op == "max_pool2d" || node.op == "adaptive_max_pool2d";
 }
 
+bool is_dropout(const Node& node) {
+    return node.op == "dropout" || node.op == "spatial_dropout2d";
+}
+
+bool normalises_samples(const Node& node) {
+    return node.op == "layer_norm" || node.op == "group_norm";
+}
+
 class Specialiser {
   public:
     Specialiser(const Graph& graph, const PassContext& context)
@@ -20,16 +28,18 @@ class Specialiser {
     Graph run() {
         const bool training = context_.program == "train";
         for (const Node& node : graph_.nodes) {
-            if (node.op == "dropout" && !training)
+            if (is_dropout(node) && !training)
                 r_.replace(node.outputs[0], r_.map(node.inputs[0]));
-            else if (node.op == "dropout")
+            else if (is_dropout(node))
                 apply_dropout(node);
             else if (node.op == "batch_norm" && training)
                 train_batch_norm(node);
             else if (node.op == "batch_norm")
                 become(node, "batch_norm_inference", pick(node.attributes, {"epsilon"}));
             else if (is_max_pool(node) && training && !flag(node.attributes, "indices"))
-                keep_indices(node);
+                keep(node, "indices");
+            else if (normalises_samples(node) && training && !flag(node.attributes, "statistics"))
+                keep(node, "statistics");
             else
                 r_.copy(node);
         }
@@ -67,7 +77,7 @@ class Specialiser {
         Attributes attributes = pick(node.attributes, {"rate"});
         attributes["seed"] = static_cast<std::int64_t>(context_.training.seed);
         attributes["stream"] = free_stream(node);
-        become(node, "dropout_apply", std::move(attributes), step_);
+        become(node, (node.op + "_apply").c_str(), std::move(attributes), step_);
     }
 
     std::int64_t free_stream(const Node& node) {
@@ -79,9 +89,10 @@ class Specialiser {
         return stream;
     }
 
-    void keep_indices(const Node& node) {
+    /// Adds the results that backward reads.
+    void keep(const Node& node, const char* results) {
         Attributes attributes = node.attributes;
-        attributes["indices"] = true;
+        attributes[results] = true;
         become(node, node.op.c_str(), std::move(attributes));
     }
 

@@ -163,6 +163,40 @@ const Case kCases[] = {
      "graph @g(%x: f64[6,3], @g: f64[3], @b: f64[3], @m: f64[3] frozen, @v: f64[3] frozen) { %y, "
      "%mean, %dev, %nm, %nv = batch_norm_training(%x, @g, @b, @m, @v) {epsilon=0.01} }",
      {0, 1, 2}},
+    {"layer_norm",
+     "graph @g(%x: f64[3,4,3,2]{0,2,3,1}, @g: f64[1,4,3,2]{0,2,3,1} of [4,3,2], @b: "
+     "f64[1,4,3,2]{0,2,3,1} of [4,3,2]) { %y, %mean, %dev = layer_norm(%x, @g, @b) "
+     "{statistics=true} }",
+     {0, 1, 2}},
+    {"layer_norm",
+     "graph @g(%x: f64[2,5,3,2]{0,2,3,1}, @g: f64[5], @b: f64[5]) { %y, %mean, %dev = "
+     "layer_norm(%x, @g, @b) {axis=channels, statistics=true, epsilon=0.01} }",
+     {0, 1, 2}},
+    {"layer_norm",
+     "graph @g(%x: f64[4,7], @g: f64[7], @b: f64[7]) { %y, %mean, %dev = layer_norm(%x, @g, @b) "
+     "{statistics=true} }",
+     {0, 1, 2}},
+    {"layer_norm",
+     "graph @g(%x: f64[2,3,2,4]{0,2,3,1}) { %y, %mean, %dev = layer_norm(%x) {affine=false, "
+     "statistics=true} }",
+     {0}},
+    {"group_norm",
+     "graph @g(%x: f64[2,6,3,2]{0,2,3,1}, @g: f64[6], @b: f64[6]) { %y, %mean, %dev = "
+     "group_norm(%x, @g, @b) {groups=3, statistics=true} }",
+     {0, 1, 2}},
+    {"group_norm",
+     "graph @g(%x: f64[2,3,4,3]{0,2,3,1}) { %y, %mean, %dev = group_norm(%x) {groups=3, "
+     "affine=false, statistics=true} }",
+     {0}},
+    {"local_response_norm",
+     "graph @g(%x: f64[2,7,2,3]{0,2,3,1}) { %y = local_response_norm(%x) {size=5, alpha=2.0, "
+     "beta=0.75, k=2.0} }",
+     {0}},
+    {"local_response_norm",
+     "graph @g(%x: f64[2,6,2,1]{0,2,3,1}) { %y = local_response_norm(%x) {size=4, alpha=3.0, "
+     "beta=1.3} }",
+     {0},
+     0.1},
     {"relu", "graph @g(%x: f64[2,3,4,5]{0,2,3,1}) { %y = relu(%x) }", {0}},
     {"sigmoid", "graph @g(%x: f64[4,9]) { %y = sigmoid(%x) }", {0}, 0.1},
     {"tanh", "graph @g(%x: f64[4,9]) { %y = tanh(%x) }", {0}, 0.1},
@@ -224,6 +258,15 @@ const Case kCases[] = {
      "graph @g(%x: f64[2,4,3,2]{0,2,3,1}) { %y = softmax(%x) {axis=channels} }",
      {0},
      0.1},
+    {"log_softmax", "graph @g(%x: f64[4,6]) { %y = log_softmax(%x) }", {0}, 0.1},
+    {"log_softmax",
+     "graph @g(%x: f64[2,4,3,2]{0,2,3,1}) { %y = log_softmax(%x) {axis=channels} }",
+     {0},
+     0.1},
+    {"spatial_dropout2d_apply",
+     "graph @g(%x: f64[4,3,5,2]{0,2,3,1}, %step: i64[]) { %y = spatial_dropout2d_apply(%x, %step) "
+     "{rate=0.4, seed=7, stream=3} }",
+     {0}},
     {"dropout_apply",
      "graph @g(%x: f64[4,3,5,2]{0,2,3,1}, %step: i64[]) { %y = dropout_apply(%x, %step) {rate=0.4, "
      "seed=7, stream=3} }",
@@ -240,6 +283,10 @@ const Case kCases[] = {
      {0},
      0.02,
      0.5},
+    {"negative_log_likelihood",
+     "graph @g(%p: f64[4,5], %labels: i32[4]) { %l = negative_log_likelihood(%p, %labels) }",
+     {0},
+     0.1},
     {"softmax_cross_entropy",
      "graph @g(%x: f64[4,5], %labels: i32[4]) { %l, %p = softmax_cross_entropy(%x, %labels) }",
      {0},

@@ -1,0 +1,44 @@
+#pragma once
+/// What layer_norm and group_norm share: normalisation within a sample, so the same in training and
+/// inference, with one learned scale `gamma` and shift `beta` where `affine` is true.
+
+#include "compiler/ops/define.hpp"
+
+namespace dtnn::compiler {
+
+/// The fields `epsilon` and `affine`.
+Field epsilon_field();
+Field affine_field();
+
+using ParameterDims = Dims (*)(const Type& input, const Attributes&);
+/// gamma (ones) and beta (zeros), there when the attribute `affine` is true.
+ParameterRule gamma_rule(ParameterDims dims);
+ParameterRule beta_rule(ParameterDims dims);
+
+/// Sets `epsilon` and `affine` when they are absent; fails unless operand 0 is [N,C] or [N,C,H,W]
+/// and gamma and beta are there exactly when `affine` says so.
+bool expect_normalisation(ShapeContext& c, const char* op);
+/// The same for the backward operator: src, diff_dst, mean, inverse_deviation, [gamma].
+bool expect_normalisation_backward(ShapeContext& c, const char* op, const Dims& statistics);
+/// The results: operand 0's type and, with the attribute `statistics`, mean and inverse deviation.
+void normalisation_results(ShapeContext& c, const Dims& statistics);
+/// diff_src and, with gamma, diff_gamma and diff_beta stored like it.
+void normalisation_backward_results(ShapeContext& c);
+
+/// Emits `backward` on (src, diff, mean, inverse_deviation, [gamma]) with the attributes named.
+void emit_normalisation_backward(GradientContext& g, const char* backward,
+                                 std::initializer_list<const char*> attributes);
+
+/// layer_norm's parameters as users know them: [C] along channels, else what a sample is.
+Dims layer_norm_parameter_dims(const Type& input, const Attributes& attributes);
+/// layer_norm's statistics: one for each sample, or for each pixel along channels.
+Dims layer_norm_statistics(const Type& input, const Attributes& attributes);
+/// Fails unless operand i has those parameter dims, or the same behind an axis of one: canonicalize
+/// sees [C,H,W] as an image [1,C,H,W], which the layout pass stores as it stores images.
+bool expect_layer_norm_parameter(ShapeContext& c, const char* op, std::size_t i);
+
+/// Fails unless `groups` divides operand 0's channels.
+bool expect_groups(ShapeContext& c);
+Dims group_norm_statistics(ShapeContext& c);
+
+}  // namespace dtnn::compiler
