@@ -32,7 +32,10 @@ bool is_path(std::string_view text) {
 
 /// The text of a regular file of at most a little more than the limit (the reader reports the
 /// excess).
-std::optional<std::string> file_text(const std::string& file, std::string& reason) {
+std::optional<std::string> file_text(const LoadOptions& options, const std::string& file,
+                                     std::string& reason) {
+    if (const auto given = options.texts.find(file); given != options.texts.end())
+        return given->second;
     std::error_code error;
     const fs::file_status status = fs::status(file, error);
     if (!fs::exists(status)) {
@@ -84,14 +87,15 @@ const SourceNode* Composer::read(const std::string& file) {
     if (found != files_.end()) return found->second ? &*found->second : nullptr;
     std::optional<SourceNode>& slot = files_[file];
     std::string reason;
-    if (const auto text = file_text(file, reason)) slot = read_yaml(file, *text, diagnostics_);
+    if (const auto text = file_text(options_, file, reason))
+        slot = read_yaml(file, *text, diagnostics_);
     return slot ? &*slot : nullptr;
 }
 
 std::optional<Composer::Loaded> Composer::load_root(const std::string& path) {
     root_file_ = path;
     std::string reason;
-    if (!file_text(path, reason)) {
+    if (!file_text(options_, path, reason)) {
         diagnostics_.error(Code::cannot_read, Span{},
                            fmt::format("cannot read `{}`: {}", path, reason));
         return std::nullopt;
@@ -221,7 +225,7 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
         const std::string file =
             (on_command_line || path.is_absolute() ? path : own / path).lexically_normal().string();
         std::string reason;
-        if (file_text(file, reason)) return file;
+        if (file_text(options_, file, reason)) return file;
         diagnostics_.error(Code::unknown_reference, reference.span,
                            fmt::format("cannot read `{}`: {}", file, reason));
         return std::nullopt;

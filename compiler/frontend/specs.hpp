@@ -68,6 +68,8 @@ struct JobSpec {
 struct LoadOptions {
     std::vector<std::string> spec_path;  ///< searched after the file's own folder, in order
     std::vector<std::string> settings;   ///< "training.batch_size=128", from --set
+    /// Texts of files that need not be on disk, by the names they are referred to by.
+    std::map<std::string, std::string> texts = {};
 };
 
 /// Reads, composes and validates a job (or a model alone, which then gets the default dataset and
