@@ -40,6 +40,11 @@ const FieldTable& dataset_table() {
          .doc = "synthetic: the number of classes",
          .minimum = 2,
          .maximum = 1'000'000},
+        {.name = "labels",
+         .type = FieldType::choice,
+         .fallback = std::string("sample"),
+         .doc = "synthetic: what has a class: every sample, or every pixel of it (segmentation)",
+         .choices = {"sample", "pixel"}},
         {.name = "train_samples",
          .type = FieldType::integer,
          .doc = "training samples, before the validation split; 10000, for mnist 60000, when not "
@@ -66,7 +71,8 @@ const FieldTable& dataset_table() {
 
 std::vector<std::string_view> fields_of_dataset_type(std::string_view type) {
     if (type == "mnist") return {"path", "train_samples", "test_samples"};
-    if (type == "synthetic") return {"shape", "classes", "train_samples", "test_samples", "seed"};
+    if (type == "synthetic")
+        return {"shape", "classes", "labels", "train_samples", "test_samples", "seed"};
     return {"train_samples", "test_samples", "seed"};
 }
 

@@ -92,7 +92,7 @@ void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
 }
 
 /// Makes the dataset of a model alone fit it: samples of its input's shape, a class for every
-/// prediction.
+/// prediction, and one for each pixel where the model gives an image of predictions.
 void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
     const auto set = [&](const char* key, SourceNode value) {
         if (!tree.find(key)) tree.entries.push_back({key, Span{}, std::move(value)});
@@ -110,6 +110,12 @@ void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
     if (model_sound && !job.model.layers.empty()) {
         const plan::Dims& predictions = job.model.layers.back().shape;
         if (predictions.size() == 1 && predictions[0] >= 2) classes = predictions[0];
+        const plan::Dims& input = job.model.input_shape;
+        if (predictions.size() == 3 && predictions[0] >= 2 && predictions[1] == input[1] &&
+            predictions[2] == input[2] && predictions[1] * predictions[2] > 1) {
+            classes = predictions[0];
+            set("labels", make_scalar("pixel"));
+        }
     }
     set("classes", make_scalar(fmt::format("{}", classes)));
 }

@@ -176,6 +176,8 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     if (dataset.type == "synthetic") {
         dataset.shape = fields.dims("shape");
         dataset.classes = fields.integer("classes");
+        if (fields.text("labels") == "pixel" && dataset.shape.size() == 3)
+            dataset.label_shape = {dataset.shape[1], dataset.shape[2]};
         if (fields.values.contains("shape"))
             check_sample_shape(dataset.shape, span_or(fields.spans, "shape", spec.span), "dataset",
                                diagnostics);
