@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/composition.hpp"
+#include "compiler/frontend/formula.hpp"
 #include "compiler/frontend/scalars.hpp"
 #include "compiler/frontend/value_reader.hpp"
 #include "compiler/frontend/yaml_reader.hpp"
-#include "compiler/ops/op.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -22,6 +22,67 @@ int characters(std::string_view bytes) {
 /// The variant field of a training spec; in it, another name replaces the one that is there.
 bool is_variant(const std::vector<std::string>& path, std::size_t depth) {
     return depth == 2 && path[0] == "training" && path[1] == "optimizer";
+}
+
+/// Whether the value under this key is a list of layers, or of such lists.
+bool is_layer_list(std::string_view key) {
+    return key == "layers" || key == "then" || key == "else" || key == "branches";
+}
+
+/// An entry of a list of layers that is one type with its fields.
+SourceEntry* typed_entry(SourceNode& item) {
+    return item.is_map() && item.entries.size() == 1 ? &item.entries[0] : nullptr;
+}
+
+/// The maps of fields that have a `name`, of a list of layers and of the lists in it, with their
+/// names. Blocks are scopes of their own: their layers are reached through `blocks`.
+void collect_named(SourceNode& list, std::vector<std::pair<std::string, SourceEntry*>>& named) {
+    for (SourceNode& item : list.items) {
+        if (item.is_list()) collect_named(item, named);
+        SourceEntry* entry = typed_entry(item);
+        if (!entry) continue;
+        if (entry->value.is_list()) collect_named(entry->value, named);
+        if (!entry->value.is_map()) continue;
+        if (const SourceEntry* name = entry->value.find("name");
+            name && name->value.is_scalar() && !name->value.text.empty())
+            named.emplace_back(name->value.text, entry);
+        for (SourceEntry& field : entry->value.entries)
+            if (is_layer_list(field.key) && field.value.is_list())
+                collect_named(field.value, named);
+    }
+}
+
+enum class Type { unknown, boolean, integer, real, text };
+
+/// What a parameter's value is by its look; unknown for expressions and what is no value.
+Type type_of(const SourceNode& node) {
+    if (!node.is_scalar() || has_formula(node.text)) return Type::unknown;
+    if (node.quoted) return Type::text;
+    if (node.text == "true" || node.text == "false") return Type::boolean;
+    if (parse_integer(node.text).value) return Type::integer;
+    if (parse_real(node.text).value) return Type::real;
+    return Type::text;
+}
+
+std::string_view name_of(Type type) {
+    switch (type) {
+        case Type::boolean:
+            return "true or false";
+        case Type::integer:
+            return "an integer";
+        case Type::real:
+            return "a number";
+        default:
+            return "text";
+    }
+}
+
+std::vector<std::string> keys_of(const SourceNode* map) {
+    std::vector<std::string> keys;
+    if (map && map->is_map())
+        for (const SourceEntry& entry : map->entries)
+            keys.push_back(entry.key);
+    return keys;
 }
 
 }  // namespace
@@ -71,6 +132,197 @@ std::vector<Composer::Setting> Composer::parse_settings() {
     return settings;
 }
 
+namespace {
+
+/// One setting on its way through the tree: what each part of its path leads to.
+class Walk {
+  public:
+    Walk(const std::vector<std::string>& path, const std::vector<Span>& spans,
+         const SourceNode& value, Diagnostics& diagnostics)
+        : path_(path), spans_(spans), value_(value), diagnostics_(diagnostics) {}
+
+    void run(SourceNode& job) {
+        node_ = &job;
+        for (; depth_ < path_.size(); ++depth_)
+            if (!step()) return;
+        *node_ = value_;
+    }
+
+  private:
+    const std::string& key() const { return path_[depth_]; }
+    const Span& span() const { return spans_[depth_]; }
+    bool last() const { return depth_ + 1 == path_.size(); }
+    /// Whether the path so far is that of a map in the model: model.parameters.
+    bool below(std::string_view field, std::size_t depth) const {
+        return depth_ == depth && path_[0] == "model" && path_[1] == field;
+    }
+
+    bool fail(const std::string& text, const std::string& help = "", const Span& note = {},
+              const char* note_text = "", Code code = Code::bad_setting) {
+        Diagnostic& error = diagnostics_.error(code, span(), text);
+        error.help = help;
+        if (!note.place.file.empty()) error.notes.push_back({note, note_text});
+        return false;
+    }
+
+    bool step() {
+        if (node_->is_list()) return in_list();
+        if (below("parameters", 2)) return parameter();
+        if (below("blocks", 2) && !(node_->is_map() && node_->find(key())))
+            return unknown("the model has no block `{}`", keys_of(node_), "the blocks");
+        spell_out();
+        const bool layer = at_layer_ && typed_entry(*node_);
+        at_layer_ = false;
+        if (layer && node_->entries[0].key != key())
+            return fail(fmt::format("the layer is `{}`, not `{}`", node_->entries[0].key, key()),
+                        fmt::format("its fields are behind its type: {}.{}",
+                                    fmt::join(path_.begin(),
+                                              path_.begin() + static_cast<long>(depth_), "."),
+                                    node_->entries[0].key),
+                        node_->entries[0].key_span, "the layer is here");
+        if (!node_->is_map() && !node_->is_null())
+            return fail(fmt::format("`{}` is no field of {}, which is a plain value", key(),
+                                    describe(*node_)),
+                        "", node_->span, "the value is given here");
+        if (node_->is_null()) *node_ = make_map(span());
+        if (is_variant(path_, depth_) && !node_->find(key())) node_->entries.clear();
+        enter(*node_);
+        return true;
+    }
+
+    void enter(SourceNode& map) {
+        SourceEntry* entry = map.find(key());
+        if (!entry) {
+            SourceNode none;
+            none.span = span();
+            map.entries.push_back({key(), span(), std::move(none)});
+            entry = &map.entries.back();
+        }
+        if (last()) entry->key_span = span();
+        in_layers_ = is_layer_list(key()) || (in_layers_ && entry->value.is_list());
+        node_ = &entry->value;
+    }
+
+    /// Short forms: `relu` for `relu: {}`, `filters: integer` for `filters: {type: integer}`.
+    void spell_out() {
+        if (!node_->is_scalar()) return;
+        const bool declares =
+            depth_ == 5 && path_[0] == "model" && path_[1] == "blocks" && path_[3] == "parameters";
+        if (!at_layer_ && !is_variant(path_, depth_) && !declares) return;
+        SourceNode map = make_map(node_->span);
+        if (declares) {
+            map.entries.push_back({"type", node_->span, *node_});
+        } else {
+            SourceNode none;
+            none.span = node_->span;
+            map.entries.push_back({node_->text, node_->span, std::move(none)});
+        }
+        *node_ = std::move(map);
+    }
+
+    bool in_list() {
+        // `add: [[...], []]` is short for `add: {branches: [[...], []]}`, and settings may say
+        // either.
+        if (key() == "branches" && !last()) return true;
+        const ParsedInteger index = parse_integer(key());
+        const std::size_t size = node_->items.size();
+        if (!index.value) {
+            if (in_layers_) return named_layer();
+            return fail(fmt::format("`{}` leads into a list; here an index is wanted", key()),
+                        fmt::format("the list has {} values; the first is 0", size));
+        }
+        if (*index.value < 0 || *index.value >= static_cast<std::int64_t>(size))
+            return fail(fmt::format("the index is {}; the list has {} values and the first is 0",
+                                    key(), size),
+                        "", {}, "", Code::out_of_range);
+        node_ = &node_->items[static_cast<std::size_t>(*index.value)];
+        // A branch is a list of layers again.
+        at_layer_ = in_layers_ && !node_->is_list();
+        return true;
+    }
+
+    /// A layer by its name, wherever in the list it stands: its fields are next.
+    bool named_layer() {
+        std::vector<std::pair<std::string, SourceEntry*>> named;
+        collect_named(*node_, named);
+        SourceEntry* found = nullptr;
+        std::vector<std::string> names;
+        for (const auto& [name, entry] : named) {
+            names.push_back(name);
+            if (name != key()) continue;
+            if (found)
+                return fail(fmt::format("`{}` is the name of several layers", key()),
+                            "say which by its index: model.layers.0.conv2d.filters",
+                            entry->key_span, "one of them is here");
+            found = entry;
+        }
+        if (!found) {
+            std::string help = suggest(key(), names, "the layers with names");
+            if (help.empty() || names.empty())
+                help = fmt::format(
+                    "layers are set by the name they are given, or by index; the "
+                    "list has {} and the first is 0",
+                    node_->items.size());
+            return fail(fmt::format("no layer of the list is given the name `{}`", key()), help);
+        }
+        if (last())
+            return fail(
+                fmt::format("a setting replaces the layer `{}`; it must name a field of it", key()),
+                fmt::format("such as model.layers.{}.FIELD=VALUE", key()));
+        // The type may stand between the name and the field.
+        if (depth_ + 2 < path_.size() && path_[depth_ + 1] == found->key &&
+            !found->value.find(found->key))
+            ++depth_;
+        node_ = &found->value;
+        return true;
+    }
+
+    bool unknown(const char* format, const std::vector<std::string>& names, const char* plural,
+                 Code code = Code::bad_setting) {
+        return fail(fmt::format(fmt::runtime(format), key()), suggest(key(), names, plural), {}, "",
+                    code);
+    }
+
+    /// model.parameters.NAME: only what the model declares can be set, and keeps its type.
+    bool parameter() {
+        const SourceEntry* declared = node_->is_map() ? node_->find(key()) : nullptr;
+        if (!declared)
+            return unknown("`{}` is no parameter of the model", keys_of(node_), "the parameters",
+                           Code::unknown_name);
+        const Type before = type_of(declared->value), after = type_of(value_);
+        if (!last() || before == Type::unknown || after == Type::unknown || before == after) {
+            enter(*node_);
+            return true;
+        }
+        if (before == Type::real && after == Type::integer) {
+            // An integer given to a real parameter stays a real one in every expression.
+            enter(*node_);
+            *node_ = value_;
+            node_->text += ".0";
+            return false;
+        }
+        const Span at = value_.span.place.file.empty() ? span() : value_.span;
+        Diagnostic& error = diagnostics_.error(
+            Code::wrong_type, at,
+            fmt::format("the parameter `{}` is {}; it must be {}, as in the model", key(),
+                        describe(value_), name_of(before)));
+        if (!declared->value.span.place.file.empty())
+            error.notes.push_back({declared->value.span, "it is declared here"});
+        return false;
+    }
+
+    const std::vector<std::string>& path_;
+    const std::vector<Span>& spans_;
+    const SourceNode& value_;
+    Diagnostics& diagnostics_;
+    SourceNode* node_ = nullptr;
+    std::size_t depth_ = 0;
+    bool in_layers_ = false;  ///< the node is a list of layers, or of branches
+    bool at_layer_ = false;   ///< the node is an entry of one
+};
+
+}  // namespace
+
 void Composer::apply(Setting& setting, SourceNode& job) {
     setting.applied = true;
     if (setting.path.back() == "extends" && setting.path.size() <= 2) {
@@ -80,75 +332,7 @@ void Composer::apply(Setting& setting, SourceNode& job) {
             .help = "such as --set training='{extends: adam}'";
         return;
     }
-    SourceNode* node = &job;
-    for (std::size_t depth = 0; depth < setting.path.size(); ++depth) {
-        const std::string& key = setting.path[depth];
-        const Span& span = setting.spans[depth];
-        if (node->is_list()) {
-            // `add: [[...], []]` is short for `add: {branches: [[...], []]}`, and settings may say
-            // either.
-            if (key == "branches" && depth + 1 < setting.path.size()) continue;
-            const ParsedInteger index = parse_integer(key);
-            if (!index.value) {
-                diagnostics_
-                    .error(Code::bad_setting, span,
-                           fmt::format("`{}` leads into a list; here an index is wanted", key))
-                    .help =
-                    fmt::format("the list has {} values; the first is 0", node->items.size());
-                return;
-            }
-            if (*index.value < 0 || *index.value >= static_cast<std::int64_t>(node->items.size())) {
-                diagnostics_.error(
-                    Code::out_of_range, span,
-                    fmt::format("the index is {}; the list has {} values and the first is 0", key,
-                                node->items.size()));
-                return;
-            }
-            node = &node->items[static_cast<std::size_t>(*index.value)];
-            continue;
-        }
-        if (node->is_scalar() && (find_op(node->text) || is_variant(setting.path, depth))) {
-            // `relu` is short for `relu: {}`.
-            SourceNode map = make_map(node->span);
-            SourceNode none;
-            none.span = node->span;
-            map.entries.push_back({node->text, node->span, std::move(none)});
-            *node = std::move(map);
-        }
-        const bool is_layer = node->is_map() && node->entries.size() == 1 && depth > 0 &&
-                              parse_integer(setting.path[depth - 1]).value &&
-                              find_op(node->entries[0].key);
-        if (is_layer && node->entries[0].key != key) {
-            Diagnostic& error = diagnostics_.error(
-                Code::bad_setting, span,
-                fmt::format("the layer is `{}`, not `{}`", node->entries[0].key, key));
-            error.notes.push_back({node->entries[0].key_span, "the layer is here"});
-            return;
-        }
-        if (!node->is_map()) {
-            if (!node->is_null()) {
-                Diagnostic& error =
-                    diagnostics_.error(Code::bad_setting, span,
-                                       fmt::format("`{}` is no field of {}, which is a plain value",
-                                                   key, describe(*node)));
-                if (!node->span.place.file.empty())
-                    error.notes.push_back({node->span, "the value is given here"});
-                return;
-            }
-            *node = make_map(span);
-        }
-        if (is_variant(setting.path, depth) && !node->find(key)) node->entries.clear();
-        SourceEntry* entry = node->find(key);
-        if (!entry) {
-            SourceNode none;
-            none.span = span;
-            node->entries.push_back({key, span, std::move(none)});
-            entry = &node->entries.back();
-        }
-        if (depth + 1 == setting.path.size()) entry->key_span = span;
-        node = &entry->value;
-    }
-    *node = setting.value;
+    Walk(setting.path, setting.spans, setting.value, diagnostics_).run(job);
 }
 
 }  // namespace dtnn::compiler

@@ -9,7 +9,8 @@
 
 namespace dtnn::compiler {
 
-inline constexpr std::size_t kMaximumFileBytes = std::size_t{1} << 20;
+/// A resolved network of thousands of layers, with a comment on every value, is some MiB.
+inline constexpr std::size_t kMaximumFileBytes = std::size_t{4} << 20;
 inline constexpr int kMaximumDepth = 64;
 inline constexpr int kMaximumNodes = 100'000;  ///< values of one file, aliases expanded
 inline constexpr int kMaximumAliases = 100;

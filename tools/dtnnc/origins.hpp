@@ -1,0 +1,16 @@
+#pragma once
+/// Where values come from, as JSON.
+
+#include <string>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::tools {
+
+/// "file", "command_line" or "default".
+std::string origin_name(const plan::ResolvedValue& value);
+
+/// {"file":...,"line":...,"column":...}, {"argument":"--set ..."}, or null for defaults.
+std::string place_json(const plan::ResolvedValue& value);
+
+}  // namespace dtnn::tools

@@ -1,0 +1,153 @@
+// dtnnc settings: everything of a job that is no layer, with where it comes from.
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+#include <set>
+
+#include "compiler/frontend/resolve_spec.hpp"
+#include "compiler/frontend/tables.hpp"
+#include "compiler/frontend/value_reader.hpp"
+#include "tools/dtnnc/commands.hpp"
+#include "tools/dtnnc/origins.hpp"
+#include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/plan_source.hpp"
+#include "tools/dtnnc/table.hpp"
+
+namespace dtnn::tools {
+namespace {
+
+constexpr int kAll = 1'000'000;  ///< columns
+
+using compiler::Field;
+using compiler::FieldTable;
+
+/// The field that a path leads to; null for parameters of models.
+const Field* field_of(const std::string& path) {
+    const auto behind = [&](const char* prefix) {
+        return path.starts_with(prefix) ? path.substr(std::string_view(prefix).size()) : "";
+    };
+    if (path == "model.input.shape") return find_field(compiler::input_table(), "shape");
+    if (const std::string name = behind("training.optimizer."); !name.empty()) {
+        const std::size_t dot = name.find('.');
+        const FieldTable* table = compiler::optimizer_table(name.substr(0, dot));
+        return table && dot != std::string::npos ? find_field(*table, name.substr(dot + 1))
+                                                 : nullptr;
+    }
+    for (const char* kind : {"model", "dataset", "training"})
+        if (const std::string name = behind((std::string(kind) + ".").c_str()); !name.empty())
+            return find_field(*compiler::find_kind(kind)->fields, name);
+    return find_field(compiler::job_table(), path);
+}
+
+/// The values of layers are in the resolved spec and in the summary.
+bool is_layer(const plan::ResolvedValue& value) {
+    return value.path.starts_with("model.layers.");
+}
+
+/// Settings that were left out and have no part in the plan are listed with what they mean.
+void add_absent(std::vector<plan::ResolvedValue>& values, bool job) {
+    std::set<std::string> there;
+    for (const plan::ResolvedValue& value : values)
+        there.insert(value.path);
+    if (!job) return;
+    for (const char* name : {"memory_budget", "threads"})
+        if (!there.contains(name)) {
+            const Field& field = *find_field(compiler::job_table(), name);
+            values.insert(values.begin() + 1,
+                          {name,
+                           field.fallback ? compiler::to_json(*field.fallback) : "null",
+                           plan::OriginKind::fallback,
+                           {}});
+        }
+}
+
+std::string doc_of(const plan::ResolvedValue& value) {
+    if (value.path.starts_with("model.parameters.")) return "a parameter of the model";
+    const Field* field = field_of(value.path);
+    return field ? std::string(field->doc) : "";
+}
+
+std::string unit_of(const plan::ResolvedValue& value) {
+    const Field* field = field_of(value.path);
+    return field ? std::string(field->unit) : "";
+}
+
+std::string settings_json(const std::string& name, const std::vector<plan::ResolvedValue>& values) {
+    std::string text = fmt::format("{{\n  \"version\": 1,\n  \"source\": {},\n  \"settings\": [",
+                                   compiler::json_quoted(name));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const plan::ResolvedValue& value = values[i];
+        text += fmt::format(
+            "{}\n    {{\"path\": {}, \"value\": {}, \"unit\": {}, \"origin\": \"{}\", \"place\": "
+            "{}, \"doc\": {}}}",
+            i == 0 ? "" : ",", compiler::json_quoted(value.path), value.value,
+            compiler::json_quoted(unit_of(value)), origin_name(value), place_json(value),
+            compiler::json_quoted(doc_of(value)));
+    }
+    return text + "\n  ]\n}\n";
+}
+
+Table settings_table(const std::vector<plan::ResolvedValue>& values) {
+    Table table;
+    for (const char* name : {"setting", "value", "unit", "origin", "what it is"})
+        table.columns.push_back({name, false});
+    for (const plan::ResolvedValue& value : values) {
+        // Texts are read without their quotes; a setting that is left out shows nothing.
+        std::string shown = value.value == "null" ? "" : value.value;
+        if (shown.size() >= 2 && shown.front() == '"' && shown.find('\\') == std::string::npos)
+            shown = shown.substr(1, shown.size() - 2);
+        table.rows.push_back(
+            {value.path, shown, unit_of(value), compiler::origin_text(value), doc_of(value)});
+    }
+    return table;
+}
+
+}  // namespace
+
+int settings(const std::string& spec_or_plan, const CommonOptions& options) {
+    std::vector<plan::ResolvedValue> values;
+    bool job = true;
+    if (is_plan(spec_or_plan)) {
+        if (!options.settings.empty())
+            throw UsageError(fmt::format("--set changes specs; {} is a plan", spec_or_plan));
+        values = load_plan(spec_or_plan).values;
+    } else {
+        const compiler::LoadOptions load{options.spec_path, options.settings};
+        compiler::Diagnostics diagnostics;
+        compiler::ResolvedSpec spec = compiler::resolve_spec(spec_or_plan, load, diagnostics);
+        if (diagnostics.has_errors() || options.format == "text") {
+            CommonOptions said = options;
+            if (said.format != "json") said.format = "text";
+            const int exit_code = print_diagnostics(diagnostics, said);
+            if (diagnostics.has_errors()) return exit_code;
+        }
+        values = std::move(spec.values);
+        job = spec.kind == "job";
+        if (job || spec.kind == "model") {
+            // Behind the model's name and before what its layers make of them.
+            auto at = values.begin();
+            while (at != values.end() && at->path != "model.input.shape")
+                ++at;
+            const std::vector<plan::ResolvedValue> parameters =
+                compiler::model_parameters(spec_or_plan, load);
+            values.insert(at, parameters.begin(), parameters.end());
+        }
+    }
+    std::erase_if(values, is_layer);
+    if (!values.empty()) add_absent(values, job);
+    if (options.format == "json")
+        write_stdout(settings_json(spec_or_plan, values));
+    else if (options.format == "markdown")
+        write_stdout(markdown_table(settings_table(values)));
+    else if (options.format == "csv")
+        write_stdout(csv_table(settings_table(values)));
+    else
+        // Only a terminal's lines have an end; files get all of the last column.
+        write_stdout(
+            text_table(settings_table(values), ::isatty(STDOUT_FILENO) ? output_width() : kAll));
+    return 0;
+}
+
+}  // namespace dtnn::tools
