@@ -128,7 +128,13 @@ class GraphBuilder {
     void check_predictions(const LayerSpec& last) {
         const std::int64_t classes = job_.dataset.dataset.classes;
         const Dims& dims = graph_.type(values_.back()).dims;
-        if (classes == 0 || (dims.size() == 2 && dims[1] == classes)) return;
+        const Dims& pixels = job_.dataset.dataset.label_shape;
+        if (classes == 0) return;
+        if (!pixels.empty()) {
+            check_pixels(last, {dims[0], classes, pixels[0], pixels[1]}, dims);
+            return;
+        }
+        if (dims.size() == 2 && dims[1] == classes) return;
         const std::string fact =
             dims.size() == 2 ? fmt::format("the model gives {} predictions", dims[1])
                              : fmt::format("the model gives {} instead of a list of predictions",
@@ -153,6 +159,23 @@ class GraphBuilder {
             {declared == job_.dataset.spans.end() ? job_.dataset.span : declared->second,
              "the dataset is here"});
         error.help = help;
+    }
+
+    /// With a class for every pixel the predictions are an image of `wanted`.
+    void check_pixels(const LayerSpec& last, const Dims& wanted, const Dims& dims) {
+        if (dims == wanted) return;
+        Diagnostic& error = diagnostics_.error(
+            Code::classes_mismatch, last.span,
+            fmt::format("the model gives {}, but the dataset `{}` has a label of {} classes for "
+                        "each of {}x{} pixels, which takes {}",
+                        sample_text(dims), job_.dataset.dataset.name, wanted[1], wanted[2],
+                        wanted[3], sample_text(wanted)));
+        const auto declared = job_.dataset.spans.find("labels");
+        error.notes.push_back(
+            {declared == job_.dataset.spans.end() ? job_.dataset.span : declared->second,
+             "the dataset is here"});
+        error.help = fmt::format("end with `- conv2d: {{filters: {}, kernel: 1}}` and `- softmax`",
+                                 wanted[1]);
     }
 
     /// Cross entropy is the logarithm of a probability: of anything else it is a number without

@@ -142,6 +142,8 @@ class Writer {
         if (dataset.type == "synthetic") {
             field("  ", "dataset.", "shape", dataset.shape, spans);
             field("  ", "dataset.", "classes", dataset.classes, spans);
+            field("  ", "dataset.", "labels",
+                  std::string(dataset.label_shape.empty() ? "sample" : "pixel"), spans);
         }
         for (const auto& [key, content] : dataset.attributes)
             field("  ", "dataset.", key, content, spans);

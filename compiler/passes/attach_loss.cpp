@@ -61,6 +61,7 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
         Node rows = *last;
         rows.inputs = {predictions};
         predictions = emit(r, std::move(rows), graph.value(old_predictions).name)[0];
+        r.replace(old_predictions, predictions);
     }
     const ValueId known = find_input(graph, "labels");
     const std::int64_t rows = r.graph().type(predictions).dims[0];
