@@ -26,7 +26,9 @@ bool does_nothing(const Graph& graph, const Node& node) {
         return all_of_them(window.kernel, 1) && all_of_them(window.stride, 1) &&
                window.padding == std::array<std::int64_t, 4>{} && node.outputs.size() == 1;
     }
-    if (node.op == "add" || node.op == "concat") return node.inputs.size() == 1;
+    if (node.op == "identity") return true;
+    if (node.op == "add" || node.op == "multiply" || node.op == "concat")
+        return node.inputs.size() == 1;
     if (node.op == "flatten") return graph.type(node.inputs[0]).dims.size() == 2;
     if (is_relu(node)) {
         const Node* before = producer(graph, node.inputs[0]);

@@ -103,6 +103,9 @@ void Interpreter::bind(const Node& node, Kernels kernels) {
     problem.attributes = node.attributes;
     if (!expression.empty()) problem.attributes["expression"] = expression;
     problem.dtype = kernels::DType::f64;
+    for (const auto* values : {&node.inputs, &node.outputs})
+        for (const ValueId id : *values)
+            if (graph_.type(id).dtype == plan::DType::f32) problem.dtype = kernels::DType::f32;
     problem.isa = kernels == Kernels::reference ? kernels::Isa::baseline : kernels::host_isa();
     std::vector<const void*> sources;
     std::vector<void*> destinations;

@@ -31,7 +31,7 @@ def declared(name, tensor, frozen):
     return f"@{name}: {kind}[{shape}]" + (" frozen" if name in frozen else "")
 
 
-def case(name, body, operands, forward, frozen=(), phase="training", tolerance=1e-10, updates=None):
+def case(name, body, operands, forward, frozen=(), phase="training", tolerance=1e-10, updates=None, float_tolerance=None):
     """`body`: the nodes, reading @NAME for floating operands and %NAME for integers, the result being %y (or %loss).
     `forward`: from the operands, by name, to the result. `frozen`: operands without a gradient.
     `updates`: from the operands to the states after the step, a dictionary (states are frozen operands)."""
@@ -51,6 +51,8 @@ def case(name, body, operands, forward, frozen=(), phase="training", tolerance=1
         "values": {key: plain(value) for key, value in operands.items()},
         "outputs": {output: plain(result)},
     }
+    if float_tolerance:
+        noted["float_tolerance"] = float_tolerance
     if phase == "training":
         if output == "loss":
             result.backward()
