@@ -28,6 +28,11 @@ std::size_t utf8_length(std::string_view text) {
     return 0;
 }
 
+// Stands for itself between quotes.
+bool is_plain(char c) {
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
+
 template <class T>
 void append_list(std::string& out, const std::vector<T>& values) {
     out += '[';
@@ -44,6 +49,14 @@ void append_json(std::string& out, std::string_view text) {
     out += '"';
     for (std::size_t i = 0; i < text.size();) {
         char c = text[i];
+        std::size_t plain = i;
+        while (plain < text.size() && is_plain(text[plain]))
+            ++plain;
+        if (plain > i) {
+            out.append(text, i, plain - i);
+            i = plain;
+            continue;
+        }
         if (c == '"' || c == '\\') {
             out += '\\';
             out += c;
@@ -53,9 +66,6 @@ void append_json(std::string& out, std::string_view text) {
             ++i;
         } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
             fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
-            ++i;
-        } else if (static_cast<unsigned char>(c) < 0x80) {
-            out += c;
             ++i;
         } else if (std::size_t length = utf8_length(text.substr(i))) {
             out.append(text, i, length);

@@ -103,18 +103,28 @@ class Writer {
 }  // namespace
 
 std::string to_json(const Plan& plan) {
-    std::string body = " ";
-    Writer writer(body, 1);
-    visit_fields(writer, plan);
-    body += "}\n";
-    XXH128_canonical_t digest;
-    XXH128_canonicalFromHash(&digest, XXH3_128bits(body.data(), body.size()));
+    // The first line has the same length in every plan but for the version, so that the text, which
+    // may have gigabytes, is written in place and never copied.
     std::string text =
         fmt::format(R"({{"format": "dtnn-plan", "version": {}, "checksum": "xxh3:)", kVersion);
-    for (unsigned char byte : digest.digest)
-        fmt::format_to(std::back_inserter(text), "{:02x}", byte);
+    const std::size_t digits = text.size();
+    text.append(2 * sizeof(XXH128_canonical_t), '0');
     text += "\",\n";
-    return text + body;
+    const std::size_t first_line = text.size();
+    std::size_t steps = 0;
+    for (const Program& program : plan.programs)
+        steps += program.steps.size() + program.prologue.size();
+    text.reserve(first_line + 900 * (steps + plan.layers.size() + plan.parameters.size()));
+    text += ' ';
+    Writer writer(text, 1);
+    visit_fields(writer, plan);
+    text += "}\n";
+    XXH128_canonical_t digest;
+    XXH128_canonicalFromHash(&digest,
+                             XXH3_128bits(text.data() + first_line, text.size() - first_line));
+    for (std::size_t i = 0; i < sizeof digest.digest; ++i)
+        fmt::format_to(text.data() + digits + 2 * i, "{:02x}", digest.digest[i]);
+    return text;
 }
 
 }  // namespace dtnn::plan
