@@ -121,6 +121,24 @@ void add_images(std::vector<Item>& items) {
             {src, channel, channel}, relu);
         add("batch_norm_inference", {src, channel, channel, channel, channel}, {src},
             {{"epilogue", std::string("relu")}});
+        const TensorDesc number = image({1, dims[1], dims[2], dims[3]});
+        const TensorDesc sample = plain({dims[0]}), group = plain({dims[0], 8});
+        const TensorDesc every_pixel = plain({dims[0] * dims[2] * dims[3]});
+        const Attributes samples{{"affine", true}, {"statistics", true}};
+        Attributes pixels = samples, groups = samples;
+        pixels["axis"] = std::string("channels");
+        groups["groups"] = std::int64_t(8);
+        add("layer_norm", {src, number, number}, {src, sample, sample}, samples);
+        add("layer_norm_backward", {src, src, sample, sample, number}, {src, number, number},
+            samples);
+        add("layer_norm", {src, channel, channel}, {src, every_pixel, every_pixel}, pixels);
+        add("layer_norm_backward", {src, src, every_pixel, every_pixel, channel},
+            {src, channel, channel}, pixels);
+        add("group_norm", {src, channel, channel}, {src, group, group}, groups);
+        add("group_norm_backward", {src, src, group, group, channel}, {src, channel, channel},
+            groups);
+        add("local_response_norm", {src}, {src});
+        add("local_response_norm_backward", {src, src}, {src});
         add("reorder", {plain(dims)}, {src});
         add("concat", {dst, dst}, {image({half[0], 2 * half[1], half[2], half[3]})});
         add("slice", {src}, {image({dims[0], dims[1] / 2, dims[2], dims[3]})},
@@ -137,6 +155,9 @@ void add_rows(std::vector<Item>& items) {
         {"64x10", {"softmax_cross_entropy", DType::f32, {scores, labels}, {one, scores}, {}}});
     items.push_back(
         {"64x10", {"softmax_cross_entropy_backward", DType::f32, {scores, labels}, {scores}, {}}});
+    items.push_back({"64x10", {"log_softmax", DType::f32, {scores}, {scores}, {}}});
+    items.push_back(
+        {"64x10", {"log_softmax_backward", DType::f32, {scores, scores}, {scores}, {}}});
     items.push_back({"64x10", {"categorical_accuracy", DType::f32, {scores, labels}, {one}, {}}});
     for (const std::int64_t count : {200000, 15000000}) {
         const TensorDesc w = plain({count});
