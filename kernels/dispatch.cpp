@@ -5,8 +5,8 @@
 #include "kernels/batch_norm.hpp"
 #include "kernels/channel_scale.hpp"
 #include "kernels/conv2d.hpp"
-#include "kernels/copy.hpp"
 #include "kernels/conv2d_transpose.hpp"
+#include "kernels/copy.hpp"
 #include "kernels/dense.hpp"
 #include "kernels/dropout.hpp"
 #include "kernels/elementwise.hpp"
@@ -14,10 +14,10 @@
 #include "kernels/loss.hpp"
 #include "kernels/norm.hpp"
 #include "kernels/pool2d.hpp"
+#include "kernels/resample.hpp"
 #include "kernels/softmax.hpp"
 #include "kernels/update.hpp"
 
-#include "kernels/resample.hpp"
 namespace dtnn::kernels {
 
 // The functions behind the catalogue's lines: the naive ones once, the others in a namespace per

@@ -30,9 +30,9 @@ bool does_nothing(const Graph& graph, const Node& node) {
     if (node.op == "add" || node.op == "multiply" || node.op == "concat")
         return node.inputs.size() == 1;
     if (node.op == "flatten") return graph.type(node.inputs[0]).dims.size() == 2;
+    if (keeps_everything(graph, node)) return true;
     if (is_relu(node)) {
         const Node* before = producer(graph, node.inputs[0]);
-    if (keeps_everything(graph, node)) return true;
         return before && is_relu(*before);
     }
     return false;
