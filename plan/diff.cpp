@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "plan/align_layers.hpp"
 #include "plan/diff_layers.hpp"
@@ -87,11 +88,49 @@ void lay_to_order(std::vector<Change>& changes) {
         }
 }
 
+// `same` and the cells that it comes to here are two ways to write one padding. The steps know the
+// cells; a plan without them says nothing, and the change stays one of the mathematics.
+void lay_to_cells(const Plan& a, const Plan& b, const LayerNames& names,
+                  std::vector<Change>& changes) {
+    auto is_padding = [](const Change& change) {
+        return change.section == "layers" && change.action == Action::changed &&
+               change.what.ends_with(".padding");
+    };
+    if (std::none_of(changes.begin(), changes.end(), is_padding)) return;
+    auto cells_of = [](const Plan& plan, auto name_of_layer) {
+        std::unordered_map<std::string, AttributeValue> cells;
+        if (const Program* train = find_program(plan, "train"))
+            for (const Step& step : train->steps)
+                if (auto padding = step.attributes.find("padding");
+                    padding != step.attributes.end() && step.layer >= 0 && step.phase == "forward")
+                    cells.emplace(
+                        name_of_layer(plan.layers[static_cast<std::size_t>(step.layer)].name),
+                        padding->second);
+        return cells;
+    };
+    auto before = cells_of(a, [&](const std::string& name) {
+        auto found = names.find(name);
+        return found == names.end() ? std::string() : found->second;
+    });
+    auto after = cells_of(b, [](const std::string& name) { return name; });
+    for (Change& change : changes) {
+        if (!is_padding(change)) continue;
+        bool same = std::all_of(
+            change.members.begin(), change.members.end(), [&](const std::string& layer) {
+                auto s = before.find(layer), t = after.find(layer);
+                return s != before.end() && t != after.end() && s->second == t->second;
+            });
+        if (!same) continue;
+        change.meaning = Meaning::performance;
+        change.reason = "both come to the same cells around the image";
+    }
+}
+
 bool same_computation(const Plan& a, const Plan& b, const LayerDifference& layers) {
     auto is_field = [](const Change& change) { return change.action != Action::renamed; };
     const Training &s = a.training, &t = b.training;
-    return std::tie(s.loss, s.metrics, s.optimizer, s.optimizer_attributes) ==
-               std::tie(t.loss, t.metrics, t.optimizer, t.optimizer_attributes) &&
+    return std::tie(s.loss, s.optimizer, s.optimizer_attributes) ==
+               std::tie(t.loss, t.optimizer, t.optimizer_attributes) &&
            std::none_of(layers.chosen.begin(), layers.chosen.end(), is_field) &&
            a.dataset.shape == b.dataset.shape && a.dataset.classes == b.dataset.classes;
 }
@@ -103,7 +142,8 @@ int rank_of(const Change& change) {
         "settings", "layers",     "connections",  "target", "passes",   "numbering",
         "shapes",   "parameters", "first values", "data",   "schedule", "fusion",
         "kernels",  "layouts",    "work",         "memory"};
-    int rank = 0;
+    // Settings that only name things, or only speed them, after what is chosen of the network.
+    int rank = change.chosen && change.meaning == Meaning::performance ? 50 : 0;
     if (change.chosen) {
         for (const char* section : kChosen) {
             if (change.section == section) return rank;
@@ -157,6 +197,7 @@ std::vector<Change> diff(const Plan& a, const Plan& b) {
     drop_told(changes);
     lay_to_parameters(changes);
     lay_to_order(changes);
+    lay_to_cells(a, b, names, changes);
     std::stable_sort(changes.begin(), changes.end(),
                      [](const Change& x, const Change& y) { return rank_of(x) < rank_of(y); });
     return changes;

@@ -45,7 +45,8 @@ struct Change {
     std::vector<std::string> programs;  ///< fusion and kernels: in which programs
 };
 
-/// Chosen facts first, then the consequences, by section in the order above.
+/// Chosen facts first, those of the mathematics before the others, then the consequences, by
+/// section in the order above.
 std::vector<Change> diff(const Plan& a, const Plan& b);
 
 bool changes_mathematics(const std::vector<Change>& changes);

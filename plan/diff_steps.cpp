@@ -12,8 +12,8 @@ namespace dtnn::plan {
 
 namespace {
 
-constexpr const char* kFusion = "operators are fused otherwise";
-constexpr const char* kNetwork = "the steps follow from layers, loss, optimizer and metrics";
+constexpr const char* kFusion = "the same graph in other steps, or beside other metrics";
+constexpr const char* kNetwork = "the steps follow from layers, loss and optimizer";
 constexpr const char* kKernels = "kernels of one operator compute the same but for rounding";
 constexpr const char* kBatches = "batches follow from batch size and number of samples";
 constexpr const char* kDropout = "what is dropped is drawn by the layer's place in the list";

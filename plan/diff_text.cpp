@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "plan/diff_words.hpp"
 #include "plan/json_text.hpp"
@@ -16,6 +17,7 @@ constexpr const char* kDim = "\x1b[2m";
 constexpr const char* kPlain = "\x1b[0m";
 
 constexpr std::size_t kMostInHeadline = 3;
+constexpr std::size_t kMostOfLayers = 2;
 
 struct Counts {
     std::size_t mathematics = 0, performance = 0, consequences = 0;
@@ -30,19 +32,53 @@ Counts count(const std::vector<Change>& changes) {
     return counts;
 }
 
+bool is_of_layers(const Change& change) {
+    return change.section == "layers" || change.section == "connections";
+}
+
+// "+ 24 layers, - 3 layers, 5 layers changed": many facts about layers in one.
+std::string layers_in_short(const std::vector<const Change*>& facts) {
+    std::size_t added = 0, removed = 0;
+    std::set<std::string> changed;
+    for (const Change* change : facts) {
+        if (change->action == Action::added)
+            added += change->members.size();
+        else if (change->action == Action::removed)
+            removed += change->members.size();
+        else
+            changed.insert(change->members.begin(), change->members.end());
+    }
+    std::vector<std::string> parts;
+    auto part = [&](const char* form, std::size_t count) {
+        if (count > 0)
+            parts.push_back(fmt::format(fmt::runtime(form), count, count == 1 ? "" : "s"));
+    };
+    part("+ {} layer{}", added);
+    part("- {} layer{}", removed);
+    part("{} layer{} changed", changed.size());
+    return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 // The first chosen facts of one label, then how many more.
 std::string chosen_part(const std::vector<Change>& changes, Meaning meaning) {
+    std::vector<const Change*> layers;
+    for (const Change& change : changes)
+        if (change.chosen && change.meaning == meaning && is_of_layers(change))
+            layers.push_back(&change);
+    const bool many = layers.size() > kMostOfLayers;
     std::string text;
     std::size_t told = 0, more = 0;
     for (const Change& change : changes) {
         if (!change.chosen || change.meaning != meaning) continue;
+        if (many && is_of_layers(change)) continue;
         if (told == kMostInHeadline)
             ++more;
         else
             text += (told++ ? ", " : "") + short_words(change);
     }
-    if (text.empty()) return "";
     if (more > 0) text += fmt::format(" and {} more", more);
+    if (many) text += (text.empty() ? "" : ", ") + layers_in_short(layers);
+    if (text.empty()) return "";
     return text + (meaning == Meaning::mathematics ? ": mathematics" : ": performance only");
 }
 
@@ -167,10 +203,15 @@ std::string headline(const std::vector<Change>& changes) {
                                                                       : "performance only"));
     if (const Change* change = find(changes, "parameters", "total"))
         parts.push_back("parameters " + range_words(*change));
-    if (const Change* change = find(changes, "work", "forward per sample"))
-        parts.push_back("work " + range_words(*change));
-    if (const Change* change = find(changes, "memory", "arena"))
-        parts.push_back("memory " + range_words(*change));
+    // Where the rounded numbers are the same it does not matter.
+    auto cost = [&](const char* section, const char* what) {
+        const Change* change = find(changes, section, what);
+        if (change &&
+            value_words(change->before, change->unit) != value_words(change->after, change->unit))
+            parts.push_back(std::string(section) + " " + range_words(*change));
+    };
+    cost("work", "forward per sample");
+    cost("memory", "arena");
     if (std::size_t steps = count_steps(changes, "kernels"))
         parts.push_back(fmt::format("{} kernel{} changed", steps, steps == 1 ? "" : "s"));
     return fmt::format("{}", fmt::join(parts, "; "));

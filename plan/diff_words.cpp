@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -15,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostNames = 4;
+constexpr std::size_t kMostNames = 4, kMostScopes = 8;
 
 Json parsed(const std::string& json) {
     return json.empty() ? Json() : Json::parse(json, nullptr, false);
@@ -48,6 +49,7 @@ std::string words(const Json& value) {
         std::string fields = field_words(value["fields"]);
         return words(value["type"]) + (fields.empty() ? "" : " " + fields);
     }
+    if (value.is_object()) return value.empty() ? "nothing" : field_words(value);
     return value.dump();
 }
 
@@ -86,8 +88,8 @@ std::string percent(const Change& change) {
     if (change.unit == Unit::none || change.before.empty() || change.after.empty()) return "";
     Json before = parsed(change.before), after = parsed(change.after);
     if (!before.is_number() || !after.is_number() || before.get<double>() == 0) return "";
-    double ratio = after.get<double>() / before.get<double>();
-    return fmt::format(" ({:+.1f} %)", (ratio - 1) * 100);
+    double growth = (after.get<double>() / before.get<double>() - 1) * 100;
+    return std::abs(growth) < 0.05 ? "" : fmt::format(" ({:+.1f} %)", growth);
 }
 
 std::string came_or_went(const Change& change) {
@@ -104,11 +106,10 @@ std::string came_or_went(const Change& change) {
 std::string renamed(const Change& change) {
     std::string before = value_words(change.before, Unit::none);
     std::string after = value_words(change.after, Unit::none);
+    if (change.section == "numbering" && change.members.size() == 1)
+        return fmt::format("{} is {} now", before, after);
     if (change.section == "numbering")
-        return fmt::format("{} numbered anew, {} -> {} and on",
-                           change.members.size() == 1
-                               ? "1 layer is"
-                               : count_of_layers(change.members.size()) + " are",
+        return fmt::format("{} layers are numbered anew, from {} -> {} on", change.members.size(),
                            before, after);
     std::string text = before.empty()  ? fmt::format("layers are below {} now", after)
                        : after.empty() ? fmt::format("layers are not below {} any more", before)
@@ -142,6 +143,34 @@ std::string subject(const Change& change) {
                                     change.section == "shapes" ? "layers" : "parameters");
 }
 
+// The part of the two names that names a block around both: "stage_1/basic_2/".
+std::string common_scope(const std::string& a, const std::string& b) {
+    auto differing = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
+    std::size_t slash = a.rfind('/', static_cast<std::size_t>(differing - a.begin()));
+    return slash == std::string::npos ? "" : a.substr(0, slash + 1);
+}
+
+// How many names are below which blocks; empty when some are below none, or there are many.
+std::string scope_words(const std::vector<std::string>& members) {
+    std::vector<std::pair<std::string, std::size_t>> scopes;
+    for (const std::string& name : members) {
+        std::size_t slash = name.rfind('/');
+        if (slash == std::string::npos) return "";
+        std::string scope = scopes.empty() ? "" : common_scope(scopes.back().first, name);
+        if (scope.empty()) {
+            if (scopes.size() == kMostScopes) return "";
+            scopes.emplace_back(name.substr(0, slash + 1), 0);
+        } else {
+            scopes.back().first = scope;
+        }
+        ++scopes.back().second;
+    }
+    std::string text;
+    for (const auto& [scope, count] : scopes)
+        text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", scope, count);
+    return text;
+}
+
 }  // namespace
 
 std::string value_words(const std::string& json, Unit unit) {
@@ -160,8 +189,8 @@ std::string value_words(const std::string& json, Unit unit) {
 
 std::string range_words(const Change& change) {
     if (change.before.empty() && change.after.empty()) return "";
-    if (change.before.empty()) return "+ " + value_words(change.after, change.unit);
-    if (change.after.empty()) return "- " + value_words(change.before, change.unit);
+    if (change.before.empty()) return "(none) -> " + value_words(change.after, change.unit);
+    if (change.after.empty()) return value_words(change.before, change.unit) + " -> (none)";
     std::string before = value_words(change.before, change.unit);
     std::string after = value_words(change.after, change.unit);
     if (change.unit == Unit::bytes || change.unit == Unit::flop) {
@@ -180,25 +209,10 @@ std::string range_words(const Change& change) {
 }
 
 std::string member_words(const std::vector<std::string>& members) {
+    if (members.size() == kMostNames)
+        if (std::string text = scope_words(members); !text.empty()) return text;
     if (members.size() <= kMostNames) return fmt::format("{}", fmt::join(members, ", "));
-    std::vector<std::pair<std::string, std::size_t>> scopes;
-    bool all = true;
-    for (const std::string& name : members) {
-        std::size_t slash = name.find('/');
-        if (slash == std::string::npos) {
-            all = false;
-            break;
-        }
-        std::string scope = name.substr(0, slash + 1);
-        if (scopes.empty() || scopes.back().first != scope) scopes.emplace_back(scope, 0);
-        ++scopes.back().second;
-    }
-    if (all && scopes.size() <= 2 * kMostNames) {
-        std::string text;
-        for (const auto& [scope, count] : scopes)
-            text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", scope, count);
-        return text;
-    }
+    if (std::string text = scope_words(members); !text.empty()) return text;
     return fmt::format("{}, {}, ... {}", members[0], members[1], members.back());
 }
 
@@ -207,6 +221,10 @@ std::string change_words(const Change& change) {
         case Action::added:
         case Action::removed:
             if (change.section == "layers") return came_or_went(change);
+            if (change.section == "fusion")
+                return fmt::format("{} {} in {}: {}", change.action == Action::added ? "+" : "-",
+                                   change.what, fmt::join(change.programs, ", "),
+                                   member_words(change.members));
             break;
         case Action::moved:
             return fmt::format("{} moved: reads {} -> {}", member_words(change.members),

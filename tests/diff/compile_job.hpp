@@ -1,0 +1,35 @@
+#pragma once
+/// Specs in files of a folder of their own, and the plans that they compile to.
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "plan/plan.hpp"
+
+namespace dtnn {
+
+/// A folder that is the current one while the object lives and is removed after it; specs are named
+/// relative to it, so that plans do not depend on where it is.
+class SpecFolder {
+  public:
+    explicit SpecFolder(const std::string& name);
+    ~SpecFolder();
+    SpecFolder(const SpecFolder&) = delete;
+    SpecFolder& operator=(const SpecFolder&) = delete;
+
+    /// Where the tests were started: the root of the project.
+    const std::filesystem::path& home() const { return home_; }
+    static void write(const std::string& file, const std::string& text);
+
+  private:
+    std::filesystem::path home_, folder_;
+};
+
+/// For AVX2 and as many threads as the job says, else two, on every machine. Nothing, and why in
+/// `error`, when the spec is refused.
+std::optional<plan::Plan> compile_job(const std::string& file, std::string& error);
+/// The resolved spec of the file; empty when it is refused.
+std::string resolve_job(const std::string& file);
+
+}  // namespace dtnn

@@ -1,0 +1,105 @@
+// Pairs of specs in tests/golden/diffs and what their comparison says; the README there describes
+// the cases.
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+#include <vector>
+
+#include "plan/diff.hpp"
+#include "tests/diff/compile_job.hpp"
+
+using namespace dtnn;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* kCorpus = "tests/golden/diffs";
+
+struct Case {
+    std::string title;
+    std::string input;  ///< as written, for rewriting
+    std::vector<std::pair<std::string, std::string>> files;
+    std::string expected;
+};
+
+std::vector<Case> read_cases(const fs::path& path) {
+    std::ifstream lines(path, std::ios::binary);
+    std::vector<Case> cases;
+    bool in_expected = false;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("== ")) {
+            cases.emplace_back().title = line.substr(3);
+            in_expected = false;
+            continue;
+        }
+        REQUIRE_MESSAGE(!cases.empty(), path.string() << " does not begin with a case");
+        Case& one = cases.back();
+        if (in_expected) {
+            one.expected += line + "\n";
+        } else if (line == "-----") {
+            in_expected = true;
+        } else {
+            one.input += line + "\n";
+            if (line.starts_with("-- file "))
+                one.files.emplace_back(line.substr(8), "");
+            else if (!one.files.empty())
+                one.files.back().second += line + "\n";
+        }
+    }
+    for (Case& one : cases)
+        while (one.expected.ends_with("\n\n"))
+            one.expected.pop_back();
+    return cases;
+}
+
+std::string run(const Case& one) {
+    SpecFolder folder("dtnn_diff_golden");
+    for (const auto& [file, text] : one.files)
+        SpecFolder::write(file, text);
+    std::string error;
+    auto a = compile_job("a.yaml", error);
+    REQUIRE_MESSAGE(a, one.title << "\n" << error);
+    auto b = compile_job("b.yaml", error);
+    REQUIRE_MESSAGE(b, one.title << "\n" << error);
+    CHECK(plan::diff(*a, *a).empty());
+    std::vector<plan::Change> changes = plan::diff(*a, *b);
+    auto json = nlohmann::json::parse(plan::diff_json(changes));
+    CHECK(json["chosen"].size() + json["consequences"].size() == changes.size());
+    // Back again the same facts were chosen.
+    auto chosen = [](const std::vector<plan::Change>& all) {
+        return std::count_if(all.begin(), all.end(), [](const auto& c) { return c.chosen; });
+    };
+    CHECK(chosen(plan::diff(*b, *a)) == chosen(changes));
+    std::string text = plan::diff_text(changes, "a.yaml", "b.yaml");
+    return text.empty() ? "(no difference)\n" : text;
+}
+
+}  // namespace
+
+TEST_CASE("comparisons say exactly what the corpus says") {
+    const bool rewrite = std::getenv("DTNN_REWRITE_GOLDENS") != nullptr;
+    std::set<std::string> titles;
+    std::vector<fs::path> files;
+    for (const auto& item : fs::directory_iterator(kCorpus))
+        if (item.path().extension() == ".txt") files.push_back(item.path());
+    std::sort(files.begin(), files.end());
+    for (const fs::path& path : files) {
+        std::string rewritten;
+        for (const Case& one : read_cases(path)) {
+            CAPTURE(one.title);
+            CHECK_MESSAGE(titles.insert(one.title).second, "two cases have this title");
+            std::string actual = run(one);
+            if (!rewrite) CHECK_EQ(actual, one.expected);
+            rewritten += (rewritten.empty() ? "== " : "\n== ") + one.title + "\n" + one.input +
+                         "-----\n" + actual;
+        }
+        if (rewrite) std::ofstream(path, std::ios::binary) << rewritten;
+    }
+    CHECK(titles.size() >= 10);
+}
