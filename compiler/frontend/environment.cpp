@@ -138,9 +138,12 @@ FormulaValue formula_value(const plan::AttributeValue& value) {
 std::string describe(const Environment& environment) {
     std::string text;
     for (const auto& [name, binding] : environment.own()) {
-        const auto* word = std::get_if<std::string>(&binding.value);
-        text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name,
-                            word ? *word : describe(binding.value));
+        if (std::holds_alternative<Unknown>(binding.value)) continue;
+        std::string value = describe(binding.value);
+        if (const auto* word = std::get_if<std::string>(&binding.value)) value = *word;
+        if (const auto* list = std::get_if<std::vector<std::int64_t>>(&binding.value))
+            value = fmt::format("[{}]", fmt::join(*list, ", "));
+        text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
     }
     return text;
 }

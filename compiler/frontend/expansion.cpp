@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "compiler/frontend/expansion_check.hpp"
 #include "compiler/frontend/expansion_count.hpp"
 #include "compiler/frontend/expansion_scope.hpp"
+#include "compiler/frontend/expansion_shapes.hpp"
 #include "compiler/frontend/standard_blocks.hpp"
 #include "compiler/frontend/tables.hpp"
-#include "compiler/ops/emit.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -32,9 +34,7 @@ struct Reading {
 class Expander {
   public:
     Expander(const ModelLanguage& language, ModelSpec& model, Diagnostics& diagnostics)
-        : language_(language), model_(model), diagnostics_(diagnostics), names_(diagnostics) {
-        if (model.input_shape.size() == 3) input_shape_ = model.input_shape;
-    }
+        : language_(language), model_(model), diagnostics_(diagnostics), names_(diagnostics) {}
 
     void run(const SourceNode& layers) {
         const int errors = diagnostics_.error_count();
@@ -42,6 +42,7 @@ class Expander {
         scope.given = &names_.given_in(layers);
         const int output = list(layers, kModelInput, language_.parameters(), scope);
         names_.finish(incomplete_);
+        check_unexpanded_lists();
         if (diagnostics_.error_count() != errors || incomplete_) return;
         if (model_.layers.empty())
             diagnostics_.error(Code::out_of_range, layers.span,
@@ -50,6 +51,24 @@ class Expander {
     }
 
   private:
+    /// Blocks that nothing uses, and the sides of choices that nothing takes.
+    void check_unexpanded_lists() {
+        for (const std::string& name : language_.blocks().names()) {
+            const Block& block = *language_.blocks().find(name);
+            if (block.layers && block.span.place.file != kStandardBlocksFile)
+                skipped_.push_back(block.layers);
+        }
+        for (const SourceNode* list : skipped_)
+            if (expanded_.insert(list).second) check_unexpanded(*list, language_, diagnostics_);
+    }
+
+    void met(bool taken, const SourceNode* list) {
+        if (taken)
+            expanded_.insert(list);
+        else if (met_.insert(list).second)
+            skipped_.push_back(list);
+    }
+
     // ---- The walk. Every function takes the source of the layer before and returns its own.
 
     int list(const SourceNode& list, int source, const Environment& environment,
@@ -109,7 +128,7 @@ class Expander {
         const Span& place = reading->head.name ? reading->head.name->span : entry.span;
         names_.set_reader(lookups, index);
         names_.declare(spec.name, index, place);
-        if (reading->sound && counted) infer_shape(*entry.op, spec);
+        if (reading->sound && counted) infer_shape(model_, *entry.op, spec, diagnostics_);
         model_.layers.push_back(std::move(spec));
         return index;
     }
@@ -178,6 +197,7 @@ class Expander {
         own.input = source;
         own.given = &names_.given_in(*entry.block->layers);
         stack_.push_back(entry.block);
+        expanded_.insert(entry.block->layers);
         const int output = list(*entry.block->layers, source, inner, own);
         stack_.pop_back();
         names_.declare(path, output, place);
@@ -195,6 +215,7 @@ class Expander {
         if (!repeat.times || !layers) incomplete_ = true;
         if (head.name) check_layer_name(head.name->text, head.name->span, diagnostics_);
         const std::int64_t times = repeat.times.value_or(1);
+        if (layers) met(times > 0, layers);
         for (std::int64_t i = 0; layers && i < times; ++i) {
             const auto note = [&] {
                 return Note{entry.span, fmt::format("in repetition {} of {} ({} = {})", i + 1,
@@ -235,6 +256,8 @@ class Expander {
             return kUnknownSource;
         }
         const SourceNode* chosen = *condition ? then : otherwise;
+        if (then) met(*condition, then);
+        if (otherwise) met(!*condition, otherwise);
         return chosen ? list(*chosen, source, environment, scope) : source;
     }
 
@@ -378,58 +401,15 @@ class Expander {
         }
     }
 
-    // ---- Shapes, without the batch; empty: unknown after a diagnostic.
-
-    const plan::Dims& shape(int source) const {
-        if (source == kModelInput) return input_shape_;
-        return source < 0 ? no_shape_ : model_.layers[static_cast<std::size_t>(source)].shape;
-    }
-
-    void infer_shape(const OpDef& op, LayerSpec& spec) {
-        std::vector<Type> types;
-        for (const int source : spec.sources) {
-            const plan::Dims& sample = shape(source);
-            if (sample.empty()) return;
-            Type& type = types.emplace_back();
-            type.dims.reserve(sample.size() + 1);
-            type.dims.push_back(1);
-            type.dims.insert(type.dims.end(), sample.begin(), sample.end());
-        }
-        if (types.empty()) return;
-        for (Type& parameter : parameter_types(op, types.front(), spec.fields))
-            types.push_back(std::move(parameter));
-        plan::Attributes attributes = spec.fields;
-        std::vector<Type> results;
-        if (const auto error = infer(op, types, attributes, results))
-            report(spec, *error);
-        else
-            spec.shape.assign(results.front().dims.begin() + 1, results.front().dims.end());
-    }
-
-    void report(const LayerSpec& spec, const ShapeError& shape_error) {
-        const auto field = spec.spans.find(shape_error.field);
-        Diagnostic& error = diagnostics_.error(
-            Code::shape_error, field == spec.spans.end() ? spec.span : field->second,
-            shape_error.text);
-        for (const int source : spec.sources) {
-            const std::string text = fmt::format("{}", fmt::join(shape(source), "x"));
-            if (source == kModelInput) {
-                error.notes.push_back(
-                    {model_.input_span, fmt::format("the model's input is {}", text)});
-            } else {
-                const LayerSpec& read = model_.layers[static_cast<std::size_t>(source)];
-                error.notes.push_back({read.span, fmt::format("`{}` gives {}", read.name, text)});
-            }
-        }
-        error.help = shape_error.help;
-    }
+    const plan::Dims& shape(int source) const { return shape_of(model_, source); }
 
     const ModelLanguage& language_;
     ModelSpec& model_;
     Diagnostics& diagnostics_;
     LayerNames names_;
-    plan::Dims input_shape_;
-    const plan::Dims no_shape_;
+    std::unordered_set<const SourceNode*> expanded_;  ///< lists that have been
+    std::vector<const SourceNode*> skipped_;          ///< lists that may not have been
+    std::unordered_set<const SourceNode*> met_;       ///< those in skipped_
     bool incomplete_ = false;          ///< an entry was refused, so layers are missing
     std::vector<const Block*> stack_;  ///< of the uses around the entry
     /// Readings of entries without expressions, which are the same in every repetition and use.
@@ -437,16 +417,6 @@ class Expander {
 };
 
 }  // namespace
-
-std::vector<Type> parameter_types(const OpDef& op, const Type& input,
-                                  const plan::Attributes& fields) {
-    std::vector<Type> types;
-    for (const ParameterRule& rule : op.parameters) {
-        plan::Dims dims = rule.dims(input, fields);
-        if (!dims.empty()) types.push_back({input.dtype, std::move(dims), {}});
-    }
-    return types;
-}
 
 void expand_layers(const SourceNode& list, const ModelLanguage& language, ModelSpec& model,
                    Diagnostics& diagnostics) {

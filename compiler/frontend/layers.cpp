@@ -10,26 +10,15 @@
 namespace dtnn::compiler {
 namespace {
 
-/// What other frameworks call our operators, where the words are too different to be near.
+/// Words for what is no operator here; operators' other names are known to did_you_mean.
 struct Synonym {
-    std::string_view word, op;
+    std::string_view word, type;
 };
 constexpr std::array kSynonyms = {
-    Synonym{"linear", "dense"},
-    Synonym{"fully_connected", "dense"},
-    Synonym{"fc", "dense"},
-    Synonym{"convolution", "conv2d"},
-    Synonym{"conv", "conv2d"},
-    Synonym{"residual", "add"},
-    Synonym{"concatenate", "concat"},
-    Synonym{"maxpool", "max_pool2d"},
-    Synonym{"pool", "max_pool2d"},
-    Synonym{"avgpool", "avg_pool2d"},
-    Synonym{"bn", "batch_norm"},
-    Synonym{"inception", "concat"},
     Synonym{"loop", "repeat"},
     Synonym{"for", "repeat"},
     Synonym{"when", "if"},
+    Synonym{"inception", "concat"},
 };
 
 constexpr const char* kShapeHelp = "write `- relu` or `- dense: {units: 10}`";
@@ -191,12 +180,11 @@ std::vector<std::string> entry_names(const Blocks& blocks) {
 
 std::string suggest_type(const std::string& word, const Blocks& blocks) {
     for (const Synonym& synonym : kSynonyms)
-        if (synonym.word == word) return fmt::format("did you mean `{}`?", synonym.op);
-    const std::string near = suggest(word, entry_names(blocks), "");
-    return near.empty()
-               ? fmt::format("the operators are {}; the blocks are {}",
-                             fmt::join(layer_names(), ", "), fmt::join(blocks.names(), ", "))
-               : near;
+        if (synonym.word == word) return fmt::format("did you mean `{}`?", synonym.type);
+    if (const auto near = did_you_mean(word, entry_names(blocks)))
+        return fmt::format("did you mean `{}`?", *near);
+    return fmt::format("`dtnnc explain` lists the operators; the blocks are {}",
+                       fmt::join(blocks.names(), ", "));
 }
 
 bool check_layer_name(const std::string& name, const Span& span, Diagnostics& diagnostics) {

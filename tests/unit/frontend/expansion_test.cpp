@@ -198,6 +198,41 @@ layers: [relu, relu: {name: relu_1}]
     CHECK_EQ(layers_of(job), Lines{"relu_1_ <- input : 1 8 8", "relu_1 <- relu_1_ : 1 8 8"});
 }
 
+TEST_CASE("standard blocks are sound, documented and expand") {
+    for (const SourceEntry& block : standard_blocks().entries) {
+        CAPTURE(block.key);
+        CHECK(block.value.find("description"));
+        for (const SourceEntry& parameter : block.value.find("parameters")->value.entries) {
+            CAPTURE(parameter.key);
+            CHECK(parameter.value.find("doc"));
+        }
+    }
+    const JobSpec job = load(R"(
+input: {shape: [3, 9, 9]}
+defaults: {separable_conv2d: {bias: false}}
+layers:
+  - separable_conv2d: {filters: 32, kernel: [3, 5], stride: 2, padding: same}
+  - squeeze_excite: {ratio: 8, name: se}
+  - squeeze_excite: {reduced: 5, activation: tanh, gate: hard_sigmoid}
+)");
+    CHECK_EQ(
+        layers_of(job),
+        Lines{"separable_conv2d_1/depthwise_conv2d_1 <- input : 3 5 5",
+              "separable_conv2d_1/conv2d_1 <- separable_conv2d_1/depthwise_conv2d_1 : 32 5 5",
+              "se/global_avg_pool2d_1 <- separable_conv2d_1/conv2d_1 : 32 1 1",
+              "se/conv2d_1 <- se/global_avg_pool2d_1 : 4 1 1", "se/relu_1 <- se/conv2d_1 : 4 1 1",
+              "se/conv2d_2 <- se/relu_1 : 32 1 1", "se/sigmoid_1 <- se/conv2d_2 : 32 1 1",
+              "se/multiply_1 <- separable_conv2d_1/conv2d_1 se/sigmoid_1 : 32 5 5",
+              "squeeze_excite_2/global_avg_pool2d_1 <- se/multiply_1 : 32 1 1",
+              "squeeze_excite_2/conv2d_1 <- squeeze_excite_2/global_avg_pool2d_1 : 5 1 1",
+              "squeeze_excite_2/tanh_1 <- squeeze_excite_2/conv2d_1 : 5 1 1",
+              "squeeze_excite_2/conv2d_2 <- squeeze_excite_2/tanh_1 : 32 1 1",
+              "squeeze_excite_2/hard_sigmoid_1 <- squeeze_excite_2/conv2d_2 : 32 1 1",
+              "squeeze_excite_2/multiply_1 <- se/multiply_1 squeeze_excite_2/hard_sigmoid_1 "
+              ": 32 5 5"});
+    CHECK_FALSE(std::get<bool>(job.model.layers[1].fields.at("bias")));
+}
+
 TEST_CASE("a large network expands at once") {
     const auto begin = std::chrono::steady_clock::now();
     const JobSpec job = load(R"(

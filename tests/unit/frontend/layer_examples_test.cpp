@@ -18,8 +18,8 @@ TEST_CASE("every layer's example builds in a model") {
     for (const std::string& name : layer_names()) {
         CAPTURE(name);
         std::ofstream(file) << "kind: model\nname: example\ninput: {shape: [1, 28, 28]}\nlayers:\n"
-                               "  - conv2d: {filters: 4, kernel: 3, padding: same}\n"
-                               "  - conv2d: {filters: 4, kernel: 3, padding: same}\n"
+                               "  - conv2d: {filters: 16, kernel: 3, padding: same}\n"
+                               "  - conv2d: {filters: 16, kernel: 3, padding: same}\n"
                             << (name == "dense" ? "  - flatten\n" : "") << "  " << op(name).example
                             << "\n"
                             << (name == "dense" || name == "flatten" ? "" : "  - flatten\n")
