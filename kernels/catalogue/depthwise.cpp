@@ -5,6 +5,14 @@
 
 namespace dtnn::kernels::predicates {
 
+namespace {
+
+std::int64_t element_bytes(const Problem& problem) {
+    return problem.dtype == DType::f64 ? 8 : 4;
+}
+
+}  // namespace
+
 Refused unless_depthwise(const Problem& problem) {
     if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
     const char* refusal = depthwise_refusal(conv_shape(problem));
@@ -12,13 +20,13 @@ Refused unless_depthwise(const Problem& problem) {
 }
 
 std::int64_t depthwise_workspace(const Problem& problem) {
-    return DepthwiseWorkspace(conv_shape(problem), problem.threads, problem.flag("statistics"))
+    return DepthwiseWorkspace(conv_shape(problem), element_bytes(problem), problem.threads,
+                              problem.flag("statistics"))
         .bytes;
 }
 
 std::int64_t depthwise_outer_workspace(const Problem& problem) {
-    return DepthwiseOuterWorkspace(conv_shape(problem), problem.dtype == DType::f64 ? 8 : 4,
-                                   problem.threads)
+    return DepthwiseOuterWorkspace(conv_shape(problem), element_bytes(problem), problem.threads)
         .bytes;
 }
 

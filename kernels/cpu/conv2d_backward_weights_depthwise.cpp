@@ -1,4 +1,5 @@
-/// conv2d_backward_weights with one filter per channel. For every row of results and every row of
+/// conv2d_backward_weights with one channel a group; with several filters a channel, a row of the
+/// source is copied first, with every number as often. For every row of results and every row of
 /// the kernel, a tile of R neighbouring taps by V vectors of channels is summed in registers along
 /// the row and then added to the thread's weights; these are added in the order of the threads.
 /// Error bound: cells * epsilon * sum of |products|. diff_bias is summed in double from row to row.
@@ -113,19 +114,27 @@ void tap_channels(const TapRow<T>& row, std::int64_t taps) {
     }
 }
 
-/// Row `oh` of sample n, every tap.
+/// Row `oh` of sample n, every tap. `aside` has room for a row of the source as wide as the
+/// filters.
 template <class T>
 void add_row(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t n, std::int64_t oh,
-             T* weights) {
+             T* weights, T* aside) {
     const ConvShape& s = a.shape;
     TapRow<T> row;
-    row.channels = s.channels;
+    row.channels = s.filters;
     row.stride = s.stride_width;
-    row.diff = a.diff_dst + (n * s.out_height + oh) * s.out_width * s.channels;
+    row.diff = a.diff_dst + (n * s.out_height + oh) * s.out_width * s.filters;
     for (std::int64_t kh = 0; kh < s.kernel_height; ++kh) {
         const std::int64_t ih = oh * s.stride_height - s.pad_top + kh * s.dilation_height;
         if (ih < 0 || ih >= s.height) continue;
         row.src = a.src + (n * s.height + ih) * s.width * s.channels;
+        if (const std::int64_t m = s.group_filters(); m > 1) {
+            for (std::int64_t i = 0; i < s.width * s.channels; ++i) {
+                for (std::int64_t j = 0; j < m; ++j)
+                    aside[i * m + j] = row.src[i];
+            }
+            row.src = aside;
+        }
         for (std::int64_t kw = 0; kw < s.kernel_width;) {
             // 5 taps as 3 and 2: one alone would wait for its own sum.
             const std::int64_t left = s.kernel_width - kw;
@@ -138,7 +147,7 @@ void add_row(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t n, std::in
                 if (row.last[r] > s.out_width) row.last[r] = s.out_width;
                 if (row.first[r] > row.last[r]) row.first[r] = row.last[r];
             }
-            row.sums = weights + (kh * s.kernel_width + kw) * s.channels;
+            row.sums = weights + (kh * s.kernel_width + kw) * s.filters;
             tap_channels(row, taps);
             kw += taps;
         }
@@ -177,9 +186,10 @@ void conv2d_backward_weights_depthwise(const Conv2dBackwardWeightsArguments<T>& 
             weights[i] = 0;
         const std::int64_t end = rows * (member + 1) / team.size();
         for (std::int64_t i = rows * member / team.size(); i < end; ++i) {
-            add_row(a, i / s.out_height, i % s.out_height, weights);
+            add_row(a, i / s.out_height, i % s.out_height, weights,
+                    reinterpret_cast<T*>(own(member) + layout.row));
             if (a.diff_bias) {
-                add_bias(a.diff_dst + i * s.out_width * s.channels, s.out_width, s.channels, bias);
+                add_bias(a.diff_dst + i * s.out_width * s.filters, s.out_width, s.filters, bias);
             }
         }
     });

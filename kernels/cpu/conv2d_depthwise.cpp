@@ -1,4 +1,4 @@
-/// conv2d, conv2d_backward_data and conv2d_transpose with one filter per channel: see
+/// conv2d, conv2d_backward_data and conv2d_transpose with one channel a group: see
 /// depthwise_conv.hpp.
 
 #include "kernels/conv2d_transpose.hpp"
@@ -16,14 +16,15 @@ void conv2d_depthwise(const Conv2dArguments<T>& a, ThreadTeam& team) {
               1,        -s.pad_top,   s.dilation_height};
     conv.x = {s.width, s.out_width, s.kernel_width,  s.stride_width,
               1,       -s.pad_left, s.dilation_width};
-    conv.row.channels = s.channels;
+    conv.row.channels = s.filters;
+    conv.repeat = s.group_filters();
     conv.row.src = a.src;
     conv.row.dst = a.dst;
     conv.row.bias = a.bias;
     conv.row.residual = a.residual;
     conv.row.relu = a.relu;
-    depthwise(conv, DepthwiseWorkspace(s, team.size(), a.statistics != nullptr), a.workspace,
-              a.statistics, team);
+    depthwise(conv, DepthwiseWorkspace(s, sizeof(T), team.size(), a.statistics != nullptr),
+              a.workspace, a.statistics, team);
 }
 
 template <class T>
@@ -36,13 +37,16 @@ void conv2d_backward_data_depthwise(const Conv2dBackwardDataArguments<T>& a, Thr
               s.stride_height, s.pad_top, -s.dilation_height};
     conv.x = {s.out_width,    s.width,    s.kernel_width,   1,
               s.stride_width, s.pad_left, -s.dilation_width};
-    conv.row.channels = s.channels;
+    conv.row.channels = s.filters;
+    conv.repeat = s.group_filters();
+    conv.backward = true;
     conv.row.src = a.diff_dst;
     conv.row.dst = a.diff_src;
     conv.row.mask = a.mask;
     conv.row.bias = a.bias;
     conv.row.relu = a.relu;
-    depthwise(conv, DepthwiseWorkspace(s, team.size(), false), a.workspace, nullptr, team);
+    depthwise(conv, DepthwiseWorkspace(s, sizeof(T), team.size(), false), a.workspace, nullptr,
+              team);
 }
 
 template <class T>

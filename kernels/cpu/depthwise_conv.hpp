@@ -1,11 +1,15 @@
 #pragma once
-/// Convolutions with one filter per channel, forward and backward to the data: element by element
+/// Convolutions with one channel a group, forward and backward to the data: element by element
 /// along the channels, so a tile is R results of one row by V vectors of channels, kept in
 /// registers while all taps pass. Every element is summed over its taps in the order of the kernel:
 /// error bound taps * epsilon * sum of |products|, the same bits for any number of threads.
 ///
 /// Backward, the results (cells of diff_src) of a row fall into as many classes as the stride is
 /// wide: cells of a class are reached by the same taps, from neighbouring cells of diff_dst.
+///
+/// With m filters a channel everything is as wide as the filters: forward, the rows of the source
+/// that a row of results reads are copied with every number m times; backward, a row of results is
+/// computed aside, and each m of them are summed.
 
 #include <cstdint>
 
@@ -168,7 +172,33 @@ struct DepthwiseConv {
     DepthwiseAxis y{}, x{};
     const T* weights = nullptr;
     std::int64_t batch = 0;
+    std::int64_t repeat = 1;  ///< filters a channel
+    bool backward = false;
 };
+
+/// to[i*m + j] = from[i].
+template <class T>
+void repeat_each(const T* from, std::int64_t count, std::int64_t m, T* to) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        for (std::int64_t j = 0; j < m; ++j)
+            to[i * m + j] = from[i];
+    }
+}
+
+/// A row of diff_src from the row of m times as many sums; bias, relu and mask as in the tiles.
+template <class T>
+void sum_each(const DepthwiseConv<T>& conv, const T* from, std::int64_t row) {
+    const std::int64_t m = conv.repeat, channels = conv.row.channels / m;
+    const std::int64_t first = row * conv.x.result * channels;
+    for (std::int64_t i = 0; i < conv.x.result * channels; ++i) {
+        T sum = conv.row.bias ? conv.row.bias[i % channels] : T(0);
+        for (std::int64_t j = 0; j < m; ++j)
+            sum += from[i * m + j];
+        if (conv.row.relu && sum < 0) sum = 0;
+        if (conv.row.mask && !(conv.row.mask[first + i] > 0)) sum = 0;
+        conv.row.dst[first + i] = sum;
+    }
+}
 
 /// Lists the taps of class `first` (results first, first + x.down, ...) of row `oh`; returns how
 /// many.
@@ -189,7 +219,9 @@ std::int64_t depthwise_taps(const DepthwiseConv<T>& conv, std::int64_t n, std::i
             std::int64_t last = iw < x.source ? (x.source - 1 - iw) / x.up + 1 : 0;
             if (last > columns) last = columns;
             if (first >= last) continue;
-            taps[count++] = {((n * conv.y.source + ih) * x.source + iw) * channels,
+            const std::int64_t source_row =
+                conv.repeat > 1 && !conv.backward ? kh : n * conv.y.source + ih;
+            taps[count++] = {(source_row * x.source + iw) * channels,
                              conv.weights + (kh * x.kernel + kw) * channels, first, last};
         }
     }
@@ -217,15 +249,33 @@ void depthwise(const DepthwiseConv<T>& conv, const DepthwiseWorkspace& layout, W
         }
         row.source_step = conv.x.up * channels;
         row.result_step = conv.x.down * channels;
+        T* const aside =
+            reinterpret_cast<T*>(workspace.data() + layout.rows + member * layout.rows_per_thread);
+        const bool repeats = conv.repeat > 1 && !conv.backward;
+        const bool sums = conv.repeat > 1 && conv.backward;
+        if (repeats) row.src = aside;
+        if (sums) {
+            row.dst = aside;
+            row.bias = row.mask = nullptr;
+            row.relu = false;
+        }
         const std::int64_t end = rows * (member + 1) / team.size();
         for (std::int64_t i = rows * member / team.size(); i < end; ++i) {
             const std::int64_t n = i / conv.y.result, oh = i % conv.y.result;
+            for (std::int64_t kh = 0; repeats && kh < conv.y.kernel; ++kh) {
+                std::int64_t ih = 0;
+                if (!conv.y.whole(oh, kh, ih) || ih < 0 || ih >= conv.y.source) continue;
+                const std::int64_t wide = conv.x.source * channels;
+                repeat_each(conv.row.src + (n * conv.y.source + ih) * (wide / conv.repeat),
+                            wide / conv.repeat, conv.repeat, aside + kh * wide);
+            }
             for (std::int64_t part = 0; part < conv.x.down && part < conv.x.result; ++part) {
                 const std::int64_t columns = (conv.x.result - part - 1) / conv.x.down + 1;
                 const std::int64_t count = depthwise_taps(conv, n, oh, part, columns, taps);
-                row.result = (i * conv.x.result + part) * channels;
+                row.result = ((sums ? 0 : i * conv.x.result) + part) * channels;
                 depthwise_row(row, taps, count, edge, columns);
             }
+            if (sums) sum_each(conv, aside, i);
         }
     });
     if (!statistics) return;
