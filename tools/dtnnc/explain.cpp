@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/tables.hpp"
 #include "compiler/frontend/value_reader.hpp"
+#include "compiler/ops/initializers.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/support/diagnostics.hpp"
@@ -105,6 +106,11 @@ std::string explain_code(const CodeInfo& code) {
                        code.mend);
 }
 
+std::string explain_initializer(std::string_view name) {
+    return fmt::format("{} - an initializer\n\n{}\n\nnumbers:\n{}", name, initializer_doc(name),
+                       field_lines(*initializer_table(name)));
+}
+
 std::string explain_pass(const PassInfo& pass) {
     return fmt::format(
         "{} - a pass of the compiler\n\n{}\n{}", pass.name, pass.doc,
@@ -159,6 +165,7 @@ std::vector<std::string> sections(const std::string& word) {
     std::replace(plain.begin(), plain.end(), '-', '_');
     if (const KindInfo* kind = find_kind(word)) found.push_back(explain_kind(*kind));
     if (const OpDef* op = find_op(plain)) found.push_back(explain_operator(*op));
+    if (initializer_table(plain)) found.push_back(explain_initializer(plain));
     if (optimizer_table(word)) found.push_back(explain_optimizer(word));
     for (const CodeInfo& code : all_codes())
         if (code.name == plain) found.push_back(explain_code(code));
@@ -191,6 +198,8 @@ std::vector<std::string> all_words() {
         words.insert(dashed(code.name));
     for (const PassInfo& pass : all_passes())
         words.emplace(pass.name);
+    for (const std::string_view name : initializer_names())
+        words.emplace(name);
     words.emplace(in_place_pass().name);
     for (const kernels::KernelInfo& kernel : kernels::catalogue())
         words.insert(fmt::format("{}.{}", kernel.op, kernel.name));
