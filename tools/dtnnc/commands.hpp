@@ -49,6 +49,26 @@ int diff(const std::string& a, const std::string& b, const CommonOptions& option
 /// Every mistake in the specs, nothing written: silent and 0 when there is none.
 int check(const std::vector<std::string>& specs, const CommonOptions& options);
 
+/// The same for every combination of `sweeps` ("path=v1,v2"): compile writes a folder of plans with
+/// an index.json, `output` or NAME-sweep, whole or not at all, and prints a table of them; summary
+/// prints the table only. A mistake names the combinations that have it.
+int compile_sweep(const std::string& spec, const std::string& output,
+                  const std::vector<std::string>& sweeps, const CompileOptions& compile,
+                  const CommonOptions& options);
+int check_sweep(const std::vector<std::string>& specs, const std::vector<std::string>& sweeps,
+                const CommonOptions& options);
+int summary_sweep(const std::string& spec, const std::vector<std::string>& sweeps,
+                  const CommonOptions& options);
+
+/// The resolved document of any spec, to `output` or standard output; `origins` is comment (every
+/// value says where it comes from) or none. As JSON: the values with their origins.
+int resolve(const std::string& spec, const std::string& output, const std::string& origins,
+            const CommonOptions& options);
+
+/// Every setting of a job or plan outside its layers: value, unit, origin, what it is. Formats:
+/// text, markdown, csv, json.
+int settings(const std::string& spec_or_plan, const CommonOptions& options);
+
 /// What the product knows about a word: an operator, a field, a kind, a diagnostic, a pass or a
 /// kernel.
 int explain(const std::string& word, const CommonOptions& options);

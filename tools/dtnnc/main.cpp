@@ -42,9 +42,12 @@ void complete_spec_path(std::vector<std::string>& path) {
             path.push_back(found.string());
 }
 
-void add_common(CLI::App& command, CommonOptions& options, bool specs) {
-    command.add_option("--format", options.format, "Form of what is printed: text or json")
-        ->check(CLI::IsMember({"text", "json"}));
+void add_common(CLI::App& command, CommonOptions& options, bool specs,
+                const std::vector<std::string>& formats = {"text", "json"}) {
+    command
+        .add_option("--format", options.format,
+                    fmt::format("Form of what is printed: {}", fmt::join(formats, ", ")))
+        ->check(CLI::IsMember(formats));
     command.add_option("--color", options.color, "auto, always or never; auto obeys NO_COLOR")
         ->check(CLI::IsMember({"auto", "always", "never"}));
     if (!specs) return;
@@ -65,9 +68,20 @@ void add_common(CLI::App& command, CommonOptions& options, bool specs) {
         ->take_all();
 }
 
+void add_sweep(CLI::App& command, std::vector<std::string>& sweeps) {
+    command
+        .add_option("--sweep", sweeps,
+                    "Sets a field to several values in turn: training.batch_size=32,64; given "
+                    "again, every combination")
+        ->allow_extra_args(false)
+        ->take_all();
+}
+
 void add_compile(CLI::App& command, CompileOptions& compile, std::string& output) {
-    command.add_option("-o,--output", output,
-                       "File of the plan, - for standard output; default NAME.plan.json");
+    command.add_option(
+        "-o,--output", output,
+        "File of the plan, - for standard output; default NAME.plan.json; with --sweep "
+        "the folder of the plans, default NAME-sweep");
     command.add_option("--target", compile.target, "Device: cpu");
     command.add_option("--isa", compile.isa,
                        "Instruction set: baseline, avx2 or avx512; default this machine's best");
@@ -112,28 +126,47 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     CommonOptions options;
     CompileOptions compile_options;
-    std::vector<std::string> specs;
+    std::vector<std::string> specs, sweeps;
     std::string first, second, output;
 
     CLI::App* check_command = app.add_subcommand("check", "Finds every mistake in specs");
     check_command->add_option("SPEC", specs, "Files to check")->required();
     add_common(*check_command, options, true);
+    add_sweep(*check_command, sweeps);
 
     CLI::App* compile_command = app.add_subcommand("compile", "Writes the plan of a job");
     compile_command->add_option("SPEC", first, "The job, or a model alone")->required();
     add_common(*compile_command, options, true);
     add_compile(*compile_command, compile_options, output);
+    add_sweep(*compile_command, sweeps);
 
     CLI::App* summary_command =
         app.add_subcommand("summary", "Prints the layer table, parameters, memory and work");
     summary_command->add_option("SPEC|PLAN", first, "A job, a model or a plan")->required();
     add_common(*summary_command, options, true);
+    add_sweep(*summary_command, sweeps);
 
     CLI::App* diff_command = app.add_subcommand(
         "diff", "Compares two jobs by what their difference means: 0 same, 1 different, 2 trouble");
     diff_command->add_option("A", first, "A spec or a plan")->required();
     diff_command->add_option("B", second, "A spec or a plan")->required();
     add_common(*diff_command, options, true);
+
+    CLI::App* resolve_command = app.add_subcommand(
+        "resolve", "Prints a spec with everything said, and where each value comes from");
+    resolve_command->add_option("SPEC", first, "A spec of any kind")->required();
+    resolve_command->add_option("-o,--output", output,
+                                "File of the document; default standard output");
+    std::string origins = "comment";
+    resolve_command
+        ->add_option("--origins", origins, "comment: beside each value; none: only the document")
+        ->check(CLI::IsMember({"comment", "none"}));
+    add_common(*resolve_command, options, true);
+
+    CLI::App* settings_command =
+        app.add_subcommand("settings", "Lists every setting of a job outside its layers");
+    settings_command->add_option("SPEC|PLAN", first, "A job, another spec or a plan")->required();
+    add_common(*settings_command, options, true, {"text", "markdown", "csv", "json"});
 
     CLI::App* explain_command = app.add_subcommand(
         "explain", "Explains an operator, a field, a pass, a diagnostic or a kernel");
@@ -147,10 +180,17 @@ int run(int argc, char** argv) {
         return app.exit(error) == 0 ? kDone : kUsage;
     }
     complete_spec_path(options.spec_path);
+    if (!sweeps.empty()) {
+        if (check_command->parsed()) return check_sweep(specs, sweeps, options);
+        if (summary_command->parsed()) return summary_sweep(first, sweeps, options);
+        return compile_sweep(first, output, sweeps, compile_options, options);
+    }
     if (check_command->parsed()) return check(specs, options);
     if (compile_command->parsed()) return compile(first, output, compile_options, options);
     if (summary_command->parsed()) return summary(first, options);
     if (diff_command->parsed()) return diff(first, second, options);
+    if (resolve_command->parsed()) return resolve(first, output, origins, options);
+    if (settings_command->parsed()) return settings(first, options);
     return explain(first, options);
 }
 

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Sweeps: every combination of several values, checked together, written together or not at all."""
+
+import json
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from commands import CommandTest
+
+
+class Sweep(CommandTest):
+    SWEEPS = ("--sweep", "training.batch_size=32,64", "--sweep", "model.layers.0.conv2d.kernel=3,[3,5],1")
+
+    def test_a_plan_for_every_combination_and_an_index(self):
+        process = self.expect(self.dtnnc("compile", "tiny.yaml", *self.SWEEPS), 0)
+        index = json.loads(self.read("tiny-sweep/index.json"))
+        self.assertEqual(index["version"], 1)
+        self.assertEqual(index["spec"], "tiny.yaml")
+        self.assertEqual(index["settings"], [])
+        # The first sweep changes slowest.
+        kernels = ["3", "[3,5]", "1"]
+        self.assertEqual([plan["settings"] for plan in index["plans"]],
+                         [[f"training.batch_size={batch}", f"model.layers.0.conv2d.kernel={kernel}"]
+                          for batch in ("32", "64") for kernel in kernels])
+        files = [plan["file"] for plan in index["plans"]]
+        self.assertEqual(sorted(os.listdir(self.path("tiny-sweep"))), sorted(files + ["index.json"]))
+        for plan in index["plans"]:
+            self.assertRegex(plan["file"], r"^[A-Za-z0-9][A-Za-z0-9._+-]*\.plan\.json$")
+            self.assertIn(plan["file"], process.stdout)
+            summary = json.loads(self.expect(self.dtnnc("summary", "tiny-sweep/" + plan["file"], "--format", "json"),
+                                             0).stdout)
+            self.assertEqual(summary["parameters"]["total"], plan["parameters"])
+            self.assertGreater(plan["arena_bytes"], 0)
+            self.assertGreater(plan["train_step_flops"], plan["forward_flops_per_sample"])
+        # A plan of a sweep is the plan of its settings.
+        settings = [word for setting in index["plans"][4]["settings"] for word in ("--set", setting)]
+        alone = self.compile(*settings)
+        with open(alone, encoding="utf-8") as file:
+            self.assertEqual(file.read(), self.read("tiny-sweep/" + files[4]))
+
+    def test_output_as_json_is_the_index(self):
+        process = self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "out", "--format", "json", "--set",
+                                         "training.epochs=3", *self.SWEEPS), 0)
+        self.assertEqual(process.stdout, self.read("out/index.json"))
+        self.assertEqual(json.loads(process.stdout)["settings"], ["training.epochs=3"])
+        summary = json.loads(self.expect(self.dtnnc("summary", "tiny.yaml", "--format", "json", *self.SWEEPS),
+                                         0).stdout)
+        self.assertEqual([plan["arena_bytes"] for plan in summary["plans"]],
+                         [plan["arena_bytes"] for plan in json.loads(process.stdout)["plans"]])
+        self.assertEqual({plan["file"] for plan in summary["plans"]}, {None})
+
+    def test_a_mistake_in_one_combination_writes_nothing(self):
+        sweeps = ("--sweep", "training.batch_size=32,0", "--sweep", "training.epochs=1,2")
+        for command in ("check", "compile", "summary"):
+            process = self.expect(self.dtnnc(command, "tiny.yaml", *sweeps), 3, "batch_size", "out-of-range",
+                                  "in 2 of the 4 combinations, first in training.batch_size=0, training.epochs=1")
+            self.assertEqual(process.stderr.count("error:"), 1)
+        self.expect(self.dtnnc("check", "tiny.yaml", "--sweep", "training.epochs=1,x"), 3,
+                    "in the combination training.epochs=x")
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--memory-budget", "500KiB", "--sweep",
+                               "training.batch_size=1,256"), 4, "in the combination training.batch_size=256")
+        self.assertEqual(os.listdir(self.folder), ["tiny.yaml"])
+
+    def test_check_writes_and_says_nothing(self):
+        process = self.expect(self.dtnnc("check", "tiny.yaml", *self.SWEEPS), 0)
+        self.assertEqual(process.stdout + process.stderr, "")
+        self.assertEqual(os.listdir(self.folder), ["tiny.yaml"])
+
+    def test_sweeps_that_cannot_be_made_are_usage_errors(self):
+        for sweep, text in (("training.epochs", "path=value"), ("=1,2", "path=value"),
+                            ("training.epochs=1,,2", "empty"), ("training.epochs=", "empty"),
+                            ("training.epochs=1,2,1", "1 is given twice")):
+            self.expect(self.dtnnc("compile", "tiny.yaml", "--sweep", sweep), 2, text)
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--sweep", "training.epochs=1", "--sweep",
+                               "training.epochs=2"), 2, "swept twice")
+        many = ",".join(str(i) for i in range(1, 41))
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--sweep", "training.epochs=" + many, "--sweep",
+                               "training.batch_size=" + many), 2, "40 x 40 = 1600 combinations; the most is 1000")
+        self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "-", *self.SWEEPS), 2, "folder")
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--emit", "forward", *self.SWEEPS), 2, "--emit")
+        self.expect(self.dtnnc("summary", self.compile(), *self.SWEEPS), 2, "is a plan")
+
+    def test_files_have_names_of_their_own(self):
+        # `a/b` and `a_b` would be one name; so would A and a where case does not count.
+        self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "out", "--sweep", "dataset.name='a-b',a-b,A-b",
+                               "--sweep", "name=x,y", "--sweep", "training.name=p,q"), 0)
+        files = os.listdir(self.path("out"))
+        self.assertEqual(len({name.lower() for name in files}), 13)
+        # Paths with the same end are told apart.
+        self.assertTrue(any("dataset.name-a-b" in name and "training.name-q" in name for name in files), files)
+
+    def test_a_sweeps_own_folder_is_replaced_and_no_other(self):
+        self.expect(self.dtnnc("compile", "tiny.yaml", *self.SWEEPS), 0)
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--sweep", "training.epochs=1,2"), 0)
+        self.assertEqual(sorted(os.listdir(self.path("tiny-sweep"))),
+                         ["epochs-1.plan.json", "epochs-2.plan.json", "index.json"])
+        self.write("tiny-sweep/notes.txt", "mine")
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--sweep", "training.epochs=3,4"), 1, "notes.txt")
+        self.assertEqual(len(os.listdir(self.path("tiny-sweep"))), 4)
+        self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "tiny.yaml", "--sweep", "training.epochs=3,4"), 1,
+                    "no folder")
+        self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "no/such/out", "--sweep", "training.epochs=3,4"), 1,
+                    "no/such/out")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["tiny-sweep", "tiny.yaml"])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
