@@ -311,22 +311,36 @@ TEST_CASE("broken specs never end the program") {
     // Every truncation and many single-byte changes of a sound spec: a diagnostic or a job, never
     // an exception.
     Folder folder;
-    const std::string text = small_job();
+    const std::string language =
+        "kind: model\n"
+        "parameters: {depth: 2, act: relu}\n"
+        "defaults: {conv2d: {bias: false}}\n"
+        "input: {shape: [1, 8, \"${4 * depth}\"]}\n"
+        "blocks:\n"
+        "  unit:\n"
+        "    parameters: {k: integer, s: {type: integer, default: \"${k // 2}\"}}\n"
+        "    layers: [conv2d: {filters: \"${k}\", kernel: 1, stride: \"${s}\"}, \"${act}\"]\n"
+        "layers:\n"
+        "  - repeat: {times: \"${depth}\", name: st, index: i, layers: [unit: {k: \"${i + 2}\"}]}\n"
+        "  - if: {condition: \"${in.channels > 2}\", then: [add: {from: [st_2, st]}], else: "
+        "[tanh]}\n"
+        "  - flatten\n";
     const std::string replacements = "[]{}:,-&*!|>'\"%@`#\t\n 0a";
     int refused = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        for (int change = 0; change < 2; ++change) {
-            std::string broken = text;
-            if (change == 0)
-                broken.resize(at);
-            else
-                broken[at] = replacements[(at * 7) % replacements.size()];
-            Diagnostics diagnostics;
-            check_spec(folder.write("broken.yaml", broken), {}, diagnostics);
-            refused += diagnostics.has_errors() ? 1 : 0;
-            for (const Diagnostic& diagnostic : diagnostics.all())
-                if (!diagnostic.span.place.file.empty()) CHECK_GE(diagnostic.span.place.line, 1);
-        }
-    }
-    CHECK_GT(refused, 500);
+    for (const std::string& text : {small_job(), language})
+        for (std::size_t at = 0; at < text.size(); ++at)
+            for (int change = 0; change < 2; ++change) {
+                std::string broken = text;
+                if (change == 0)
+                    broken.resize(at);
+                else
+                    broken[at] = replacements[(at * 7) % replacements.size()];
+                Diagnostics diagnostics;
+                check_spec(folder.write("broken.yaml", broken), {}, diagnostics);
+                refused += diagnostics.has_errors() ? 1 : 0;
+                for (const Diagnostic& diagnostic : diagnostics.all())
+                    if (!diagnostic.span.place.file.empty())
+                        CHECK_GE(diagnostic.span.place.line, 1);
+            }
+    CHECK_GT(refused, 1000);
 }
