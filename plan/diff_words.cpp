@@ -97,7 +97,11 @@ std::string came_or_went(const Change& change) {
     Json content = parsed(added ? change.after : change.before);
     std::string text = added ? "+ " : "- ";
     std::size_t run = content.is_array() ? content.size() : 1, times = change.members.size() / run;
-    text += member_words(change.members) + ": ";
+    std::string names = member_words(change.members);
+    // "stage_3/ (4): 4 layers" would say the number twice.
+    const std::string count = fmt::format("/ ({})", change.members.size());
+    if (times == 1 && names.ends_with(count)) names.resize(names.size() - count.size() + 1);
+    text += names + ": ";
     if (times > 1) text += fmt::format("{} times ", times);
     if (run == 1) return text + words(content);
     return text + fmt::format("{} ({})", count_of_layers(run), type_counts(content));

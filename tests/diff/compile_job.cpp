@@ -50,6 +50,12 @@ std::optional<plan::Plan> compile_job(const std::string& file, std::string& erro
     return std::nullopt;
 }
 
+std::size_t count_layers(const std::string& file) {
+    compiler::Diagnostics diagnostics;
+    const compiler::JobSpec job = compiler::load_job(file, {{"."}, {}}, diagnostics);
+    return diagnostics.has_errors() ? 0 : job.model.layers.size();
+}
+
 std::string resolve_job(const std::string& file) {
     compiler::Diagnostics diagnostics;
     const compiler::JobSpec job = compiler::load_job(file, {{"."}, {}}, diagnostics);

@@ -34,7 +34,7 @@ std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan
 
 }  // namespace
 
-int diff(const std::string& a, const std::string& b, const CommonOptions& options) {
+int diff(const std::string& a, const std::string& b, bool summary, const CommonOptions& options) {
     if (!options.settings.empty() && is_plan(a) && is_plan(b))
         throw UsageError("--set changes specs; these are two plans");
     std::optional<plan::Plan> first, second;
@@ -50,8 +50,10 @@ int diff(const std::string& a, const std::string& b, const CommonOptions& option
     if (!second) second = compile_like(b, &*first, options);
     if (!second) return kTrouble;
     std::vector<plan::Change> changes = plan::diff(*first, *second);
-    write_stdout(options.format == "json" ? plan::diff_json(changes)
-                                          : plan::diff_text(changes, a, b));
+    write_stdout(options.format == "json"
+                     ? plan::diff_json(changes, summary)
+                     : plan::diff_text(changes, a, b,
+                                       {summary, use_color(options.color, stdout)}));
     return changes.empty() ? 0 : 1;
 }
 
