@@ -215,8 +215,9 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
 
     if (name.find("${") != std::string::npos) {
         diagnostics_.error(
-            Code::not_available, reference.span,
-            fmt::format("the {} is named by an expression; this version does not have expressions",
+            Code::wrong_type, reference.span,
+            fmt::format("the {} is named by an expression; expressions stand in the layers, the "
+                        "input and the defaults of models",
                         kind.name));
         return std::nullopt;
     }
