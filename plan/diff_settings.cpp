@@ -1,6 +1,7 @@
 #include "plan/diff_settings.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 
@@ -56,6 +57,17 @@ std::string optimizer_of(const std::string& path) {
     if (!path.starts_with(kPrefix)) return "";
     std::size_t dot = path.find('.', kPrefix.size());
     return dot == std::string::npos ? "" : path.substr(kPrefix.size(), dot - kPrefix.size());
+}
+
+// A model's parameters are kept as they were written: 1e-2 is 0.01.
+bool same_number(const std::string& a, const std::string& b) {
+    auto number = [](const std::string& text, double& value) {
+        char* end = nullptr;
+        value = std::strtod(text.c_str(), &end);
+        return !text.empty() && *end == '\0';
+    };
+    double x = 0, y = 0;
+    return number(a, x) && number(b, y) && x == y;
 }
 
 class SettingComparison {
@@ -154,7 +166,9 @@ class SettingComparison {
             bool one_sided = before.value.empty() || after.value.empty();
             // A parameter acts through the layers only, and those are compared; a resolved spec has
             // the layers without the parameters.
-            if (one_sided && path.starts_with("model.parameters.")) continue;
+            if (path.starts_with("model.parameters.") &&
+                (one_sided || same_number(before.value, after.value)))
+                continue;
             bool name = path == "name" || path.ends_with(".name");
             // A name that a file gave is no fact of the spec.
             if (name && !before.written && !after.written) continue;

@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "compiler/frontend/resolve_spec.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/lower/compile.hpp"
 
@@ -44,6 +45,8 @@ std::optional<plan::Plan> compile_job(const std::string& file, std::string& erro
         request.values = job.values;
         request.resolved_spec = job.resolved_text;
         plan::Plan plan = compiler::compile(request, diagnostics);
+        for (plan::ResolvedValue& value : compiler::model_parameters(file, {{"."}, {}}))
+            plan.values.push_back(std::move(value));
         if (!diagnostics.has_errors()) return plan;
     }
     error = diagnostics.render(false);

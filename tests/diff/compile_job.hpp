@@ -26,8 +26,8 @@ class SpecFolder {
     std::filesystem::path home_, folder_;
 };
 
-/// For AVX2 and as many threads as the job says, else two, on every machine. Nothing, and why in
-/// `error`, when the spec is refused.
+/// As `dtnnc diff` compiles it, with the parameters of the model: for AVX2 and as many threads as
+/// the job says, else two, on every machine. Nothing, and why in `error`, when the spec is refused.
 std::optional<plan::Plan> compile_job(const std::string& file, std::string& error);
 /// Layers of the file's model once its blocks are expanded; 0 when it is refused.
 std::size_t count_layers(const std::string& file);

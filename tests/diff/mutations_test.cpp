@@ -499,6 +499,50 @@ TEST_CASE("mutations: what is told as chosen is exactly the edit") {
     CHECK(settings.size() == setting_edits().size());
 }
 
+TEST_CASE("mutations: a parameter of a model is chosen, the layers that it makes are not") {
+    SpecFolder folder("dtnn_parameters");
+    int compared = 0;
+    std::set<std::string> models;
+    for (const Base& base : bases(folder.home())) {
+        if (!base.job.names) continue;
+        std::string error;
+        const std::string file = base.model + ".yaml";
+        const std::optional<Plan> before = compile_job(file, error);
+        REQUIRE_MESSAGE(before, error);
+        for (const plan::ResolvedValue& value : before->values) {
+            constexpr std::string_view kPrefix = "model.parameters.";
+            if (!value.path.starts_with(kPrefix)) continue;
+            const std::string name = value.path.substr(kPrefix.size());
+            if (value.value.find_first_not_of("0123456789") != std::string::npos) continue;
+            const int number = std::stoi(value.value) + 1;
+            SpecFolder::write("edited.yaml",
+                              fmt::format("kind: model\nname: {}\nextends: ./{}\nparameters: "
+                                          "{{{}: {}}}\n",
+                                          before->model, file, name, number));
+            const std::optional<Plan> after = compile_job("edited.yaml", error);
+            if (!after) continue;
+            const std::vector<Change> changes = plan::diff(*before, *after);
+            std::vector<std::string> chosen;
+            bool differ = before->layers.size() != after->layers.size();
+            for (std::size_t i = 0; i < before->layers.size() && !differ; ++i)
+                differ = before->layers[i].attributes != after->layers[i].attributes;
+            for (const Change& change : changes)
+                // Of a model alone the made dataset follows its classes.
+                if (change.chosen && change.what != "name" &&
+                    !change.what.starts_with("dataset.")) {
+                    chosen.push_back(change.what);
+                    CHECK((change.meaning == Meaning::mathematics) == differ);
+                }
+            CHECK_MESSAGE(chosen == std::vector<std::string>{value.path},
+                          base.model << ": " << plan::diff_text(changes, "a", "b"));
+            models.insert(base.model);
+            ++compared;
+        }
+    }
+    MESSAGE(compared << " parameters of " << models.size() << " models compared");
+    CHECK(compared >= 10);
+}
+
 TEST_CASE("a spec does not differ from its resolved document, nor when it is written otherwise") {
     SpecFolder folder("dtnn_resolved");
     for (const Base& base : bases(folder.home())) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/frontend/resolve_spec.hpp"
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
@@ -28,7 +29,12 @@ std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan
         CommonOptions as_text = options;
         as_text.format = "text";
         print_diagnostics(diagnostics, as_text);
+        return plan;
     }
+    // A plan has the layers that they make; only a spec can say that they were what was chosen.
+    for (plan::ResolvedValue& value :
+         compiler::model_parameters(spec, {options.spec_path, options.settings}))
+        plan->values.push_back(std::move(value));
     return plan;
 }
 
@@ -52,8 +58,7 @@ int diff(const std::string& a, const std::string& b, bool summary, const CommonO
     std::vector<plan::Change> changes = plan::diff(*first, *second);
     write_stdout(options.format == "json"
                      ? plan::diff_json(changes, summary)
-                     : plan::diff_text(changes, a, b,
-                                       {summary, use_color(options.color, stdout)}));
+                     : plan::diff_text(changes, a, b, {summary, use_color(options.color, stdout)}));
     return changes.empty() ? 0 : 1;
 }
 
