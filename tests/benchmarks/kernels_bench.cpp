@@ -141,6 +141,16 @@ void add_images(std::vector<Item>& items) {
         add("local_response_norm_backward", {src, src}, {src});
         add("reorder", {plain(dims)}, {src});
         add("concat", {dst, dst}, {image({half[0], 2 * half[1], half[2], half[3]})});
+        const TensorDesc twice = image({dims[0], dims[1], 2 * dims[2], 2 * dims[3]});
+        Attributes size{{"size", Pair{twice.dims[2], twice.dims[3]}}};
+        size["mode"] = std::string("bilinear");
+        add("upsample2d", {src}, {twice}, size);
+        add("upsample2d_backward", {twice}, {src}, size);
+        const TensorDesc uneven = image({dims[0], dims[1], dims[2] / 2 + 1, dims[3] / 2 + 1});
+        const Attributes windows{{"size", Pair{uneven.dims[2], uneven.dims[3]}}};
+        add("adaptive_avg_pool2d", {src}, {uneven}, windows);
+        add("adaptive_avg_pool2d_backward", {uneven}, {src}, windows);
+        add("channel_sums", {src}, {channel});
         add("slice", {src}, {image({dims[0], dims[1] / 2, dims[2], dims[3]})},
             {{"begin", std::int64_t(0)}, {"end", dims[1] / 2}});
         add("dropout_apply", {flat, plain({1}, DType::i64)}, {flat},
