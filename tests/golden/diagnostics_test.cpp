@@ -42,6 +42,7 @@ struct Case {
     std::vector<SourceFile> files;
     std::vector<std::string> settings;
     std::string checked = "spec.yaml";
+    std::string meant;  ///< the name that the first suggestion should have
     std::string expected;
 };
 
@@ -117,6 +118,8 @@ std::vector<Case> read_cases(const fs::path& path) {
             one.files.push_back({line.substr(8), ""});
         else if (line.starts_with("-- set "))
             one.settings.push_back(expand(line.substr(7)));
+        else if (line.starts_with("-- meant "))
+            one.meant = line.substr(9);
         else if (line.starts_with("-- check "))
             one.checked = line.substr(9);
         else
@@ -170,12 +173,24 @@ std::vector<fs::path> corpus_files() {
     return files;
 }
 
+/// The name in the first suggestion: did you mean `name`?
+std::string first_suggestion(const Diagnostics& diagnostics) {
+    const std::string_view words = "did you mean `";
+    for (const Diagnostic& diagnostic : diagnostics.all()) {
+        const std::size_t at = diagnostic.help.find(words);
+        if (at == std::string::npos) continue;
+        const std::size_t begin = at + words.size();
+        return diagnostic.help.substr(begin, diagnostic.help.find('`', begin) - begin);
+    }
+    return {};
+}
+
 }  // namespace
 
 TEST_CASE("broken specs get exactly the diagnostics of the corpus") {
     const bool rewrite = std::getenv("DTNN_REWRITE_GOLDENS") != nullptr;
     std::set<std::string> seen, titles;
-    int broken = 0;
+    int broken = 0, misspelt = 0, understood = 0;
     for (const fs::path& path : corpus_files()) {
         std::string rewritten;
         for (const Case& one : read_cases(path)) {
@@ -196,10 +211,21 @@ TEST_CASE("broken specs get exactly the diagnostics of the corpus") {
                 CHECK_MESSAGE(!diagnostic.text.ends_with('.'), diagnostic.text);
             }
             broken += diagnostics.has_errors() ? 1 : 0;
+            if (one.meant.empty()) continue;
+            ++misspelt;
+            const std::string suggested = first_suggestion(diagnostics);
+            understood += suggested == one.meant ? 1 : 0;
+            if (suggested != one.meant)
+                MESSAGE(one.title << ": suggested `" << suggested << "`, meant `" << one.meant
+                                  << "`");
         }
         if (rewrite) write_text(path, rewritten);
     }
-    CHECK_GE(broken, 70);
+    MESSAGE(broken << " broken specs; of " << misspelt << " misspelt names the first suggestion is "
+                   << "right for " << understood);
+    CHECK_GE(broken, 250);
+    CHECK_GE(misspelt, 80);
+    CHECK_GE(understood * 100, misspelt * 95);
     for (const CodeInfo& code : all_codes()) {
         if (std::find(kTestedElsewhere.begin(), kTestedElsewhere.end(), code.name) !=
             kTestedElsewhere.end())
