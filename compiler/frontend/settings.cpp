@@ -77,11 +77,10 @@ std::string_view name_of(Type type) {
     }
 }
 
-std::vector<std::string> keys_of(const SourceNode* map) {
+std::vector<std::string> keys_of(const SourceNode& map) {
     std::vector<std::string> keys;
-    if (map && map->is_map())
-        for (const SourceEntry& entry : map->entries)
-            keys.push_back(entry.key);
+    for (const SourceEntry& entry : map.entries)
+        keys.push_back(entry.key);
     return keys;
 }
 
@@ -169,7 +168,7 @@ class Walk {
         if (node_->is_list()) return in_list();
         if (below("parameters", 2)) return parameter();
         if (below("blocks", 2) && !(node_->is_map() && node_->find(key())))
-            return unknown("the model has no block `{}`", keys_of(node_), "the blocks");
+            return undeclared("the model has no block `{}`", "blocks", Code::bad_setting);
         spell_out();
         const bool layer = at_layer_ && typed_entry(*node_);
         at_layer_ = false;
@@ -277,18 +276,23 @@ class Walk {
         return true;
     }
 
-    bool unknown(const char* format, const std::vector<std::string>& names, const char* plural,
-                 Code code = Code::bad_setting) {
-        return fail(fmt::format(fmt::runtime(format), key()), suggest(key(), names, plural), {}, "",
-                    code);
+    /// A name that must be among those of the map; `format` has a place for it.
+    bool undeclared(const char* format, const char* plural, Code code) {
+        // One mistake: that the map is missing is no second one.
+        if (node_->is_null()) *node_ = make_map(span());
+        const std::vector<std::string> names = keys_of(*node_);
+        return fail(fmt::format(fmt::runtime(format), key()),
+                    names.empty() ? fmt::format("the model declares no {}", plural)
+                                  : suggest(key(), names, fmt::format("the {}", plural)),
+                    {}, "", code);
     }
 
     /// model.parameters.NAME: only what the model declares can be set, and keeps its type.
     bool parameter() {
         const SourceEntry* declared = node_->is_map() ? node_->find(key()) : nullptr;
         if (!declared)
-            return unknown("`{}` is no parameter of the model", keys_of(node_), "the parameters",
-                           Code::unknown_name);
+            return undeclared("`{}` is no parameter of the model", "parameters",
+                              Code::unknown_name);
         const Type before = type_of(declared->value), after = type_of(value_);
         if (!last() || before == Type::unknown || after == Type::unknown || before == after) {
             enter(*node_);
