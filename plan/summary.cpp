@@ -3,99 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "plan/json_text.hpp"
+#include "plan/summary_columns.hpp"
+#include "plan/summary_rows.hpp"
+#include "plan/summary_table.hpp"
 
 namespace dtnn::plan {
 
 namespace {
-
-std::string shape_text(const Dims& dims) {
-    std::string text;
-    for (std::int64_t extent : dims)
-        text += (text.empty() ? "" : "x") + std::to_string(extent);
-    return text;
-}
-
-std::string compact(const AttributeValue& value) {
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
-    if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
-    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) {
-        // [3, 3] is 3x3, as users say it.
-        return shape_text(*list);
-    }
-    return json_text(value);
-}
-
-std::string attributes_text(const Layer& layer) {
-    std::string text;
-    if (layer.from.size() > 1) {
-        text = "from=";
-        for (std::size_t i = 0; i < layer.from.size(); ++i)
-            text += (i ? "," : "") + layer.from[i];
-    }
-    for (const auto& [name, value] : layer.attributes)
-        text += (text.empty() ? "" : " ") + name + "=" + compact(value);
-    return text;
-}
-
-// Columns that a terminal shows, for text that is UTF-8: its characters.
-std::size_t columns(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    }));
-}
-
-std::string cut(const std::string& text, std::size_t width) {
-    if (columns(text) <= width) return text;
-    std::size_t end = 0, shown = 0, keep = width < 3 ? 0 : width - 3;
-    while (end < text.size()) {
-        bool starts = (static_cast<unsigned char>(text[end]) & 0xC0) != 0x80;
-        if (starts && shown++ == keep) break;
-        ++end;
-    }
-    return text.substr(0, end) + "...";
-}
-
-constexpr std::size_t kColumns = 7;
-using Row = std::array<std::string, kColumns>;
-constexpr std::array<bool, kColumns> kRight = {true, false, false, true, false, false, false};
-constexpr std::size_t kAttributes = 6;
-constexpr std::size_t kLeastAttributes = 10;
-
-std::string table(const std::vector<Row>& rows, int width) {
-    std::array<std::size_t, kColumns> widths{};
-    for (const Row& row : rows)
-        for (std::size_t c = 0; c < kColumns; ++c)
-            widths[c] = std::max(widths[c], columns(row[c]));
-    std::size_t fixed = 0;
-    for (std::size_t c = 0; c < kAttributes; ++c)
-        fixed += widths[c] + 2;
-    auto available = static_cast<std::size_t>(std::max(width, 0));
-    bool attributes = fixed + kLeastAttributes <= available;
-    if (attributes) widths[kAttributes] = std::min(widths[kAttributes], available - fixed);
-    std::size_t shown = attributes ? kColumns : kColumns - 1;
-
-    std::string text;
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-        std::string line;
-        for (std::size_t c = 0; c < shown; ++c) {
-            std::string cell = cut(rows[r][c], widths[c]);
-            std::string padding(widths[c] - std::min(widths[c], columns(cell)), ' ');
-            line += (c ? "  " : "") + (kRight[c] ? padding + cell : cell + padding);
-        }
-        line.erase(line.find_last_not_of(' ') + 1);
-        text += line + "\n";
-        if (r == 0) {
-            std::size_t total = 0;
-            for (std::size_t c = 0; c < shown; ++c)
-                total += widths[c] + (c ? 2 : 0);
-            text += std::string(total, '-') + "\n";
-        }
-    }
-    return text;
-}
 
 struct ParameterTotals {
     std::int64_t total = 0, trainable = 0, bytes = 0;
@@ -118,6 +34,136 @@ std::string scaled(double value, double step, std::initializer_list<const char*>
     while (value >= step && unit + 1 != units.end())
         value /= step, ++unit;
     return fmt::format("{:.{}f} {}", value, unit == units.begin() ? 0 : 1, *unit);
+}
+
+std::string title(const Plan& plan) {
+    return plan.model.empty() || plan.model == plan.name
+               ? plan.name
+               : fmt::format("{} (model {})", plan.name, plan.model);
+}
+
+struct Total {
+    std::string name, text;
+};
+
+std::vector<Total> totals(const Plan& plan) {
+    const ParameterTotals parameters = count_parameters(plan);
+    const Work work = work_of(plan);
+    const Memory& memory = plan.memory;
+    return {
+        {"parameters", fmt::format("{} in all: {} trainable, {} other; {} of weights",
+                                   grouped(parameters.total), grouped(parameters.trainable),
+                                   grouped(parameters.total - parameters.trainable),
+                                   bytes_text(parameters.bytes))},
+        {"memory",
+         fmt::format("{} at most per rank; arena {}: parameters {}, optimizer {}, inputs {}, "
+                     "transient {}; prepared batches {}",
+                     bytes_text(memory.arena + memory.staging), bytes_text(memory.arena),
+                     bytes_text(memory.parameters), bytes_text(memory.optimizer),
+                     bytes_text(memory.inputs), bytes_text(memory.transient),
+                     bytes_text(memory.staging))},
+        {"work",
+         fmt::format("{} forward per sample; {} and at least {} of traffic per training "
+                     "step of {} samples",
+                     flops_text(work.forward_flops_per_sample), flops_text(work.train_step_flops),
+                     bytes_text(work.train_step_bytes), plan.training.batch_size)},
+        {"steps", fmt::format("{} kernels per training step, {} per evaluation step",
+                              work.train_steps, work.evaluate_steps)},
+        {"training",
+         fmt::format("{} epochs of {} steps, {} samples; {} for validation, {} for the test",
+                     plan.training.epochs, plan.training.steps_per_epoch,
+                     grouped(plan.dataset.train_samples), grouped(plan.dataset.validation_samples),
+                     grouped(plan.dataset.test_samples))},
+        {"target",
+         fmt::format(
+             "{} {} {}, {} thread{}, {}", plan.target.device, plan.target.isa,
+             name_of(plan.target.dtype), plan.target.threads, plan.target.threads == 1 ? "" : "s",
+             plan.target.ranks == 1 ? "1 rank" : fmt::format("{} ranks", plan.target.ranks))},
+    };
+}
+
+std::string layer_json(const Plan& plan, const std::vector<LayerFacts>& facts,
+                       const SummaryRow& row, const std::vector<std::string>& columns) {
+    const bool block = row.kind == SummaryRow::Kind::block;
+    const Layer& last = plan.layers[row.last];
+    const RowTotals totals = totals_of(plan, facts, row);
+    std::string text = fmt::format(
+        "{{\"index\": {}, \"name\": {}, \"type\": {}, \"parameters\": {}, \"trainable\": {}, "
+        "\"output_shape\": {}, \"weights_shape\": {}, \"from\": {}, \"forward_flops\": {}, "
+        "\"attributes\": {}",
+        plan.layers[row.first].index, json_text(row.path), json_text(block ? "block" : last.type),
+        totals.parameters, totals.trainable, json_text(last.output_shape),
+        json_text(block ? Dims{} : last.weights_shape), json_text(sources_of(plan, row)),
+        totals.flops, json_text(block ? Attributes{} : last.attributes));
+    if (block) text += fmt::format(", \"layers\": {}", row.last - row.first + 1);
+    for (const std::string& column : columns)
+        if (const std::string member = json_of(plan, facts, row, column); !member.empty())
+            text += ", " + member;
+    return text + "}";
+}
+
+std::string as_json(const Plan& plan, const std::vector<LayerFacts>& facts,
+                    const std::vector<SummaryRow>& rows, const std::vector<std::string>& columns) {
+    const ParameterTotals parameters = count_parameters(plan);
+    const Work work = work_of(plan);
+    const Memory& memory = plan.memory;
+    std::string text = fmt::format("{{\"version\": 1, \"name\": {}, \"model\": {},\n \"layers\": [",
+                                   json_text(plan.name), json_text(plan.model));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        text += (i ? ",\n  " : "\n  ") + layer_json(plan, facts, rows[i], columns);
+    text += fmt::format(
+        "],\n \"parameters\": {{\"total\": {}, \"trainable\": {}, \"other\": {}, \"bytes\": "
+        "{}}},\n",
+        parameters.total, parameters.trainable, parameters.total - parameters.trainable,
+        parameters.bytes);
+    text += fmt::format(
+        " \"memory\": {{\"peak\": {}, \"arena\": {}, \"parameters\": {}, \"optimizer\": {}, "
+        "\"inputs\": {}, \"transient\": {}, \"staging\": {}}},\n",
+        memory.arena + memory.staging, memory.arena, memory.parameters, memory.optimizer,
+        memory.inputs, memory.transient, memory.staging);
+    text += fmt::format(
+        " \"work\": {{\"forward_flops_per_sample\": {}, \"train_step\": {{\"flops\": {}, "
+        "\"bytes\": {}, \"kernels\": {}}}, \"evaluate_step\": {{\"flops\": {}, \"bytes\": {}, "
+        "\"kernels\": {}}}, \"batch_size\": {}}}}}\n",
+        work.forward_flops_per_sample, work.train_step_flops, work.train_step_bytes,
+        work.train_steps, work.evaluate_step_flops, work.evaluate_step_bytes, work.evaluate_steps,
+        plan.training.batch_size);
+    return text;
+}
+
+std::string as_markdown(const Plan& plan, const std::vector<LayerFacts>& facts,
+                        const std::vector<SummaryRow>& rows,
+                        const std::vector<std::string>& columns) {
+    std::string text = fmt::format("## {}\n\n", markdown_escaped(title(plan)));
+    std::string titles, rule;
+    for (const std::string& column : columns) {
+        titles += fmt::format("| {} ", markdown_escaped(std::string(title_of(column))));
+        rule += layout_of(column).right ? "|---:" : "|---";
+    }
+    text += titles + "|\n" + rule + "|\n";
+    for (const SummaryRow& row : rows) {
+        for (const std::string& column : columns)
+            text += fmt::format("| {} ", markdown_escaped(cell_of(plan, facts, row, column).text));
+        text += "|\n";
+    }
+    text += "\n";
+    for (const Total& total : totals(plan))
+        text += fmt::format("- {}: {}\n", total.name, markdown_escaped(total.text));
+    return text;
+}
+
+std::string as_csv(const Plan& plan, const std::vector<LayerFacts>& facts,
+                   const std::vector<SummaryRow>& rows, const std::vector<std::string>& columns) {
+    // Line ends are CR LF (RFC 4180, 2.1).
+    std::string text = fmt::format("{}\r\n", fmt::join(columns, ","));
+    for (const SummaryRow& row : rows) {
+        std::string line;
+        for (const std::string& column : columns)
+            line += (&column == &columns.front() ? "" : ",") +
+                    csv_quoted(cell_of(plan, facts, row, column).raw);
+        text += line + "\r\n";
+    }
+    return text;
 }
 
 }  // namespace
@@ -159,80 +205,42 @@ Work work_of(const Plan& plan) {
     return work;
 }
 
-std::string summary_text(const Plan& plan, int width) {
-    std::vector<Row> rows = {
-        {"#", "name", "type", "parameters", "output shape", "weights shape", "attributes"}};
-    for (const Layer& layer : plan.layers)
-        rows.push_back({std::to_string(layer.index), layer.name, layer.type,
-                        grouped(layer.parameters), shape_text(layer.output_shape),
-                        shape_text(layer.weights_shape), attributes_text(layer)});
-    std::string text = plan.model.empty() || plan.model == plan.name
-                           ? plan.name + "\n\n"
-                           : fmt::format("{} (model {})\n\n", plan.name, plan.model);
-    text += table(rows, width);
-
-    ParameterTotals parameters = count_parameters(plan);
-    Work work = work_of(plan);
-    const Memory& memory = plan.memory;
-    text += fmt::format("\nparameters  {} in all, {} trainable, {}\n", grouped(parameters.total),
-                        grouped(parameters.trainable), bytes_text(parameters.bytes));
-    text += fmt::format(
-        "memory      {} arena: parameters {}, optimizer {}, inputs {}, transient {}; prepared "
-        "batches {}\n",
-        bytes_text(memory.arena), bytes_text(memory.parameters), bytes_text(memory.optimizer),
-        bytes_text(memory.inputs), bytes_text(memory.transient), bytes_text(memory.staging));
-    text += fmt::format(
-        "work        {} forward per sample; {} and at least {} of traffic per training step of {} "
-        "samples\n",
-        flops_text(work.forward_flops_per_sample), flops_text(work.train_step_flops),
-        bytes_text(work.train_step_bytes), plan.training.batch_size);
-    text += fmt::format("steps       {} kernels per training step, {} per evaluation step\n",
-                        work.train_steps, work.evaluate_steps);
-    text += fmt::format(
-        "training    {} epochs of {} steps, {} samples; {} for validation, {} for "
-        "the test\n",
-        plan.training.epochs, plan.training.steps_per_epoch, grouped(plan.dataset.train_samples),
-        grouped(plan.dataset.validation_samples), grouped(plan.dataset.test_samples));
-    text += fmt::format(
-        "target      {} {} {}, {} thread{}, {}\n", plan.target.device, plan.target.isa,
-        name_of(plan.target.dtype), plan.target.threads, plan.target.threads == 1 ? "" : "s",
-        plan.target.ranks == 1 ? "1 rank" : fmt::format("{} ranks", plan.target.ranks));
+std::string summary(const Plan& plan, const SummaryOptions& options) {
+    const std::vector<LayerFacts> facts = layer_facts(plan);
+    std::vector<std::string> columns = options.columns;
+    if (columns.empty())
+        for (const SummaryColumn& column : summary_columns())
+            if (column.usual) columns.emplace_back(column.name);
+    const bool table = options.form == SummaryForm::table;
+    const std::vector<SummaryRow> rows = summary_rows(plan, options.depth, table);
+    switch (options.form) {
+        case SummaryForm::json:
+            return as_json(plan, facts, rows, columns);
+        case SummaryForm::csv:
+            return as_csv(plan, facts, rows, columns);
+        case SummaryForm::markdown:
+            return as_markdown(plan, facts, rows, columns);
+        case SummaryForm::table:
+            break;
+    }
+    std::string text = title(plan) + "\n\n" +
+                       summary_table(plan, facts, rows, columns, options.chosen, options.width) +
+                       "\n";
+    for (const Total& total : totals(plan))
+        text += wrapped(fmt::format("{:<12}", total.name), total.text, options.width);
     return text;
 }
 
+std::string summary_text(const Plan& plan, int width) {
+    SummaryOptions options;
+    options.width = width;
+    return summary(plan, options);
+}
+
 std::string summary_json(const Plan& plan) {
-    ParameterTotals parameters = count_parameters(plan);
-    Work work = work_of(plan);
-    const Memory& memory = plan.memory;
-    std::string text = fmt::format("{{\"version\": 1, \"name\": {}, \"model\": {},\n \"layers\": [",
-                                   json_text(plan.name), json_text(plan.model));
-    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-        const Layer& layer = plan.layers[i];
-        text += fmt::format(
-            "{}\n  {{\"index\": {}, \"name\": {}, \"type\": {}, \"parameters\": {}, "
-            "\"trainable\": {}, \"output_shape\": {}, \"weights_shape\": {}, \"from\": {}, "
-            "\"forward_flops\": {}, \"attributes\": {}}}",
-            i ? "," : "", layer.index, json_text(layer.name), json_text(layer.type),
-            layer.parameters, layer.trainable, json_text(layer.output_shape),
-            json_text(layer.weights_shape), json_text(layer.from), layer.forward_flops,
-            json_text(layer.attributes));
-    }
-    text +=
-        fmt::format("],\n \"parameters\": {{\"total\": {}, \"trainable\": {}, \"bytes\": {}}},\n",
-                    parameters.total, parameters.trainable, parameters.bytes);
-    text += fmt::format(
-        " \"memory\": {{\"arena\": {}, \"parameters\": {}, \"optimizer\": {}, \"inputs\": {}, "
-        "\"transient\": {}, \"staging\": {}}},\n",
-        memory.arena, memory.parameters, memory.optimizer, memory.inputs, memory.transient,
-        memory.staging);
-    text += fmt::format(
-        " \"work\": {{\"forward_flops_per_sample\": {}, \"train_step\": {{\"flops\": {}, "
-        "\"bytes\": {}, \"kernels\": {}}}, \"evaluate_step\": {{\"flops\": {}, \"bytes\": {}, "
-        "\"kernels\": {}}}, \"batch_size\": {}}}}}\n",
-        work.forward_flops_per_sample, work.train_step_flops, work.train_step_bytes,
-        work.train_steps, work.evaluate_step_flops, work.evaluate_step_bytes, work.evaluate_steps,
-        plan.training.batch_size);
-    return text;
+    SummaryOptions options;
+    options.form = SummaryForm::json;
+    return summary(plan, options);
 }
 
 }  // namespace dtnn::plan
