@@ -16,7 +16,7 @@ struct CommonOptions {
     std::vector<std::string> settings;  ///< --set, in order
     /// --spec-path, then DTNN_SPEC_PATH, then the installed specs.
     std::vector<std::string> spec_path;
-    std::string format = "text";  ///< text or json
+    std::string format = "text";  ///< text or json, and what a command takes besides
     std::string color = "auto";   ///< auto, always or never
     int max_errors = 20;          ///< shown as text; 0: all
 };
@@ -39,12 +39,37 @@ struct CompileOptions {
 int compile(const std::string& spec, const std::string& output, const CompileOptions& compile,
             const CommonOptions& options);
 
+/// What `summary` takes beyond the common options, whose format may also be table (the same as
+/// text), markdown or csv.
+struct SummaryCommand {
+    std::vector<std::string> columns;  ///< empty: the usual ones
+    std::vector<std::string> with;     ///< in addition
+    int depth = 0;                     ///< of blocks; 0: every layer
+};
+
+/// The columns there are: "index, name, ..."
+std::string column_names();
+
 /// The layer table of a spec or a plan.
-int summary(const std::string& spec_or_plan, const CommonOptions& options);
+int summary(const std::string& spec_or_plan, const SummaryCommand& command,
+            const CommonOptions& options);
+
+/// What `graph` takes beyond the common options, whose format may be dot, svg, png or pdf; text
+/// means what the output's ending says.
+struct GraphCommand {
+    std::string output;   ///< a file, or "-" for standard output (dot, unless a format is given)
+    int depth = 0;        ///< of blocks; 0: every layer
+    bool fused = false;   ///< the steps of a program instead of the layers
+    std::string program;  ///< of them; empty: train
+};
+
+/// Draws the network of a spec or a plan.
+int graph(const std::string& spec_or_plan, const GraphCommand& command,
+          const CommonOptions& options);
 
 /// What differs between two specs or plans, and what that means: 0 the same, 1 different, 2
-/// trouble.
-int diff(const std::string& a, const std::string& b, const CommonOptions& options);
+/// trouble. With `summary` in one line.
+int diff(const std::string& a, const std::string& b, bool summary, const CommonOptions& options);
 
 /// Every mistake in the specs, nothing written: silent and 0 when there is none.
 int check(const std::vector<std::string>& specs, const CommonOptions& options);
@@ -72,6 +97,10 @@ int settings(const std::string& spec_or_plan, const CommonOptions& options);
 /// What the product knows about a word: an operator, a field, a kind, a diagnostic, a pass or a
 /// kernel.
 int explain(const std::string& word, const CommonOptions& options);
+
+/// JSON Schemas for editors, of one kind or (empty) of all: to a folder, a file each, or to standard
+/// output ("-" or empty), one of all kinds.
+int schema(const std::string& output, const std::string& kind);
 
 /// `auto` colours a terminal, unless NO_COLOR is set to something.
 bool use_color(const std::string& color, std::FILE* stream);

@@ -77,6 +77,39 @@ void add_sweep(CLI::App& command, std::vector<std::string>& sweeps) {
         ->take_all();
 }
 
+void add_summary(CLI::App& command, SummaryCommand& summary) {
+    const std::string columns = column_names();
+    command
+        .add_option("--columns", summary.columns,
+                    "Columns to show, in that order, with commas: " + columns)
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->take_all();
+    command.add_option("--with", summary.with, "Columns to show after the usual ones")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->take_all();
+    command
+        .add_option("--depth", summary.depth,
+                    "Shows what is nested in more than that many blocks as one row")
+        ->check(CLI::PositiveNumber);
+}
+
+void add_graph(CLI::App& command, GraphCommand& graph) {
+    command
+        .add_option(
+            "-o,--output", graph.output,
+            "File to draw, by its ending svg, png, pdf or dot; - for dot on standard output")
+        ->required();
+    command
+        .add_option("--depth", graph.depth,
+                    "Draws what is nested in more than that many blocks as one box")
+        ->check(CLI::PositiveNumber);
+    command.add_flag("--fused", graph.fused, "Draws the steps after fusion instead of layers");
+    command.add_option("--program", graph.program,
+                       "Whose steps: train or evaluate, or another program of the plan");
+}
+
 void add_compile(CLI::App& command, CompileOptions& compile, std::string& output) {
     command.add_option(
         "-o,--output", output,
@@ -126,6 +159,8 @@ int run(int argc, char** argv) {
     app.require_subcommand(1);
     CommonOptions options;
     CompileOptions compile_options;
+    SummaryCommand summary_options;
+    GraphCommand graph_options;
     std::vector<std::string> specs, sweeps;
     std::string first, second, output;
 
@@ -143,13 +178,21 @@ int run(int argc, char** argv) {
     CLI::App* summary_command =
         app.add_subcommand("summary", "Prints the layer table, parameters, memory and work");
     summary_command->add_option("SPEC|PLAN", first, "A job, a model or a plan")->required();
-    add_common(*summary_command, options, true);
+    add_common(*summary_command, options, true, {"text", "table", "markdown", "csv", "json"});
+    add_summary(*summary_command, summary_options);
     add_sweep(*summary_command, sweeps);
+
+    CLI::App* graph_command = app.add_subcommand("graph", "Draws the network");
+    graph_command->add_option("SPEC|PLAN", first, "A job, a model or a plan")->required();
+    add_common(*graph_command, options, true, {"dot", "svg", "png", "pdf"});
+    add_graph(*graph_command, graph_options);
 
     CLI::App* diff_command = app.add_subcommand(
         "diff", "Compares two jobs by what their difference means: 0 same, 1 different, 2 trouble");
     diff_command->add_option("A", first, "A spec or a plan")->required();
     diff_command->add_option("B", second, "A spec or a plan")->required();
+    bool headline = false;
+    diff_command->add_flag("--summary", headline, "Prints the headline and the counts only");
     add_common(*diff_command, options, true);
 
     CLI::App* resolve_command = app.add_subcommand(
@@ -173,6 +216,15 @@ int run(int argc, char** argv) {
     explain_command->add_option("WORD", first, "What to explain")->required();
     add_common(*explain_command, options, false);
 
+    CLI::App* schema_command =
+        app.add_subcommand("schema", "Writes JSON Schemas of the specs, for editors");
+    std::string kind;
+    schema_command->add_option("-o,--output", output,
+                               "Folder for a file of each kind and one of all; - or nothing for "
+                               "the one of all on standard output");
+    schema_command->add_option("--kind", kind, "Of one kind: job, model, dataset or training")
+        ->check(CLI::IsMember({"job", "model", "dataset", "training"}));
+
     if (unknown_command(argc, argv, app)) return kUsage;
     try {
         app.parse(argc, argv);
@@ -187,10 +239,12 @@ int run(int argc, char** argv) {
     }
     if (check_command->parsed()) return check(specs, options);
     if (compile_command->parsed()) return compile(first, output, compile_options, options);
-    if (summary_command->parsed()) return summary(first, options);
-    if (diff_command->parsed()) return diff(first, second, options);
+    if (summary_command->parsed()) return summary(first, summary_options, options);
+    if (graph_command->parsed()) return graph(first, graph_options, options);
+    if (diff_command->parsed()) return diff(first, second, headline, options);
     if (resolve_command->parsed()) return resolve(first, output, origins, options);
     if (settings_command->parsed()) return settings(first, options);
+    if (schema_command->parsed()) return schema(output, kind);
     return explain(first, options);
 }
 
