@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""The JSON Schemas against shipped specs, broken specs, and the tables they are made from. See README.md."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+try:
+    import jsonschema
+    import yaml
+    import spec_yaml
+except ImportError as missing:
+    print(f"skipped: {missing}; install python3-jsonschema and python3-yaml", file=sys.stderr)
+    sys.exit(77)
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DTNNC = os.path.join(os.environ.get("DTNN_BIN", os.path.join(ROOT, "build", "release", "bin")), "dtnnc")
+SCHEMAS = os.path.join(ROOT, "specs", "schema")
+CORPUS = os.path.join(ROOT, "tests", "golden", "diagnostics")
+KINDS = ("job", "model", "dataset", "training")
+
+# What one file's schema cannot see, by diagnostic code.
+NOT_STRUCTURAL = {
+    # Other files, and the command line.
+    "cannot-read": "the file is not there",
+    "unknown-reference": "what a name refers to is in another file",
+    "wrong-kind": "the kind of another file",
+    "extends-cycle": "what other files extend",
+    "bad-setting": "settings are on the command line",
+    # The text of the file; a validator gets values.
+    "yaml-syntax": "YAML's grammar",
+    "tab-indentation": "YAML's grammar",
+    "several-documents": "YAML's grammar",
+    "bad-encoding": "bytes",
+    "duplicate-key": "gone when values are made",
+    "unknown-tag": "gone when values are made",
+    "merge-key": "gone when values are made",
+    "too-many-aliases": "gone when values are made",
+    "too-deep": "how far a document may nest is a limit of the reader",
+    "too-large": "the size of the text",
+    "bad-key": "keys of JSON are texts",
+    # Expressions have a grammar and values of their own.
+    "expression-syntax": "the grammar within ${...}",
+    "expression-type": "values of expressions",
+    "unknown-name": "names within ${...}",
+    "division-by-zero": "values of expressions",
+    "number-overflow": "values of expressions",
+    "bad-repeat": "what `times` depends on",
+    "too-many-layers": "what expressions expand to",
+    # Relations between places that a schema, which sees one value at a time, cannot state.
+    "unknown-layer": "names of other layers",
+    "later-layer": "the order of layers",
+    "duplicate-layer": "names of other layers",
+    "unused-layer": "what other layers read",
+    "block-cycle": "what other blocks use",
+    "shape-error": "shapes",
+    "shape-mismatch": "shapes",
+    "classes-mismatch": "model and dataset",
+    "not-probabilities": "the last layer and the loss",
+    "too-few-samples": "products of several fields",
+    "over-budget": "the plan",
+}
+# Cases with codes that are structural elsewhere, by title, and why a schema accepts them.
+EXCEPTIONS = {
+    "a model of nothing": "all of its layers are left out by values",
+    "more samples than mnist has": "the limit is the data's own",
+    "samples that are too large": "the limit is on a product",
+}
+
+
+def cases():
+    for name in sorted(os.listdir(CORPUS)):
+        if not name.endswith(".txt"):
+            continue
+        with open(os.path.join(CORPUS, name), encoding="utf-8", errors="replace", newline="\n") as file:
+            text = file.read()
+        for part in re.split(r"(?m)^== ", text)[1:]:
+            title, rest = part.split("\n", 1)
+            source, expected = rest.split("-----\n", 1)
+            files = re.split(r"(?m)^-- file .*\n", source)
+            yield name, title, files[0], source, expected
+
+
+def structural_codes(text, expected):
+    """The codes of a case that a schema should see: not those whose place is an expression, as they are about its value."""
+    lines = text.split("\n")
+    codes = set()
+    for line, column, code in re.findall(r"(?m)^spec\.yaml:(\d+):(\d+): error: .*\[([a-z0-9-]+)\]$", expected):
+        source = lines[int(line) - 1] if int(line) <= len(lines) else ""
+        if code not in NOT_STRUCTURAL and not re.match(r"""["']?\$\{""", source[int(column) - 1:]):
+            codes.add(code)
+    return codes
+
+
+class Schemas(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.schemas = {}
+        for kind in ("dtnn",) + KINDS:
+            with open(os.path.join(SCHEMAS, f"{kind}.schema.json"), encoding="utf-8") as file:
+                cls.schemas[kind] = json.load(file)
+        cls.validators = {kind: jsonschema.Draft7Validator(schema) for kind, schema in cls.schemas.items()}
+
+    def test_the_committed_schemas_are_current(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([DTNNC, "schema", "-o", folder], check=True)
+            self.assertEqual(sorted(os.listdir(folder)),
+                             sorted(name for name in os.listdir(SCHEMAS) if name.endswith(".json")))
+            for name in os.listdir(folder):
+                with open(os.path.join(folder, name), encoding="utf-8") as new, \
+                        open(os.path.join(SCHEMAS, name), encoding="utf-8") as old:
+                    self.assertTrue(new.read() == old.read(), f"run `dtnnc schema -o specs/schema` ({name})")
+
+    def test_the_schemas_are_schemas(self):
+        for kind, schema in self.schemas.items():
+            with self.subTest(kind):
+                jsonschema.Draft7Validator.check_schema(schema)
+                definitions = schema["definitions"]
+                for reference in set(re.findall(r'"\$ref": "#/definitions/(\w+)"', json.dumps(schema))):
+                    self.assertIn(reference, definitions)
+                for name in definitions:
+                    self.assertIn(f'"#/definitions/{name}"', json.dumps(schema), f"{name} is used nowhere")
+
+    def test_shipped_specs_are_valid_and_name_their_schema(self):
+        count = 0
+        for folder, _, names in os.walk(os.path.join(ROOT, "specs")):
+            for name in names:
+                if not name.endswith(".yaml"):
+                    continue
+                path = os.path.join(folder, name)
+                with open(path, encoding="utf-8") as file:
+                    text = file.read()
+                with self.subTest(path):
+                    spec = spec_yaml.load(text)
+                    relative = os.path.relpath(os.path.join(SCHEMAS, spec["kind"] + ".schema.json"), folder)
+                    self.assertEqual(text.split("\n", 1)[0], f"# yaml-language-server: $schema={relative}")
+                    for kind in (spec["kind"], "dtnn"):
+                        errors = list(self.validators[kind].iter_errors(spec))
+                        self.assertEqual([], [f"{list(e.absolute_path)}: {e.message[:200]}" for e in errors], kind)
+                count += 1
+        self.assertGreater(count, 80)
+
+    def test_broken_specs_are_refused(self):
+        refused, skipped = 0, set()
+        for file, title, text, source, expected in cases():
+            structural = structural_codes(text, expected)
+            # Settings are on the command line, {{...}} stands for bytes.
+            if not structural or "{{" in text or re.search(r"(?m)^-- (set|check) ", source):
+                continue
+            with self.subTest(f"{file}: {title}"):
+                try:
+                    spec = spec_yaml.load(text)
+                except yaml.YAMLError:
+                    continue
+                accepted = self.validators["dtnn"].is_valid(spec)
+                if title in EXCEPTIONS:
+                    skipped.add(title)
+                    self.assertTrue(accepted, "this exception is needed no longer")
+                else:
+                    self.assertFalse(accepted, f"{sorted(structural)} is accepted")
+                    refused += 1
+        self.assertEqual(skipped, set(EXCEPTIONS))
+        self.assertGreater(refused, 60)
+
+
+if __name__ == "__main__":
+    unittest.main()
