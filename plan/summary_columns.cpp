@@ -21,18 +21,21 @@ std::string compact(const AttributeValue& value) {
     return json_text(value);
 }
 
+// Names as a layer of that name would say them: those of its own block without the block's path.
+std::string near_names(const std::string& path, const std::vector<std::string>& names) {
+    const std::string block = path.substr(0, path.rfind('/') + 1);
+    std::string text;
+    for (const std::string& name : names)
+        text += (text.empty() ? "" : ",") +
+                (!block.empty() && name.starts_with(block) ? name.substr(block.size()) : name);
+    return text;
+}
+
 // What the spec says comes before defaults, as the end may be cut off.
 std::string attributes_text(const Layer& layer, const std::set<std::string>& written,
                             bool with_sources) {
     std::string text;
-    if (with_sources && layer.from.size() > 1) {
-        // Layers of the same block are told by their own names.
-        const std::string block = layer.name.substr(0, layer.name.rfind('/') + 1);
-        for (const std::string& source : layer.from)
-            text += (text.empty() ? "from=" : ",") + (!block.empty() && source.starts_with(block)
-                                                          ? source.substr(block.size())
-                                                          : source);
-    }
+    if (with_sources && layer.from.size() > 1) text = "from=" + near_names(layer.name, layer.from);
     for (const bool given : {true, false})
         for (const auto& [name, value] : layer.attributes)
             if (written.contains(name) == given)
@@ -129,7 +132,7 @@ ColumnLayout layout_of(const std::string& column) {
         {"attributes", {false, 12, ' ', false}}, {"trainable", {true, 0, ' ', false}},
         {"flops", {true, 0, ' ', false}},        {"bytes", {true, 0, ' ', false}},
         {"memory", {true, 0, ' ', false}},       {"fused", {false, 8, ' ', false}},
-        {"from", {false, 12, ',', false}},       {"receptive_field", {true, 0, ' ', false}},
+        {"from", {false, 16, ',', false}},       {"receptive_field", {true, 0, ' ', false}},
     };
     auto found = layouts.find(column);
     return found == layouts.end() ? ColumnLayout{} : found->second;
@@ -179,7 +182,10 @@ Cell cell_of(const Plan& plan, const std::vector<LayerFacts>& facts, const Summa
         const auto& written = facts[row.last].written;
         return {attributes_text(last, written, true), attributes_text(last, written, false)};
     }
-    if (column == "from") return same(fmt::format("{}", fmt::join(sources_of(plan, row), ",")));
+    if (column == "from") {
+        const std::vector<std::string> sources = sources_of(plan, row);
+        return {near_names(row.path, sources), fmt::format("{}", fmt::join(sources, ","))};
+    }
     if (column == "receptive_field") return same(field_text(facts[row.last].receptive_field));
     if (column == "fused") {
         if (!block)

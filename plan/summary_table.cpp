@@ -54,6 +54,14 @@ struct TableColumn {
     bool shown = true;
 };
 
+std::string fitted(const TableColumn& column, const std::string& cell) {
+    if (column.layout.least == 0) return cell;
+    if (column.name == "name") return without_middle(cell, column.width);
+    const std::string words = first_words(cell, column.width, column.layout.separator);
+    // One name alone, which is no number, may lose its middle.
+    return column.name == "from" && words == kMore ? without_middle(cell, column.width) : words;
+}
+
 std::size_t total_width(const std::vector<TableColumn>& columns) {
     std::size_t total = 0;
     for (const TableColumn& column : columns)
@@ -142,11 +150,7 @@ std::string summary_table(const Plan& plan, const std::vector<LayerFacts>& facts
         std::string line;
         for (const TableColumn& column : table) {
             if (!column.shown) continue;
-            const std::string cell =
-                column.layout.least == 0 ? column.cells[r]
-                : column.name == "name"
-                    ? without_middle(column.cells[r], column.width)
-                    : first_words(column.cells[r], column.width, column.layout.separator);
+            const std::string cell = fitted(column, column.cells[r]);
             const std::string padding(column.width - std::min(column.width, shown_width(cell)),
                                       ' ');
             if (!line.empty()) line += std::string(kGap, ' ');

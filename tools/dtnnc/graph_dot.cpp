@@ -364,6 +364,9 @@ class StepDrawing {
         if (layer >= 0) {
             node.blocks = plan::name_parts(plan_.layers[static_cast<std::size_t>(layer)].name);
             node.blocks.pop_back();
+            // Forward runs down the picture and backward runs on from its end: a box around both
+            // would hold everything between them as well.
+            if (step.phase == "backward" && !node.blocks.empty()) node.blocks[0] += " backward";
         }
         node.title = plan::name_parts(whole).back();
         if (layers.size() > 1) {

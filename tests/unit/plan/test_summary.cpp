@@ -179,12 +179,12 @@ TEST_CASE("the table shows nesting by indentation") {
     CHECK(text.substr(0, text.find("\n\nparameters")) == R"(net
 
 #  name    from
-----------------------
+--------------------
 0  a       input
    s_1/
      b_1/
 1      c   a
-2      d   s_1/b_1/c,a
+2      d   c,a
      b_2/
 3      c   s_1/b_1/d
 4  e       s_1/b_2/c)");

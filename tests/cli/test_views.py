@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""The commands that show a network: summary, graph, schema."""
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from commands import DTNNC, ROOT, CommandTest
+
+RESIDUAL = os.path.join(ROOT, "specs", "jobs", "digits_residual.yaml")
+RESNET20 = os.path.join(ROOT, "specs", "models", "resnet20.yaml")
+RESNET1202 = os.path.join(ROOT, "specs", "models", "resnet1202.yaml")
+
+
+class Summary(CommandTest):
+    def test_forms_agree(self):
+        summary = json.loads(self.expect(self.dtnnc("summary", RESIDUAL, "--format", "json"), 0).stdout)
+        rows = list(csv.DictReader(io.StringIO(
+            self.expect(self.dtnnc("summary", RESIDUAL, "--format", "csv", "--with", "flops,from"), 0).stdout)))
+        self.assertEqual([row["name"] for row in rows], [layer["name"] for layer in summary["layers"]])
+        self.assertEqual([int(row["parameters"]) for row in rows],
+                         [layer["parameters"] for layer in summary["layers"]])
+        self.assertEqual(sum(int(row["flops"]) for row in rows), summary["work"]["forward_flops_per_sample"])
+        markdown = self.expect(self.dtnnc("summary", RESIDUAL, "--format", "markdown"), 0).stdout
+        self.assertEqual(len(re.findall(r"(?m)^\| \d+ \|", markdown)), len(rows))
+        self.assertEqual(self.expect(self.dtnnc("summary", RESIDUAL, "--format", "table"), 0).stdout,
+                         self.expect(self.dtnnc("summary", RESIDUAL), 0).stdout)
+
+    def test_a_plan_and_its_spec_have_one_summary(self):
+        plan = self.compile()
+        columns = ("--with", "flops,bytes,memory,fused,kernel,receptive_field,from,trainable")
+        self.assertEqual(self.expect(self.dtnnc("summary", plan, *columns, "--format", "csv"), 0).stdout,
+                         self.expect(self.dtnnc("summary", "tiny.yaml", *columns, "--format", "csv"), 0).stdout)
+
+    def test_totals_do_not_depend_on_depth(self):
+        totals = set()
+        for depth in ((), ("--depth", "1"), ("--depth", "2")):
+            summary = json.loads(self.expect(self.dtnnc("summary", RESNET20, "--format", "json", *depth), 0).stdout)
+            layers = summary["layers"]
+            totals.add((sum(layer["parameters"] for layer in layers), sum(layer["trainable"] for layer in layers),
+                        sum(layer["forward_flops"] for layer in layers),
+                        sum(layer.get("layers", 1) for layer in layers)))
+        self.assertEqual(len(totals), 1, totals)
+
+    def test_the_table_fits_the_terminal(self):
+        for width in (60, 80, 100, 140):
+            process = self.expect(self.dtnnc("summary", RESNET20, env={"COLUMNS": str(width)}), 0)
+            rule = max((line for line in process.stdout.splitlines() if set(line) == {"-"}), key=len)
+            self.assertLessEqual(len(rule), width)
+
+    def test_mistakes(self):
+        self.expect(self.dtnnc("summary", "tiny.yaml", "--columns", "paramters"), 2, "did you mean `parameters`?")
+        self.expect(self.dtnnc("summary", "tiny.yaml", "--with", "quux"), 2, "receptive_field")
+        self.expect(self.dtnnc("summary", "tiny.yaml", "--depth", "0"), 2)
+        self.expect(self.dtnnc("summary", "tiny.yaml", "--format", "yaml"), 2)
+
+
+class Graph(CommandTest):
+    def test_dot(self):
+        dot = self.expect(self.dtnnc("graph", RESIDUAL, "-o", "-"), 0).stdout
+        layers = json.loads(self.expect(self.dtnnc("summary", RESIDUAL, "--format", "json"), 0).stdout)["layers"]
+        # Every layer, the input and the output; an arrow for every source and one to the output.
+        self.assertEqual(len(re.findall(r"(?m)^ +n\d+ \[", dot)), len(layers) + 2)
+        self.assertEqual(dot.count(" -> "), sum(len(layer["from"]) for layer in layers) + 1)
+        self.assertIn("16\u00d728\u00d728", dot)
+
+    def test_blocks_are_boxes_or_one_node(self):
+        whole = self.expect(self.dtnnc("graph", RESNET20, "-o", "-"), 0).stdout
+        self.assertIn('label="stage_1"', whole)
+        self.assertIn('label="residual_1"', whole)
+        self.assertEqual(whole.count("{"), whole.count("}"))
+        top = self.expect(self.dtnnc("graph", RESNET20, "-o", "-", "--depth", "1"), 0).stdout
+        self.assertNotIn("subgraph", top)
+        self.assertLess(top.count(" -> "), 10)
+
+    def test_steps_after_fusion(self):
+        evaluate = self.expect(self.dtnnc("graph", RESIDUAL, "-o", "-", "--fused", "--program", "evaluate"), 0).stdout
+        self.assertIn("conv2d_3 + batch_norm_3 + add_1 + relu_3", evaluate)
+        train = self.expect(self.dtnnc("graph", RESIDUAL, "-o", "-", "--fused"), 0).stdout
+        self.assertIn("conv2d_backward_weights", train)
+        self.assertIn("sgd_update: weights", train)
+        self.expect(self.dtnnc("graph", RESIDUAL, "-o", "-", "--program", "evaluat"), 2, "did you mean `evaluate`?")
+
+    def test_names_are_escaped(self):
+        self.write("odd.yaml", self.read("tiny.yaml").replace("name: tiny\n", "name: a.b-c_d\n", 1))
+        self.expect(self.dtnnc("graph", "odd.yaml", "-o", "-"), 0, 'digraph "a.b-c_d"', "<B>a.b-c_d (model tiny)</B>")
+
+    @unittest.skipUnless(shutil.which("dot"), "graphviz is not installed")
+    def test_pictures(self):
+        for form, start in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
+            self.expect(self.dtnnc("graph", RESIDUAL, "-o", "net." + form), 0, "wrote net." + form)
+            with open(self.path("net." + form), "rb") as file:
+                self.assertTrue(file.read().startswith(start), form)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["net.pdf", "net.png", "net.svg", "tiny.yaml"])
+        for options in (("--fused",), ("--program", "evaluate"), ("--depth", "1")):
+            self.expect(self.dtnnc("graph", RESNET20, "-o", "net.svg", *options), 0)
+        self.expect(self.dtnnc("graph", RESIDUAL, "-o", "no/such/folder/net.svg"), 1, "no/such/folder")
+        self.expect(self.dtnnc("graph", RESIDUAL, "-o", "picture", "--format", "svg"), 0)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            process = self.dtnnc("graph", RESIDUAL, "-o", "-", "--format", "svg", stdout=full)
+        self.assertEqual(process.returncode, 1, process.stderr)
+
+    def test_what_cannot_be_drawn(self):
+        self.expect(self.dtnnc("graph", RESIDUAL, "-o", "net.gif"), 2, ".svg")
+        self.expect(self.dtnnc("graph", RESIDUAL, "-o", "net.svg", env={"PATH": self.folder}), 1, "graphviz")
+        begin = time.monotonic()
+        self.expect(self.dtnnc("graph", RESNET1202, "-o", "net.svg"), 2, "--depth 2")
+        self.assertLess(time.monotonic() - begin, 60)
+        # A program that fails is told by its own words, and what was there stays.
+        self.write("dot", "#!/bin/sh\necho no such font >&2\nexit 3\n")
+        os.chmod(self.path("dot"), 0o755)
+        self.write("net.svg", "old")
+        self.expect(self.dtnnc("graph", RESIDUAL, "-o", "net.svg", env={"PATH": self.folder + ":/bin:/usr/bin"}), 1,
+                    "no such font")
+        self.assertEqual(self.read("net.svg"), "old")
+
+    @unittest.skipUnless(shutil.which("dot"), "graphviz is not installed")
+    def test_dot_reads_every_drawing(self):
+        for model in ("inception_small", "unet", "squeezenet1_1"):
+            path = os.path.join(ROOT, "specs", "models", model + ".yaml")
+            dot = self.expect(self.dtnnc("graph", path, "-o", "-"), 0).stdout
+            process = subprocess.run(["dot", "-Tdot"], input=dot, capture_output=True, text=True, check=False)
+            self.assertEqual((process.returncode, process.stderr), (0, ""), model)
+
+
+class Schema(CommandTest):
+    def test_output(self):
+        whole = json.loads(self.expect(self.dtnnc("schema"), 0).stdout)
+        self.assertEqual(whole, json.loads(self.expect(self.dtnnc("schema", "-o", "-"), 0).stdout))
+        self.assertEqual(set(whole["properties"]["kind"]["enum"]), {"job", "model", "dataset", "training"})
+        self.expect(self.dtnnc("schema", "-o", "folder"), 0)
+        self.assertEqual(sorted(os.listdir(self.path("folder"))),
+                         [f"{kind}.schema.json" for kind in ("dataset", "dtnn", "job", "model", "training")])
+        self.expect(self.dtnnc("schema", "--kind", "model"), 0, "conv2d")
+        self.expect(self.dtnnc("schema", "--kind", "modle"), 2)
+        self.expect(self.dtnnc("schema", "-o", "tiny.yaml"), 1, "tiny.yaml")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,136 @@
+/// Summaries of small models against tests/golden/summaries/NAME.txt: cases of
+///
+///     == title
+///     with form=markdown width=100 columns=name,flops depth=1    (all optional)
+///     the spec
+///     -----
+///     the summary
+///
+/// Compiled for the instruction set `baseline` and one thread, so that kernels and workspaces are
+/// the same everywhere. In CSV, the carriage return of a line end is left out.
+/// DTNN_REWRITE_GOLDENS=1 rewrites what stands under `-----`.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/frontend/specs.hpp"
+#include "compiler/lower/compile.hpp"
+#include "compiler/support/diagnostics.hpp"
+#include "plan/summary.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace dtnn;
+
+struct Case {
+    std::string title, settings, spec, expected;
+};
+
+std::vector<Case> read_cases(const fs::path& path) {
+    std::ifstream file(path);
+    std::vector<Case> cases;
+    bool expected = false;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("== ")) {
+            cases.push_back({line.substr(3), "", "", ""});
+            expected = false;
+        } else if (line == "-----") {
+            expected = true;
+        } else if (!cases.empty()) {
+            Case& one = cases.back();
+            if (!expected && one.spec.empty() && line.starts_with("with "))
+                one.settings = line.substr(5);
+            else
+                (expected ? one.expected : one.spec) += line + "\n";
+        }
+    }
+    // Cases are set apart by one empty line.
+    for (Case& one : cases)
+        while (one.expected.ends_with("\n\n"))
+            one.expected.pop_back();
+    return cases;
+}
+
+plan::SummaryOptions options_of(const std::string& settings) {
+    plan::SummaryOptions options;
+    std::istringstream words(settings);
+    for (std::string word; words >> word;) {
+        const auto equals = word.find('=');
+        REQUIRE(equals != std::string::npos);
+        const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
+        if (key == "width") {
+            options.width = std::stoi(value);
+        } else if (key == "depth") {
+            options.depth = std::stoi(value);
+        } else if (key == "columns") {
+            std::istringstream names(value);
+            for (std::string name; std::getline(names, name, ',');) {
+                REQUIRE(plan::is_summary_column(name));
+                options.columns.push_back(name);
+            }
+            options.chosen = options.columns;
+        } else {
+            REQUIRE(key == "form");
+            options.form = value == "markdown" ? plan::SummaryForm::markdown
+                           : value == "csv"    ? plan::SummaryForm::csv
+                           : value == "json"   ? plan::SummaryForm::json
+                                               : plan::SummaryForm::table;
+        }
+    }
+    return options;
+}
+
+plan::Plan compile(const std::string& spec) {
+    const fs::path file =
+        fs::temp_directory_path() / ("dtnn_summary_" + std::to_string(::getpid()) + ".yaml");
+    std::ofstream(file) << spec;
+    compiler::Diagnostics diagnostics;
+    const compiler::JobSpec job = compiler::load_job(file.string(), {}, diagnostics);
+    fs::remove(file);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
+    compiler::CompileRequest request;
+    request.job_name = job.name;
+    request.model_name = job.model.name;
+    request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
+    request.training = job.training.training;
+    request.dataset = job.dataset.dataset;
+    request.target.isa = "baseline";
+    request.values = job.values;
+    plan::Plan plan = compiler::compile(request, diagnostics);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
+    return plan;
+}
+
+}  // namespace
+
+TEST_CASE("summaries are those of their golden files") {
+    const bool rewrite = std::getenv("DTNN_REWRITE_GOLDENS") != nullptr;
+    std::vector<fs::path> files;
+    for (const auto& item : fs::directory_iterator("tests/golden/summaries"))
+        if (item.path().extension() == ".txt") files.push_back(item.path());
+    std::sort(files.begin(), files.end());
+    int count = 0;
+    for (const fs::path& path : files) {
+        std::string rewritten;
+        for (const Case& one : read_cases(path)) {
+            CAPTURE(path.string());
+            CAPTURE(one.title);
+            std::string actual = plan::summary(compile(one.spec), options_of(one.settings));
+            std::erase(actual, '\r');
+            if (!rewrite) CHECK_EQ(actual, one.expected);
+            rewritten += (rewritten.empty() ? "== " : "\n== ") + one.title + "\n";
+            if (!one.settings.empty()) rewritten += "with " + one.settings + "\n";
+            rewritten += one.spec + "-----\n" + actual;
+            ++count;
+        }
+        if (rewrite) std::ofstream(path) << rewritten;
+    }
+    CHECK_GE(count, 9);
+}
