@@ -94,9 +94,12 @@ int resolve(const std::string& spec, const std::string& output, const std::strin
 /// text, markdown, csv, json.
 int settings(const std::string& spec_or_plan, const CommonOptions& options);
 
-/// What the product knows about a word: an operator, a field, a kind, a diagnostic, a pass or a
-/// kernel.
+/// What the product knows about a word: an operator, a field, a kind, a word of the language, a
+/// diagnostic, a pass or a kernel. Of no word, the lists of them.
 int explain(const std::string& word, const CommonOptions& options);
+
+/// The reference pages, Markdown, into the folder `output`; files of other names are left there.
+int reference(const std::string& output);
 
 /// JSON Schemas for editors, of one kind or (empty) of all: to a folder, a file each, or to standard
 /// output ("-" or empty), one of all kinds.

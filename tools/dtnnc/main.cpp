@@ -212,9 +212,13 @@ int run(int argc, char** argv) {
     add_common(*settings_command, options, true, {"text", "markdown", "csv", "json"});
 
     CLI::App* explain_command = app.add_subcommand(
-        "explain", "Explains an operator, a field, a pass, a diagnostic or a kernel");
-    explain_command->add_option("WORD", first, "What to explain")->required();
+        "explain", "Explains an operator, a field, a word of the language, a diagnostic, a kernel");
+    explain_command->add_option("WORD", first, "What to explain; without it, the words there are");
     add_common(*explain_command, options, false);
+
+    CLI::App* reference_command = app.add_subcommand(
+        "reference", "Writes the reference: a page of Markdown per kind and per operator");
+    reference_command->add_option("-o,--output", output, "Folder of the pages")->required();
 
     CLI::App* schema_command =
         app.add_subcommand("schema", "Writes JSON Schemas of the specs, for editors");
@@ -245,6 +249,7 @@ int run(int argc, char** argv) {
     if (resolve_command->parsed()) return resolve(first, output, origins, options);
     if (settings_command->parsed()) return settings(first, options);
     if (schema_command->parsed()) return schema(output, kind);
+    if (reference_command->parsed()) return reference(output);
     return explain(first, options);
 }
 

@@ -1,0 +1,109 @@
+#include "compiler/frontend/reference_kinds.hpp"
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/expansion_count.hpp"
+#include "compiler/frontend/field_text.hpp"
+#include "compiler/frontend/formula.hpp"
+#include "compiler/frontend/language_words.hpp"
+#include "compiler/frontend/tables.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+constexpr const char* kInitializers = "../initializers.md";
+
+std::string yaml(std::string_view text) {
+    return fmt::format("```yaml\n{}{}```\n", text, text.ends_with('\n') ? "" : "\n");
+}
+
+std::string word_section(const LanguageWord& word) {
+    std::string text =
+        fmt::format("\n## `{}`\n\n{}\n\n{}", word.name, word.doc, yaml(word.example));
+    if (word.fields) text += "\n" + fields_markdown(*word.fields, kInitializers);
+    // A block's parameters are what the other fields of a block are about.
+    if (word.name == "blocks")
+        text += "\nA parameter is a type, or a map of these:\n\n" +
+                fields_markdown(block_parameter_table(), kInitializers);
+    return text;
+}
+
+std::string model_sections() {
+    std::string text =
+        "\n## `input`\n\n" + fields_markdown(input_table(), kInitializers) +
+        "\n## Layers\n\nA layer is the name of an operator or of a block, or one key with its "
+        "fields. What every layer takes besides the fields of its type:\n\n" +
+        fields_markdown(layer_table(), kInitializers) +
+        "\nThe [index](../README.md) lists the operators and the blocks that every model has.\n";
+    for (const LanguageWord& word : language_words())
+        text += word_section(word);
+    return text + fmt::format(
+                      "\n## Limits\n\nA model becomes at most {} layers, which are counted before "
+                      "any of them is made. An expression has at most {} bytes and {} levels.\n",
+                      kMaximumLayers, kMaximumFormulaBytes, kMaximumFormulaDepth);
+}
+
+std::string words_of(std::string_view group) {
+    std::string text;
+    for (const LanguageWord& word : choice_words()) {
+        if (word.group != group) continue;
+        text += fmt::format("\n### `{}`\n\n{}\n\n{}", word.name, word.doc, yaml(word.example));
+        if (group != "a type of dataset") continue;
+        FieldTable table;
+        for (const std::string_view name : fields_of_dataset_type(word.name))
+            table.push_back(*find_field(dataset_table(), name));
+        text += "\nIts fields:\n\n" + fields_markdown(table, kInitializers);
+    }
+    return text;
+}
+
+std::string training_sections() {
+    std::string text = "\n## Optimizers\n";
+    for (const std::string_view name : optimizer_names())
+        text += fmt::format("\n### `{}`\n\n{}\n\n{}", name, optimizer_doc(name),
+                            fields_markdown(*optimizer_table(name), kInitializers));
+    return text + "\nTheir formulas: [operators of the graph](../../operators.md).\n" +
+           "\n## Losses\n" + words_of("a loss") + "\n## Metrics\n" + words_of("a metric");
+}
+
+std::string sections_of(std::string_view kind) {
+    if (kind == "model") return model_sections();
+    if (kind == "training") return training_sections();
+    if (kind == "dataset") return "\n## Types\n" + words_of("a type of dataset");
+    return "";
+}
+
+}  // namespace
+
+std::vector<ReferencePage> kind_pages() {
+    std::vector<ReferencePage> pages;
+    for (const KindInfo& kind : all_kinds()) {
+        ReferencePage page{fmt::format("kinds/{}.md", kind.name), "Kinds of specs",
+                           std::string(kind.name), std::string(kind.doc), ""};
+        page.text = fmt::format(
+            "{}\n# kind: {}\n\n{}\n\n{}\nOne that is called NAME is looked for as `NAME.yaml` in "
+            "the folder of the file that names it, in `../{}` beside it, and in every folder of "
+            "the spec path and its `{}`.\n\n## Fields\n\n{}{}",
+            kGeneratedLine, kind.name, kind.doc, yaml(kind.example), kind.folder, kind.folder,
+            fields_markdown(*kind.fields, kInitializers), sections_of(kind.name));
+        pages.push_back(std::move(page));
+    }
+    return pages;
+}
+
+std::vector<ReferencePage> block_pages() {
+    std::vector<ReferencePage> pages;
+    for (const LanguageWord& block : standard_block_words()) {
+        ReferencePage page{fmt::format("blocks/{}.md", block.name), "Blocks that every model has",
+                           std::string(block.name), first_sentence(block.doc), ""};
+        page.text = fmt::format(
+            "{}\n# {}\n\n{}\n\n{}\n## Fields\n\n{}\n## Its text\n\nIt is written in the language "
+            "of models, as one of your own [blocks](../kinds/model.md#blocks) would be:\n\n{}",
+            kGeneratedLine, block.name, block.doc, yaml(block.example),
+            fields_markdown(*block.fields, kInitializers), yaml(standard_block_text(block.name)));
+        pages.push_back(std::move(page));
+    }
+    return pages;
+}
+
+}  // namespace dtnn::compiler

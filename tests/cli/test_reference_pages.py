@@ -1,0 +1,125 @@
+"""docs/reference is what `dtnnc reference` writes, its examples are sound, and `dtnnc explain` knows every word.
+
+DTNN_REWRITE_GOLDENS=1 python3 tests/cli/test_reference_pages.py, or build/release/bin/dtnnc reference -o docs/reference,
+writes the pages anew.
+"""
+
+import json
+import os
+import re
+import shutil
+import unittest
+
+from commands import DTNNC, ROOT, CommandTest, run
+
+PAGES = os.path.join(ROOT, "docs", "reference")
+REMEDY = "`dtnnc reference -o docs/reference` writes the pages anew; remove what it no longer writes"
+
+
+def texts(folder):
+    """Path below the folder -> text."""
+    found = {}
+    for where, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(where, name)
+            with open(path, encoding="utf-8") as file:
+                found[os.path.relpath(path, folder)] = file.read()
+    return found
+
+
+class ReferencePages(CommandTest):
+    def test_pages_are_current(self):
+        self.expect(self.dtnnc("reference", "-o", "written"), 0)
+        written = texts(self.path("written"))
+        if os.environ.get("DTNN_REWRITE_GOLDENS"):
+            shutil.rmtree(PAGES, ignore_errors=True)
+            shutil.copytree(self.path("written"), PAGES)
+        committed = texts(PAGES)
+        self.assertEqual(sorted(written), sorted(committed), REMEDY)
+        for path, text in written.items():
+            self.assertEqual(text, committed[path], f"{path} is not current: {REMEDY}")
+
+    def test_generated_pages_say_so(self):
+        for path, text in texts(PAGES).items():
+            self.assertRegex(text.split("\n")[0], "dtnnc reference", path)
+
+    def test_examples_are_sound(self):
+        examples = 0
+        for path, text in sorted(texts(PAGES).items()):
+            for i, block in enumerate(re.findall(r"```yaml\n(.*?)```", text, re.S)):
+                if not block.startswith("kind: "):
+                    continue  # a line of an example that stands whole below it, or a block's text
+                examples += 1
+                spec = self.write("example.yaml", block)
+                checked = run(DTNNC, "check", "--spec-path", os.path.join(ROOT, "specs"), spec)
+                self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, ""),
+                                 f"{path}, example {i + 1}")
+        self.assertGreater(examples, 60)
+
+    def test_links_lead_somewhere(self):
+        pages = texts(PAGES)
+        for path, text in pages.items():
+            for target in re.findall(r"\]\(([^)#]*)(?:#[^)]*)?\)", re.sub(r"```.*?```", "", text, flags=re.S)):
+                file = os.path.join(PAGES, os.path.dirname(path), target)
+                self.assertTrue(os.path.exists(file), f"{path}: {target}")
+
+
+class Explain(CommandTest):
+    def words(self):
+        """Every word of the lists: (group, word)."""
+        listed = json.loads(self.expect(self.dtnnc("explain", "--format", "json"), 0).stdout)
+        self.assertEqual(listed["version"], 2)
+        return [(group["title"], name) for group in listed["groups"] for name in group["names"]]
+
+    def test_every_word_is_explained(self):
+        words = self.words()
+        self.assertGreater(len(words), 200)
+        for group, word in words:
+            explained = json.loads(self.expect(self.dtnnc("explain", word, "--format", "json"), 0).stdout)
+            self.assertTrue(explained["sections"], word)
+            for section in explained["sections"]:
+                self.assertIn(section["name"], section["text"])
+                self.assertIn(section["group"], section["text"])
+
+    def test_the_list_names_groups_and_words(self):
+        self.expect(self.dtnnc("explain"), 0, "operators:", "losses:", "unknown-field", "conv2d", "conv2d.filters")
+
+    def test_words(self):
+        for word, said in [
+            ("conv2d.filters", "number of output channels"),
+            ("training.batch_size", "samples of one step"),
+            ("batch_size", "training.batch_size - a field"),
+            ("digits", "a type of dataset"),
+            ("separable_conv2d", "padding"),
+            ("squeeze_excite.channels", "default ${in.channels}"),
+            ("repeat.times", "It may not depend on shapes"),
+            ("blocks.parameters.minimum", "least value"),
+            ("normal.deviation", "standard deviation"),
+            ("categorical_cross_entropy", "a loss"),
+            ("categorical_accuracy", "a metric"),
+            ("bilinear", "a value of upsample2d.mode"),
+            ("unknown_field", "unknown-field - a diagnostic, exit code 3"),
+            ("too-many-layers", "what to do"),
+            ("fuse-relu", "--disable fuse_relu"),
+            ("dense.blis", "a kernel for cpu"),
+            ("reference", "--reference-kernels"),
+            ("expressions", "a if c else b"),
+        ]:
+            with self.subTest(word):
+                self.expect(self.dtnnc("explain", word), 0, said)
+
+    def test_misspelt(self):
+        for word, meant in [("conv3d", "conv2d"), ("digts", "digits"), ("reprat", "repeat"), ("bacth_size", "batch_size"),
+                            ("squeeze_exite", "squeeze_excite"), ("unknwon-field", "unknown-field"),
+                            ("conv2d.filtres", "conv2d.filters"), ("catgorical_accuracy", "categorical_accuracy"),
+                            ("he_unifrom", "he_uniform"), ("fuse_rleu", "fuse_relu")]:
+            with self.subTest(word):
+                self.expect(self.dtnnc("explain", word), 2, f"did you mean `{meant}`?")
+        for word in ("xqzzy", "42", "quantum_foam"):
+            with self.subTest(word):
+                said = self.expect(self.dtnnc("explain", word), 2, f"nothing is named `{word}`")
+                self.assertNotIn("did you mean", said.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
