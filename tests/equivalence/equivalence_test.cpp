@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,13 +26,16 @@ namespace dtnn {
 namespace {
 
 constexpr int kSteps = 20;
-constexpr int kBatch = 2;
 
 /// A model to train, cut down by settings where it is large.
 struct Subject {
     std::string name;
     std::vector<std::string> settings = {};
-    bool large = false;  ///< takes tens of minutes under the sanitizers
+    /// Batch norm over two numbers gives -1 and 1 whatever they are, so small differences become
+    /// large ones: where it follows the last pool a batch must be larger.
+    std::int64_t batch = 2;
+    bool sensitive = false;  ///< training in float amplifies rounding
+    bool large = false;      ///< takes tens of minutes under the sanitizers
 };
 
 struct Variant {
@@ -41,12 +45,16 @@ struct Variant {
     int threads = 1;
 };
 
-/// Training amplifies rounding: without normalisation, at an ordinary rate, two runs of vgg16 in
-/// float are a factor of ten further apart after each step from about the eighth on, whatever the
-/// kernels (in double the same runs agree to 1e-14). A rate at which that does not happen leaves
-/// the kernels' own differences to be seen.
-const char* learning_rate_for(const std::string& model) {
-    return model.find("vgg") == std::string::npos ? "0.0001" : "0.000001";
+/// Training amplifies rounding: at an ordinary rate two runs of vgg16 in float are a factor of ten
+/// further apart after each step from about the eighth on, whatever the kernels, and deep networks
+/// with batch norm are a factor of three to five further apart from the first on at any rate. In
+/// double the same runs agree to 1e-11. So in float such networks learn slowly, and their first
+/// steps are compared.
+constexpr std::size_t kFirstSteps = 3;
+constexpr double kFirstStepsBound = 1e-4;
+
+const char* learning_rate_for(const Subject& subject, const std::string& dtype) {
+    return subject.sensitive && dtype == "f32" ? "0.000001" : "0.0001";
 }
 
 plan::Plan compile_model(const Subject& subject, const std::string& dtype, const Variant& variant) {
@@ -55,11 +63,11 @@ plan::Plan compile_model(const Subject& subject, const std::string& dtype, const
     // One sample short of twenty full batches, so that the last step runs the program of the tail.
     options.settings = {
         "training.dtype=" + dtype,
-        fmt::format("training.batch_size={}", kBatch),
+        fmt::format("training.batch_size={}", subject.batch),
         fmt::format("training.optimizer={{sgd: {{learning_rate: {}, momentum: 0.9}}}}",
-                    learning_rate_for(subject.name)),
+                    learning_rate_for(subject, dtype)),
         "training.metrics=[categorical_accuracy]",
-        fmt::format("dataset.train_samples={}", kSteps * kBatch - 1),
+        fmt::format("dataset.train_samples={}", kSteps * subject.batch - 1),
         "dataset.test_samples=3"};
     options.settings.insert(options.settings.end(), subject.settings.begin(),
                             subject.settings.end());
@@ -88,7 +96,8 @@ std::vector<double> losses(const plan::Plan& compiled) {
     const plan::Plan& plan = loaded.plan;
     runtime::Session session(plan, plan.target.threads, runtime::made_up_source(plan.dataset));
     std::vector<double> result;
-    session.pipeline().start(runtime::Split::train, session.sampler().epoch_order(0), kBatch);
+    session.pipeline().start(runtime::Split::train, session.sampler().epoch_order(0),
+                             plan.training.batch_size);
     while (const std::int64_t samples = session.pipeline().wait()) {
         const runtime::BatchProgram& program = session.train_program(samples);
         session.pipeline().take(program.source, program.labels);
@@ -118,27 +127,45 @@ std::vector<Variant> variants() {
 
 /// Of every family of the zoo the smallest member: the others are the same layers more often.
 const std::vector<Subject> kSubjects = {
-    {"alexnet_cifar10", {}, true},
-    {"densenet21k8"},
-    {"efficientnet_b0", {"model.input.shape=[3, 32, 32]", "model.parameters.classes=5"}, true},
+    {"alexnet_cifar10", {}, 2, false, true},
+    {"densenet21k8", {}, 4, true},
+    {"efficientnet_b0",
+     {"model.input.shape=[3, 64, 64]", "model.parameters.classes=5"},
+     4,
+     true,
+     true},
     {"inception_small"},
     {"lenet5"},
-    {"mobilenet_v1", {"model.input.shape=[3, 32, 32]", "model.parameters.classes=5"}, true},
-    {"mobilenet_v2", {"model.input.shape=[3, 32, 32]", "model.parameters.classes=5"}, true},
+    {"mobilenet_v1",
+     {"model.input.shape=[3, 64, 64]", "model.parameters.classes=5"},
+     4,
+     true,
+     true},
+    {"mobilenet_v2",
+     {"model.input.shape=[3, 64, 64]", "model.parameters.classes=5"},
+     4,
+     true,
+     true},
     {"residual_small"},
-    {"resnet10", {"model.parameters.width=8"}},
-    {"resnet50", {"model.input.shape=[3, 64, 64]", "model.parameters.width=8"}, true},
+    {"resnet10", {"model.parameters.width=8"}, 8, true},
+    {"resnet50", {"model.input.shape=[3, 64, 64]", "model.parameters.width=8"}, 4, true, true},
     {"simplecnn"},
     {"simplemlp"},
-    {"squeezenet1_1", {"model.input.shape=[3, 64, 64]", "model.parameters.classes=5"}, true},
+    {"squeezenet1_1",
+     {"model.input.shape=[3, 64, 64]", "model.parameters.classes=5"},
+     2,
+     false,
+     true},
     {"unet", {"model.input.shape=[1, 32, 32]", "model.parameters.width=4"}},
-    {"vgg16_cifar10", {}, true},
-    {"vgg3dobn"},
+    {"vgg16_cifar10", {}, 2, true, true},
+    {"vgg3dobn", {}, 8, true},
 };
 
 void compare(const std::string& dtype, double bound) {
+    const char* const only = std::getenv("DTNN_EQUIVALENCE_MODEL");
     for (const Subject& subject : kSubjects) {
         const std::string& model = subject.name;
+        if (only != nullptr && model != only) continue;
 #ifdef __SANITIZE_ADDRESS__
         if (subject.large) {
             MESSAGE(model << ": left out under the sanitizers");
@@ -157,10 +184,11 @@ void compare(const std::string& dtype, double bound) {
             CAPTURE(variant.name);
             const std::vector<double> got = losses(compile_model(subject, dtype, variant));
             REQUIRE(got.size() == expected.size());
+            const bool first_only = subject.sensitive && dtype == "f32";
             double largest = 0;
-            for (std::size_t i = 0; i < got.size(); ++i)
+            for (std::size_t i = 0; i < (first_only ? kFirstSteps : got.size()); ++i)
                 largest = std::max(largest, std::abs(got[i] - expected[i]) / std::abs(expected[i]));
-            CHECK(largest <= bound);
+            CHECK(largest <= (first_only ? kFirstStepsBound : bound));
             worst = std::max(worst, largest);
         }
         MESSAGE(fmt::format("{} {}: largest relative difference {:.1e}", model, dtype, worst));
