@@ -2,11 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "compiler/frontend/value_reader.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/explain_topics.hpp"
+#include "tools/dtnnc/output.hpp"
 
 namespace dtnn::tools {
 namespace {
@@ -28,6 +32,30 @@ std::string wrapped(const std::vector<std::string>& names) {
         line += " " + name;
     }
     return text + line + "\n";
+}
+
+/// Lines that are too long for the width, broken at spaces; what is behind a field's name stays
+/// below itself. Examples, which are indented by four, stay as they are.
+std::string folded(const std::string& text, std::size_t width) {
+    constexpr std::size_t kFieldColumn = 23;
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        std::string_view line = std::string_view(text).substr(at, end - at);
+        at = end + 1;
+        const std::size_t blanks = line.find_first_not_of(' ');
+        const std::string indent(blanks == 2 || blanks == kFieldColumn ? kFieldColumn : 0, ' ');
+        std::size_t room = width;
+        while (line.size() > room && blanks != 4 && room > kFieldColumn) {
+            const std::size_t space = line.rfind(' ', room);
+            if (space == std::string_view::npos || space < blanks + 1) break;
+            result.append(line.substr(0, space)).append("\n").append(indent);
+            line.remove_prefix(space + 1);
+            room = width - indent.size();
+        }
+        result.append(line).append("\n");
+    }
+    return result;
 }
 
 std::string json_list(const std::vector<std::string>& items) {
@@ -79,8 +107,11 @@ int explain(const std::string& word, const CommonOptions& options) {
     if (json)
         fmt::print("{{\"version\":{},\"word\":{},\"sections\":{}}}\n", kVersion, json_quoted(word),
                    json_list(sections));
+    else if (const std::string text = fmt::format("{}", fmt::join(sections, "\n"));
+             isatty(STDOUT_FILENO) != 0)
+        fmt::print("{}", folded(text, static_cast<std::size_t>(output_width())));
     else
-        fmt::print("{}", fmt::join(sections, "\n"));
+        fmt::print("{}", text);
     return 0;
 }
 
