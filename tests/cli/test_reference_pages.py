@@ -108,6 +108,14 @@ class Explain(CommandTest):
             with self.subTest(word):
                 self.expect(self.dtnnc("explain", word), 0, said)
 
+    def test_every_setting_is_explained(self):
+        settings = json.loads(self.expect(self.dtnnc("settings", "tiny.yaml", "--format", "json"), 0).stdout)
+        paths = [setting["path"] for setting in settings["settings"]]
+        self.assertIn("training.optimizer.adam.beta1", paths)
+        for path in paths:
+            with self.subTest(path):
+                self.expect(self.dtnnc("explain", path), 0, f"{path.split('.')[-1]} ")
+
     def test_misspelt(self):
         for word, meant in [("conv3d", "conv2d"), ("digts", "digits"), ("reprat", "repeat"), ("bacth_size", "batch_size"),
                             ("squeeze_exite", "squeeze_excite"), ("unknwon-field", "unknown-field"),

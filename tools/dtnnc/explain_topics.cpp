@@ -183,13 +183,20 @@ bool is_of_layers(const std::string& field) {
     return find_field(layer_table(), field) || find_field(branches_table(), field);
 }
 
+bool is_owner(const std::string& name) {
+    return std::any_of(owners().begin(), owners().end(),
+                       [&](const Owner& owner) { return owner.name == name; });
+}
+
 void add_fields(const std::string& word, std::vector<Topic>& found) {
     const std::size_t dot = word.rfind('.');
     const bool owned = dot != std::string::npos;
     const std::string name = owned ? word.substr(dot + 1) : word;
+    std::string of = owned ? word.substr(0, dot) : std::string();
+    // Paths as settings have them: training.optimizer.adam.beta1.
+    if (owned && !is_owner(of)) of = of.substr(of.rfind('.') + 1);
     for (const Owner& owner : owners()) {
-        if (owned ? owner.name != word.substr(0, dot) : owner.name != "layer" && is_of_layers(name))
-            continue;
+        if (owned ? owner.name != of : owner.name != "layer" && is_of_layers(name)) continue;
         if (const Field* field = find_field(owner.table, name))
             found.push_back(
                 topic(fmt::format("{}.{}", owner.name, name), "a field", field_line(*field)));
