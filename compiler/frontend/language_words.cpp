@@ -313,7 +313,8 @@ struct StandardBlocks {
         FieldTable& table = tables.emplace_back(block.fields);
         for (const BlockParameter& parameter : block.parameters)
             for (Field& field : table)
-                if (field.name == parameter.name && parameter.fallback)
+                if (field.name == parameter.name && parameter.fallback &&
+                    parameter.fallback->is_scalar())
                     field.fallback = parameter.fallback->text;
         return table;
     }

@@ -37,10 +37,12 @@ std::string model_sections() {
         "\nThe [index](../README.md) lists the operators and the blocks that every model has.\n";
     for (const LanguageWord& word : language_words())
         text += word_section(word);
-    return text + fmt::format(
-                      "\n## Limits\n\nA model becomes at most {} layers, which are counted before "
-                      "any of them is made. An expression has at most {} bytes and {} levels.\n",
-                      kMaximumLayers, kMaximumFormulaBytes, kMaximumFormulaDepth);
+    constexpr const char* limits =
+        "\n## Limits\n\nA model becomes at most {} layers in at most {} steps (layers, "
+        "repetitions and uses of blocks; many or long values count more), which are counted before "
+        "any of them is made. An expression has at most {} bytes and {} levels.\n";
+    return text + fmt::format(limits, kMaximumLayers, kMaximumSteps, kMaximumFormulaBytes,
+                              kMaximumFormulaDepth);
 }
 
 std::string words_of(std::string_view group) {

@@ -231,6 +231,7 @@ const std::vector<const std::vector<LanguageWord>*>& word_lists() {
 template <class List>
 std::vector<std::string> names_in(const List& list) {
     std::vector<std::string> names;
+    names.reserve(list.size());
     for (const auto& entry : list)
         names.emplace_back(entry.name);
     return names;
