@@ -8,10 +8,11 @@
 namespace dtnn::compiler {
 namespace {
 
-int characters(std::string_view bytes) {
-    return static_cast<int>(std::count_if(bytes.begin(), bytes.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    }));
+/// Brackets are followed this far: no excerpt is as wide, and files of one line stay linear.
+constexpr std::size_t kBracketBytes = 4096;
+
+bool begins_character(char c) {
+    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
 }
 
 /// The end of the quoted text that begins at `begin`, or the line's end.
@@ -27,8 +28,9 @@ std::size_t end_of_quotes(std::string_view line, std::size_t begin) {
 }
 
 /// The end of the bracketed value that begins at `begin`; just its bracket when it does not close
-/// on this line.
+/// on this line, or far away.
 std::size_t end_of_brackets(std::string_view line, std::size_t begin) {
+    line = line.substr(0, begin + kBracketBytes);
     int depth = 0;
     for (std::size_t i = begin; i < line.size(); ++i) {
         const char c = line[i];
@@ -65,25 +67,42 @@ std::optional<std::size_t> utf8_length(std::string_view text, std::size_t i) {
 
 SourceText::SourceText(std::string name, const std::string& text)
     : name_(std::move(name)), text_(text), starts_{0} {
-    for (std::size_t i = 0; i < text.size(); ++i)
+    int characters = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (i % kCountedBytes == 0) counts_.push_back(characters);
+        characters += begins_character(text[i]) ? 1 : 0;
         if (text[i] == '\n') starts_.push_back(i + 1);
+    }
+    counts_.push_back(characters);
+}
+
+int SourceText::characters_before(std::size_t offset) const {
+    const std::size_t counted = offset / kCountedBytes;
+    int characters = counts_[counted];
+    for (std::size_t i = counted * kCountedBytes; i < offset; ++i)
+        characters += begins_character(text_[i]) ? 1 : 0;
+    return characters;
 }
 
 std::string_view SourceText::line(int index) const {
     if (index < 0 || static_cast<std::size_t>(index) >= starts_.size()) return {};
-    const std::size_t begin = starts_[static_cast<std::size_t>(index)];
-    std::string_view rest = std::string_view(text_).substr(begin);
-    rest = rest.substr(0, rest.find('\n'));
+    const auto at = static_cast<std::size_t>(index);
+    const std::size_t begin = starts_[at];
+    const std::size_t end = at + 1 < starts_.size() ? starts_[at + 1] - 1 : text_.size();
+    std::string_view rest = std::string_view(text_).substr(begin, end - begin);
     if (rest.ends_with('\r')) rest.remove_suffix(1);
     return rest;
 }
 
 Span SourceText::span(int index, std::size_t begin, std::size_t end) const {
-    const std::string_view all = line(index);
-    begin = std::min(begin, all.size());
-    end = std::clamp(end, begin, all.size());
-    return {{name_, index + 1, characters(all.substr(0, begin)) + 1},
-            std::max(1, characters(all.substr(begin, end - begin)))};
+    const std::size_t length = line(index).size();
+    begin = std::min(begin, length);
+    end = std::clamp(end, begin, length);
+    const bool there = index >= 0 && static_cast<std::size_t>(index) < starts_.size();
+    const std::size_t start = there ? starts_[static_cast<std::size_t>(index)] : 0;
+    const int first = characters_before(start + begin);
+    return {{name_, index + 1, first - characters_before(start) + 1},
+            std::max(1, characters_before(start + end) - first)};
 }
 
 Span SourceText::mark(int index, int column) const {
@@ -134,13 +153,16 @@ Span SourceText::literal_null(int index, int column) const {
 }
 
 Span SourceText::dash_before(int index, int column) const {
-    for (; index >= 0; --index) {
+    for (; index >= 0; --index, column = -1) {
         std::string_view all = line(index);
-        if (column >= 0) all = all.substr(0, static_cast<std::size_t>(column));
-        column = -1;
-        all = all.substr(0, all.find(" #"));
+        // What is before a mark on its own line is no comment.
+        if (column >= 0)
+            all = all.substr(0, static_cast<std::size_t>(column));
+        else
+            all = all.substr(0, all.find(" #"));
         const std::size_t last = all.find_last_not_of(' ');
-        if (last == std::string_view::npos || all[all.find_first_not_of(' ')] == '#') continue;
+        if (last == std::string_view::npos) continue;
+        if (column < 0 && all[all.find_first_not_of(' ')] == '#') continue;
         return all[last] == '-' ? span(index, last, last + 1) : Span{};
     }
     return {};

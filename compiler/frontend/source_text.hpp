@@ -39,10 +39,14 @@ class SourceText {
   private:
     std::string_view line(int index) const;
     Span span(int line, std::size_t begin, std::size_t end) const;
+    /// Of the file, in at most kCountedBytes steps: a file may be one line with 100,000 values.
+    int characters_before(std::size_t offset) const;
+    static constexpr std::size_t kCountedBytes = 64;
 
     std::string name_;
     const std::string& text_;
     std::vector<std::size_t> starts_;  ///< offset of every line
+    std::vector<int> counts_;  ///< characters before every kCountedBytes-th byte, and of the file
 };
 
 }  // namespace dtnn::compiler

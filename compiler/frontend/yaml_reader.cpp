@@ -123,6 +123,18 @@ class TreeBuilder : public YAML::EventHandler {
         throw Stop{};
     }
 
+    /// For aliases. Anchors inside anchored values keep copies of copies, so those are bounded.
+    void keep(YAML::anchor_t anchor, const SourceNode& node) {
+        anchored_ += size_of(node);
+        if (anchored_ > kMaximumNodes) {
+            report(Code::too_many_aliases, node.span,
+                   fmt::format("the values with anchors hold more than {} values", kMaximumNodes))
+                .help = "share parts with `extends` and references";
+            throw Stop{};
+        }
+        anchors_[anchor] = node;
+    }
+
     void check_tag(const YAML::Mark& mark, const std::string& tag, bool quoted) {
         if (tag.empty() || tag == "?" || quoted) return;
         report(Code::unknown_tag, text_.word(mark.line, mark.column),
@@ -153,7 +165,7 @@ class TreeBuilder : public YAML::EventHandler {
 
     void finish(SourceNode node, YAML::anchor_t anchor) {
         count(1, node.span);
-        if (anchor) anchors_[anchor] = node;
+        if (anchor) keep(anchor, node);
         if (frames_.empty()) {
             root_ = std::move(node);
             return;
@@ -202,6 +214,7 @@ class TreeBuilder : public YAML::EventHandler {
     std::map<YAML::anchor_t, SourceNode> anchors_;
     int documents_ = 0;
     int nodes_ = 0;
+    int anchored_ = 0;
     int aliases_ = 0;
     bool failed_ = false;
 };

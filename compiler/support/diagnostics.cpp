@@ -61,38 +61,49 @@ class Lines {
     std::map<std::string, FileLines> files_;
 };
 
-/// The characters (UTF-8 sequences) of the given line, counted from one; control characters are
-/// made harmless.
-std::vector<std::string> characters_of_line(const FileLines& file, int line) {
-    if (static_cast<std::size_t>(line) > file.starts.size()) return {};
-    const std::string& text = *file.text;
-    const std::size_t begin = file.starts[static_cast<std::size_t>(line - 1)];
-    std::vector<std::string> characters;
-    for (std::size_t i = begin; i < text.size() && text[i] != '\n'; ++i) {
-        const auto byte = static_cast<unsigned char>(text[i]);
-        if ((byte & 0xC0U) == 0x80U && !characters.empty())
-            characters.back() += text[i];
-        else if (byte == '\r')
-            continue;
-        else if (byte < 0x20 || byte == 0x7F)
-            characters.emplace_back(byte == '\t' ? " " : "?");
-        else
-            characters.emplace_back(1, text[i]);
+/// A line, its characters (UTF-8 sequences) counted from zero; carriage returns are none.
+class LineText {
+  public:
+    LineText(const FileLines& file, int line) {
+        if (static_cast<std::size_t>(line) > file.starts.size()) return;
+        const auto at = static_cast<std::size_t>(line - 1);
+        const std::size_t begin = file.starts[at];
+        const std::size_t end =
+            at + 1 < file.starts.size() ? file.starts[at + 1] - 1 : file.text->size();
+        text_ = std::string_view(*file.text).substr(begin, end - begin);
     }
-    return characters;
-}
 
-std::string join(const std::vector<std::string>& characters, std::size_t begin, std::size_t end) {
-    std::string result;
-    for (std::size_t i = begin; i < end; ++i)
-        result += characters[i];
-    return result;
-}
+    int length() const {
+        return static_cast<int>(std::count_if(text_.begin(), text_.end(), begins));
+    }
+
+    /// Characters [begin, end), control characters made harmless. A line may be the whole file, so
+    /// that no more of it is copied.
+    std::string part(int begin, int end) const {
+        std::string result;
+        int count = 0;
+        for (const char c : text_) {
+            if (begins(c) && count++ == end) break;
+            if (count <= begin || c == '\r') continue;
+            const auto byte = static_cast<unsigned char>(c);
+            const bool harmless = byte >= 0x20 && byte != 0x7F;
+            result += harmless ? c : byte == '\t' ? ' ' : '?';
+        }
+        return result;
+    }
+
+  private:
+    static bool begins(char c) {
+        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U && c != '\r';
+    }
+
+    std::string_view text_;
+};
 
 std::string excerpt(const FileLines* file, const Span& span, const Paint& paint) {
     if (!file || span.place.line < 1 || span.place.column < 1) return {};
-    const std::vector<std::string> line = characters_of_line(*file, span.place.line);
-    const int length = static_cast<int>(line.size());
+    const LineText line(*file, span.place.line);
+    const int length = line.length();
     const int column = std::min(span.place.column - 1, length);
     int begin = 0;
     if (length > kExcerptWidth)
@@ -103,8 +114,7 @@ std::string excerpt(const FileLines* file, const Span& span, const Paint& paint)
     const int width = std::max(1, std::min(span.width, end - column));
     const auto indent = static_cast<std::size_t>(column - begin) + head.size();
     return fmt::format("{:5} | {}{}{}\n      | {}{}^{}{}\n", span.place.line, head,
-                       join(line, static_cast<std::size_t>(begin), static_cast<std::size_t>(end)),
-                       tail, std::string(indent, ' '), paint.caret,
+                       line.part(begin, end), tail, std::string(indent, ' '), paint.caret,
                        std::string(static_cast<std::size_t>(width - 1), '~'), paint.reset);
 }
 
@@ -213,12 +223,41 @@ std::string dashed(std::string_view name) {
     return result;
 }
 
+namespace {
+
+/// A word may be all of a file; of one that no excerpt could hold, the beginning is enough.
+std::string shortened(std::string text) {
+    constexpr std::size_t kLongest = 300, kShown = 60;
+    std::string result;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(' ', begin), text.size() - 1) + 1;
+        if (end - begin <= kLongest) {
+            result.append(text, begin, end - begin);
+        } else {
+            std::size_t cut = begin + kShown;
+            while ((static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U && cut > begin)
+                --cut;
+            result.append(text, begin, cut - begin);
+            // What closes the word: a quote, a comma.
+            std::size_t close = text.find_last_of('`', end - 1);
+            if (close == std::string::npos || close + 4 < end || close <= cut) close = end - 1;
+            result += "...";
+            result.append(text, close, end - close);
+        }
+        begin = end;
+    }
+    return result;
+}
+
+}  // namespace
+
 Diagnostic& Diagnostics::add(Code code, Severity severity, Span span, std::string text) {
     if (severity == Severity::error) ++errors_;
     if (!span.place.file.empty() && !said_.insert(key_of(code, span)).second) {
         dropped_ = {};
         return dropped_;
     }
+    if (text.size() > 300) text = shortened(std::move(text));
     diagnostics_.push_back({code, severity, std::move(span), std::move(text), {}, {}, {}});
     Diagnostic& added = diagnostics_.back();
     for (auto context = contexts_.rbegin(); context != contexts_.rend(); ++context)

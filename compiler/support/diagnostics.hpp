@@ -51,7 +51,8 @@ struct Diagnostic {
     Code code;
     Severity severity = Severity::error;
     Span span;         ///< an empty file: about the command line or the job as a whole
-    std::string text;  ///< lower case, the observed fact first, then the rule
+    std::string text;  ///< lower case, the observed fact first, then the rule; of words longer
+                       ///< than 300 bytes the beginning
     std::vector<Note> notes;
     std::string help;  ///< empty: none
     /// How the place was reached (uses of blocks, repetitions), innermost first; shown as notes
