@@ -31,6 +31,7 @@ FieldType type_named(std::string_view name) {
     if (name == "boolean") return FieldType::boolean;
     if (name == "integer_pair") return FieldType::integer_pair;
     if (name == "padding") return FieldType::padding;
+    if (name == "initializer") return FieldType::initializer;
     return FieldType::text;
 }
 
@@ -260,7 +261,7 @@ Environment bind_parameters(const Block& block, const UseFields& use, const Span
         Binding binding;
         binding.shaped = use.shaped.contains(parameter.name);
         if (const auto value = values.values.find(parameter.name); value != values.values.end()) {
-            binding.value = formula_value(value->second);
+            binding.value = formula_value(value->second, parameter.field.type);
         } else if (parameter.fallback && !use.given.contains(parameter.name) &&
                    !values.node(parameter.name)) {
             binding.shaped = reads_shape(*parameter.fallback, environment);
@@ -268,7 +269,7 @@ Environment bind_parameters(const Block& block, const UseFields& use, const Span
                 evaluated(*parameter.fallback, InReach(environment, input), diagnostics);
             if (node)
                 if (const auto made = read_value(*node, parameter.field, block.name, diagnostics))
-                    binding.value = formula_value(*made);
+                    binding.value = formula_value(*made, parameter.field.type);
         }
         environment.bind(parameter.name, std::move(binding));
     }

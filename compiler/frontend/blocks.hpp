@@ -39,6 +39,7 @@ class Blocks {
 
     const Block* find(std::string_view name) const;
     std::vector<std::string> names() const;
+    std::size_t size() const { return blocks_.size(); }
 
   private:
     void read(const SourceEntry& entry, Diagnostics& diagnostics);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <unordered_map>
 
 #include "compiler/frontend/value_reader.hpp"
 #include "compiler/frontend/yaml_reader.hpp"
@@ -62,12 +63,17 @@ std::optional<std::string> file_text(const LoadOptions& options, const std::stri
 
 SourceNode merge(SourceNode base, SourceNode over, const FieldTable* table) {
     if (!base.is_map() || !over.is_map()) return over;
+    // Both may have tens of thousands of keys.
+    std::unordered_map<std::string, std::size_t> keys;
+    for (const SourceEntry& entry : base.entries)
+        keys.emplace(entry.key, keys.size());
     for (SourceEntry& entry : over.entries) {
-        SourceEntry* existing = base.find(entry.key);
-        if (!existing) {
+        const auto known = keys.find(entry.key);
+        if (known == keys.end()) {
             base.entries.push_back(std::move(entry));
             continue;
         }
+        SourceEntry* existing = &base.entries[known->second];
         const Field* field = table ? find_field(*table, entry.key) : nullptr;
         const bool other_variant = field && !field->choices.empty() &&
                                    field->type == FieldType::variant && entry.value.is_map() &&

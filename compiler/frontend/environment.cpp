@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 namespace dtnn::compiler {
 namespace {
@@ -29,20 +30,31 @@ void collect_names(const SourceNode& tree, std::vector<std::string>& names) {
 }  // namespace
 
 void Environment::bind(std::string name, Binding binding) {
+    constexpr std::size_t kFew = 32;
     own_.emplace_back(std::move(name), std::move(binding));
+    if (own_.size() <= kFew) return;
+    for (std::size_t i = index_.empty() ? 0 : own_.size() - 1; i < own_.size(); ++i)
+        index_.emplace(own_[i].first, i);
 }
 
 const Binding* Environment::find(std::string_view name) const {
-    for (const Environment* scope = this; scope; scope = scope->outer_)
+    for (const Environment* scope = this; scope; scope = scope->outer_) {
+        if (!scope->index_.empty()) {
+            const auto found = scope->index_.find(std::string(name));
+            if (found != scope->index_.end()) return &scope->own_[found->second].second;
+            continue;
+        }
         for (const auto& [own, binding] : scope->own_)
             if (own == name) return &binding;
+    }
     return nullptr;
 }
 
 void Environment::add_names(std::vector<std::string>& names) const {
+    std::unordered_set<std::string> known(names.begin(), names.end());
     for (const Environment* scope = this; scope; scope = scope->outer_)
         for (const auto& [own, binding] : scope->own_)
-            if (std::find(names.begin(), names.end(), own) == names.end()) names.push_back(own);
+            if (known.insert(own).second) names.push_back(own);
 }
 
 std::optional<FormulaValue> InReach::find(std::string_view name) const {
@@ -135,6 +147,13 @@ FormulaValue formula_value(const plan::AttributeValue& value) {
     return std::visit([](const auto& content) { return FormulaValue(content); }, value);
 }
 
+FormulaValue formula_value(const plan::AttributeValue& value, FieldType type) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (type == FieldType::initializer && text && text->find(": {") != std::string::npos)
+        return NumberedInitializer{*text};
+    return formula_value(value);
+}
+
 std::string describe(const Environment& environment) {
     std::string text;
     for (const auto& [name, binding] : environment.own()) {
@@ -143,6 +162,8 @@ std::string describe(const Environment& environment) {
         if (const auto* word = std::get_if<std::string>(&binding.value)) value = *word;
         if (const auto* list = std::get_if<std::vector<std::int64_t>>(&binding.value))
             value = fmt::format("[{}]", fmt::join(*list, ", "));
+        if (const auto* initializer = std::get_if<NumberedInitializer>(&binding.value))
+            value = fmt::format("{{{}}}", initializer->text);
         text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value);
     }
     return text;

@@ -5,11 +5,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "compiler/frontend/formula.hpp"
 #include "compiler/frontend/source_tree.hpp"
+#include "compiler/support/field_table.hpp"
 #include "plan/plan.hpp"
 
 namespace dtnn::compiler {
@@ -33,6 +35,7 @@ class Environment {
   private:
     const Environment* outer_;
     std::vector<std::pair<std::string, Binding>> own_;
+    std::unordered_map<std::string, std::size_t> index_;  ///< of own_, when they are many
 };
 
 /// An environment with the input of the layer that the expression belongs to: in.channels,
@@ -70,6 +73,8 @@ std::optional<SourceNode> evaluated(const SourceNode& tree, const Names& names,
 bool is_variable_name(std::string_view name);
 
 FormulaValue formula_value(const plan::AttributeValue& value);
+/// The value of a field, where an initializer with numbers is more than a text.
+FormulaValue formula_value(const plan::AttributeValue& value, FieldType type);
 
 /// "filters = 64, stride = 2"
 std::string describe(const Environment& environment);

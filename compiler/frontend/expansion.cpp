@@ -127,7 +127,10 @@ class Expander {
         const int index = static_cast<int>(model_.layers.size());
         const Span& place = reading->head.name ? reading->head.name->span : entry.span;
         names_.set_reader(lookups, index);
-        names_.declare(spec.name, index, place);
+        if (names_.check_length(spec.name, place))
+            names_.declare(spec.name, index, place);
+        else
+            spec.name.resize(kMaximumNameBytes);
         if (reading->sound && counted) infer_shape(model_, *entry.op, spec, diagnostics_);
         model_.layers.push_back(std::move(spec));
         return index;
@@ -177,6 +180,10 @@ class Expander {
                 .help = "a block's layers must come to an end; `repeat` does a thing many times";
             incomplete_ = true;
         }
+        if (!names_.check_length(path, place)) {
+            incomplete_ = true;
+            return kUnknownSource;
+        }
         if (!entry.block->layers || diagnostics_.error_count() != errors) {
             incomplete_ = true;
             names_.declare(path, kUnknownSource, place);
@@ -216,6 +223,10 @@ class Expander {
         if (head.name) check_layer_name(head.name->text, head.name->span, diagnostics_);
         const std::int64_t times = repeat.times.value_or(1);
         if (layers) met(times > 0, layers);
+        if (head.name && !names_.check_length(scope.path(head.name->text), head.name->span)) {
+            incomplete_ = true;
+            return kUnknownSource;
+        }
         for (std::int64_t i = 0; layers && i < times; ++i) {
             const auto note = [&] {
                 return Note{entry.span, fmt::format("in repetition {} of {} ({} = {})", i + 1,

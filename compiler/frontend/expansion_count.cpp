@@ -27,6 +27,21 @@ void add(LayerCount& total, const LayerCount& more) {
 
 const plan::Dims kNoShape;
 
+/// How much there is to read in a tree.
+struct Extent {
+    std::int64_t values = 0;
+    std::int64_t bytes = 0;
+};
+
+void measure(const SourceNode& tree, Extent& extent) {
+    ++extent.values;
+    extent.bytes += static_cast<std::int64_t>(tree.text.size());
+    for (const SourceNode& item : tree.items)
+        measure(item, extent);
+    for (const SourceEntry& entry : tree.entries)
+        measure(entry.value, extent);
+}
+
 /// Whether the entry's own field of that name is read as a list of layers.
 bool is_list_field(const std::string& key) {
     return key == "layers" || key == "then" || key == "else";
@@ -102,18 +117,43 @@ LayerCount LayerCounter::count_entry(const SourceNode& item, const Environment& 
     const auto entry =
         read_entry(item, language_.blocks(), InReach(environment, kNoShape), unheard_);
     if (!entry) return {0, 1};
-    if (entry->block) return count_block(*entry, environment);
-    if (entry->type == "repeat") return count_repeat(*entry, environment);
-    if (entry->type == "if") return count_choice(*entry, environment);
-    LayerCount total{1, 1};
-    if (entry->branches)
+    const std::int64_t own = steps_of(item, *entry);
+    walked_ += own - 1;
+    LayerCount total{entry->op ? 1 : 0, own};
+    if (entry->block)
+        add(total, count_block(*entry, environment));
+    else if (entry->type == "repeat")
+        add(total, count_repeat(*entry, environment));
+    else if (entry->type == "if")
+        add(total, count_choice(*entry, environment));
+    else if (entry->branches)
         for (const SourceNode& branch : entry->branches->items)
             if (branch.is_list()) add(total, count(branch, environment));
     return total;
 }
 
+std::int64_t LayerCounter::steps_of(const SourceNode& item, const LayerEntry& entry) {
+    const bool literal = entry.type == raw_entry(item).type;
+    if (literal)
+        if (const auto known = steps_.find(&item); known != steps_.end()) return known->second;
+    Extent extent;
+    for (const SourceEntry* field : language_.fields_of(entry))
+        if (&field->value != entry.branches &&
+            (entry.op || entry.block || !is_list_field(field->key)))
+            measure(field->value, extent);
+    std::int64_t parameters = 0;
+    if (entry.block)
+        for (const BlockParameter& parameter : entry.block->parameters) {
+            ++parameters;
+            if (parameter.fallback) measure(*parameter.fallback, extent);
+        }
+    const std::int64_t steps = 1 + extent.values / 16 + parameters / 8 + extent.bytes / 256;
+    if (literal) steps_.emplace(&item, steps);
+    return steps;
+}
+
 LayerCount LayerCounter::count_block(const LayerEntry& entry, const Environment& environment) {
-    if (!entry.block->layers || depth_ >= static_cast<int>(kMaximumBlockDepth)) return {0, 1};
+    if (!entry.block->layers || depth_ >= static_cast<int>(kMaximumBlockDepth)) return {};
     UseFields use;
     for (const SourceEntry* field : language_.fields_of(entry))
         use.add(*field, environment, kNoShape, unheard_);
@@ -129,16 +169,15 @@ LayerCount LayerCounter::count_block(const LayerEntry& entry, const Environment&
     }
     if (const auto known = blocks_.find(key); known != blocks_.end()) return known->second;
     ++depth_;
-    LayerCount total = count(*entry.block->layers, inner);
+    const LayerCount total = count(*entry.block->layers, inner);
     --depth_;
-    total.steps = sum(total.steps, 1);
     blocks_.emplace(std::move(key), total);
     return total;
 }
 
 LayerCount LayerCounter::count_repeat(const LayerEntry& entry, const Environment& environment) {
     const SourceNode* list = list_field(entry, "layers");
-    if (!list) return {0, 1};
+    if (!list) return {};
     UseFields use;
     add_control_fields(entry, use, environment, kNoShape, unheard_);
     const RepeatHead head = read_repeat(entry, use, unheard_);
@@ -151,12 +190,12 @@ LayerCount LayerCounter::count_repeat(const LayerEntry& entry, const Environment
         one.steps = sum(one.steps, 1);
         return one;
     };
+    if (times == 0) return {};
     if (!head.times || !std::binary_search(names.begin(), names.end(), head.index)) {
-        if (times == 0) return {0, 1};
         const LayerCount one = repetition(head.times ? FormulaValue(std::int64_t{0}) : Unknown{});
         return {product(one.layers, times), product(one.steps, times)};
     }
-    LayerCount total{0, 1};
+    LayerCount total;
     for (std::int64_t i = 0; i < times && !exceeded(); ++i) {
         ++walked_;
         add(total, repetition(i));
@@ -168,7 +207,7 @@ LayerCount LayerCounter::count_choice(const LayerEntry& entry, const Environment
     UseFields use;
     add_control_fields(entry, use, environment, kNoShape, unheard_);
     const std::optional<bool> condition = read_condition(entry, use, unheard_);
-    LayerCount total{0, 1};
+    LayerCount total;
     for (const bool side : {true, false}) {
         if (condition.value_or(side) != side) continue;
         const SourceNode* list = list_field(entry, side ? "then" : "else");
@@ -211,9 +250,10 @@ bool check_layer_count(const SourceNode& list, const ModelLanguage& language,
         Code::too_many_layers, span,
         layers ? fmt::format("the model has {}{} layers; it may have {}", more, total.layers,
                              kMaximumLayers)
-               : fmt::format("the model has {}{} repetitions, uses of blocks and layers; it may "
-                             "have {}",
-                             more, std::max(total.steps, kMaximumSteps), kMaximumSteps));
+               : fmt::format(
+                     "expanding the model takes {}{} steps (repetitions, uses of blocks, layers "
+                     "and what they hold); it may take {}",
+                     more, std::max(total.steps, kMaximumSteps), kMaximumSteps));
     if (alone)
         error.help =
             fmt::format("{} of them are made here", layers ? largest.layers : largest.steps);

@@ -2,18 +2,20 @@
 /// How many layers a model has, before one of them is made.
 
 #include <cstdint>
+#include <unordered_map>
 
 #include "compiler/frontend/model_language.hpp"
 
 namespace dtnn::compiler {
 
 inline constexpr std::int64_t kMaximumLayers = 250'000;  ///< of a model, those of branches included
-/// Of repetitions, uses of blocks and layers together: what an expansion may walk.
+/// Of repetitions, uses of blocks and layers together: what an expansion may walk. Each is one step
+/// and one more for every 16 values, 8 parameters of a block, and 256 bytes of text that are read.
 inline constexpr std::int64_t kMaximumSteps = 1'000'000;
 
 struct LayerCount {
     std::int64_t layers = 0;
-    std::int64_t steps = 0;  ///< layers, repetitions and uses of blocks
+    std::int64_t steps = 0;  ///< layers, repetitions and uses of blocks, see kMaximumSteps
 };
 
 /// Counts the layers of a list; beyond 10^18 the count stays there. A use of a block is counted
@@ -33,11 +35,13 @@ class LayerCounter {
     LayerCount count_repeat(const LayerEntry& entry, const Environment& environment);
     LayerCount count_choice(const LayerEntry& entry, const Environment& environment);
     const std::vector<std::string>& names_read_in(const SourceNode& list);
+    std::int64_t steps_of(const SourceNode& item, const LayerEntry& entry);
 
     const ModelLanguage& language_;
     Diagnostics unheard_;  ///< the expansion says it
     std::map<std::string, LayerCount> blocks_;
     std::map<const SourceNode*, std::vector<std::string>> names_;
+    std::unordered_map<const SourceNode*, std::int64_t> steps_;  ///< of entries by themselves
     std::int64_t walked_ = 0;
     int depth_ = 0;  ///< of blocks
 };

@@ -6,19 +6,21 @@
 
 #include "compiler/frontend/formula.hpp"
 #include "compiler/frontend/layers.hpp"
+#include "compiler/frontend/value_reader.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
-/// Suggestions compare with every name; of thousands of mistakes the first have them.
-constexpr std::size_t kSuggestions = 50;
+/// What is missing at one place in more repetitions than this is the same mistake again.
+constexpr int kMissingAtPlace = 16;
 
 void collect_given(const SourceNode& list, std::set<std::string>& names) {
     for (const SourceNode& item : list.items) {
         const RawEntry entry = raw_entry(item);
         if (entry.value && entry.value->is_map())
             if (const SourceEntry* name = entry.value->find("name");
-                name && name->value.is_scalar() && !has_formula(name->value.text))
+                name && name->value.is_scalar() && !has_formula(name->value.text) &&
+                name->value.text.size() <= kMaximumNameBytes)
                 names.insert(name->value.text);
         for (const SourceNode* inner : nested_lists(entry))
             collect_given(*inner, names);
@@ -55,11 +57,26 @@ void LayerNames::declare(const std::string& path, int index, const Span& span) {
         error.notes.push_back({first, "the first is here"});
 }
 
+bool LayerNames::check_length(const std::string& path, const Span& span) {
+    if (path.size() <= kMaximumNameBytes) return true;
+    diagnostics_
+        .error(Code::bad_name, span,
+               fmt::format("the layer's name `{}...` has {} characters, the blocks and repeats "
+                           "around it included; it may have {}",
+                           path.substr(0, path.find('/', 40)).substr(0, 40), path.size(),
+                           kMaximumNameBytes))
+        .help = "give it, and what is around it, shorter names";
+    return false;
+}
+
 int LayerNames::find(const LayerScope& scope, const std::string& name, const Span& span) {
     if (name == "input") return scope.input;
     for (const LayerScope* at = &scope; at; at = at->outer)
         if (const auto found = entries_.find(at->path(name)); found != entries_.end())
             return found->second.index;
+    const Place& place = span.place;
+    if (++missing_at_[{place.file, place.line, place.column}] > kMissingAtPlace)
+        return kUnknownSource;
     Missing missing{name, span, {}, {}, kUnknownSource};
     for (const LayerScope* at = &scope; at; at = at->outer)
         missing.prefixes.push_back(at->prefix);
@@ -75,10 +92,10 @@ void LayerNames::set_reader(std::size_t mark, int layer) {
 
 void LayerNames::finish(bool incomplete) {
     for (std::size_t i = 0; i < missing_.size(); ++i)
-        report(missing_[i], incomplete, i < kSuggestions);
+        report(missing_[i], incomplete);
 }
 
-void LayerNames::report(const Missing& missing, bool incomplete, bool suggest) {
+void LayerNames::report(const Missing& missing, bool incomplete) {
     for (const std::string& prefix : missing.prefixes) {
         const auto later = entries_.find(prefix + missing.name);
         if (later == entries_.end()) continue;
@@ -104,6 +121,7 @@ void LayerNames::report(const Missing& missing, bool incomplete, bool suggest) {
     Diagnostic& error = diagnostics_.error(Code::unknown_layer, missing.span,
                                            fmt::format("no layer is named `{}`", missing.name));
     error.chain = missing.chain;
+    const bool suggest = worth_suggesting(diagnostics_, entries_.size());
     std::optional<std::string> near;
     for (const std::string& prefix : missing.prefixes) {
         if (near || !suggest) break;

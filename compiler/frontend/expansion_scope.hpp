@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -16,6 +17,8 @@ namespace dtnn::compiler {
 
 inline constexpr int kModelInput = -1;
 inline constexpr int kUnknownSource = -2;  ///< after a diagnostic
+/// Of a layer's name, with the blocks and repeats around it: a model may have 250,000 of them.
+inline constexpr std::size_t kMaximumNameBytes = 300;
 
 /// Where layers are numbered and looked up: the model, a use of a block, a repetition with a name.
 struct LayerScope {
@@ -41,6 +44,9 @@ class LayerNames {
     /// Gives the path to what `index` says (a layer, or the source of one). A path given twice is
     /// reported.
     void declare(const std::string& path, int index, const Span& span);
+
+    /// Whether a path is short enough to be a name; reported when not.
+    bool check_length(const std::string& path, const Span& span);
 
     /// What `from` means. A name that is not there (yet) is remembered and reported by `finish`,
     /// when it is known which names come later.
@@ -71,13 +77,14 @@ class LayerNames {
         std::vector<Note> chain;
         int reader = kUnknownSource;
     };
-    void report(const Missing& missing, bool incomplete, bool suggest);
+    void report(const Missing& missing, bool incomplete);
     const std::vector<std::string>& names_below(const std::string& prefix);
 
     Diagnostics& diagnostics_;
     Diagnostics probe_;
     std::unordered_map<std::string, Entry> entries_;
     std::vector<Missing> missing_;
+    std::map<std::tuple<std::string, int, int>, int> missing_at_;  ///< how many, by place
     std::map<std::string, std::vector<std::string>> below_;
     std::map<const SourceNode*, std::set<std::string>> given_;
 };

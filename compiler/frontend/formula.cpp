@@ -124,6 +124,22 @@ double real_result(const std::string& sign, double a, double b) {
     return a - b * std::floor(a / b);
 }
 
+/// "normal: {mean: 0, deviation: 0.1}" as the map that it is written as.
+SourceNode initializer_node(const std::string& text, const Span& span) {
+    const std::size_t begin = text.find(": {");
+    SourceNode numbers = make_map(span);
+    for (std::size_t at = begin + 3; at < text.size();) {
+        const std::size_t colon = text.find(": ", at);
+        const std::size_t end = text.find_first_of(",}", colon);
+        numbers.entries.push_back({text.substr(at, colon - at), span,
+                                   make_scalar(text.substr(colon + 2, end - colon - 2), span)});
+        at = text[end] == ',' ? end + 2 : text.size();
+    }
+    SourceNode node = make_map(span);
+    node.entries.push_back({text.substr(0, begin), span, std::move(numbers)});
+    return node;
+}
+
 /// Evaluates one expression; nothing after a diagnostic.
 class Evaluator {
   public:
@@ -209,10 +225,13 @@ class Evaluator {
 
     Result name(const FormulaSymbol& one) {
         if (auto found = names_.find(one.word)) return found;
-        const std::vector<std::string> all = names_.all();
+        const std::vector<std::string> all =
+            worth_suggesting(diagnostics_, 1) ? names_.all() : std::vector<std::string>();
         error(Code::unknown_name, one.begin, one.end,
               fmt::format("`{}` is no name in reach of this expression", one.word))
-            .help = suggest(one.word, all, "the names in reach");
+            .help = worth_suggesting(diagnostics_, all.size())
+                        ? suggest(one.word, all, "the names in reach")
+                        : std::string();
         return std::nullopt;
     }
 
@@ -274,7 +293,8 @@ class Evaluator {
             const FormulaValue& operand = k == 0 ? *a : *b;
             const bool taken =
                 is_unknown(operand) || is_number(operand) ||
-                (equality && !std::holds_alternative<std::vector<std::int64_t>>(operand));
+                (equality && !std::holds_alternative<std::vector<std::int64_t>>(operand) &&
+                 !std::holds_alternative<NumberedInitializer>(operand));
             if (!taken)
                 return wrong_type(one, equality ? "numbers, texts and booleans" : "numbers",
                                   symbol(one.operands[static_cast<std::size_t>(k)]), operand);
@@ -456,6 +476,8 @@ SourceNode to_node(const FormulaValue& value, Span span) {
         node.span = std::move(span);
         return node;
     }
+    if (const auto* initializer = std::get_if<NumberedInitializer>(&value))
+        return initializer_node(initializer->text, span);
     if (const auto* text = std::get_if<std::string>(&value)) {
         SourceNode node = make_scalar(*text, std::move(span));
         node.quoted = true;
@@ -472,6 +494,8 @@ std::string describe(const FormulaValue& value) {
         return fmt::format("the text `{}`", *text);
     if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value))
         return fmt::format("the list [{}]", fmt::join(*list, ", "));
+    if (const auto* initializer = std::get_if<NumberedInitializer>(&value))
+        return fmt::format("the initializer {{{}}}", initializer->text);
     return "unknown";
 }
 

@@ -32,8 +32,15 @@ struct Unknown {
     bool operator==(const Unknown&) const = default;
 };
 
-using FormulaValue =
-    std::variant<Unknown, bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+/// An initializer with its numbers, in the canonical form of ops/initializers.hpp; one without is
+/// a text.
+struct NumberedInitializer {
+    std::string text;
+    bool operator==(const NumberedInitializer&) const = default;
+};
+
+using FormulaValue = std::variant<Unknown, bool, std::int64_t, double, std::string,
+                                  std::vector<std::int64_t>, NumberedInitializer>;
 
 /// The names in reach of an expression. Names have letters, digits, `_` and dots: "in.channels".
 class Names {
@@ -63,8 +70,8 @@ std::optional<FormulaValue> evaluate_value(const SourceNode& scalar, const Names
                                            Diagnostics& diagnostics);
 
 /// The same as a node at the scalar's place, to be read like a written one: numbers and booleans
-/// plain, texts quoted, integer lists as lists of plain scalars. A scalar without `${` is returned
-/// as it is.
+/// plain, texts quoted, integer lists as lists of plain scalars, initializers with numbers as maps.
+/// A scalar without `${` is returned as it is.
 using Evaluated = std::variant<Unknown, SourceNode>;
 std::optional<Evaluated> evaluate(const SourceNode& scalar, const Names& names,
                                   Diagnostics& diagnostics);

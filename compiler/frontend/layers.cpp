@@ -127,7 +127,8 @@ std::optional<LayerEntry> read_entry(const SourceNode& item, const Blocks& block
         diagnostics
             .error(Code::unknown_operator, entry.span,
                    fmt::format("`{}` is not an operator for layers or a block", entry.type))
-            .help = suggest_type(entry.type, blocks);
+            .help = worth_suggesting(diagnostics, blocks.size()) ? suggest_type(entry.type, blocks)
+                                                                 : std::string();
         return std::nullopt;
     }
     if (!value || value->is_null()) return entry;

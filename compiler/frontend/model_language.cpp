@@ -93,7 +93,9 @@ void ModelLanguage::read_defaults(const SourceNode& map, Diagnostics& diagnostic
             diagnostics
                 .error(Code::unknown_operator, entry.key_span,
                        fmt::format("`{}` is not an operator for layers or a block", entry.key))
-                .help = suggest_type(entry.key, blocks_);
+                .help = worth_suggesting(diagnostics, blocks_.size())
+                            ? suggest_type(entry.key, blocks_)
+                            : std::string();
             continue;
         }
         if (entry.value.is_null()) continue;

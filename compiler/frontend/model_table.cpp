@@ -105,7 +105,8 @@ const FieldTable& block_parameter_table() {
         {.name = "type",
          .type = FieldType::choice,
          .doc = "the type of its values",
-         .choices = {"integer", "real", "boolean", "text", "integer_pair", "padding"}},
+         .choices = {"integer", "real", "boolean", "text", "integer_pair", "padding",
+                     "initializer"}},
         {.name = "default",
          .type = FieldType::any,
          .doc = "its value in uses that do not give it; may read parameters above it and the shape "

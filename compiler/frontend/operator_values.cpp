@@ -53,7 +53,9 @@ std::optional<std::string> read_initializer(const SourceNode& node, const Field&
             .error(
                 Code::unknown_choice, span,
                 fmt::format("`{}` of {} is `{}`, which is no initializer", field.name, what, kind))
-            .help = suggest(kind, names, "the initializers");
+            .help = worth_suggesting(diagnostics, names.size())
+                        ? suggest(kind, names, "the initializers")
+                        : std::string();
         return std::nullopt;
     }
     const SourceNode none = make_map(span);
@@ -92,7 +94,7 @@ std::optional<std::string> read_expression(const SourceNode& node, const Field& 
         parse_infix(node.text);
     } catch (const ExpressionError& error) {
         diagnostics
-            .error(Code::expression_syntax, place_in(node, error.column() - 1),
+            .error(Code::elementwise_syntax, place_in(node, error.column() - 1),
                    fmt::format("`{}` of {}: {}", field.name, what, error.reason()))
             .help = error.help();
         return std::nullopt;

@@ -17,7 +17,10 @@ std::string_view standard_blocks_text() {
     stride: {type: integer_pair, default: 1, minimum: 1, doc: step of the kernel of each channel}
     padding: {type: padding, default: valid, minimum: 0, doc: zeros around the image}
     bias: {type: boolean, default: true, doc: whether the 1x1 convolution adds a bias}
-    weights_initializer: {type: text, default: glorot_uniform, doc: the initializer of both steps}
+    weights_initializer:
+      type: initializer
+      default: glorot_uniform
+      doc: the initializer of both steps
   layers:
     - depthwise_conv2d:
         kernel: "${kernel}"

@@ -74,7 +74,9 @@ class ValueReader {
             .error(Code::unknown_choice, node.span,
                    fmt::format("`{}` of {} is {}; it must be {}", field_.name, what_,
                                describe(node), wanted_type(field_)))
-            .help = suggest(node.text, {field_.choices.begin(), field_.choices.end()}, "");
+            .help = worth_suggesting(diagnostics_, field_.choices.size())
+                        ? suggest(node.text, {field_.choices.begin(), field_.choices.end()}, "")
+                        : std::string();
         return std::nullopt;
     }
 
@@ -244,15 +246,18 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
         if (!field) {
             const std::vector<std::string> names = names_of(table);
             const auto elsewhere = scope.elsewhere.find(entry.key);
-            const auto near = did_you_mean(entry.key, names);
+            const bool compare = worth_suggesting(diagnostics, names.size());
+            std::optional<std::string> near;
+            if (compare) near = did_you_mean(entry.key, names);
             // A mistyped field is one mistake, not a second one because the right name is missing.
             if (near) mistyped.insert(*near);
+            if (!compare) mistyped.insert(names.begin(), names.end());
             diagnostics
                 .error(Code::unknown_field, entry.key_span,
                        fmt::format("`{}` is not a field of {}", entry.key, scope.what))
-                .help = elsewhere != scope.elsewhere.end()
-                            ? elsewhere->second
-                            : suggest(entry.key, names, "the fields of " + scope.what);
+                .help = elsewhere != scope.elsewhere.end() ? elsewhere->second
+                        : compare ? suggest(entry.key, names, "the fields of " + scope.what)
+                                  : std::string();
             continue;
         }
         result.nodes[entry.key] = &entry.value;

@@ -58,6 +58,10 @@ std::optional<std::vector<LocatedText>> read_texts(const SourceNode& node, const
 std::string suggest(std::string_view word, const std::vector<std::string>& candidates,
                     std::string_view plural);
 
+/// Suggestions compare with every candidate: of thousands of mistakes only the first have them, and
+/// fewer where there are thousands of names.
+bool worth_suggesting(const Diagnostics& diagnostics, std::size_t candidates);
+
 /// "an integer", "true or false", ...
 std::string_view describe(FieldType type);
 /// "at least 1", "more than 0 and less than 1"; empty without a range.

@@ -72,8 +72,14 @@ std::string suggest(std::string_view word, const std::vector<std::string>& candi
     if (const auto near = did_you_mean(word, candidates))
         return fmt::format("did you mean `{}`?", *near);
     if (plural.empty() || candidates.empty() || candidates.size() > 20) return "";
-    return fmt::format("{} {} {}", plural, candidates.size() == 1 ? "is" : "are",
-                       fmt::join(candidates, ", "));
+    if (candidates.size() == 1) return fmt::format("there is only `{}`", candidates[0]);
+    return fmt::format("{} are {}", plural, fmt::join(candidates, ", "));
+}
+
+bool worth_suggesting(const Diagnostics& diagnostics, std::size_t candidates) {
+    constexpr std::size_t kMistakes = 200, kComparisons = 50'000;
+    const std::size_t mistakes = diagnostics.all().size();
+    return mistakes < kMistakes && (mistakes + 1) * candidates <= kComparisons;
 }
 
 std::string json_quoted(std::string_view text) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "compiler/support/diagnostics.hpp"
@@ -199,6 +200,14 @@ struct Word {
     }
 };
 
+/// The same name is a candidate for many words.
+const Word& word_of(const std::string& name) {
+    constexpr std::size_t kMost = 4096;
+    thread_local std::unordered_map<std::string, Word> known;
+    if (known.size() >= kMost) known.clear();
+    return known.try_emplace(name, name).first->second;
+}
+
 /// Whether the keys lie side by side on the usual keyboards.
 bool are_neighbours(char a, char b) {
     constexpr std::array<std::string_view, 4> kRows = {"1234567890", "qwertyuiop", "asdfghjkl",
@@ -277,7 +286,7 @@ const std::string* partly(const Word& wanted, const std::vector<std::string>& ca
     bool several = false;
     // The candidate that leaves the fewest letters unmatched, if it alone does.
     for (const std::string& candidate : candidates) {
-        const Word name(candidate);
+        const Word& name = word_of(candidate);
         std::size_t left = 0;
         const std::string &word = wanted.shortened, &whole = name.shortened;
         if (whole.find(word) != std::string::npos)
@@ -306,7 +315,7 @@ std::optional<std::string> did_you_mean(std::string_view word,
     if (!is_letter_left(wanted.plain)) return std::nullopt;
 
     for (const std::string& candidate : candidates)
-        if (Word(candidate).plain == wanted.plain) return candidate;
+        if (word_of(candidate).plain == wanted.plain) return candidate;
     for (const auto& [other, ours] : kSynonyms)
         if (wanted.plain == other &&
             std::find(candidates.begin(), candidates.end(), ours) != candidates.end())
@@ -315,7 +324,7 @@ std::optional<std::string> did_you_mean(std::string_view word,
     const std::string* best = nullptr;
     int best_steps = 0;
     for (const std::string& candidate : candidates) {
-        const Word name(candidate);
+        const Word& name = word_of(candidate);
         int steps = std::min(nearness(wanted.plain, name.plain),
                              nearness(wanted.shortened, name.shortened) + 1);
         // Other orders and other frameworks' parts are worth a little less than slips.

@@ -46,6 +46,7 @@ NOT_STRUCTURAL = {
     "bad-key": "keys of JSON are texts",
     # Expressions have a grammar and values of their own.
     "expression-syntax": "the grammar within ${...}",
+    "elementwise-syntax": "the grammar of elementwise expressions",
     "expression-type": "values of expressions",
     "unknown-name": "names within ${...}",
     "division-by-zero": "values of expressions",
@@ -67,6 +68,7 @@ NOT_STRUCTURAL = {
 }
 # Cases with codes that are structural elsewhere, by title, and why a schema accepts them.
 EXCEPTIONS = {
+    "names that are too long": "the names of the blocks and repeats around count as well",
     "a model of nothing": "all of its layers are left out by values",
     "more samples than mnist has": "the limit is the data's own",
     "samples that are too large": "the limit is on a product",
