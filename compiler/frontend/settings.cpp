@@ -5,6 +5,7 @@
 
 #include "compiler/frontend/composition.hpp"
 #include "compiler/frontend/formula.hpp"
+#include "compiler/frontend/made_names.hpp"
 #include "compiler/frontend/scalars.hpp"
 #include "compiler/frontend/value_reader.hpp"
 #include "compiler/frontend/yaml_reader.hpp"
@@ -240,7 +241,23 @@ class Walk {
         return true;
     }
 
-    /// A layer by its name, wherever in the list it stands: its fields are next.
+    /// An entry of a list of layers as one type with a map of fields.
+    static SourceEntry* spelled_out(SourceNode& item) {
+        if (item.is_scalar()) {
+            SourceNode map = make_map(item.span);
+            map.entries.push_back({item.text, item.span, make_map(item.span)});
+            item = std::move(map);
+        }
+        SourceEntry& entry = item.entries[0];
+        if (entry.value.is_list()) {
+            SourceNode fields = make_map(entry.value.span);
+            fields.entries.push_back({"branches", entry.key_span, std::move(entry.value)});
+            entry.value = std::move(fields);
+        }
+        return &entry;
+    }
+
+    /// A layer by its name, given or made, wherever in the list it stands: its fields are next.
     bool named_layer() {
         std::vector<std::pair<std::string, SourceEntry*>> named;
         collect_named(*node_, named);
@@ -254,6 +271,11 @@ class Walk {
                             "say which by its index: model.layers.0.conv2d.filters",
                             entry->key_span, "one of them is here");
             found = entry;
+        }
+        if (!found) {
+            const MadeName made = find_made_name(*node_, key());
+            if (!made.reason.empty()) return fail(made.reason, made.help);
+            if (made.item) found = spelled_out(*made.item);
         }
         if (!found) {
             std::string help = suggest(key(), names, "the layers with names");
