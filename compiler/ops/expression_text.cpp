@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include "compiler/ops/expression.hpp"
@@ -50,13 +51,14 @@ std::string_view term_name(Term term) {
     return "?";
 }
 
-/// "x12" is input 12.
+/// "x12" is input 12. The number of inputs, one more, must be an int too.
 std::optional<int> input_index(std::string_view word) {
     if (word.size() < 2 || word[0] != 'x') return std::nullopt;
+    if (std::isdigit(static_cast<unsigned char>(word[1])) == 0) return std::nullopt;
     int index = 0;
     const auto [end, failure] = std::from_chars(word.data() + 1, word.data() + word.size(), index);
-    if (failure != std::errc() || end != word.data() + word.size() || index < 0)
-        return std::nullopt;
+    if (failure != std::errc() || end != word.data() + word.size()) return std::nullopt;
+    if (index == std::numeric_limits<int>::max()) return std::nullopt;
     return index;
 }
 

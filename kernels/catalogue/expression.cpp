@@ -1,4 +1,5 @@
 #include <charconv>
+#include <limits>
 #include <optional>
 
 #include "kernels/catalogue/predicates.hpp"
@@ -13,13 +14,13 @@ struct Word {
     int operands;
 };
 constexpr Word kWords[] = {
-    {"add", Opcode::add, 2},   {"sub", Opcode::sub, 2},         {"mul", Opcode::mul, 2},
-    {"div", Opcode::div, 2},   {"max", Opcode::max, 2},         {"min", Opcode::min, 2},
-    {"gt", Opcode::gt, 2},     {"neg", Opcode::neg, 1},         {"abs", Opcode::abs, 1},
-    {"exp", Opcode::exp, 1},   {"log", Opcode::log, 1},         {"sqrt", Opcode::sqrt, 1},
-    {"ge", Opcode::ge, 2},     {"eq", Opcode::eq, 2},           {"expm1", Opcode::expm1, 1},
-    {"log1p", Opcode::log1p, 1}, {"atanh", Opcode::atanh, 1},  {"erf", Opcode::erf, 1},
-    {"tanh", Opcode::tanh, 1}, {"sigmoid", Opcode::sigmoid, 1}, {"select", Opcode::select, 3},
+    {"add", Opcode::add, 2},     {"sub", Opcode::sub, 2},         {"mul", Opcode::mul, 2},
+    {"div", Opcode::div, 2},     {"max", Opcode::max, 2},         {"min", Opcode::min, 2},
+    {"gt", Opcode::gt, 2},       {"neg", Opcode::neg, 1},         {"abs", Opcode::abs, 1},
+    {"exp", Opcode::exp, 1},     {"log", Opcode::log, 1},         {"sqrt", Opcode::sqrt, 1},
+    {"ge", Opcode::ge, 2},       {"eq", Opcode::eq, 2},           {"expm1", Opcode::expm1, 1},
+    {"log1p", Opcode::log1p, 1}, {"atanh", Opcode::atanh, 1},     {"erf", Opcode::erf, 1},
+    {"tanh", Opcode::tanh, 1},   {"sigmoid", Opcode::sigmoid, 1}, {"select", Opcode::select, 3},
 };
 
 /// Reads one token; the number of operands it takes, or nothing when it is no token.
@@ -34,6 +35,8 @@ std::optional<int> read_token(std::string_view token, Instruction& instruction) 
     if (token.size() > 1 && token.front() == 'x') {
         const auto read = std::from_chars(token.data() + 1, end, instruction.source);
         if (read.ec != std::errc{} || read.ptr != end || instruction.source < 0) return {};
+        // One more is the number of sources, which must be a number too.
+        if (instruction.source == std::numeric_limits<int>::max()) return {};
         instruction.opcode = Opcode::source;
         return 0;
     }

@@ -168,6 +168,9 @@ TEST_CASE("expressions that cannot be read say which word is wrong") {
     CHECK_FALSE(parse_expression("x0 x1", expression, mistake));
     CHECK_FALSE(parse_expression("", expression, mistake));
     CHECK_FALSE(parse_expression("x-1", expression, mistake));
+    CHECK(parse_expression("x2147483646", expression, mistake));
+    CHECK(expression.sources == 2147483647);
+    CHECK_FALSE(parse_expression("x2147483647", expression, mistake));
 }
 
 TEST_CASE("a problem that a kernel does not do is refused with a reason, and not bound") {

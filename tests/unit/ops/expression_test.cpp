@@ -44,6 +44,9 @@ TEST_CASE("text that is no expression is refused with the reason") {
     CHECK_THROWS_WITH(parse_postfix("x0 add"), "`x0 add`, column 4: `add` lacks operands");
     CHECK_THROWS_WITH(parse_postfix("x0 x1"), "`x0 x1`, column 6: 2 values are left, not one");
     CHECK_THROWS_AS(parse_postfix(""), ExpressionError);
+    CHECK_THROWS_AS(parse_postfix("x-0"), ExpressionError);
+    CHECK(input_count(parse_infix("x2147483646")) == 2147483647);
+    CHECK_THROWS_AS(parse_infix("x2147483647"), ExpressionError);
 }
 
 TEST_CASE("a mistake has its column and, where there is one, a suggestion") {
