@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
@@ -42,14 +43,13 @@ bool is_text(const Layer& layer, const char* name, std::string_view value) {
     return text && *text == value;
 }
 
-// The widest window of a pooling that divides `extent` cells among `windows`:
-// floor(y*H/OH) ... ceil((y+1)*H/OH) - 1.
+// The widest window of a pooling that divides `extent` cells among `windows`: window y has the
+// cells floor(y*H/OH) ... ceil((y+1)*H/OH) - 1, so ceil((rest + H) / OH) of them with
+// rest = y*H mod OH, which takes all multiples of gcd(H, OH) up to OH - gcd(H, OH).
 std::int64_t adaptive_window(std::int64_t extent, std::int64_t windows) {
-    std::int64_t widest = 1;
-    for (std::int64_t y = 0; y < std::min(windows, extent); ++y)
-        widest =
-            std::max(widest, ((y + 1) * extent + windows - 1) / windows - y * extent / windows);
-    return widest;
+    if (extent < 1 || windows < 1) return 1;
+    const std::int64_t most = windows - std::gcd(extent, windows) + extent;
+    return (most + windows - 1) / windows;
 }
 
 Axis step(const Layer& layer, Axis in, std::size_t axis) {
