@@ -58,7 +58,8 @@ class Walk {
             waiting.pop_back();
             if (result_.step_of[layer] >= 0) continue;
             if (writer_of_[layer] >= 0 && writer_of_[layer] != step) continue;
-            const bool idle = plan_.layers[layer].type == "dropout" &&
+            const std::string& type = plan_.layers[layer].type;
+            const bool idle = (type == "dropout" || type == "spatial_dropout2d") &&
                               program_.phase == "inference" && writer_of_[layer] < 0;
             if (!idle) {
                 result_.step_of[layer] = step;

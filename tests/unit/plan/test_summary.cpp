@@ -280,6 +280,23 @@ TEST_CASE("receptive fields by the formula of Araujo et al.") {
     CHECK(mixed_sizes[10] == Size{78, 68});  // + 2*15
 }
 
+TEST_CASE("an adaptive pool counts the widest of its windows") {
+    // By definition: window y has the rows floor(y*H/OH) to ceil((y+1)*H/OH) - 1.
+    for (std::int64_t extent = 1; extent <= 12; ++extent)
+        for (std::int64_t windows = 1; windows <= 12; ++windows) {
+            std::int64_t widest = 0;
+            for (std::int64_t y = 0; y < windows; ++y)
+                widest = std::max(
+                    widest, ((y + 1) * extent + windows - 1) / windows - y * extent / windows);
+            const Plan plan = plan_of({layer("p", "adaptive_avg_pool2d", {1, windows, windows},
+                                             {"input"}, {{"size", List{windows, windows}}})},
+                                      {1, extent, extent});
+            CAPTURE(extent);
+            CAPTURE(windows);
+            CHECK(receptive_fields(plan)[0] == Size{widest, widest});
+        }
+}
+
 TEST_CASE("the layers that a step executes are those up to the next written value") {
     Plan plan = plan_of(
         {layer("c", "conv2d", {2, 4, 4}, {"input"}), layer("n", "batch_norm", {2, 4, 4}, {"c"}),
@@ -315,6 +332,10 @@ TEST_CASE("the layers that a step executes are those up to the next written valu
         CHECK(executed.layers_of[1] == std::vector<int>{1, 2, 3});
     }
     SUBCASE("inference, where dropout does nothing") {
+        SUBCASE("dropout") {}
+        SUBCASE("spatial_dropout2d") {
+            plan.layers[5].type = "spatial_dropout2d";
+        }
         program.phase = "inference";
         step(0, {source}, r);
         step(6, {r}, d);
