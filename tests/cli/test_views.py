@@ -89,6 +89,13 @@ class Graph(CommandTest):
         self.assertIn("sgd_update: weights", train)
         self.expect(self.dtnnc("graph", RESIDUAL, "-o", "-", "--program", "evaluat"), 2, "did you mean `evaluate`?")
 
+    def test_operators_have_families(self):
+        layers = ("identity", "scale", "log_sigmoid", "arctanh", "log", "log_softmax", "flatten", "reshape: {shape: [-1]}")
+        self.write("layers.yaml", "kind: model\nname: layers\ninput: {shape: [1, 4, 4]}\nlayers:\n" +
+                   "".join(f"  - {layer}\n" for layer in layers))
+        dot = self.expect(self.dtnnc("graph", "layers.yaml", "-o", "-"), 0, "> activation <", "> shape <").stdout
+        self.assertNotIn("> other <", dot)
+
     def test_names_are_escaped(self):
         self.write("odd.yaml", self.read("tiny.yaml").replace("name: tiny\n", "name: a.b-c_d\n", 1))
         self.expect(self.dtnnc("graph", "odd.yaml", "-o", "-"), 0, 'digraph "a.b-c_d"', "<B>a.b-c_d (model tiny)</B>")

@@ -34,8 +34,8 @@ const Family& family_of(std::string_view op) {
                            [&](std::string_view name) { return op.starts_with(name); });
     };
     if (op == "input" || op == "source") return family_named("input");
-    if (has("cross_entropy") || has("squared_error") || has("absolute_error") || has("accuracy") ||
-        has("loss") || has("hinge") || has("precision") || has("recall"))
+    if (has("cross_entropy") || has("squared_error") || has("likelihood") || has("accuracy") ||
+        op == "one_hot")
         return family_named("loss and metrics");
     if (op.ends_with("_update")) return family_named("update");
     if (has("conv2d")) return family_named("convolution");
@@ -43,12 +43,12 @@ const Family& family_of(std::string_view op) {
     if (has("norm")) return family_named("normalisation");
     if (has("pool")) return family_named("pooling");
     if (has("dropout")) return family_named("dropout");
-    if (is({"add", "concat", "multiply", "subtract", "maximum"})) return family_named("join");
-    if (is({"relu", "leaky", "prelu", "elu", "selu", "gelu", "silu", "swish", "sigmoid", "hard_",
-            "tanh", "softplus", "softmax", "mish", "elementwise", "activation"}))
+    if (is({"add", "concat", "multiply", "channel_scale"})) return family_named("join");
+    if (is({"relu", "leaky", "elu", "selu", "gelu", "silu", "sigmoid", "hard_", "tanh", "arctanh",
+            "softplus", "softmax", "log", "scale", "identity", "elementwise"}))
         return family_named("activation");
     if (is({"flatten", "unflatten", "reshape", "reorder", "pixels_to_rows", "rows_to_pixels",
-            "slice", "zero_pad2d", "crop", "upsample", "permute"}))
+            "slice", "zero_pad2d", "upsample"}))
         return family_named("shape");
     return family_named("other");
 }
