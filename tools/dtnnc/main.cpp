@@ -42,6 +42,16 @@ void complete_spec_path(std::vector<std::string>& path) {
             path.push_back(found.string());
 }
 
+// CLI11's own checks of one bound print the largest double as the other.
+CLI::Validator at_least(int lowest) {
+    const auto check = [lowest](const std::string& text) {
+        int value = 0;
+        if (CLI::detail::lexical_cast(text, value) && value >= lowest) return std::string();
+        return fmt::format("{} is not an integer of at least {}", text, lowest);
+    };
+    return {check, fmt::format("at least {}", lowest), "at_least"};
+}
+
 void add_common(CLI::App& command, CommonOptions& options, bool specs,
                 const std::vector<std::string>& formats = {"text", "json"}) {
     command
@@ -54,7 +64,7 @@ void add_common(CLI::App& command, CommonOptions& options, bool specs,
     command
         .add_option("--max-errors", options.max_errors,
                     "Most errors that are shown as text; 0 shows all")
-        ->check(CLI::NonNegativeNumber)
+        ->check(at_least(0))
         ->capture_default_str();
     command
         .add_option("--set", options.settings,
@@ -92,7 +102,7 @@ void add_summary(CLI::App& command, SummaryCommand& summary) {
     command
         .add_option("--depth", summary.depth,
                     "Shows what is nested in more than that many blocks as one row")
-        ->check(CLI::PositiveNumber);
+        ->check(at_least(1));
 }
 
 void add_graph(CLI::App& command, GraphCommand& graph) {
@@ -104,7 +114,7 @@ void add_graph(CLI::App& command, GraphCommand& graph) {
     command
         .add_option("--depth", graph.depth,
                     "Draws what is nested in more than that many blocks as one box")
-        ->check(CLI::PositiveNumber);
+        ->check(at_least(1));
     command.add_flag("--fused", graph.fused, "Draws the steps after fusion instead of layers");
     command.add_option("--program", graph.program,
                        "Whose steps: train or evaluate, or another program of the plan");
@@ -261,8 +271,12 @@ int report(int code, const char* what) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    // A reader that went away is an error of writing like any other.
+    // A reader that went away (`| head`) is an error of writing like any other, only not worth a
+    // word.
     std::signal(SIGPIPE, SIG_IGN);
+    // `diff` says with 1 that there is a difference, as diff(1) does.
+    const bool compares = argc > 1 && std::string_view(argv[1]) == "diff";
+    const int failed = compares ? kUsage : kFailed;
     try {
         int code = run(argc, argv);
         flush_stdout();
@@ -271,13 +285,16 @@ int main(int argc, char** argv) {
         return report(kUsage, error.what());
     } catch (const PlanError& error) {
         return report(kPlanMismatch, error.what());
+    } catch (const ClosedOutput&) {
+        return failed;
     } catch (const OutputError& error) {
-        return report(kFailed, error.what());
+        return report(failed, error.what());
     } catch (const std::bad_alloc&) {
-        return report(kFailed, "not enough memory");
+        return report(failed, "not enough memory");
     } catch (const std::system_error& error) {
         // What fmt::print throws for a stream that cannot be written.
-        return report(kFailed, error.what());
+        if (error.code() == std::errc::broken_pipe) return failed;
+        return report(failed, error.what());
     } catch (const dtnn::compiler::InternalError& error) {
         std::string text = error.what();
         if (text.find("please report this") == std::string::npos) text += "\n  please report this";

@@ -36,7 +36,9 @@ class Descriptor {
 };
 
 [[noreturn]] void fail(const std::string& what, int error) {
-    throw OutputError(fmt::format("cannot write {}: {}", what, std::strerror(error)));
+    const std::string text = fmt::format("cannot write {}: {}", what, std::strerror(error));
+    if (error == EPIPE) throw ClosedOutput(text);
+    throw OutputError(text);
 }
 
 int write_all(int descriptor, std::string_view text) {

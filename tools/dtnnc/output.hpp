@@ -20,15 +20,21 @@ class OutputError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+/// An output whose reader went away; nobody is left to be told.
+class ClosedOutput : public OutputError {
+  public:
+    using OutputError::OutputError;
+};
+
 /// The whole file, or nothing and the reason in `error`.
 std::optional<std::string> read_file(const std::string& path, std::string& error);
 
 /// Writes the file aside, flushes it to the disk and renames it, so that a reader never sees half
 /// of it and a failure leaves what was there. What is no regular file (a pipe, a device) is written
-/// directly. Throws OutputError.
+/// directly. Throws OutputError, and ClosedOutput for a pipe whose reader went away.
 void write_file(const std::string& path, std::string_view text);
 
-/// Throws OutputError; also what was printed before is flushed and checked.
+/// Throw as `write_file`; also what was printed before is flushed and checked.
 void write_stdout(std::string_view text);
 void flush_stdout();
 
