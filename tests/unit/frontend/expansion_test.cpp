@@ -3,10 +3,12 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -293,4 +295,62 @@ layers: [repeat: {times: "${n}", layers: [pair]}, flatten]
     CHECK_EQ(second.resolved_text, job.resolved_text);
     CHECK_EQ(second.name, job.name);
     CHECK_EQ(layers_of(second), layers_of(job));
+}
+
+TEST_CASE("an initializer with its numbers passes through blocks") {
+    const JobSpec job = load(R"(
+input: {shape: [3, 8, 8]}
+blocks:
+  inner:
+    parameters: {init: {type: initializer, default: he_normal}}
+    layers: [conv2d: {filters: 4, kernel: 1, weights_initializer: "${init}"}]
+  outer:
+    parameters: {start: {type: initializer, default: {uniform: {low: -0.5, high: 0.25}}}}
+    layers: [inner: {init: "${start}"}]
+layers:
+  - inner
+  - outer
+  - outer: {start: zeros}
+  - separable_conv2d: {filters: 3, kernel: 1, weights_initializer: {normal: {deviation: 0.01}}}
+)");
+    std::vector<std::string> initializers;
+    for (const LayerSpec& layer : job.model.layers)
+        initializers.push_back(std::get<std::string>(layer.fields.at("weights_initializer")));
+    const std::string normal = "normal: {mean: 0, deviation: 0.01}";
+    CHECK_EQ(initializers,
+             Lines{"he_normal", "uniform: {low: -0.5, high: 0.25}", "zeros", normal, normal});
+}
+
+TEST_CASE("layers are set by the names that they will have") {
+    const std::string text = R"(
+input: {shape: [1, 8, 8]}
+blocks: {unit: {parameters: {filters: {type: integer, default: 2}}, layers: [conv2d: {filters: "${filters}", kernel: 1}]}}
+layers:
+  - add: [[conv2d: {filters: 4, kernel: 1}, relu], [conv2d: {filters: 4, kernel: 1}]]
+  - conv2d: {filters: 4, kernel: 3}
+  - repeat: {times: 2, name: stage, layers: [conv2d: {filters: 4, kernel: 1}]}
+  - unit
+  - relu
+  - conv2d: {filters: 4, kernel: 1}
+)";
+    const JobSpec job =
+        load(text, {"model.layers.conv2d_4.filters=9", "model.layers.unit_1.filters=7",
+                    "model.layers.conv2d_2.conv2d.kernel=1", "model.layers.relu_2.name=last_relu",
+                    "model.layers.add_1.name=sum"});
+    std::map<std::string, std::int64_t> filters;
+    for (const LayerSpec& layer : job.model.layers)
+        if (layer.type == "conv2d") filters[layer.name] = integer(layer, "filters");
+    CHECK_EQ(filters, std::map<std::string, std::int64_t>{{"conv2d_1", 4},
+                                                          {"conv2d_2", 4},
+                                                          {"conv2d_3", 4},
+                                                          {"conv2d_4", 9},
+                                                          {"stage_1/conv2d_1", 4},
+                                                          {"stage_2/conv2d_1", 4},
+                                                          {"unit_1/conv2d_1", 7}});
+    const auto value = std::find_if(job.values.begin(), job.values.end(), [](const auto& one) {
+        return one.path == "model.layers.conv2d_4.filters";
+    });
+    REQUIRE(value != job.values.end());
+    CHECK_EQ(static_cast<int>(value->origin), static_cast<int>(plan::OriginKind::command_line));
+    CHECK_EQ(value->place.file, "--set model.layers.conv2d_4.filters=9");
 }
