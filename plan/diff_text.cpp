@@ -39,12 +39,14 @@ bool is_of_layers(const Change& change) {
 // "+ 24 layers, - 3 layers, 5 layers changed": many facts about layers in one.
 std::string layers_in_short(const std::vector<const Change*>& facts) {
     std::size_t added = 0, removed = 0;
-    std::set<std::string> changed;
+    std::set<std::string> changed, renamed;
     for (const Change* change : facts) {
         if (change->action == Action::added)
             added += change->members.size();
         else if (change->action == Action::removed)
             removed += change->members.size();
+        else if (change->action == Action::renamed)
+            renamed.insert(change->members.begin(), change->members.end());
         else
             changed.insert(change->members.begin(), change->members.end());
     }
@@ -56,6 +58,7 @@ std::string layers_in_short(const std::vector<const Change*>& facts) {
     part("+ {} layer{}", added);
     part("- {} layer{}", removed);
     part("{} layer{} changed", changed.size());
+    part("{} layer{} renamed", renamed.size());
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 

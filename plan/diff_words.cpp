@@ -142,9 +142,11 @@ std::string subject(const Change& change) {
                           : fmt::format("{} layers read", count);
     if (change.section == "fusion" || change.section == "kernels")
         return fmt::format("{} in {}", change.what, fmt::join(change.programs, ", "));
+    const char* many = change.section == "shapes" ? "layers"
+                       : change.programs.empty()  ? "parameters"
+                                                  : "steps";
     return count == 1 ? fmt::format("{} of {}", change.what, change.members.front())
-                      : fmt::format("{} of {} {}", change.what, count,
-                                    change.section == "shapes" ? "layers" : "parameters");
+                      : fmt::format("{} of {} {}", change.what, count, many);
 }
 
 // The part of the two names that names a block around both: "stage_1/basic_2/".

@@ -21,7 +21,8 @@ void shape(ShapeContext& c) {
             c.fail(fmt::format("concat joins channels, so height and width must agree, but input 1 "
                                "is {} and input {} is {}",
                                sample_text(c.input(0)), i + 1, sample_text(src)),
-                   "use the same strides and paddings in all branches");
+                   "give all inputs one height and width: the same strides, and `padding: same` "
+                   "where kernels differ");
             return;
         }
         if (src.dtype != dst.dtype || src.order != dst.order) {

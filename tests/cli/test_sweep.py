@@ -51,6 +51,19 @@ class Sweep(CommandTest):
                          [plan["arena_bytes"] for plan in json.loads(process.stdout)["plans"]])
         self.assertEqual({plan["file"] for plan in summary["plans"]}, {None})
 
+    def test_a_summary_has_the_form_that_is_asked_for(self):
+        for form, begin in (("csv", "training.batch_size,"), ("markdown", "| training.batch_size |")):
+            printed = self.expect(self.dtnnc("summary", "tiny.yaml", "--sweep", "training.batch_size=8,16",
+                                             "--format", form), 0).stdout
+            self.assertTrue(printed.startswith(begin), printed)
+            self.assertNotIn("  ", printed)
+            if form == "csv":
+                index = json.loads(self.expect(self.dtnnc("summary", "tiny.yaml", "--sweep", "training.batch_size=8,16",
+                                                          "--format", "json"), 0).stdout)
+                self.assertEqual(printed.splitlines()[1:],
+                                 [f"{batch},{plan['parameters']},{plan['arena_bytes']},{plan['train_step_flops']}"
+                                  for batch, plan in zip((8, 16), index["plans"])])
+
     def test_a_mistake_in_one_combination_writes_nothing(self):
         sweeps = ("--sweep", "training.batch_size=32,0", "--sweep", "training.epochs=1,2")
         for command in ("check", "compile", "summary"):

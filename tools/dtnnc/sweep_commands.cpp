@@ -135,22 +135,30 @@ std::string index_json(const std::string& spec, const std::vector<Sweep>& sweeps
     return text + "\n  ]\n}\n";
 }
 
-std::string entry_table(const std::vector<Sweep>& sweeps, const std::vector<Entry>& entries) {
+std::string entry_table(const std::vector<Sweep>& sweeps, const std::vector<Entry>& entries,
+                        const std::string& format) {
     Table table;
     for (const Sweep& sweep : sweeps)
         table.columns.push_back({sweep.path, true});
-    for (const char* name : {"parameters", "arena", "GFLOP per step"})
+    const bool plain = format == "csv";  // for programs: numbers as the index has them
+    const char* const names[] = {"parameters", plain ? "arena_bytes" : "arena",
+                                 plain ? "train_step_flops" : "GFLOP per step"};
+    for (const char* name : names)
         table.columns.push_back({name, true});
     const bool files = !entries.empty() && !entries[0].file.empty();
     if (files) table.columns.push_back({"file", false});
     for (const Entry& one : entries) {
         std::vector<std::string> row = one.combination.values;
-        row.push_back(plan::grouped(one.parameters));
-        row.push_back(plan::bytes_text(one.arena_bytes));
-        row.push_back(fmt::format("{:.3f}", static_cast<double>(one.work.train_step_flops) / 1e9));
+        const auto flops = one.work.train_step_flops;
+        row.push_back(plain ? fmt::to_string(one.parameters) : plan::grouped(one.parameters));
+        row.push_back(plain ? fmt::to_string(one.arena_bytes) : plan::bytes_text(one.arena_bytes));
+        row.push_back(plain ? fmt::to_string(flops)
+                            : fmt::format("{:.3f}", static_cast<double>(flops) / 1e9));
         if (files) row.push_back(one.file);
         table.rows.push_back(std::move(row));
     }
+    if (format == "markdown") return markdown_table(table);
+    if (plain) return csv_table(table);
     // The names of files are copied from here; none is cut.
     return text_table(table, 1000);
 }
@@ -295,7 +303,7 @@ int compile_sweep(const std::string& spec, const std::string& output,
     const std::string index = index_json(spec, sweeps, options, entries);
     folder->write(kIndex, index);
     folder->complete();
-    write_stdout(options.format == "json" ? index : entry_table(sweeps, entries));
+    write_stdout(options.format == "json" ? index : entry_table(sweeps, entries, options.format));
     fmt::print(stderr, "wrote {}: {} plans and {}\n", folder->path(), entries.size(), kIndex);
     return 0;
 }
@@ -313,7 +321,7 @@ int summary_sweep(const std::string& spec, const std::vector<std::string>& texts
         });
     if (exit_code != 0) return exit_code;
     write_stdout(options.format == "json" ? index_json(spec, sweeps, options, entries)
-                                          : entry_table(sweeps, entries));
+                                          : entry_table(sweeps, entries, options.format));
     return 0;
 }
 
