@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <span>
 #include <string_view>
 #include <unordered_set>
 
@@ -113,9 +115,12 @@ void check_overlap(const Plan& plan, Findings& findings) {
 }
 
 void check_buffers(const Plan& plan, Findings& findings) {
-    std::unordered_set<std::string> names;
+    // By program; the last is of those that belong to none.
+    std::vector<std::unordered_set<std::string_view>> names(plan.programs.size() + 1);
     for (const Buffer& buffer : plan.buffers) {
-        if (!names.insert(fmt::format("{} {}", buffer.program, buffer.name)).second)
+        const std::size_t owner =
+            persistent(buffer) ? plan.programs.size() : static_cast<std::size_t>(buffer.program);
+        if (!names[owner].insert(buffer.name).second)
             find(findings, "two buffers of one program are named `{}`", buffer.name);
         if (buffer.offset % kAlignment != 0)
             find(findings, "buffer `{}` is at {}, which is no multiple of {}", buffer.name,
@@ -209,9 +214,16 @@ class Walk {
           written_(program_.tensors.size(), -1),
           lost_(program_.tensors.size(), -1),
           workspace_step_(plan.buffers.size(), -1),
-          in_buffer_(plan.buffers.size()) {
+          first_in_buffer_(plan.buffers.size() + 1) {
+        for (const Tensor& tensor : program_.tensors)
+            ++first_in_buffer_[static_cast<std::size_t>(tensor.buffer) + 1];
+        for (std::size_t b = 0; b < plan.buffers.size(); ++b)
+            first_in_buffer_[b + 1] += first_in_buffer_[b];
+        tensors_by_buffer_.resize(program_.tensors.size());
+        std::vector<int> next(first_in_buffer_.begin(), std::prev(first_in_buffer_.end()));
         for (std::size_t i = 0; i < program_.tensors.size(); ++i)
-            in_buffer_[program_.tensors[i].buffer].push_back(static_cast<int>(i));
+            tensors_by_buffer_[static_cast<std::size_t>(next[program_.tensors[i].buffer]++)] =
+                static_cast<int>(i);
     }
 
     void run() {
@@ -256,6 +268,12 @@ class Walk {
                  program_.name, t.name, t.offset, kAlignment);
     }
 
+    std::span<const int> in_buffer(int buffer) const {
+        const auto first = static_cast<std::size_t>(first_in_buffer_[buffer]);
+        const auto end = static_cast<std::size_t>(first_in_buffer_[buffer + 1]);
+        return {tensors_by_buffer_.data() + first, end - first};
+    }
+
     bool overlap(int a, int b) const {
         const Tensor &x = tensor(a), &y = tensor(b);
         return x.buffer == y.buffer && x.offset < y.offset + tensor_bytes(y) &&
@@ -278,7 +296,7 @@ class Walk {
     bool has_value(int id) const {
         if (written_[id] >= 0) return true;
         std::vector<std::pair<std::int64_t, std::int64_t>> ranges;
-        for (int other : in_buffer_[tensor(id).buffer])
+        for (int other : in_buffer(tensor(id).buffer))
             if (written_[other] >= 0)
                 ranges.emplace_back(tensor(other).offset,
                                     tensor(other).offset + tensor_bytes(tensor(other)));
@@ -340,7 +358,7 @@ class Walk {
         // good.
         for (int id : step.destinations) {
             bool parameter = persistent(buffer(id));
-            for (int other : in_buffer_[tensor(id).buffer])
+            for (int other : in_buffer(tensor(id).buffer))
                 if (other != id && overlap(other, id) && (written_[other] >= 0 || parameter))
                     lost_[other] = number;
         }
@@ -397,7 +415,8 @@ class Walk {
     std::vector<int> written_;  // by tensor: the step that wrote it last, or -1
     std::vector<int> lost_;     // by tensor: the step that wrote others' bytes over it, or -1
     std::vector<int> workspace_step_;  // by buffer
-    std::vector<std::vector<int>> in_buffer_;
+    // The tensors of each buffer, in order: from first_in_buffer_ to that of the next buffer.
+    std::vector<int> first_in_buffer_, tensors_by_buffer_;
 };
 
 // ---- The loop: programs for every batch size that will come.

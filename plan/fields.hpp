@@ -72,6 +72,10 @@ void visit_fields(auto& v, is_record<Refusal> auto& r) {
     v("kernel", r.kernel), v("reason", r.reason);
 }
 
+void visit_fields(auto& v, is_record<Refusals> auto& r) {
+    v("kernels", r.kernels);
+}
+
 void visit_fields(auto& v, is_record<Step> auto& r) {
     v("name", r.name), v("op", r.op), v("kernel", r.kernel), v("phase", r.phase);
     v("sources", r.sources), v("destinations", r.destinations), v("workspace", r.workspace);
@@ -98,7 +102,8 @@ void visit_fields(auto& v, is_record<Plan> auto& r) {
     v.line("target", r.target), v.line("training", r.training), v.line("dataset", r.dataset);
     v.line("memory", r.memory), v.line("passes", r.passes);
     v.lines("layers", r.layers), v.lines("parameters", r.parameters);
-    v.lines("buffers", r.buffers), v.lines("programs", r.programs), v.lines("values", r.values);
+    v.lines("buffers", r.buffers), v.lines("refusals", r.refusals);
+    v.lines("programs", r.programs), v.lines("values", r.values);
     v.line("resolved_spec", r.resolved_spec);
 }
 

@@ -7,6 +7,7 @@
 /// is found: one of the first line by its fixed form, any other by the checksum. Doubles are
 /// written with the shortest digits that read back exactly.
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,18 @@
 namespace dtnn::plan {
 
 std::string to_json(const Plan& plan);
+
+/// What the text lacks until all of it has been made: the digits of the checksum, and where in the
+/// first line they stand.
+struct JsonChecksum {
+    std::size_t offset = 0;
+    std::string digits;
+};
+
+/// The text of to_json piece by piece, for files: the text of a network of 100,000 layers has half
+/// a gigabyte, which need not be in memory at once. Zeros stand in the place of the checksum; the
+/// caller writes the digits there afterwards.
+JsonChecksum write_json(const Plan& plan, const std::function<void(std::string_view)>& sink);
 
 struct ReadResult {
     std::optional<Plan> plan;

@@ -251,6 +251,7 @@ void check_dims(const Dims& dims, const Order& order, DType dtype, const Where& 
 }
 
 void check_step(const Plan& plan, const Program& program, const Step& step, const Where& where) {
+    check_index(step.refusals, plan.refusals.size(), true, {&where, "refusals"});
     for (const auto* list : {&step.sources, &step.destinations}) {
         Where operands{&where, list == &step.sources ? "sources" : "destinations"};
         for (std::size_t i = 0; i < list->size(); ++i)

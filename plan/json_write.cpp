@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <iterator>
+#include <memory>
+
 #include "plan/fields.hpp"
 #include "plan/json.hpp"
 #include "plan/json_text.hpp"
@@ -9,9 +12,48 @@ namespace dtnn::plan {
 
 namespace {
 
+/// Text on its way out: what has been made is hashed and handed on when it is a piece.
+class Pieces {
+  public:
+    explicit Pieces(const std::function<void(std::string_view)>& sink) : sink_(sink) {
+        XXH3_128bits_reset(state_.get());
+        text_.reserve(2 * kPiece);
+    }
+
+    std::string& text() { return text_; }
+    void line_ended() {
+        if (text_.size() >= kPiece) flush();
+    }
+    /// Hands on the rest; the digits of the checksum.
+    std::string finish() {
+        flush();
+        XXH128_canonical_t digest;
+        XXH128_canonicalFromHash(&digest, XXH3_128bits_digest(state_.get()));
+        std::string digits;
+        for (const unsigned char byte : digest.digest)
+            fmt::format_to(std::back_inserter(digits), "{:02x}", byte);
+        return digits;
+    }
+
+  private:
+    // Small enough to stay in the cache until it has been written.
+    static constexpr std::size_t kPiece = std::size_t{1} << 18;
+
+    void flush() {
+        XXH3_128bits_update(state_.get(), text_.data(), text_.size());
+        sink_(text_);
+        text_.clear();
+    }
+
+    const std::function<void(std::string_view)>& sink_;
+    std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_{XXH3_createState(),
+                                                                           &XXH3_freeState};
+    std::string text_;
+};
+
 class Writer {
   public:
-    Writer(std::string& out, int indent) : out_(out), indent_(indent) {}
+    Writer(Pieces& pieces, int indent) : pieces_(pieces), out_(pieces.text()), indent_(indent) {}
 
     template <class T>
     void operator()(const char* key, const T& value) {
@@ -41,6 +83,7 @@ class Writer {
             out_ += i ? ",\n" : "\n";
             out_.append(static_cast<std::size_t>(indent_) + 1, ' ');
             write_record(records[i], indent_ + 2);
+            pieces_.line_ended();
         }
         out_ += ']';
     }
@@ -61,7 +104,7 @@ class Writer {
     template <class T>
     void write_record(const T& record, int indent) {
         out_ += '{';
-        Writer fields(out_, indent);
+        Writer fields(pieces_, indent);
         visit_fields(fields, record);
         out_ += '}';
     }
@@ -95,6 +138,7 @@ class Writer {
         out_ += ']';
     }
 
+    Pieces& pieces_;
     std::string& out_;
     int indent_;
     bool first_ = true;
@@ -102,28 +146,28 @@ class Writer {
 
 }  // namespace
 
-std::string to_json(const Plan& plan) {
-    // The first line has the same length in every plan but for the version, so that the text, which
-    // may have gigabytes, is written in place and never copied.
-    std::string text =
+JsonChecksum write_json(const Plan& plan, const std::function<void(std::string_view)>& sink) {
+    std::string first_line =
         fmt::format(R"({{"format": "dtnn-plan", "version": {}, "checksum": "xxh3:)", kVersion);
-    const std::size_t digits = text.size();
-    text.append(2 * sizeof(XXH128_canonical_t), '0');
-    text += "\",\n";
-    const std::size_t first_line = text.size();
-    std::size_t steps = 0;
-    for (const Program& program : plan.programs)
-        steps += program.steps.size() + program.prologue.size();
-    text.reserve(first_line + 900 * (steps + plan.layers.size() + plan.parameters.size()));
-    text += ' ';
-    Writer writer(text, 1);
+    JsonChecksum checksum;
+    checksum.offset = first_line.size();
+    first_line.append(2 * sizeof(XXH128_canonical_t), '0');
+    first_line += "\",\n";
+    sink(first_line);
+    Pieces pieces(sink);
+    pieces.text() += ' ';
+    Writer writer(pieces, 1);
     visit_fields(writer, plan);
-    text += "}\n";
-    XXH128_canonical_t digest;
-    XXH128_canonicalFromHash(&digest,
-                             XXH3_128bits(text.data() + first_line, text.size() - first_line));
-    for (std::size_t i = 0; i < sizeof digest.digest; ++i)
-        fmt::format_to(text.data() + digits + 2 * i, "{:02x}", digest.digest[i]);
+    pieces.text() += "}\n";
+    checksum.digits = pieces.finish();
+    return checksum;
+}
+
+std::string to_json(const Plan& plan) {
+    std::string text;
+    const JsonChecksum checksum =
+        write_json(plan, [&](std::string_view piece) { text.append(piece); });
+    text.replace(checksum.offset, checksum.digits.size(), checksum.digits);
     return text;
 }
 

@@ -73,11 +73,16 @@ struct Refusal {
     std::string reason;
 };
 
+/// The kernels before the chosen one in the catalogue's order, and why not.
+struct Refusals {
+    std::vector<Refusal> kernels;
+};
+
 struct Step {
-    std::string name;    ///< unique in its program: the layer and the operator
-    std::string op;      ///< the kernel-level operator, as in the catalogue
-    std::string kernel;  ///< the chosen kernel's name
-    std::vector<Refusal> refusals;
+    std::string name;               ///< unique in its program: the layer and the operator
+    std::string op;                 ///< the kernel-level operator, as in the catalogue
+    std::string kernel;             ///< the chosen kernel's name
+    int refusals = -1;              ///< index into Plan::refusals, -1: none
     std::vector<int> sources;       ///< indices into Program::tensors
     std::vector<int> destinations;  ///< indices into Program::tensors
     int workspace = -1;             ///< index into Plan::buffers, -1: none
@@ -215,6 +220,7 @@ struct Plan {
     std::vector<Layer> layers;
     std::vector<Parameter> parameters;
     std::vector<Buffer> buffers;
+    std::vector<Refusals> refusals;  ///< each list once, however many steps it is true of
     std::vector<Program> programs;
     std::vector<std::string> passes;    ///< in the order they ran; a disabled one is marked "-name"
     std::vector<ResolvedValue> values;  ///< the resolved specs, with the origin of every value

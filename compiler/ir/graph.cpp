@@ -4,6 +4,16 @@
 
 namespace dtnn::compiler {
 
+void ParameterTable::set_values(const std::vector<ValueId>& values) {
+    bool same = true;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        same = same && rows()[i].value == values[i];
+    if (same) return;
+    if (rows_.use_count() > 1) rows_ = std::make_shared<Rows>(*rows_);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        (*rows_)[i].value = values[i];
+}
+
 ValueId Graph::add_input(std::string input_name, Type type) {
     const ValueId id(values.size());
     Value v;
@@ -48,6 +58,22 @@ NodeId Graph::add_node(Node node, const std::vector<Type>& types, const std::str
     }
     nodes.push_back(std::move(node));
     return id;
+}
+
+ValueId Graph::add_value(const Value& added) {
+    const ValueId id(values.size());
+    values.push_back(added);
+    if (names_.add_last(values)) return id;
+    values.pop_back();
+    std::string name = unique_name(added.name);
+    values.push_back(added);
+    values.back().name = std::move(name);
+    return id;
+}
+
+void Graph::reserve_values(std::size_t count) {
+    values.reserve(count);
+    names_.grow(count);
 }
 
 std::string Graph::unique_name(const std::string& wanted) {

@@ -85,9 +85,40 @@ struct GraphOutput {
     ValueId value;
 };
 
+/// The parameters of a graph, used like a vector. Passes copy them all and change none, so copies
+/// of a graph share the table; adding to a shared table copies it first.
+class ParameterTable {
+  public:
+    using Rows = std::vector<Parameter>;
+
+    const Rows& rows() const {
+        static const Rows none;
+        return rows_ ? *rows_ : none;
+    }
+    operator const Rows&() const { return rows(); }
+    std::size_t size() const { return rows().size(); }
+    bool empty() const { return rows().empty(); }
+    const Parameter& operator[](std::size_t index) const { return rows()[index]; }
+    const Parameter& back() const { return rows().back(); }
+    auto begin() const { return rows().begin(); }
+    auto end() const { return rows().end(); }
+    void push_back(Parameter parameter) {
+        if (!rows_)
+            rows_ = std::make_shared<Rows>();
+        else if (rows_.use_count() > 1)
+            rows_ = std::make_shared<Rows>(*rows_);
+        rows_->push_back(std::move(parameter));
+    }
+    /// The values, in the order of the parameters, after a walk has given them new ids.
+    void set_values(const std::vector<ValueId>& values);
+
+  private:
+    std::shared_ptr<Rows> rows_;  ///< null: empty
+};
+
 /// The layer table of a model, used like a vector. It is written once, by the front end, and then
-/// belongs to every graph that a pass makes of the model's, so copies share it (the one place where
-/// graphs share anything); adding a row to a shared table copies it first.
+/// belongs to every graph that a pass makes of the model's, so copies share it; adding a row to a
+/// shared table copies it first.
 class LayerTable {
   public:
     using Rows = std::vector<plan::Layer>;
@@ -135,7 +166,7 @@ struct Graph {
     bool training = false;  ///< set by specialise_phase; false: inference, or not yet decided
     std::vector<Node> nodes;
     std::vector<Value> values;
-    std::vector<Parameter> parameters;
+    ParameterTable parameters;
     std::vector<ValueId> inputs;
     std::vector<GraphOutput> outputs;
     std::vector<Update> updates;
@@ -164,6 +195,10 @@ struct Graph {
     std::string unique_name(const std::string& wanted);
     bool has_value_named(const std::string& name);
     void rename(ValueId value, std::string name);
+    /// Appends a value under its name, or under the first number that makes it unique.
+    ValueId add_value(const Value& value);
+    /// Makes room for the values and names of a graph that is about to be built.
+    void reserve_values(std::size_t count);
 
     Readers readers() const { return Readers(*this); }
 

@@ -55,6 +55,23 @@ bool NameTable::update(const std::vector<Value>& values, std::vector<std::size_t
     return unique;
 }
 
+bool NameTable::add_last(const std::vector<Value>& values) {
+    const std::size_t last = values.size() - 1;
+    for (; known_ < last; ++known_)
+        insert(values, known_);
+    grow(used_ + 1);
+    const std::string& name = values[last].name;
+    const std::uint32_t hash = hash_of(name);
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash & mask;
+    for (; slots_[at].index != kFree; at = (at + 1) & mask)
+        if (slots_[at].hash == hash && values[slots_[at].index].name == name) return false;
+    slots_[at] = {hash, static_cast<std::uint32_t>(last)};
+    ++used_;
+    ++known_;
+    return true;
+}
+
 bool NameTable::contains(const std::vector<Value>& values, std::string_view name) const {
     if (slots_.empty()) return false;
     const std::uint32_t hash = hash_of(name);

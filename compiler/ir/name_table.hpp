@@ -30,6 +30,9 @@ class NameTable {
     /// name of an earlier value; `twice` (where given) collects all of those.
     bool update(const std::vector<Value>& values, std::vector<std::size_t>* twice = nullptr);
     bool contains(const std::vector<Value>& values, std::string_view name) const;
+    /// Takes in the last value of the list, which has just joined it. False, and nothing is
+    /// changed, when an earlier value has its name.
+    bool add_last(const std::vector<Value>& values);
     /// The value has another name than when it joined.
     void renamed(const std::vector<Value>& values, std::size_t index);
     /// `wanted` when no value has that name, otherwise `wanted` with the first number that is free:
@@ -37,6 +40,9 @@ class NameTable {
     /// is not given again, even when the name falls free.
     std::string unique(const std::vector<Value>& values, const std::string& wanted,
                        bool taken = false);
+
+    /// Makes room for so many names.
+    void grow(std::size_t values);
 
   private:
     struct Slot {
@@ -46,7 +52,6 @@ class NameTable {
     static constexpr std::uint32_t kFree = ~std::uint32_t{0};
 
     bool insert(const std::vector<Value>& values, std::size_t index);
-    void grow(std::size_t values);
 
     std::vector<Slot> slots_;  // open addressing, a power of two of them, at most half full
     std::size_t used_ = 0;     // of slots_

@@ -9,8 +9,7 @@ Rewriter::Rewriter(const Graph& old) : old_(old), map_(old.values.size()) {
     new_.training = old.training;
     new_.layers = old.layers;
     new_.nodes.reserve(old.nodes.size());
-    new_.values.reserve(old.values.size());
-    new_.parameters.reserve(old.parameters.size());
+    new_.reserve_values(old.values.size());
     for (std::size_t i = 0; i < old.values.size(); ++i) {
         const Value& v = old.values[i];
         if (v.kind == ValueKind::result) continue;
@@ -20,10 +19,12 @@ Rewriter::Rewriter(const Graph& old) : old_(old), map_(old.values.size()) {
     }
     for (const ValueId input : old.inputs)
         new_.inputs.push_back(map(input));
-    for (const Parameter& parameter : old.parameters) {
-        new_.parameters.push_back(parameter);
-        new_.parameters.back().value = map(parameter.value);
-    }
+    std::vector<ValueId> parameter_values;
+    parameter_values.reserve(old.parameters.size());
+    for (const Parameter& parameter : old.parameters)
+        parameter_values.push_back(map(parameter.value));
+    new_.parameters = old.parameters;
+    new_.parameters.set_values(parameter_values);
 }
 
 ValueId Rewriter::map(ValueId old) const {
@@ -50,20 +51,27 @@ Node Rewriter::mapped(const Node& node) const {
 }
 
 std::vector<ValueId> Rewriter::copy(const Node& node) {
-    Node copied = mapped(node);
     const NodeId id(new_.nodes.size());
+    // Before the results have their names: an operand that was dropped leaves the graph as it was.
+    std::vector<ValueId> inputs = map(node.inputs);
+    std::vector<ValueId> outputs;
+    outputs.reserve(node.outputs.size());
     for (const ValueId old : node.outputs) {
-        Value v = old_.value(old);
-        v.name = new_.unique_name(v.name);
-        v.producer = id;
-        const ValueId fresh(new_.values.size());
-        new_.values.push_back(std::move(v));
-        copied.outputs.push_back(fresh);
+        const ValueId fresh = new_.add_value(old_.value(old));
+        new_.value(fresh).producer = id;
+        outputs.push_back(fresh);
         map_[old.index()] = fresh;
     }
-    new_.nodes.push_back(std::move(copied));
+    Node& copied = new_.nodes.emplace_back();
+    copied.op = node.op;
+    copied.inputs = std::move(inputs);
+    copied.outputs = std::move(outputs);
+    copied.attributes = node.attributes;
+    copied.phase = node.phase;
+    copied.layer = node.layer;
+    copied.place = node.place;
     if (!node.outputs.empty()) note_prologue(node.outputs.front());
-    return new_.nodes.back().outputs;
+    return copied.outputs;
 }
 
 NodeId Rewriter::add_node(Node node, const std::vector<Type>& types, const std::string& name,

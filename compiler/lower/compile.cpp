@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <unordered_map>
 
 #include "compiler/lower/emit_plan.hpp"
 #include "compiler/lower/memory_budget.hpp"
@@ -54,7 +55,7 @@ std::vector<ProgramRequest> wanted_programs(plan::Training& training,
 }
 
 LoweredProgram lower(const CompileRequest& request, const ProgramRequest& wanted,
-                     const Graph& forward) {
+                     const Graph& forward, NodeKinds& kinds) {
     PassContext context;
     context.training = request.training;
     context.classes = request.dataset.classes;
@@ -70,8 +71,8 @@ LoweredProgram lower(const CompileRequest& request, const ProgramRequest& wanted
     LoweredProgram program;
     program.name = wanted.name;
     program.batch = wanted.batch;
-    program.graph = run_pipeline(forward, context, options);
-    program.steps = select_kernels(program.graph, request.target, request.reference_kernels);
+    program.graph = run_pipeline(forward, context, options, kinds);
+    program.steps = select_kernels(program.graph, request.target, request.reference_kernels, kinds);
     program.storage =
         assign_storage(program.graph, program.steps, !request.disabled_passes.contains("in_place"));
     return program;
@@ -89,13 +90,18 @@ std::vector<std::string> pass_list(const std::set<std::string>& disabled) {
 }
 
 // Work of a layer's forward nodes, before any pass has moved or fused it, per sample.
-void count_forward_work(const Graph& forward, std::int64_t batch,
-                        std::vector<plan::Layer>& layers) {
+void count_forward_work(const Graph& forward, std::int64_t batch, std::vector<plan::Layer>& layers,
+                        NodeKinds& kinds) {
     for (plan::Layer& layer : layers)
         layer.forward_flops = 0;
-    for (const Node& node : forward.nodes)
-        if (node.layer.valid())
-            layers[node.layer.index()].forward_flops += cost_of(forward, node).flops;
+    kinds.begin(forward);
+    std::unordered_map<std::uint32_t, std::int64_t> flops_of;  // by kind of node
+    for (const Node& node : forward.nodes) {
+        if (!node.layer.valid()) continue;
+        const auto [flops, added] = flops_of.try_emplace(kinds.of(node).number, 0);
+        if (added) flops->second = cost_of(forward, node).flops;
+        layers[node.layer.index()].forward_flops += flops->second;
+    }
     for (plan::Layer& layer : layers)
         layer.forward_flops /= batch;
 }
@@ -121,18 +127,27 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
     plan.resolved_spec = request.resolved_spec;
     split_dataset(plan.training, plan.dataset);
 
-    std::map<std::int64_t, Graph> forward;  // by batch size
-    std::vector<LoweredProgram> programs;
-    for (const ProgramRequest& wanted : wanted_programs(plan.training, plan.dataset)) {
+    // Programs of the same batch size begin with the same graph; a graph stays until the last of
+    // them has been lowered, a lowered program until it has been emitted.
+    std::map<std::int64_t, Graph> forward;
+    std::map<std::int64_t, int> programs_to_come;
+    const std::vector<ProgramRequest> wanted_list = wanted_programs(plan.training, plan.dataset);
+    for (const ProgramRequest& wanted : wanted_list)
+        ++programs_to_come[wanted.batch];
+    PlanEmitter emitter(plan);
+    NodeKinds kinds;
+    for (const ProgramRequest& wanted : wanted_list) {
         auto [graph, added] = forward.try_emplace(wanted.batch);
         if (added) graph->second = request.build(wanted.batch);
         if (diagnostics.has_errors()) return {};
-        programs.push_back(lower(request, wanted, graph->second));
+        if (added && wanted.batch == plan.training.batch_size) {
+            plan.layers = graph->second.layers;
+            count_forward_work(graph->second, wanted.batch, plan.layers, kinds);
+        }
+        emitter.add(lower(request, wanted, graph->second, kinds));
+        if (--programs_to_come[wanted.batch] == 0) forward.erase(graph);
     }
-    const Graph& full = forward.at(plan.training.batch_size);
-    plan.layers = full.layers;
-    count_forward_work(full, plan.training.batch_size, plan.layers);
-    emit_plan(programs, plan);
+    emitter.finish();
     plan.memory.staging = staging_bytes(plan);
 
     std::vector<std::string> findings = plan::audit(plan);

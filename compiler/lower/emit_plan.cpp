@@ -1,11 +1,12 @@
 #include "compiler/lower/emit_plan.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "compiler/lower/plan_memory.hpp"
-#include "compiler/ops/emit.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -37,13 +38,19 @@ class PersistentRegion {
         }
     }
 
-    /// Lays everything out; afterwards names lead to buffers.
+    /// Lays everything out and returns where it ends; afterwards marks lead to buffers.
     std::int64_t finish() {
+        const std::size_t count = plan_.parameters.size();
+        std::vector<std::size_t> order(count);
+        std::iota(order.begin(), order.end(), std::size_t{0});
         // The optimizer's state last: it is what a run that only evaluates does not read.
-        std::stable_partition(plan_.parameters.begin(), plan_.parameters.end(),
-                              [](const plan::Parameter& p) { return !p.optimizer_state; });
-        for (std::size_t i = 0; i < plan_.parameters.size(); ++i) {
-            plan::Parameter& parameter = plan_.parameters[i];
+        std::stable_partition(order.begin(), order.end(),
+                              [&](std::size_t i) { return !plan_.parameters[i].optimizer_state; });
+        std::vector<plan::Parameter> ordered;
+        ordered.reserve(count);
+        buffer_of_parameter_.resize(count);
+        for (const std::size_t i : order) {
+            plan::Parameter& parameter = ordered.emplace_back(std::move(plan_.parameters[i]));
             std::int64_t bytes =
                 plan::element_count(parameter.dims) * plan::size_of(parameter.dtype);
             auto role =
@@ -51,21 +58,28 @@ class PersistentRegion {
             parameter.buffer = add(parameter.name, role, bytes);
             (parameter.optimizer_state ? plan_.memory.optimizer : plan_.memory.parameters) +=
                 rounded(bytes);
-            parameter_index_[parameter.name] = i;
+            buffer_of_parameter_[i] = parameter.buffer;
         }
+        plan_.parameters = std::move(ordered);
         for (std::size_t i = 0; i < input_names_.size(); ++i) {
-            inputs_[input_names_[i]] = static_cast<std::size_t>(
+            buffer_of_input_.push_back(
                 add(input_names_[i], plan::BufferRole::input, input_bytes_[i]));
             plan_.memory.inputs += rounded(input_bytes_[i]);
         }
         return end_;
     }
 
-    int buffer_of(const Graph& graph, ValueId id) const {
+    /// Stands for the buffer of a parameter or an input until finish() has made it: less than -1.
+    int mark_of(const Graph& graph, ValueId id) const {
         const Value& value = graph.value(id);
-        if (value.kind == ValueKind::input) return static_cast<int>(inputs_.at(value.name));
-        const std::string& name = graph.parameter(value.parameter).name;
-        return plan_.parameters[parameter_index_.at(name)].buffer;
+        if (value.kind == ValueKind::input)
+            return -3 - 2 * static_cast<int>(inputs_.at(value.name));
+        return -2 -
+               2 * static_cast<int>(parameter_index_.at(graph.parameter(value.parameter).name));
+    }
+    int buffer_of(int mark) const {
+        const auto index = static_cast<std::size_t>((-2 - mark) / 2);
+        return mark % 2 == 0 ? buffer_of_parameter_[index] : buffer_of_input_[index];
     }
 
   private:
@@ -106,29 +120,61 @@ class PersistentRegion {
     }
 
     plan::Plan& plan_;
-    std::unordered_map<std::string, std::size_t> parameter_index_;
-    std::unordered_map<std::string, std::size_t> inputs_;  // index, after finish() the buffer
+    std::unordered_map<std::string, std::size_t> parameter_index_;  // in the order of arrival
+    std::unordered_map<std::string, std::size_t> inputs_;
+    std::vector<int> buffer_of_parameter_, buffer_of_input_;  // by arrival, after finish()
     std::vector<std::string> input_names_;
     std::vector<std::int64_t> input_bytes_;
     std::int64_t end_ = 0;
 };
 
+// ---- Why kernels were not chosen: few different lists, many steps.
+
+class RefusalTable {
+  public:
+    explicit RefusalTable(plan::Plan& plan) : plan_(plan) {}
+
+    int index_of(const LoweredStep& step) {
+        if (!step.refusals) return -1;
+        const auto [known, added] = by_list_.try_emplace(step.refusals, 0);
+        if (!added) return known->second;
+        std::vector<std::string> texts;
+        for (const plan::Refusal& refusal : *step.refusals)
+            texts.insert(texts.end(), {refusal.kernel, refusal.reason});
+        const auto [equal, fresh] =
+            by_text_.try_emplace(std::move(texts), static_cast<int>(plan_.refusals.size()));
+        if (fresh) plan_.refusals.push_back({*step.refusals});
+        return known->second = equal->second;
+    }
+
+  private:
+    plan::Plan& plan_;
+    std::unordered_map<std::shared_ptr<const std::vector<plan::Refusal>>, int> by_list_;
+    std::map<std::vector<std::string>, int> by_text_;
+};
+
 // ---- One program.
+
+// The program with the buffers that are its own. Their offsets count from the start of the
+// transient region, their indices from the first of them, until those before them are known.
+struct EmittedProgram {
+    plan::Program program;
+    std::vector<plan::Buffer> buffers;
+};
 
 class ProgramEmitter {
   public:
     ProgramEmitter(const LoweredProgram& lowered, const PersistentRegion& persistent,
-                   plan::Plan& plan)
+                   RefusalTable& refusals, int index)
         : lowered_(lowered),
           graph_(lowered.graph),
           persistent_(persistent),
-          plan_(plan),
-          index_(static_cast<int>(plan.programs.size())),
+          refusals_(refusals),
+          index_(index),
           tensor_of_(graph_.values.size(), -1) {}
 
-    /// Appends the program and its buffers; returns the bytes of its transient region, which begins
-    /// at `base`.
-    std::int64_t run(std::int64_t base) {
+    /// Makes the program; returns the bytes of its transient region.
+    std::int64_t run(EmittedProgram& emitted) {
         program_.name = lowered_.name;
         program_.phase = graph_.training ? "training" : "inference";
         program_.batch = lowered_.batch;
@@ -145,17 +191,18 @@ class ProgramEmitter {
             program_.outputs.push_back({output.name, tensor(output.value)});
         Placement placement = place_blocks(blocks_);
         for (std::size_t i = 0; i < blocks_.size(); ++i)
-            plan_.buffers[first_buffer_ + i].offset = base + placement.offsets[i];
-        plan_.programs.push_back(std::move(program_));
+            buffers_[i].offset = placement.offsets[i];
+        emitted.program = std::move(program_);
+        emitted.buffers = std::move(buffers_);
         return placement.bytes;
     }
 
   private:
     void add_storages() {
-        first_buffer_ = plan_.buffers.size();
+        buffers_.reserve(lowered_.storage.storages.size());
         for (const Storage& storage : lowered_.storage.storages) {
             if (storage.persistent) {
-                buffer_of_storage_.push_back(persistent_.buffer_of(graph_, storage.first));
+                buffer_of_storage_.push_back(persistent_.mark_of(graph_, storage.first));
             } else {
                 buffer_of_storage_.push_back(add_buffer(graph_.value(storage.first).name,
                                                         plan::BufferRole::transient, storage.bytes,
@@ -173,9 +220,9 @@ class ProgramEmitter {
         buffer.program = index_;
         buffer.first_step = first;
         buffer.last_step = last;
-        plan_.buffers.push_back(std::move(buffer));
+        buffers_.push_back(std::move(buffer));
         blocks_.push_back({bytes, first, last});
-        return static_cast<int>(plan_.buffers.size()) - 1;
+        return static_cast<int>(buffers_.size()) - 1;
     }
 
     int tensor(ValueId id) {
@@ -220,7 +267,7 @@ class ProgramEmitter {
         step.name = step_name(node);
         step.op = lowered.op;
         step.kernel = lowered.kernel->name;
-        step.refusals = lowered.refusals;
+        step.refusals = refusals_.index_of(lowered);
         step.attributes = lowered.attributes;
         for (ValueId id : node.inputs)
             step.sources.push_back(tensor(id));
@@ -229,9 +276,8 @@ class ProgramEmitter {
         if (lowered.workspace > 0)
             step.workspace = add_buffer(step.name + ".workspace", plan::BufferRole::workspace,
                                         lowered.workspace, number, number);
-        Cost cost = cost_of(graph_, node);
-        step.flops = cost.flops;
-        step.bytes = cost.bytes;
+        step.flops = lowered.cost.flops;
+        step.bytes = lowered.cost.bytes;
         step.layer = node.layer.valid() ? static_cast<int>(node.layer.index()) : -1;
         step.phase = name_of(node.phase);
         step.place = node.place;
@@ -242,12 +288,12 @@ class ProgramEmitter {
     const LoweredProgram& lowered_;
     const Graph& graph_;
     const PersistentRegion& persistent_;
-    plan::Plan& plan_;
+    RefusalTable& refusals_;
     int index_;
     plan::Program program_;
-    std::size_t first_buffer_ = 0;
+    std::vector<plan::Buffer> buffers_;
     std::vector<int> buffer_of_storage_;
-    std::vector<Block> blocks_;  // by transient buffer of this program, from first_buffer_
+    std::vector<Block> blocks_;  // by buffer
     std::vector<int> tensor_of_;
     std::unordered_map<std::size_t, std::string> updated_;  // by new value: the state's name
     std::unordered_map<std::string, int> uses_of_name_;
@@ -256,15 +302,54 @@ class ProgramEmitter {
 
 }  // namespace
 
-void emit_plan(const std::vector<LoweredProgram>& programs, plan::Plan& plan) {
-    PersistentRegion persistent(plan);
-    for (const LoweredProgram& program : programs)
-        persistent.collect(program.graph);
-    std::int64_t base = persistent.finish();
-    for (const LoweredProgram& program : programs)
-        plan.memory.transient =
-            std::max(plan.memory.transient, ProgramEmitter(program, persistent, plan).run(base));
+struct PlanEmitter::State {
+    explicit State(plan::Plan& target) : plan(target), persistent(target), refusals(target) {}
+
+    plan::Plan& plan;
+    PersistentRegion persistent;
+    RefusalTable refusals;
+    std::vector<EmittedProgram> programs;
+};
+
+PlanEmitter::PlanEmitter(plan::Plan& plan) : state_(std::make_unique<State>(plan)) {}
+PlanEmitter::~PlanEmitter() = default;
+
+void PlanEmitter::add(const LoweredProgram& program) {
+    state_->persistent.collect(program.graph);
+    const auto index = static_cast<int>(state_->programs.size());
+    EmittedProgram& emitted = state_->programs.emplace_back();
+    ProgramEmitter emitter(program, state_->persistent, state_->refusals, index);
+    std::int64_t& transient = state_->plan.memory.transient;
+    transient = std::max(transient, emitter.run(emitted));
+}
+
+void PlanEmitter::finish() {
+    plan::Plan& plan = state_->plan;
+    const PersistentRegion& persistent = state_->persistent;
+    const std::int64_t base = state_->persistent.finish();
+    for (EmittedProgram& emitted : state_->programs) {
+        const auto first = static_cast<int>(plan.buffers.size());
+        for (plan::Buffer& buffer : emitted.buffers) {
+            buffer.offset += base;
+            plan.buffers.push_back(std::move(buffer));
+        }
+        emitted.buffers = {};
+        for (plan::Tensor& tensor : emitted.program.tensors)
+            tensor.buffer =
+                tensor.buffer < -1 ? persistent.buffer_of(tensor.buffer) : first + tensor.buffer;
+        for (auto* steps : {&emitted.program.prologue, &emitted.program.steps})
+            for (plan::Step& step : *steps)
+                if (step.workspace >= 0) step.workspace += first;
+        plan.programs.push_back(std::move(emitted.program));
+    }
     plan.memory.arena = base + plan.memory.transient;
+}
+
+void emit_plan(const std::vector<LoweredProgram>& programs, plan::Plan& plan) {
+    PlanEmitter emitter(plan);
+    for (const LoweredProgram& program : programs)
+        emitter.add(program);
+    emitter.finish();
 }
 
 }  // namespace dtnn::compiler

@@ -1,6 +1,7 @@
 #include "compiler/lower/select_kernels.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "compiler/ops/emit.hpp"
@@ -50,6 +51,7 @@ kernels::Problem problem_of(const Graph& graph, const Node& node, const LoweredS
 
 void choose(LoweredStep& step, const kernels::Problem& problem, const plan::Target& target,
             bool reference_only) {
+    std::vector<plan::Refusal> refusals;
     for (const kernels::KernelInfo& kernel : kernels::kernels_of(step.op)) {
         std::optional<std::string> reason;
         if (kernel.device != target.device)
@@ -61,17 +63,20 @@ void choose(LoweredStep& step, const kernels::Problem& problem, const plan::Targ
         if (!reason) {
             step.kernel = &kernel;
             step.workspace = kernels::workspace_bytes(kernel, problem);
-            return;
+            break;
         }
-        step.refusals.push_back({std::string(kernel.name), std::move(*reason)});
+        refusals.push_back({std::string(kernel.name), std::move(*reason)});
     }
+    if (!refusals.empty())
+        step.refusals = std::make_shared<const std::vector<plan::Refusal>>(std::move(refusals));
 }
 
 std::string refusals_text(const LoweredStep& step) {
     std::string text;
-    for (const plan::Refusal& refusal : step.refusals)
+    if (!step.refusals) return "; the catalogue has none";
+    for (const plan::Refusal& refusal : *step.refusals)
         text += fmt::format("; {}: {}", refusal.kernel, refusal.reason);
-    return text.empty() ? "; the catalogue has none" : text;
+    return text;
 }
 
 }  // namespace
@@ -89,30 +94,57 @@ bool is_view(const Graph& graph, const Node& node) {
            std::is_sorted(result.begin(), result.end());
 }
 
+namespace {
+
+// The step of the node; without a kernel for a view.
+LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& target,
+                  kernels::Isa isa, bool reference_only) {
+    LoweredStep step;
+    if (is_view(graph, node)) return step;
+    if (std::string expression = expression_of(node); !expression.empty()) {
+        step.op = "elementwise";
+        step.attributes["expression"] = std::move(expression);
+    } else {
+        step.op = node.op;
+        step.attributes = node.attributes;
+    }
+    choose(step, problem_of(graph, node, step, target, isa), target, reference_only);
+    DTNN_CHECK(step.kernel != nullptr, "no kernel for `{}` of operator {}{}", node.op, step.op,
+               refusals_text(step));
+    step.cost = cost_of(graph, node);
+    return step;
+}
+
+}  // namespace
+
 std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,
-                                        bool reference_only) {
+                                        bool reference_only, NodeKinds& kinds) {
     kernels::Isa isa = kernels::Isa::baseline;
     DTNN_CHECK(kernels::parse_isa(target.isa, isa), "`{}`", target.isa);
     std::vector<LoweredStep> steps;
     steps.reserve(graph.nodes.size());
+    kinds.begin(graph);
+    // By the number of the node's kind and those of its results' types.
+    std::map<std::vector<std::uint32_t>, LoweredStep> known;
+    std::vector<std::uint32_t> key;
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
         const Node& node = graph.nodes[i];
-        if (is_view(graph, node)) continue;
-        LoweredStep step;
-        step.node = NodeId(i);
-        if (std::string expression = expression_of(node); !expression.empty()) {
-            step.op = "elementwise";
-            step.attributes["expression"] = std::move(expression);
-        } else {
-            step.op = node.op;
-            step.attributes = node.attributes;
-        }
-        choose(step, problem_of(graph, node, step, target, isa), target, reference_only);
-        DTNN_CHECK(step.kernel != nullptr, "no kernel for `{}` of operator {}{}", node.op, step.op,
-                   refusals_text(step));
-        steps.push_back(std::move(step));
+        key.assign(1, kinds.of(node).number);
+        for (const ValueId output : node.outputs)
+            key.push_back(kinds.type_number(output));
+        auto [found, added] = known.try_emplace(key);
+        if (added) found->second = lower(graph, node, target, isa, reference_only);
+        if (!found->second.kernel) continue;
+        steps.push_back(found->second);
+        steps.back().node = NodeId(i);
     }
     return steps;
+}
+
+std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,
+                                        bool reference_only) {
+    NodeKinds kinds;
+    return select_kernels(graph, target, reference_only, kinds);
 }
 
 }  // namespace dtnn::compiler

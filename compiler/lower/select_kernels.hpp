@@ -1,10 +1,12 @@
 #pragma once
 /// The first stage of lowering: which nodes become steps, and which kernel runs each.
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "compiler/ir/graph.hpp"
+#include "compiler/ops/node_kinds.hpp"
 #include "kernels/catalogue.hpp"
 #include "plan/plan.hpp"
 
@@ -15,9 +17,11 @@ struct LoweredStep {
     std::string op;  ///< the kernel-level operator: relu, add and their like become elementwise
     Attributes attributes;  ///< for the kernel
     const kernels::KernelInfo* kernel = nullptr;
-    std::vector<plan::Refusal>
-        refusals;  ///< kernels before the chosen one in the catalogue's order, and why not
+    /// Kernels before the chosen one in the catalogue's order, and why not; null: none. Steps of
+    /// one kind share the list.
+    std::shared_ptr<const std::vector<plan::Refusal>> refusals;
     std::int64_t workspace = 0;  ///< bytes
+    Cost cost;
 };
 
 /// Whether the node's result is its operand's bytes under another shape or order, so that no step
@@ -30,5 +34,9 @@ bool is_view(const Graph& graph, const Node& node);
 /// kernel at all is our bug.
 std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,
                                         bool reference_only);
+/// The same with kinds of nodes that earlier graphs have left: see ops/node_kinds.hpp. Nodes of one
+/// kind with results of the same types have the same kernel, so it is looked for once.
+std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,
+                                        bool reference_only, NodeKinds& kinds);
 
 }  // namespace dtnn::compiler

@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <unordered_map>
-
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/expression.hpp"
+#include "compiler/ops/node_kinds.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -107,84 +106,34 @@ std::optional<std::string> infer_types(const std::string& name, const std::vecto
     return std::nullopt;
 }
 
-namespace {
-
-/// Result types by what decides them. The nodes of a network are many, the kinds of nodes few:
-/// where a node has an operator, attributes and operand types that were seen before in the same
-/// graph, its results must be those that the shape rule gave then.
-class InferredTypes {
-  public:
-    struct Entry {
-        const Node* node;
-        std::vector<Type> results;
-    };
-
-    explicit InferredTypes(const Graph& graph) : graph_(graph) {}
-
-    const Entry* find(const Node& node) const {
-        const auto [first, last] = entries_.equal_range(hash(node));
-        for (auto it = first; it != last; ++it)
-            if (alike(*it->second.node, node)) return &it->second;
-        return nullptr;
-    }
-    void add(const Node& node, std::vector<Type> results) {
-        entries_.emplace(hash(node), Entry{&node, std::move(results)});
-    }
-
-  private:
-    static std::size_t mix(std::size_t seed, std::size_t value) {
-        return (seed ^ value) * 0x9e3779b97f4a7c15ULL + (seed >> 32);
-    }
-    std::size_t hash(const Node& node) const {
-        std::size_t h = mix(std::hash<std::string>{}(node.op), node.inputs.size());
-        for (const ValueId input : node.inputs)
-            for (const std::int64_t extent : graph_.type(input).dims)
-                h = mix(h, static_cast<std::size_t>(extent));
-        return mix(h, node.attributes.size());
-    }
-    bool alike(const Node& a, const Node& b) const {
-        if (a.op != b.op || a.inputs.size() != b.inputs.size()) return false;
-        for (std::size_t i = 0; i < a.inputs.size(); ++i)
-            if (graph_.type(a.inputs[i]) != graph_.type(b.inputs[i])) return false;
-        return a.attributes == b.attributes;
-    }
-
-    const Graph& graph_;
-    std::unordered_multimap<std::size_t, Entry> entries_;
-};
-
-}  // namespace
-
-std::vector<std::string> check_types(const Graph& graph) {
+std::vector<std::string> check_types(const Graph& graph, NodeKinds& kinds) {
     std::vector<std::string> problems;
-    InferredTypes inferred(graph);
+    kinds.begin(graph);
     for (const Node& node : graph.nodes) {
-        const OpDef* def = find_op(node.op);
-        if (!def) {
+        const NodeKinds::Kind& kind = kinds.of(node);
+        if (!kind.op) {
             problems.push_back(fmt::format("no operator is named `{}`", node.op));
             continue;
         }
-        const InferredTypes::Entry* known = inferred.find(node);
-        std::vector<Type> fresh;
-        if (!known) {
-            Attributes attributes = node.attributes;
-            if (const auto error = infer(*def, types_of(graph, node.inputs), attributes, fresh)) {
-                problems.push_back(fmt::format("{}: {}", print(graph, node), error->text));
-                continue;
-            }
-            inferred.add(node, fresh);
+        if (kind.error) {
+            problems.push_back(fmt::format("{}: {}", print(graph, node), kind.error->text));
+            continue;
         }
-        const std::vector<Type>& results = known ? known->results : fresh;
-        bool same = results.size() == node.outputs.size();
-        for (std::size_t i = 0; same && i < results.size(); ++i) {
+        bool same = kind.results.size() == node.outputs.size();
+        for (std::size_t i = 0; same && i < kind.results.size(); ++i) {
             const Type& have = graph.type(node.outputs[i]);
-            same = have.dims == results[i].dims && have.dtype == results[i].dtype;
+            same = have.dims == kind.results[i].dims && have.dtype == kind.results[i].dtype;
         }
         if (!same)
             problems.push_back(
                 fmt::format("{}: the results' types are not the operator's", print(graph, node)));
     }
     return problems;
+}
+
+std::vector<std::string> check_types(const Graph& graph) {
+    NodeKinds kinds;
+    return check_types(graph, kinds);
 }
 
 std::string expression_of(const Node& node) {

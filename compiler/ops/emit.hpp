@@ -24,6 +24,8 @@ std::optional<std::string> infer_types(const std::string& op, const std::vector<
 /// Where the results' extents and dtypes are not what the operators' shape rules say; empty when
 /// all agree. With `verify` of the graph layer, what every pass must leave intact.
 std::vector<std::string> check_types(const Graph& graph);
+/// The same with kinds of nodes that earlier graphs have left: see node_kinds.hpp.
+std::vector<std::string> check_types(const Graph& graph, class NodeKinds& kinds);
 
 /// The postfix expression of an elementwise node (relu, add of any number of operands, elementwise,
 /// ...), empty for nodes of other operators.

@@ -30,7 +30,7 @@ class Updater {
         }
         if (gradients.empty()) return std::nullopt;
         // By value: states join the list while it is walked.
-        const std::vector<Parameter> parameters = r_.graph().parameters;
+        const ParameterTable parameters = r_.graph().parameters;
         for (const Parameter& parameter : parameters) {
             const auto found = gradients.find(parameter.name);
             if (found == gradients.end()) continue;

@@ -111,7 +111,7 @@ class Differentiator {
 
     Graph finish() {
         std::vector<GraphOutput> gradients;
-        const std::vector<Parameter> parameters = r_.graph().parameters;
+        const ParameterTable parameters = r_.graph().parameters;
         for (const Parameter& parameter : parameters) {
             if (!parameter.trainable) continue;
             Node origin;

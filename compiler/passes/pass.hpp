@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/ir/graph.hpp"
+#include "compiler/ops/node_kinds.hpp"
 
 namespace dtnn::compiler {
 
@@ -50,6 +51,9 @@ struct PipelineOptions {
 bool applies(const PassInfo& pass, std::string_view program);
 
 /// Runs every pass that applies to `context.program` over the forward graph, verifying after each.
+/// `kinds` serves the checks of types; several runs may share it.
+Graph run_pipeline(const Graph& forward, PassContext& context, const PipelineOptions& options,
+                   NodeKinds& kinds);
 Graph run_pipeline(const Graph& forward, PassContext& context, const PipelineOptions& options);
 
 }  // namespace dtnn::compiler

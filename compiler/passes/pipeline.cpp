@@ -84,9 +84,9 @@ std::vector<PassInfo> in_order() {
     return result;
 }
 
-void check_sound(const Graph& graph) {
+void check_sound(const Graph& graph, NodeKinds& kinds) {
     std::vector<std::string> problems = verify(graph);
-    if (problems.empty()) problems = check_types(graph);
+    if (problems.empty()) problems = check_types(graph, kinds);
     DTNN_CHECK(problems.empty(), "{}", fmt::join(problems, "\n  "));
 }
 
@@ -109,11 +109,18 @@ bool applies(const PassInfo& pass, std::string_view program) {
 }
 
 Graph run_pipeline(const Graph& forward, PassContext& context, const PipelineOptions& options) {
+    NodeKinds kinds;
+    return run_pipeline(forward, context, options, kinds);
+}
+
+Graph run_pipeline(const Graph& forward, PassContext& context, const PipelineOptions& options,
+                   NodeKinds& kinds) {
     using Clock = std::chrono::steady_clock;
     Graph graph = forward;
     std::string_view running = "none; the forward graph";
     try {
-        check_sound(graph);
+        kinds.share_attributes(graph);
+        check_sound(graph, kinds);
         for (const PassInfo& pass : all_passes()) {
             if (!applies(pass, context.program)) continue;
             if (pass.optional && options.disabled.contains(std::string(pass.name))) continue;
@@ -123,7 +130,8 @@ Graph run_pipeline(const Graph& forward, PassContext& context, const PipelineOpt
             const std::chrono::duration<double, std::milli> time = Clock::now() - begin;
             if (result) {
                 graph = std::move(*result);
-                check_sound(graph);
+                kinds.share_attributes(graph);
+                check_sound(graph, kinds);
             }
             if (options.observe) options.observe(pass.name, graph, time.count());
         }

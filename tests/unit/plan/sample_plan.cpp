@@ -134,7 +134,8 @@ Plan sample_plan() {
         step("dense_1.dense_backward_weights", "dense_backward_weights", {0, 8}, {10}, "backward"),
         step("dense_1.sgd_update", "sgd_update", {3, 10, 2, 5}, {11, 12}, "update"),
     };
-    train.steps[0].refusals = {{"blis", "K = 4 is below 8"}};
+    plan.refusals = {{{{"blis", "K = 4 is below 8"}}}};
+    train.steps[0].refusals = 0;
     train.steps[0].attributes = {{"bias", true}, {"epilogue", "none"}};
     train.steps[2].attributes = {{"weights_shape", std::vector<std::int64_t>{4, 3}}};
     train.steps[2].workspace = 10;
