@@ -16,13 +16,15 @@ int compile(const std::string& spec, const std::string& output, const CompileOpt
     std::optional<plan::Plan> plan = compile_spec(spec, compile, options, diagnostics);
     int exit_code = print_diagnostics(diagnostics, options);
     if (!plan) return exit_code;
-    std::string text = plan::to_json(*plan);
     if (output == "-") {
-        write_stdout(text);
+        write_stdout(plan::to_json(*plan));
         return 0;
     }
     std::string path = output.empty() ? plan->name + ".plan.json" : output;
-    write_file(path, text);
+    write_file(path, [&](const std::function<void(std::string_view)>& sink) {
+        plan::JsonChecksum checksum = plan::write_json(*plan, sink);
+        return FilePatch{checksum.offset, std::move(checksum.digits)};
+    });
     std::int64_t parameters = 0;
     for (const plan::Layer& layer : plan->layers)
         parameters += layer.parameters;

@@ -86,16 +86,43 @@ std::optional<std::string> read_file(const std::string& path, std::string& error
 }
 
 void write_file(const std::string& path, std::string_view text) {
+    write_file(path, [&](const std::function<void(std::string_view)>& sink) {
+        sink(text);
+        return FilePatch{};
+    });
+}
+
+void write_file(
+    const std::string& path,
+    const std::function<FilePatch(const std::function<void(std::string_view)>& sink)>& make) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
         if (S_ISDIR(status.st_mode)) fail(path, EISDIR);
+        std::string text;
+        const FilePatch patch = make([&](std::string_view piece) { text.append(piece); });
+        text.replace(patch.offset, patch.text.size(), patch.text);
         write_directly(path, text);
         return;
     }
     std::string aside = fmt::format("{}.{}.part", path, ::getpid());
     Descriptor file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (file.number() < 0) fail(path, errno);
-    int error = write_all(file.number(), text);
+    int error = 0;
+    FilePatch patch;
+    try {
+        patch = make([&](std::string_view piece) {
+            if (!error) error = write_all(file.number(), piece);
+        });
+    } catch (...) {
+        ::unlink(aside.c_str());
+        throw;
+    }
+    if (!error && !patch.text.empty()) {
+        if (::lseek(file.number(), static_cast<off_t>(patch.offset), SEEK_SET) < 0)
+            error = errno;
+        else
+            error = write_all(file.number(), patch.text);
+    }
     if (!error && ::fsync(file.number()) != 0 && errno != EINVAL) error = errno;
     if (file.close() != 0 && !error) error = errno;
     if (!error && ::rename(aside.c_str(), path.c_str()) != 0) error = errno;

@@ -1,6 +1,7 @@
 #pragma once
 /// Files and standard output, written whole or not at all, and the failures that are the machine's.
 
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -33,6 +34,16 @@ std::optional<std::string> read_file(const std::string& path, std::string& error
 /// of it and a failure leaves what was there. What is no regular file (a pipe, a device) is written
 /// directly. Throws OutputError, and ClosedOutput for a pipe whose reader went away.
 void write_file(const std::string& path, std::string_view text);
+
+/// The same for a text that comes piece by piece: `make` hands its pieces to `sink` and returns
+/// what to write over the text at last, where it was not known before (an empty text: nothing).
+struct FilePatch {
+    std::size_t offset = 0;
+    std::string text;
+};
+void write_file(
+    const std::string& path,
+    const std::function<FilePatch(const std::function<void(std::string_view)>& sink)>& make);
 
 /// Throw as `write_file`; also what was printed before is flushed and checked.
 void write_stdout(std::string_view text);
