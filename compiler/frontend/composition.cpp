@@ -8,6 +8,7 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "compiler/frontend/parameter_types.hpp"
 #include "compiler/frontend/value_reader.hpp"
 #include "compiler/frontend/yaml_reader.hpp"
 
@@ -208,6 +209,7 @@ bool Composer::merge_extends(SourceNode& tree, const KindInfo& kind) {
     }
     auto base = load(*file, &kind, reference.span);
     if (!base) return false;
+    if (kind.name == "model") check_parameters(base->tree, tree, diagnostics_);
     tree = merge(std::move(base->tree), std::move(tree), kind.fields);
     return true;
 }
@@ -265,10 +267,12 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
     }
     std::sort(candidates.begin(), candidates.end());
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+    const std::string where = searched.empty() ? std::string("no folder of specs was found")
+                                               : fmt::format("there is no {}.yaml in {}", name,
+                                                             fmt::join(searched, ", "));
     Diagnostic& failure =
         diagnostics_.error(Code::unknown_reference, reference.span,
-                           fmt::format("no {} is named `{}`: there is no {}.yaml in {}", kind.name,
-                                       name, name, fmt::join(searched, ", ")));
+                           fmt::format("no {} is named `{}`: {}", kind.name, name, where));
     failure.help = suggest(name, candidates, "");
     if (failure.help.empty()) failure.help = "add the folder where it lies with --spec-path";
     return std::nullopt;

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/composition.hpp"
-#include "compiler/frontend/formula.hpp"
 #include "compiler/frontend/made_names.hpp"
+#include "compiler/frontend/parameter_types.hpp"
 #include "compiler/frontend/scalars.hpp"
 #include "compiler/frontend/value_reader.hpp"
 #include "compiler/frontend/yaml_reader.hpp"
@@ -50,31 +50,6 @@ void collect_named(SourceNode& list, std::vector<std::pair<std::string, SourceEn
         for (SourceEntry& field : entry->value.entries)
             if (is_layer_list(field.key) && field.value.is_list())
                 collect_named(field.value, named);
-    }
-}
-
-enum class Type { unknown, boolean, integer, real, text };
-
-/// What a parameter's value is by its look; unknown for expressions and what is no value.
-Type type_of(const SourceNode& node) {
-    if (!node.is_scalar() || has_formula(node.text)) return Type::unknown;
-    if (node.quoted) return Type::text;
-    if (node.text == "true" || node.text == "false") return Type::boolean;
-    if (parse_integer(node.text).value) return Type::integer;
-    if (parse_real(node.text).value) return Type::real;
-    return Type::text;
-}
-
-std::string_view name_of(Type type) {
-    switch (type) {
-        case Type::boolean:
-            return "true or false";
-        case Type::integer:
-            return "an integer";
-        case Type::real:
-            return "a number";
-        default:
-            return "text";
     }
 }
 
@@ -315,25 +290,12 @@ class Walk {
         if (!declared)
             return undeclared("`{}` is no parameter of the model", "parameters",
                               Code::unknown_name);
-        const Type before = type_of(declared->value), after = type_of(value_);
-        if (!last() || before == Type::unknown || after == Type::unknown || before == after) {
-            enter(*node_);
-            return true;
-        }
-        if (before == Type::real && after == Type::integer) {
-            // An integer given to a real parameter stays a real one in every expression.
-            enter(*node_);
-            *node_ = value_;
-            node_->text += ".0";
-            return false;
-        }
-        const Span at = value_.span.place.file.empty() ? span() : value_.span;
-        Diagnostic& error = diagnostics_.error(
-            Code::wrong_type, at,
-            fmt::format("the parameter `{}` is {}; it must be {}, as in the model", key(),
-                        describe(value_), name_of(before)));
-        if (!declared->value.span.place.file.empty())
-            error.notes.push_back({declared->value.span, "it is declared here"});
+        if (last() && !keeps_type(*declared, value_, span(), diagnostics_)) return false;
+        const bool made_real = last() && is_integer_for_real(*declared, value_);
+        enter(*node_);
+        if (!made_real) return true;
+        *node_ = value_;
+        node_->text += ".0";
         return false;
     }
 

@@ -276,7 +276,8 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
                 result.values[std::string(field.name)] = *field.fallback;
         } else if (!field.optional && !mistyped.contains(field.name)) {
             missing += fmt::format("{}`{}`", missing.empty() ? "" : " and no ", field.name);
-            if (help.empty()) help = fmt::format("`{}`: {}", field.name, field.doc);
+            if (help.empty() && !field.doc.empty())
+                help = fmt::format("`{}`: {}", field.name, field.doc);
         }
     }
     if (!missing.empty())

@@ -233,6 +233,19 @@ std::string explain_syntax(const std::string& message) {
     return "";
 }
 
+/// Whether an expression stands without quotes among the lines around one: the braces of `${...}`
+/// are YAML's own inside `{}` and `[]`.
+bool bare_expression_near(const std::string& text, int line) {
+    std::istringstream lines(text);
+    std::string one;
+    for (int number = 0; number <= line + 1 && std::getline(lines, one); ++number) {
+        if (number + 1 < line) continue;
+        for (const char* const before : {": ${", "[${", "[ ${", ", ${"})
+            if (one.find(before) != std::string::npos) return true;
+    }
+    return false;
+}
+
 /// Reads every event of the text; `prepared` is what the parser sees, with the same byte columns as
 /// the shown text.
 std::optional<SourceNode> read(const SourceText& text, const std::string& prepared,
@@ -249,7 +262,9 @@ std::optional<SourceNode> read(const SourceText& text, const std::string& prepar
                 Code::yaml_syntax,
                 text.mark(error.mark.line, std::max(error.mark.column, static_cast<int>(offset))),
                 fmt::format("the YAML is not well formed: {}", error.msg))
-            .help = explain_syntax(error.msg);
+            .help = bare_expression_near(prepared, error.mark.line)
+                        ? "put expressions inside `{}` and `[]` in quotes: \"${...}\""
+                        : explain_syntax(error.msg);
         return std::nullopt;
     } catch (const Stop&) {
         return std::nullopt;

@@ -1,0 +1,72 @@
+#include "compiler/frontend/parameter_types.hpp"
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/formula.hpp"
+#include "compiler/frontend/scalars.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+enum class Type { unknown, boolean, integer, real, text };
+
+/// What a parameter's value is by its look; unknown for expressions and what is no value.
+Type type_of(const SourceNode& node) {
+    if (!node.is_scalar() || has_formula(node.text)) return Type::unknown;
+    if (node.quoted) return Type::text;
+    if (node.text == "true" || node.text == "false") return Type::boolean;
+    if (parse_integer(node.text).value) return Type::integer;
+    if (parse_real(node.text).value) return Type::real;
+    return Type::text;
+}
+
+std::string_view name_of(Type type) {
+    switch (type) {
+        case Type::boolean:
+            return "true or false";
+        case Type::integer:
+            return "an integer";
+        case Type::real:
+            return "a number";
+        default:
+            return "text";
+    }
+}
+
+}  // namespace
+
+bool keeps_type(const SourceEntry& declared, const SourceNode& value, const Span& fallback,
+                Diagnostics& diagnostics) {
+    const Type before = type_of(declared.value), after = type_of(value);
+    const bool listed = value.is_list() || value.is_map() || value.is_null();
+    if (before == Type::unknown || before == after || is_integer_for_real(declared, value) ||
+        (after == Type::unknown && !listed))
+        return true;
+    Diagnostic& error =
+        diagnostics.error(Code::wrong_type, value.span.place.file.empty() ? fallback : value.span,
+                          fmt::format("the parameter `{}` is {}; it must be {}, as in the model",
+                                      declared.key, describe(value), name_of(before)));
+    if (!declared.value.span.place.file.empty())
+        error.notes.push_back({declared.value.span, "it is declared here"});
+    return false;
+}
+
+bool is_integer_for_real(const SourceEntry& declared, const SourceNode& value) {
+    return type_of(declared.value) == Type::real && type_of(value) == Type::integer;
+}
+
+void check_parameters(const SourceNode& base, SourceNode& over, Diagnostics& diagnostics) {
+    const SourceEntry* declared = base.find("parameters");
+    SourceEntry* given = over.find("parameters");
+    if (!declared || !given || !declared->value.is_map() || !given->value.is_map()) return;
+    // What is refused leaves the declared value, so that it is one mistake.
+    std::erase_if(given->value.entries, [&](SourceEntry& entry) {
+        const SourceEntry* known = declared->value.find(entry.key);
+        if (!known) return false;
+        if (!keeps_type(*known, entry.value, entry.key_span, diagnostics)) return true;
+        if (is_integer_for_real(*known, entry.value)) entry.value.text += ".0";
+        return false;
+    });
+}
+
+}  // namespace dtnn::compiler
