@@ -20,7 +20,7 @@ constexpr std::size_t kDigits = 32;
 
 // Limits that no plan of ours comes near; they bound the time and memory that a hostile text can
 // take.
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 constexpr int kMostNesting = 8;
 constexpr std::size_t kMostAxes = 8;
 // Of a buffer's bytes, a sample count: so small that no sum over a plan's records overflows.

@@ -42,20 +42,31 @@ void channel_scale_backward_gate_channels_last(const ChannelScaleBackwardGateArg
                                                ThreadTeam& team) {
     const std::int64_t channels = a.src_layout.channels;
     const std::int64_t image = a.src_layout.height * a.src_layout.width;
+    // Rounding of the short sums stays small, and the long ones are in double.
+    constexpr std::int64_t kTogether = 256;
     team.for_ranges(a.src_layout.batch, grain_of(channels * image), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
             const T* const src = a.src + n * image * channels;
             const T* const diff = a.diff_dst + n * image * channels;
             for_channels<T>(channels, [&](auto lanes, std::int64_t c) {
                 using V = decltype(lanes);
-                auto even = V::zero(), odd = V::zero();
-                std::int64_t at = c;
-                for (std::int64_t pixel = 0; pixel + 1 < image; pixel += 2, at += 2 * channels) {
-                    even += V::load(src + at) * V::load(diff + at);
-                    odd += V::load(src + at + channels) * V::load(diff + at + channels);
+                double total[V::kLanes] = {};
+                for (std::int64_t first = 0; first < image; first += kTogether) {
+                    const std::int64_t last = first + kTogether < image ? first + kTogether : image;
+                    auto even = V::zero(), odd = V::zero();
+                    std::int64_t at = first * channels + c;
+                    for (std::int64_t pixel = first; pixel + 1 < last;
+                         pixel += 2, at += 2 * channels) {
+                        even += V::load(src + at) * V::load(diff + at);
+                        odd += V::load(src + at + channels) * V::load(diff + at + channels);
+                    }
+                    if ((last - first) % 2 == 1) even += V::load(src + at) * V::load(diff + at);
+                    const auto sum = even + odd;
+                    for (int lane = 0; lane < V::kLanes; ++lane)
+                        total[lane] += double(sum[lane]);
                 }
-                if (image % 2 == 1) even += V::load(src + at) * V::load(diff + at);
-                V::store(a.diff_gate + n * channels + c, even + odd);
+                for (int lane = 0; lane < V::kLanes; ++lane)
+                    a.diff_gate[n * channels + c + lane] = T(total[lane]);
             });
         }
     });
