@@ -25,13 +25,13 @@ enum class FieldType {
     initializer,  ///< a name, or one name with its numbers; stored as one text, "zeros" or
                   ///< "normal: {mean: 0, deviation: 0.01}" (ops/initializers.hpp)
     expression,   ///< arithmetic over x, or x0, x1, ...; stored as the text (ops/expression.hpp)
-    reference,  ///< a spec of another kind: a name, a path, or the spec itself inline
-    variant,    ///< a name, or one key with its fields ("adam" or "adam: {...}"); `choices` are the
-                ///< names
-    layers,     ///< a list of layers
-    branches,   ///< a list of lists of layers
-    mapping,    ///< a map whose keys are the user's own names
-    any,        ///< a value whose type another field names
+    reference,    ///< a spec of another kind: a name, a path, or the spec itself inline
+    variant,   ///< a name, or one key with its fields ("adam" or "adam: {...}"); `choices` are the
+               ///< names
+    layers,    ///< a list of layers
+    branches,  ///< a list of lists of layers
+    mapping,   ///< a map whose keys are the user's own names
+    any,       ///< a value whose type another field names
 };
 
 struct Field {

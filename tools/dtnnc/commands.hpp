@@ -101,8 +101,8 @@ int explain(const std::string& word, const CommonOptions& options);
 /// The reference pages, Markdown, into the folder `output`; files of other names are left there.
 int reference(const std::string& output);
 
-/// JSON Schemas for editors, of one kind or (empty) of all: to a folder, a file each, or to standard
-/// output ("-" or empty), one of all kinds.
+/// JSON Schemas for editors, of one kind or (empty) of all: to a folder, a file each, or to
+/// standard output ("-" or empty), one of all kinds.
 int schema(const std::string& output, const std::string& kind);
 
 /// `auto` colours a terminal, unless NO_COLOR is set to something.

@@ -233,7 +233,7 @@ TEST_CASE("every column has cells in every form") {
         const std::string csv = form(plan, SummaryForm::csv, {name});
         CHECK(std::count(csv.begin(), csv.end(), '\n') == 3);
         CHECK(form(plan, SummaryForm::table, {name}).find(column.title) != std::string::npos);
-        CHECK_NOTHROW((void)nlohmann::json::parse(form(plan, SummaryForm::json, {name})));
+        CHECK(nlohmann::json::accept(form(plan, SummaryForm::json, {name})));
     }
     CHECK_FALSE(is_summary_column("nothing"));
 }
