@@ -3,8 +3,8 @@
 
     tests/benchmarks/compile_bench.py [--dtnnc PATH] [--sizes 1000,2000,...] [--rounds N] [--tails] [--format table|json]
 
-Two made-up families are compiled for training, as whole commands (spec read, expanded, checked; every program; the plan audited
-and written): `residual`, blocks of two conv/bn/relu around a sum, and `dense`, stages of 16 layers that concatenate growing widths.
+Three made-up families are compiled for training, as whole commands (spec read, expanded, checked; every program; the plan audited
+and written): `chain`, convolutions and relus; `residual`, blocks of two conv/bn/relu around a sum, and `dense`, stages of 16 layers that concatenate growing widths.
 Then the networks of specs/models that are named in ZOO. Each row is the fastest of the rounds: seconds, layers per second, the
 exponent of growth since the row before (1 is linear), peak memory, the size of the plan. With --tails no split of the data is a
 multiple of the batch, so that there are five programs instead of three. One thread; the plan is written to the temporary folder.
@@ -43,6 +43,17 @@ layers:
   - softmax
 """
 
+CHAIN = """kind: model
+name: chain
+input: {{shape: [3, 8, 8]}}
+defaults: {{conv2d: {{padding: same, filters: 8, kernel: 3}}}}
+layers:
+  - repeat: {{times: {times}, layers: [conv2d, relu]}}
+  - flatten
+  - dense: {{units: 10}}
+  - softmax
+"""
+
 DENSE = """kind: model
 name: dense
 input: {{shape: [3, 8, 8]}}
@@ -66,7 +77,7 @@ layers:
 """
 
 #         text, layers of one repetition, layers besides
-FAMILIES = {"residual": (RESIDUAL, 7, 6), "dense": (DENSE, 115, 3)}
+FAMILIES = {"chain": (CHAIN, 2, 3), "residual": (RESIDUAL, 7, 6), "dense": (DENSE, 115, 3)}
 
 
 def job(model, shape, classes, tails):
