@@ -65,9 +65,9 @@ ValueId Graph::add_value(const Value& added) {
     values.push_back(added);
     if (names_.add_last(values)) return id;
     values.pop_back();
-    std::string name = unique_name(added.name);
+    std::string free_name = unique_name(added.name);
     values.push_back(added);
-    values.back().name = std::move(name);
+    values.back().name = std::move(free_name);
     return id;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 #include "compiler/ir/graph.hpp"
@@ -32,8 +34,11 @@ void NameTable::grow(std::size_t values) {
 
 bool NameTable::insert(const std::vector<Value>& values, std::size_t index) {
     grow(used_ + 1);
+    return insert(values, index, hash_of(values[index].name));
+}
+
+bool NameTable::insert(const std::vector<Value>& values, std::size_t index, std::uint32_t hash) {
     const std::string& name = values[index].name;
-    const std::uint32_t hash = hash_of(name);
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = hash & mask;
     bool fresh = true;
@@ -47,11 +52,20 @@ bool NameTable::insert(const std::vector<Value>& values, std::size_t index) {
 bool NameTable::update(const std::vector<Value>& values, std::vector<std::size_t>* twice) {
     grow(used_ + values.size() - known_);
     bool unique = true;
-    for (; known_ < values.size(); ++known_)
-        if (!insert(values, known_)) {
-            unique = false;
-            if (twice) twice->push_back(known_);
+    // The slots of a large table are in no cache: those of a few names are fetched together.
+    std::array<std::uint32_t, 16> hashes{};
+    while (known_ < values.size()) {
+        const std::size_t count = std::min(hashes.size(), values.size() - known_);
+        for (std::size_t i = 0; i < count; ++i) {
+            hashes[i] = hash_of(values[known_ + i].name);
+            __builtin_prefetch(&slots_[hashes[i] & (slots_.size() - 1)], 1);
         }
+        for (std::size_t i = 0; i < count; ++i, ++known_)
+            if (!insert(values, known_, hashes[i])) {
+                unique = false;
+                if (twice) twice->push_back(known_);
+            }
+    }
     return unique;
 }
 

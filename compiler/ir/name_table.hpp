@@ -52,6 +52,8 @@ class NameTable {
     static constexpr std::uint32_t kFree = ~std::uint32_t{0};
 
     bool insert(const std::vector<Value>& values, std::size_t index);
+    /// Where there is room, and the hash is known.
+    bool insert(const std::vector<Value>& values, std::size_t index, std::uint32_t hash);
 
     std::vector<Slot> slots_;  // open addressing, a power of two of them, at most half full
     std::size_t used_ = 0;     // of slots_
