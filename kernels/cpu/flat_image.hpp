@@ -13,10 +13,10 @@ namespace dtnn::kernels::DTNN_ISA {
 struct Flat {
     std::int64_t channels, rows, period, total, groups;
 
-    /// `rows` pixels of `channels` numbers.
-    Flat(std::int64_t channels, std::int64_t rows)
-        : channels(channels),
-          rows(rows),
+    /// So many pixels of so many numbers.
+    Flat(std::int64_t width, std::int64_t pixels)
+        : channels(width),
+          rows(pixels),
           period(batch_norm_period(channels)),
           total(channels * rows),
           groups((total + period - 1) / period) {}

@@ -56,8 +56,8 @@ struct Groups {
     std::int64_t groups, channels;
     double count;
 
-    Groups(const Flat& sample, std::int64_t groups)
-        : groups(groups),
+    Groups(const Flat& sample, std::int64_t number)
+        : groups(number),
           channels(sample.channels / groups),
           count(double(channels * sample.rows)) {}
 };

@@ -43,9 +43,9 @@ struct Scratch {
     std::int64_t channels, size;
     T *padded, *results;
 
-    Scratch(std::byte* workspace, std::int64_t channels, std::int64_t size, std::int64_t member)
-        : channels(channels),
-          size(size),
+    Scratch(std::byte* workspace, std::int64_t width, std::int64_t window, std::int64_t member)
+        : channels(width),
+          size(window),
           padded(reinterpret_cast<T*>(workspace) +
                  member * local_response_elements(channels, size)),
           results(padded + channels + size) {}
