@@ -34,7 +34,7 @@ class PersistentRegion {
                 input_bytes_.push_back(0);
             }
             std::int64_t& bytes = input_bytes_[known->second];
-            bytes = std::max(bytes, value.type.bytes());
+            bytes = std::max(bytes, graph.type(id).bytes());
         }
     }
 
@@ -233,9 +233,10 @@ class ProgramEmitter {
         record.name = value.name;
         record.buffer =
             buffer_of_storage_[static_cast<std::size_t>(lowered_.storage.of_value[id.index()])];
-        record.dtype = value.type.dtype;
-        record.dims = value.type.dims;
-        record.order = value.type.order;
+        const Type& type = graph_.type(id);
+        record.dtype = type.dtype;
+        record.dims = type.dims;
+        record.order = type.order;
         known = static_cast<int>(program_.tensors.size());
         program_.tensors.push_back(std::move(record));
         return known;
