@@ -21,7 +21,8 @@ using Order = std::vector<int>;
 /// Structurally the plan's attributes: the same standard types, so that a map passes through
 /// unchanged.
 using AttributeValue =
-    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
+                 std::vector<double>>;
 using Attributes = std::map<std::string, AttributeValue>;
 
 struct TensorDesc {
@@ -46,6 +47,7 @@ struct Problem {
     double real(const char* name, double fallback = 0) const;
     std::string text(const char* name, const char* fallback = "") const;
     std::vector<std::int64_t> integers(const char* name) const;  ///< absent: empty
+    std::vector<double> reals(const char* name) const;           ///< absent: empty
 };
 
 }  // namespace dtnn::kernels

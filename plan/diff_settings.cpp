@@ -39,7 +39,10 @@ Settings own_fields(const Plan& plan) {
     add("training.shuffle", t.shuffle);
     add("training.validation_split", t.validation_split);
     add("training.loss", t.loss);
-    add("training.metrics", t.metrics);
+    std::vector<std::string> metrics;
+    for (const Metric& metric : t.metrics)
+        metrics.push_back(metric.name);
+    add("training.metrics", metrics);
     add("training.dtype", std::string(name_of(plan.target.dtype)));
     const std::string optimizer = "training.optimizer." + t.optimizer + ".";
     add(optimizer + "learning_rate", t.learning_rate);

@@ -17,26 +17,52 @@ concept is_record = std::same_as<std::remove_const_t<T>, Record>;
 
 void visit_fields(auto& v, is_record<Target> auto& r) {
     v("device", r.device), v("dtype", r.dtype), v("isa", r.isa), v("threads", r.threads);
-    v("ranks", r.ranks);
+    v("ranks", r.ranks), v("data_workers", r.data_workers);
+}
+
+void visit_fields(auto& v, is_record<Component> auto& r) {
+    v("type", r.type), v("attributes", r.attributes);
+}
+
+void visit_fields(auto& v, is_record<Metric> auto& r) {
+    v("name", r.name), v("type", r.type), v("attributes", r.attributes), v("output", r.output);
+}
+
+void visit_fields(auto& v, is_record<ParameterGroup> auto& r) {
+    v("pattern", r.pattern), v("attributes", r.attributes);
+}
+
+void visit_fields(auto& v, is_record<CheckpointRule> auto& r) {
+    v("every_steps", r.every_steps), v("every_seconds", r.every_seconds);
+    v("every_epochs", r.every_epochs), v("keep", r.keep);
 }
 
 void visit_fields(auto& v, is_record<Training> auto& r) {
-    v("epochs", r.epochs), v("batch_size", r.batch_size), v("steps_per_epoch", r.steps_per_epoch);
+    v("epochs", r.epochs), v("batch_size", r.batch_size), v("accumulation", r.accumulation);
+    v("steps_per_epoch", r.steps_per_epoch);
     v("seed", r.seed), v("shuffle", r.shuffle), v("learning_rate", r.learning_rate);
     v("optimizer", r.optimizer), v("optimizer_attributes", r.optimizer_attributes);
-    v("loss", r.loss), v("metrics", r.metrics), v("validation_split", r.validation_split);
+    v("groups", r.groups), v("clip_norm", r.clip_norm), v("clip_value", r.clip_value);
+    v("average_decay", r.average_decay);
+    v("loss", r.loss), v("loss_attributes", r.loss_attributes), v("metrics", r.metrics);
+    v("schedules", r.schedules), v("checkpoint", r.checkpoint);
+    v("validation_split", r.validation_split);
 }
 
 void visit_fields(auto& v, is_record<Dataset> auto& r) {
-    v("name", r.name), v("type", r.type), v("shape", r.shape), v("classes", r.classes);
-    v("label_shape", r.label_shape);
+    v("name", r.name), v("type", r.type), v("shape", r.shape), v("stored_shape", r.stored_shape);
+    v("classes", r.classes), v("label_kind", r.label_kind), v("label_shape", r.label_shape);
     v("train_samples", r.train_samples), v("validation_samples", r.validation_samples);
-    v("test_samples", r.test_samples), v("attributes", r.attributes);
+    v("test_samples", r.test_samples), v("source_train_samples", r.source_train_samples);
+    v("test_as_validation", r.test_as_validation);
+    v("transforms", r.transforms), v("augmentations", r.augmentations);
+    v("attributes", r.attributes);
 }
 
 void visit_fields(auto& v, is_record<Memory> auto& r) {
     v("parameters", r.parameters), v("optimizer", r.optimizer), v("inputs", r.inputs);
     v("transient", r.transient), v("arena", r.arena), v("staging", r.staging);
+    v("samples", r.samples);
 }
 
 void visit_fields(auto& v, is_record<Layer> auto& r) {
@@ -113,6 +139,10 @@ struct EnumNames;
 template <>
 struct EnumNames<DType> {
     static constexpr const char* names[] = {"f32", "f64", "i32", "i64", "u8"};
+};
+template <>
+struct EnumNames<LabelKind> {
+    static constexpr const char* names[] = {"classes", "multiple", "values"};
 };
 template <>
 struct EnumNames<BufferRole> {

@@ -206,6 +206,8 @@ void read(const Json& json, AttributeValue& value, const Where& where) {
         value = json.get_ref<const std::string&>();
     else if (json.is_number_integer())
         read(json, value.emplace<std::int64_t>(), where);
+    else if (json.is_array() && !json.empty() && !json.front().is_number_integer())
+        read(json, value.emplace<std::vector<double>>(), where);
     else if (json.is_array())
         read(json, value.emplace<std::vector<std::int64_t>>(), where);
     else
@@ -289,20 +291,28 @@ void check_ranges(const Plan& plan) {
     Where target{nullptr, "target"}, training{nullptr, "training"}, dataset{nullptr, "dataset"};
     check_count(plan.target.threads, {&target, "threads"}, 1);
     check_count(plan.target.ranks, {&target, "ranks"}, 1);
+    check_count(plan.target.data_workers, {&target, "data_workers"}, 1);
     if (plan.target.dtype != DType::f32 && plan.target.dtype != DType::f64)
         Where{&target, "dtype"}.refuse("neither f32 nor f64");
     check_count(plan.training.epochs, {&training, "epochs"});
     check_count(plan.training.batch_size, {&training, "batch_size"}, 1);
     check_count(plan.training.steps_per_epoch, {&training, "steps_per_epoch"});
+    check_count(plan.training.accumulation, {&training, "accumulation"}, 1);
+    check_count(plan.training.checkpoint.every_steps, {&training, "checkpoint"});
+    check_count(plan.training.checkpoint.every_epochs, {&training, "checkpoint"});
+    check_count(plan.training.checkpoint.keep, {&training, "checkpoint"}, 1);
     check_dims(plan.dataset.shape, {}, DType::f64, {&dataset, "shape"});
+    for (const std::int64_t extent : plan.dataset.stored_shape)
+        check_count(extent, {&dataset, "stored_shape"});
     check_count(plan.dataset.classes, {&dataset, "classes"}, 1);
     check_dims(plan.dataset.label_shape, {}, DType::i32, {&dataset, "label_shape"});
     check_count(plan.dataset.train_samples, {&dataset, "train_samples"});
     check_count(plan.dataset.validation_samples, {&dataset, "validation_samples"});
     check_count(plan.dataset.test_samples, {&dataset, "test_samples"});
+    check_count(plan.dataset.source_train_samples, {&dataset, "source_train_samples"});
     const Memory& m = plan.memory;
     for (std::int64_t bytes :
-         {m.parameters, m.optimizer, m.inputs, m.transient, m.arena, m.staging})
+         {m.parameters, m.optimizer, m.inputs, m.transient, m.arena, m.staging, m.samples})
         check_count(bytes, {nullptr, "memory"});
     Where layers{nullptr, "layers"};
     for (std::size_t i = 0; i < plan.layers.size(); ++i) {

@@ -120,6 +120,9 @@ void append_json(std::string& out, const std::vector<std::int64_t>& values) {
 void append_json(std::string& out, const std::vector<int>& values) {
     append_list(out, values);
 }
+void append_json(std::string& out, const std::vector<double>& values) {
+    append_list(out, values);
+}
 void append_json(std::string& out, const std::vector<std::string>& values) {
     append_list(out, values);
 }

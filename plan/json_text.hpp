@@ -26,6 +26,7 @@ void append_json(std::string& out, std::uint64_t value);
 void append_json(std::string& out, double value);
 void append_json(std::string& out, const std::vector<std::int64_t>& values);
 void append_json(std::string& out, const std::vector<int>& values);
+void append_json(std::string& out, const std::vector<double>& values);
 void append_json(std::string& out, const std::vector<std::string>& values);
 void append_json(std::string& out, const AttributeValue& value);
 void append_json(std::string& out, const Attributes& attributes);

@@ -16,7 +16,7 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 2;
+inline constexpr int kVersion = 3;
 inline constexpr std::int64_t kAlignment = 64;
 
 enum class DType { f32, f64, i32, i64, u8 };
@@ -38,8 +38,9 @@ struct Place {
 struct Target {
     std::string device = "cpu";
     DType dtype = DType::f32;
-    std::string isa;  ///< "baseline", "avx2" or "avx512": what the machine must at least have
-    int threads = 1;  ///< workspaces are laid out for this many threads; a run may use fewer
+    std::string isa;       ///< "baseline", "avx2" or "avx512": what the machine must at least have
+    int threads = 1;       ///< workspaces are laid out for this many threads; a run may use fewer
+    int data_workers = 1;  ///< threads that prepare batches
     int ranks = 1;
 };
 
@@ -102,7 +103,8 @@ struct Output {
 /// A straight list of steps for one batch size. The prologue runs once before the first batch of a
 /// pass over data (inference weights folded with batch norm); the steps run for every batch.
 struct Program {
-    std::string name;   ///< "train", "train_tail", "evaluate", "evaluate_tail", "predict"
+    std::string name;   ///< "train", "train_tail", "accumulate" (a batch whose gradients a later
+                        ///< one's update takes), "evaluate", "evaluate_tail", "predict"
     std::string phase;  ///< "training" or "inference"
     std::int64_t batch = 0;
     std::vector<Tensor> tensors;
@@ -110,8 +112,11 @@ struct Program {
     std::vector<Step> steps;
     std::vector<Output> outputs;
     /// Tensors the runtime fills before each batch, by name: "source" (samples), "labels" (class of
-    /// each sample, or of each pixel of each, i32), and, in training, "learning_rate" (one element
-    /// of the plan's dtype) and "step" (i64, counted from 0 over the run).
+    /// each sample, or of each pixel of each, i32) or "targets" (a row of numbers for each sample,
+    /// of the plan's dtype), and, in training, one element each of "learning_rate" (the plan's
+    /// dtype), "step" (i64: batches before this one, counted over the run), "update" (i64: updates
+    /// before this one) and "batch_weight" (the plan's dtype: the batch's share of the samples that
+    /// one update adds up).
     std::vector<Output> inputs;
 };
 
@@ -170,31 +175,90 @@ struct ResolvedValue {
     Place place;  ///< for files; for the command line, `file` holds the argument's text
 };
 
+/// One of a closed set (a loss, a metric, a schedule, a transform ...) with all its fields,
+/// defaults filled in.
+struct Component {
+    std::string type;
+    Attributes attributes;
+    bool operator==(const Component&) const = default;
+};
+
+/// What a sample is labelled with.
+///     classes  one class of `classes`, or one a pixel: the program's input "labels", i32
+///     multiple any number of `classes`: the input "targets", [N, classes] of 0 and 1
+///     values   real numbers, `classes` of them: the input "targets", [N, classes]
+enum class LabelKind { classes, multiple, values };
+
 /// What the runtime must read. Fields beyond these are the dataset type's own, in `attributes`.
 struct Dataset {
     std::string name;
-    std::string type;  ///< digits, mnist, synthetic
-    Dims shape;        ///< channels, height, width
-    std::int64_t classes = 0;
+    std::string type;  ///< digits, mnist, cifar10, synthetic ...
+    Dims shape;        ///< channels, height, width, as the network sees them: after the transforms
+    /// As the source gives them, before transforms; a zero extent is one that differs from sample
+    /// to sample.
+    Dims stored_shape;
+    std::int64_t classes = 0;  ///< or the number of values
+    LabelKind label_kind = LabelKind::classes;
     /// Of a sample's labels: empty for one class a sample, [height, width] for one a pixel.
     Dims label_shape;
-    std::int64_t train_samples = 0;  ///< after the validation split
+    /// Samples that an epoch sees: after the validation split, then under- or over-sampled.
+    std::int64_t train_samples = 0;
     std::int64_t validation_samples = 0;
     std::int64_t test_samples = 0;
+    /// Training samples that the source has, validation included.
+    std::int64_t source_train_samples = 0;
+    /// The test split is the validation too: validation_samples = test_samples.
+    bool test_as_validation = false;
+    std::vector<Component> transforms;     ///< of every sample, in order
+    std::vector<Component> augmentations;  ///< of training samples, in order, after the transforms
     Attributes attributes;
+};
+
+/// What is measured besides the loss. The runtime reads a program's output once a batch and joins
+/// the batches by the metric's type, exactly over all samples (runtime/train/metrics.hpp).
+struct Metric {
+    std::string name;  ///< in the history, unique: "top_5_accuracy"
+    std::string type;  ///< "top_k_accuracy"
+    Attributes attributes;
+    std::string output;  ///< of the programs "train" and "evaluate"; several metrics may share one
+    bool operator==(const Metric&) const = default;
+};
+
+/// Fields of the optimizer, and `frozen`, for the parameters whose names match.
+struct ParameterGroup {
+    std::string pattern;  ///< with `*` and `?`: "*.bias", "stage_1/*"
+    Attributes attributes;
+    bool operator==(const ParameterGroup&) const = default;
+};
+
+/// When a checkpoint is written; zero: not for that reason.
+struct CheckpointRule {
+    std::int64_t every_steps = 0;
+    double every_seconds = 0;
+    std::int64_t every_epochs = 0;
+    std::int64_t keep = 2;  ///< the last so many are kept
+    bool operator==(const CheckpointRule&) const = default;
 };
 
 struct Training {
     std::int64_t epochs = 1;
     std::int64_t batch_size = 64;
+    std::int64_t accumulation = 1;     ///< batches whose gradients one update adds up
     std::int64_t steps_per_epoch = 0;  ///< full batches and the tail
     std::uint64_t seed = 0;
     bool shuffle = true;
     double learning_rate = 0.01;
     std::string optimizer;
     Attributes optimizer_attributes;
+    std::vector<ParameterGroup> groups;  ///< the first that matches a parameter counts
+    double clip_norm = 0;                ///< of all gradients together; 0: not clipped
+    double clip_value = 0;               ///< of every element of a gradient; 0: not clipped
+    double average_decay = 0;            ///< of the moving average of the weights; 0: none is kept
     std::string loss;
-    std::vector<std::string> metrics;
+    Attributes loss_attributes;
+    std::vector<Metric> metrics;
+    std::vector<Component> schedules;
+    CheckpointRule checkpoint;
     double validation_split = 0;
 };
 
@@ -207,6 +271,7 @@ struct Memory {
     std::int64_t transient = 0;  ///< activations, gradients and workspaces, after sharing
     std::int64_t arena = 0;
     std::int64_t staging = 0;
+    std::int64_t samples = 0;  ///< what the dataset keeps in memory
 };
 
 struct Plan {

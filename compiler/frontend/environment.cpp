@@ -144,7 +144,15 @@ bool is_variable_name(std::string_view name) {
 }
 
 FormulaValue formula_value(const plan::AttributeValue& value) {
-    return std::visit([](const auto& content) { return FormulaValue(content); }, value);
+    // No layer has a list of reals, so expressions know none.
+    return std::visit(
+        [](const auto& content) {
+            if constexpr (std::is_same_v<decltype(content), const std::vector<double>&>)
+                return FormulaValue(Unknown{});
+            else
+                return FormulaValue(content);
+        },
+        value);
 }
 
 FormulaValue formula_value(const plan::AttributeValue& value, FieldType type) {

@@ -170,10 +170,12 @@ class Writer {
         text_ += fmt::format("  optimizer: {{{}: {{{}}}}}\n", training.optimizer,
                              fmt::join(fields, ", "));
         field("  ", "training.", "loss", training.loss, spans);
-        std::vector<std::string> quoted;
-        for (const std::string& metric : training.metrics)
+        std::vector<std::string> names, quoted;
+        for (const plan::Metric& metric : training.metrics)
+            names.push_back(metric.name);
+        for (const std::string& metric : names)
             quoted.push_back(json_quoted(metric));
-        text_ += fmt::format("  metrics: [{}]\n", fmt::join(training.metrics, ", "));
+        text_ += fmt::format("  metrics: [{}]\n", fmt::join(names, ", "));
         value("training.metrics", fmt::format("[{}]", fmt::join(quoted, ", ")), "metrics", spans);
         field("  ", "training.", "epochs", training.epochs, spans);
         field("  ", "training.", "batch_size", training.batch_size, spans);

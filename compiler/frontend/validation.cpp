@@ -173,6 +173,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     dataset.test_samples = fields.values.contains("test_samples") ? fields.integer("test_samples")
                            : mnist                                ? 10000
                                                                   : 2000;
+    dataset.source_train_samples = dataset.train_samples;
     if (dataset.type == "synthetic") {
         dataset.shape = fields.dims("shape");
         dataset.classes = fields.integer("classes");
@@ -185,6 +186,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
         dataset.shape = {1, 28, 28};
         dataset.classes = 10;
     }
+    dataset.stored_shape = dataset.shape;
     if (mnist) {
         dataset.attributes["path"] = fields.text("path");
         for (const auto& [name, most] :
@@ -226,16 +228,17 @@ TrainingSpec read_training(const SourceNode& tree, Diagnostics& diagnostics) {
     training.validation_split = fields.real("validation_split");
     plan::parse_dtype(fields.text("dtype"), spec.dtype);
 
-    training.metrics = {"categorical_accuracy"};
-    if (const SourceNode* metrics = fields.node("metrics"))
-        if (const auto texts = read_texts(*metrics, *find_field(training_table(), "metrics"),
+    std::vector<std::string> metrics = {"categorical_accuracy"};
+    if (const SourceNode* list = fields.node("metrics"))
+        if (const auto texts = read_texts(*list, *find_field(training_table(), "metrics"),
                                           "training", diagnostics)) {
-            training.metrics.clear();
+            metrics.clear();
             for (const LocatedText& text : *texts)
-                if (std::find(training.metrics.begin(), training.metrics.end(), text.text) ==
-                    training.metrics.end())
-                    training.metrics.push_back(text.text);
+                if (std::find(metrics.begin(), metrics.end(), text.text) == metrics.end())
+                    metrics.push_back(text.text);
         }
+    for (const std::string& name : metrics)
+        training.metrics.push_back({name, name, {}, name});
 
     static const SourceNode no_fields = make_map();
     const SourceNode* optimizer = fields.node("optimizer");

@@ -104,6 +104,9 @@ std::string to_json(const plan::AttributeValue& value) {
         std::string operator()(const std::vector<std::int64_t>& v) const {
             return fmt::format("[{}]", fmt::join(v, ", "));
         }
+        std::string operator()(const std::vector<double>& v) const {
+            return fmt::format("[{}]", fmt::join(v, ", "));
+        }
     };
     return std::visit(Printer{}, value);
 }

@@ -306,8 +306,30 @@ class Parser {
         return result;
     }
 
+    // Of integers or of reals, by the first.
+    plan::AttributeValue list() {
+        std::vector<plan::AttributeValue> values;
+        expect('[');
+        while (!accept(']')) {
+            skip_space();
+            values.push_back(attribute());
+            if (!accept(',') && !peek(']')) fail("expected `,` or `]`");
+        }
+        std::vector<std::int64_t> integers;
+        std::vector<double> reals;
+        for (const plan::AttributeValue& value : values) {
+            if (const auto* whole = std::get_if<std::int64_t>(&value))
+                integers.push_back(*whole);
+            else if (const auto* real = std::get_if<double>(&value))
+                reals.push_back(*real);
+        }
+        if (integers.size() == values.size()) return integers;
+        if (reals.size() == values.size()) return reals;
+        fail("a list has integers or reals");
+    }
+
     plan::AttributeValue attribute() {
-        if (peek('[')) return integers();
+        if (peek('[')) return list();
         if (peek('"')) return quoted();
         if (accept_word("true")) return true;
         if (accept_word("false")) return false;

@@ -54,17 +54,27 @@ std::string list_text(const std::vector<std::int64_t>& list) {
     return fmt::format("[{}]", fmt::join(list, ","));
 }
 
+// A real keeps a mark of being one, so that it reads back as a real.
+std::string real_text(double value) {
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".en") == std::string::npos) text += ".0";
+    return text;
+}
+
+std::string list_text(const std::vector<double>& list) {
+    std::vector<std::string> texts;
+    for (const double value : list)
+        texts.push_back(real_text(value));
+    return fmt::format("[{}]", fmt::join(texts, ","));
+}
+
 }  // namespace
 
 std::string print(const plan::AttributeValue& value) {
     if (const bool* b = std::get_if<bool>(&value)) return *b ? "true" : "false";
     if (const auto* i = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *i);
-    if (const double* d = std::get_if<double>(&value)) {
-        // A real keeps a mark of being one, so that it reads back as a real.
-        std::string text = fmt::format("{}", *d);
-        if (text.find_first_of(".en") == std::string::npos) text += ".0";
-        return text;
-    }
+    if (const double* d = std::get_if<double>(&value)) return real_text(*d);
+    if (const auto* reals = std::get_if<std::vector<double>>(&value)) return list_text(*reals);
     if (const auto* s = std::get_if<std::string>(&value)) return is_word(*s) ? *s : quoted(*s);
     return list_text(std::get<std::vector<std::int64_t>>(value));
 }

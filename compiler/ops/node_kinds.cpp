@@ -21,6 +21,11 @@ std::size_t hash_of(const plan::AttributeValue& value) {
                 for (const std::int64_t element : v)
                     h = mix(h, static_cast<std::size_t>(element));
                 return h;
+            } else if constexpr (std::is_same_v<V, std::vector<double>>) {
+                std::size_t h = v.size();
+                for (const double element : v)
+                    h = mix(h, std::hash<double>{}(element));
+                return h;
             } else {
                 return std::hash<V>{}(v);
             }

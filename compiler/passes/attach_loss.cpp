@@ -69,10 +69,11 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
         known.valid() ? r.map(known) : r.add_input("labels", {DType::i32, {rows}, {}});
 
     std::vector<GraphOutput> outputs{{"loss", loss_of(r, context, predictions, labels)}};
-    for (const std::string& metric : context.training.metrics)
-        outputs.push_back(
-            {metric,
-             emit(r, node_of(metric.c_str(), {predictions, labels}, Phase::metric), metric)[0]});
+    for (const plan::Metric& metric : context.training.metrics)
+        outputs.push_back({metric.output, emit(r,
+                                               node_of(metric.type.c_str(), {predictions, labels},
+                                                       Phase::metric, metric.attributes),
+                                               metric.output)[0]});
     Graph result = r.take();
     result.outputs = std::move(outputs);
     return result;

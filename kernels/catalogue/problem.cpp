@@ -61,6 +61,11 @@ std::vector<std::int64_t> Problem::integers(const char* name) const {
     return value != nullptr ? *value : std::vector<std::int64_t>{};
 }
 
+std::vector<double> Problem::reals(const char* name) const {
+    const auto* value = find<std::vector<double>>(attributes, name);
+    return value != nullptr ? *value : std::vector<double>{};
+}
+
 Dims strides_of(const TensorDesc& tensor) {
     const int rank = int(tensor.dims.size());
     Dims strides(tensor.dims.size(), 1);

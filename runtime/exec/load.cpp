@@ -143,7 +143,8 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
     }
     if (training || program.name.starts_with("evaluate")) {
         std::vector<std::string> wanted = {"loss"};
-        wanted.insert(wanted.end(), plan.training.metrics.begin(), plan.training.metrics.end());
+        for (const plan::Metric& metric : plan.training.metrics)
+            wanted.push_back(metric.output);
         for (const std::string& output : wanted) {
             const plan::Output* item = find_named(program.outputs, output);
             const plan::Dims dims =

@@ -40,7 +40,8 @@ const BatchProgram& of_size(const std::vector<BatchProgram>& programs, std::int6
 
 std::vector<std::string> measure_names(const plan::Plan& plan) {
     std::vector<std::string> names = {"loss"};
-    names.insert(names.end(), plan.training.metrics.begin(), plan.training.metrics.end());
+    for (const plan::Metric& metric : plan.training.metrics)
+        names.push_back(metric.name);
     return names;
 }
 
@@ -82,8 +83,9 @@ BatchProgram Session::ready(const std::string& kind, std::int64_t batch) {
     result.labels = static_cast<std::int32_t*>(result.program->input("labels"));
     result.learning_rate = result.program->input("learning_rate");
     result.step = static_cast<std::int64_t*>(result.program->input("step"));
-    for (const std::string& name : measure_names(plan()))
-        result.measures.push_back(result.program->output(name));
+    result.measures.push_back(result.program->output("loss"));
+    for (const plan::Metric& metric : plan().training.metrics)
+        result.measures.push_back(result.program->output(metric.output));
     return result;
 }
 

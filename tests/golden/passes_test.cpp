@@ -76,7 +76,8 @@ PassContext context_of(const std::string& settings) {
     context.program = "train";
     context.classes = 10;
     context.training.loss = "categorical_cross_entropy";
-    context.training.metrics = {"categorical_accuracy"};
+    context.training.metrics = {
+        {"categorical_accuracy", "categorical_accuracy", {}, "categorical_accuracy"}};
     context.training.optimizer = "sgd";
     std::istringstream words(settings);
     for (std::string word; words >> word;) {

@@ -170,6 +170,9 @@ std::string describe(const Problem& problem) {
         if (const auto* values = std::get_if<std::vector<std::int64_t>>(&value)) {
             for (const std::int64_t number : *values)
                 text += std::to_string(number) + ",";
+        } else if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
+            for (const double number : *reals)
+                text += std::to_string(number) + ",";
         } else if (const auto* string = std::get_if<std::string>(&value)) {
             text += *string;
         } else if (const auto* whole = std::get_if<std::int64_t>(&value)) {

@@ -79,7 +79,8 @@ PassContext context_for(const std::string& program) {
     context.program = program;
     context.classes = 10;
     context.training.loss = "categorical_cross_entropy";
-    context.training.metrics = {"categorical_accuracy"};
+    context.training.metrics = {
+        {"categorical_accuracy", "categorical_accuracy", {}, "categorical_accuracy"}};
     context.training.optimizer = "adam";
     context.training.optimizer_attributes = {
         {"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-8}, {"weight_decay", 0.0}};

@@ -58,10 +58,22 @@ Plan sample_plan() {
     plan.training.optimizer = "sgd";
     plan.training.optimizer_attributes = {{"momentum", 0.9}, {"nesterov", false}};
     plan.training.loss = "categorical_cross_entropy";
-    plan.training.metrics = {"categorical_accuracy"};
+    plan.training.metrics = {
+        {"categorical_accuracy", "categorical_accuracy", {}, "categorical_accuracy"}};
     plan.training.validation_split = 0.2;
-    plan.dataset = {
-        "few", "digits", {4, 1, 1}, 3, {}, 10, 2, 4, {{"noise", 0.25}, {"seed", std::int64_t{7}}}};
+    plan.dataset.name = "few";
+    plan.dataset.type = "digits";
+    plan.dataset.shape = plan.dataset.stored_shape = {4, 1, 1};
+    plan.dataset.classes = 3;
+    plan.dataset.train_samples = 10;
+    plan.dataset.validation_samples = 2;
+    plan.dataset.test_samples = 4;
+    plan.dataset.source_train_samples = 12;
+    plan.dataset.attributes = {{"noise", 0.25}, {"seed", std::int64_t{7}}};
+    plan.dataset.transforms = {
+        {"normalize", {{"mean", std::vector<double>{0.5}}, {"deviation", std::vector<double>{2}}}}};
+    plan.training.schedules = {{"cosine", {{"epochs", std::int64_t{3}}}}};
+    plan.training.groups = {{"*.bias", {{"weight_decay", 0.0}}}};
     plan.passes = {"attach_loss", "-fuse_relu", "in_place"};
 
     Layer flatten;

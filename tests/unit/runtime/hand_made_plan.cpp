@@ -71,16 +71,17 @@ class Builder {
         plan_.training.learning_rate = wish_.learning_rate;
         plan_.training.optimizer = "sgd";
         plan_.training.loss = "categorical_cross_entropy";
-        plan_.training.metrics = {"categorical_accuracy"};
-        plan_.dataset = {"made_up",
-                         "synthetic",
-                         wish_.shape,
-                         wish_.classes,
-                         {},
-                         wish_.train_samples,
-                         wish_.validation_samples,
-                         wish_.test_samples,
-                         {{"seed", std::int64_t{3}}}};
+        plan_.training.metrics = {
+            {"categorical_accuracy", "categorical_accuracy", {}, "categorical_accuracy"}};
+        plan_.dataset.name = "made_up";
+        plan_.dataset.type = "synthetic";
+        plan_.dataset.shape = plan_.dataset.stored_shape = wish_.shape;
+        plan_.dataset.classes = wish_.classes;
+        plan_.dataset.train_samples = wish_.train_samples;
+        plan_.dataset.validation_samples = wish_.validation_samples;
+        plan_.dataset.test_samples = wish_.test_samples;
+        plan_.dataset.source_train_samples = wish_.train_samples + wish_.validation_samples;
+        plan_.dataset.attributes = {{"seed", std::int64_t{3}}};
         plan_.resolved_spec = "kind: job\nname: hand_made\n";
         plan::Layer layer;
         layer.name = "dense_1";
