@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "plan/initializer.hpp"
+#include "plan/name_index.hpp"
 
 namespace dtnn::plan {
 
@@ -39,11 +40,14 @@ bool persistent(const Buffer& buffer) {
 
 template <class Records>
 void check_names(const Records& records, std::string_view what, Findings& findings) {
-    std::unordered_set<std::string_view> seen;
-    for (const auto& record : records) {
-        if (record.name.empty()) find(findings, "a {} has no name", what);
-        if (!seen.insert(record.name).second)
-            find(findings, "two {}s are named `{}`", what, record.name);
+    NameIndex seen(records.size());
+    for (std::uint32_t i = 0; i < records.size(); ++i) {
+        const std::string& name = records[i].name;
+        if (name.empty()) find(findings, "a {} has no name", what);
+        if (seen.find_or_add(name, i, [&](std::uint32_t n) -> const std::string& {
+                return records[n].name;
+            }) != i)
+            find(findings, "two {}s are named `{}`", what, name);
     }
 }
 
@@ -86,17 +90,16 @@ class LiveSet {
 };
 
 void check_overlap(const Plan& plan, Findings& findings) {
-    LiveSet always(plan, findings);
+    LiveSet live(plan, findings);
     std::vector<std::vector<int>> of_program(plan.programs.size());
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
         const Buffer& buffer = plan.buffers[i];
         if (persistent(buffer))
-            always.insert(static_cast<int>(i));
-        else
+            live.insert(static_cast<int>(i));
+        else if (buffer.first_step <= buffer.last_step)  // otherwise reported, and without a life
             of_program[buffer.program].push_back(static_cast<int>(i));
     }
     for (const std::vector<int>& buffers : of_program) {
-        LiveSet live = always;
         std::vector<int> starts = buffers, ends = buffers;
         std::stable_sort(starts.begin(), starts.end(), [&](int a, int b) {
             return plan.buffers[a].first_step < plan.buffers[b].first_step;
@@ -111,16 +114,22 @@ void check_overlap(const Plan& plan, Findings& findings) {
                 live.erase(ends[ended++]);
             live.insert(index);
         }
+        while (ended < ends.size())
+            live.erase(ends[ended++]);
     }
 }
 
 void check_buffers(const Plan& plan, Findings& findings) {
     // By program; the last is of those that belong to none.
-    std::vector<std::unordered_set<std::string_view>> names(plan.programs.size() + 1);
-    for (const Buffer& buffer : plan.buffers) {
+    std::vector<NameIndex> names(plan.programs.size() + 1);
+    const auto name_of = [&](std::uint32_t n) -> const std::string& {
+        return plan.buffers[n].name;
+    };
+    for (std::uint32_t i = 0; i < plan.buffers.size(); ++i) {
+        const Buffer& buffer = plan.buffers[i];
         const std::size_t owner =
             persistent(buffer) ? plan.programs.size() : static_cast<std::size_t>(buffer.program);
-        if (!names[owner].insert(buffer.name).second)
+        if (names[owner].find_or_add(buffer.name, i, name_of) != i)
             find(findings, "two buffers of one program are named `{}`", buffer.name);
         if (buffer.offset % kAlignment != 0)
             find(findings, "buffer `{}` is at {}, which is no multiple of {}", buffer.name,
@@ -228,12 +237,7 @@ class Walk {
 
     void run() {
         check_names(program_.tensors, "tensor", findings_);
-        std::unordered_set<std::string_view> names;
-        for (const auto* list : {&program_.prologue, &program_.steps})
-            for (const Step& step : *list)
-                if (step.name.empty() || !names.insert(step.name).second)
-                    find(findings_, "{}: a step without a name of its own: `{}`", program_.name,
-                         step.name);
+        check_step_names();
         for (const Tensor& tensor : program_.tensors)
             check_tensor(tensor);
         check_inputs();
@@ -250,6 +254,19 @@ class Walk {
     const Buffer& buffer(int id) const { return plan_.buffers[tensor(id).buffer]; }
     int prologue() const { return static_cast<int>(program_.prologue.size()); }
     int count() const { return prologue() + static_cast<int>(program_.steps.size()); }
+
+    void check_step_names() {
+        NameIndex names(static_cast<std::size_t>(count()));
+        const auto name_of = [&](std::uint32_t n) -> const std::string& {
+            const std::size_t prologue = program_.prologue.size();
+            return n < prologue ? program_.prologue[n].name : program_.steps[n - prologue].name;
+        };
+        for (std::uint32_t number = 0; number < static_cast<std::uint32_t>(count()); ++number) {
+            const std::string& name = name_of(number);
+            if (name.empty() || names.find_or_add(name, number, name_of) != number)
+                find(findings_, "{}: a step without a name of its own: `{}`", program_.name, name);
+        }
+    }
 
     void check_tensor(const Tensor& t) {
         const Buffer& b = plan_.buffers[t.buffer];

@@ -4,10 +4,10 @@
 #include <map>
 #include <numeric>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "compiler/lower/plan_memory.hpp"
 #include "compiler/support/check.hpp"
+#include "plan/name_index.hpp"
 
 namespace dtnn::compiler {
 
@@ -24,8 +24,11 @@ class PersistentRegion {
     explicit PersistentRegion(plan::Plan& plan) : plan_(plan) {}
 
     void collect(const Graph& graph) {
+        mark_of_parameter_.clear();
+        mark_of_parameter_.reserve(graph.parameters.size());
+        plan_.parameters.reserve(graph.parameters.size());
         for (const Parameter& parameter : graph.parameters)
-            collect(graph, parameter);
+            mark_of_parameter_.push_back(-2 - 2 * collect(graph, parameter));
         for (ValueId id : graph.inputs) {
             const Value& value = graph.value(id);
             auto [known, added] = inputs_.emplace(value.name, input_bytes_.size());
@@ -69,13 +72,13 @@ class PersistentRegion {
         return end_;
     }
 
-    /// Stands for the buffer of a parameter or an input until finish() has made it: less than -1.
+    /// Stands for the buffer of a parameter or an input of the graph that was collected last, until
+    /// finish() has made it: less than -1.
     int mark_of(const Graph& graph, ValueId id) const {
         const Value& value = graph.value(id);
         if (value.kind == ValueKind::input)
             return -3 - 2 * static_cast<int>(inputs_.at(value.name));
-        return -2 -
-               2 * static_cast<int>(parameter_index_.at(graph.parameter(value.parameter).name));
+        return mark_of_parameter_[value.parameter.index()];
     }
     int buffer_of(int mark) const {
         const auto index = static_cast<std::size_t>((-2 - mark) / 2);
@@ -83,15 +86,19 @@ class PersistentRegion {
     }
 
   private:
-    void collect(const Graph& graph, const Parameter& parameter) {
+    // The parameter's place in the order of arrival.
+    int collect(const Graph& graph, const Parameter& parameter) {
         const Type& type = graph.type(parameter.value);
-        auto [known, added] = parameter_index_.emplace(parameter.name, plan_.parameters.size());
-        if (!added) {
-            const plan::Parameter& other = plan_.parameters[known->second];
+        const auto next = static_cast<std::uint32_t>(plan_.parameters.size());
+        const std::uint32_t known = parameter_index_.find_or_add(
+            parameter.name, next,
+            [&](std::uint32_t i) -> const std::string& { return plan_.parameters[i].name; });
+        if (known != next) {
+            const plan::Parameter& other = plan_.parameters[known];
             DTNN_CHECK(other.dims == parameter.dims && other.physical_dims == type.dims &&
                            other.order == type.order && other.dtype == type.dtype,
                        "programs disagree about `{}`", parameter.name);
-            return;
+            return static_cast<int>(known);
         }
         plan::Parameter record;
         record.name = parameter.name;
@@ -106,6 +113,7 @@ class PersistentRegion {
         record.layer = parameter.layer.valid() ? static_cast<int>(parameter.layer.index()) : -1;
         record.place = parameter.place;
         plan_.parameters.push_back(std::move(record));
+        return static_cast<int>(next);
     }
 
     int add(const std::string& name, plan::BufferRole role, std::int64_t bytes) {
@@ -120,7 +128,8 @@ class PersistentRegion {
     }
 
     plan::Plan& plan_;
-    std::unordered_map<std::string, std::size_t> parameter_index_;  // in the order of arrival
+    plan::NameIndex parameter_index_;     // of plan_.parameters, in the order of arrival
+    std::vector<int> mark_of_parameter_;  // by parameter of the last graph
     std::unordered_map<std::string, std::size_t> inputs_;
     std::vector<int> buffer_of_parameter_, buffer_of_input_;  // by arrival, after finish()
     std::vector<std::string> input_names_;
@@ -162,15 +171,18 @@ struct EmittedProgram {
     std::vector<plan::Buffer> buffers;
 };
 
+// Takes names and attributes out of the lowered program, because nobody reads them there again.
 class ProgramEmitter {
   public:
-    ProgramEmitter(const LoweredProgram& lowered, const PersistentRegion& persistent,
+    ProgramEmitter(LoweredProgram& lowered, const PersistentRegion& persistent,
                    RefusalTable& refusals, int index)
         : lowered_(lowered),
           graph_(lowered.graph),
           persistent_(persistent),
           refusals_(refusals),
           index_(index),
+          step_names_(lowered.steps.size()),
+          state_of_(graph_.values.size()),
           tensor_of_(graph_.values.size(), -1) {}
 
     /// Makes the program; returns the bytes of its transient region.
@@ -181,10 +193,13 @@ class ProgramEmitter {
         for (const Update& update : graph_.updates)
             if (graph_.value(update.value).kind == ValueKind::result &&
                 graph_.node(graph_.value(update.value).producer).phase == Phase::update)
-                updated_[update.value.index()] = graph_.value(update.state).name;
+                state_of_[update.value.index()] = update.state;
+        make_room();
         add_storages();
-        for (ValueId id : graph_.inputs)
-            program_.inputs.push_back({graph_.value(id).name, tensor(id)});
+        for (ValueId id : graph_.inputs) {
+            std::string name = graph_.value(id).name;
+            program_.inputs.push_back({std::move(name), tensor(id)});
+        }
         for (std::size_t s = 0; s < lowered_.steps.size(); ++s)
             add_step(static_cast<int>(s));
         for (const GraphOutput& output : graph_.outputs)
@@ -198,8 +213,26 @@ class ProgramEmitter {
     }
 
   private:
+    void make_room() {
+        const auto count = [](const auto& list, const auto& wanted) {
+            return static_cast<std::size_t>(std::count_if(list.begin(), list.end(), wanted));
+        };
+        const StorageMap& storage = lowered_.storage;
+        program_.tensors.reserve(count(storage.of_value, [](int s) { return s >= 0; }));
+        const std::size_t buffers =
+            count(storage.storages, [](const Storage& s) { return !s.persistent; }) +
+            count(lowered_.steps, [](const LoweredStep& step) { return step.workspace > 0; });
+        buffers_.reserve(buffers);
+        blocks_.reserve(buffers);
+        buffer_of_storage_.reserve(storage.storages.size());
+        const std::size_t prologue =
+            count(lowered_.steps, [&](const LoweredStep& step) { return in_prologue(step); });
+        program_.prologue.reserve(prologue);
+        program_.steps.reserve(lowered_.steps.size() - prologue);
+        uses_.reserve(lowered_.steps.size());
+    }
+
     void add_storages() {
-        buffers_.reserve(lowered_.storage.storages.size());
         for (const Storage& storage : lowered_.storage.storages) {
             if (storage.persistent) {
                 buffer_of_storage_.push_back(persistent_.mark_of(graph_, storage.first));
@@ -228,9 +261,9 @@ class ProgramEmitter {
     int tensor(ValueId id) {
         int& known = tensor_of_[id.index()];
         if (known >= 0) return known;
-        const Value& value = graph_.value(id);
+        Value& value = graph_.value(id);
         plan::Tensor record;
-        record.name = value.name;
+        record.name = std::move(value.name);
         record.buffer =
             buffer_of_storage_[static_cast<std::size_t>(lowered_.storage.of_value[id.index()])];
         const Type& type = graph_.type(id);
@@ -242,36 +275,58 @@ class ProgramEmitter {
         return known;
     }
 
+    const std::string& value_name(ValueId id) const {
+        const int known = tensor_of_[id.index()];
+        return known < 0 ? graph_.value(id).name
+                         : program_.tensors[static_cast<std::size_t>(known)].name;
+    }
+
+    bool in_prologue(const LoweredStep& step) const {
+        return static_cast<int>(step.node.index()) < graph_.prologue;
+    }
+
+    // Of a step that is there already; those of the prologue come first.
+    const plan::Step& step_at(std::size_t number) const {
+        const std::size_t prologue = program_.prologue.size();
+        return number < prologue ? program_.prologue[number] : program_.steps[number - prologue];
+    }
+
     std::string step_name(const Node& node) {
-        std::string name = node.op;
+        std::string name;
         // An update is named after what it updates, so that its name does not depend on how many
         // come before it.
-        if (auto state = updated_.find(node.outputs.front().index()); state != updated_.end())
-            name = state->second + "." + node.op;
+        if (const ValueId state = state_of_[node.outputs.front().index()]; state.valid())
+            name.append(value_name(state)).append(1, '.');
         else if (node.layer.valid())
-            name = graph_.layers[node.layer.index()].name + "." + node.op;
-        int& uses = uses_of_name_[name];
-        ++uses;
-        if (uses == 1 && names_.insert(name).second) return name;
+            name.append(graph_.layers[node.layer.index()].name).append(1, '.');
+        name += node.op;
+        const auto number = static_cast<std::uint32_t>(uses_.size());
+        const auto name_of_step = [&](std::uint32_t n) -> const std::string& {
+            return step_at(n).name;
+        };
+        const std::uint32_t first = step_names_.find_or_add(name, number, name_of_step);
+        uses_.push_back(first == number ? 1 : 0);
+        if (first == number) return name;
         std::string numbered;
         do
-            numbered = fmt::format("{}.{}", name, std::max(uses++, 2));
-        while (!names_.insert(numbered).second);
-        --uses;
+            numbered = fmt::format("{}.{}", name, std::max(++uses_[first], 2));
+        while (step_names_.find_or_add(numbered, number, name_of_step) != number);
         return numbered;
     }
 
     void add_step(int number) {
-        const LoweredStep& lowered = lowered_.steps[static_cast<std::size_t>(number)];
+        LoweredStep& lowered = lowered_.steps[static_cast<std::size_t>(number)];
         const Node& node = graph_.node(lowered.node);
         plan::Step step;
         step.name = step_name(node);
-        step.op = lowered.op;
+        step.op = std::move(lowered.op);
         step.kernel = lowered.kernel->name;
         step.refusals = refusals_.index_of(lowered);
-        step.attributes = lowered.attributes;
+        step.attributes = std::move(lowered.attributes);
+        step.sources.reserve(node.inputs.size());
         for (ValueId id : node.inputs)
             step.sources.push_back(tensor(id));
+        step.destinations.reserve(node.outputs.size());
         for (ValueId id : node.outputs)
             step.destinations.push_back(tensor(id));
         if (lowered.workspace > 0)
@@ -282,23 +337,22 @@ class ProgramEmitter {
         step.layer = node.layer.valid() ? static_cast<int>(node.layer.index()) : -1;
         step.phase = name_of(node.phase);
         step.place = node.place;
-        bool prologue = static_cast<int>(lowered.node.index()) < graph_.prologue;
-        (prologue ? program_.prologue : program_.steps).push_back(std::move(step));
+        (in_prologue(lowered) ? program_.prologue : program_.steps).push_back(std::move(step));
     }
 
-    const LoweredProgram& lowered_;
-    const Graph& graph_;
+    LoweredProgram& lowered_;
+    Graph& graph_;
     const PersistentRegion& persistent_;
     RefusalTable& refusals_;
     int index_;
     plan::Program program_;
     std::vector<plan::Buffer> buffers_;
     std::vector<int> buffer_of_storage_;
-    std::vector<Block> blocks_;  // by buffer
+    std::vector<Block> blocks_;      // by buffer
+    plan::NameIndex step_names_;     // by number of the step, the prologue's first
+    std::vector<int> uses_;          // by step: how often its name was wanted; 0: as a numbered one
+    std::vector<ValueId> state_of_;  // by new value that an update makes: the state, or invalid
     std::vector<int> tensor_of_;
-    std::unordered_map<std::size_t, std::string> updated_;  // by new value: the state's name
-    std::unordered_map<std::string, int> uses_of_name_;
-    std::unordered_set<std::string> names_;
 };
 
 }  // namespace
@@ -315,7 +369,7 @@ struct PlanEmitter::State {
 PlanEmitter::PlanEmitter(plan::Plan& plan) : state_(std::make_unique<State>(plan)) {}
 PlanEmitter::~PlanEmitter() = default;
 
-void PlanEmitter::add(const LoweredProgram& program) {
+void PlanEmitter::add(LoweredProgram program) {
     state_->persistent.collect(program.graph);
     const auto index = static_cast<int>(state_->programs.size());
     EmittedProgram& emitted = state_->programs.emplace_back();
@@ -328,6 +382,10 @@ void PlanEmitter::finish() {
     plan::Plan& plan = state_->plan;
     const PersistentRegion& persistent = state_->persistent;
     const std::int64_t base = state_->persistent.finish();
+    std::size_t buffers = plan.buffers.size();
+    for (const EmittedProgram& emitted : state_->programs)
+        buffers += emitted.buffers.size();
+    plan.buffers.reserve(buffers);
     for (EmittedProgram& emitted : state_->programs) {
         const auto first = static_cast<int>(plan.buffers.size());
         for (plan::Buffer& buffer : emitted.buffers) {

@@ -34,7 +34,7 @@ class PlanEmitter {
     PlanEmitter& operator=(const PlanEmitter&) = delete;
     ~PlanEmitter();
 
-    void add(const LoweredProgram& program);
+    void add(LoweredProgram program);
     /// After the last program: where everything lies.
     void finish();
 
