@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/philox.hpp"
+#include "runtime/data/content_hash.hpp"
 #include "runtime/data/glyphs.hpp"
 
 namespace dtnn::runtime {
@@ -141,24 +142,51 @@ void render_digit(std::uint64_t seed, Split split, std::int64_t index,
 }
 
 Digits::Digits(std::uint64_t seed, std::int64_t train_samples, std::int64_t test_samples)
-    : seed_(seed), train_{train_samples, {}, {}}, test_{test_samples, {}, {}} {}
+    : seed_(seed), train_(train_samples), test_(test_samples) {}
 
-void Digits::load(Split split, std::int64_t index, std::span<float> pixels,
-                  std::span<std::int32_t> labels) {
+void Digits::load(Split split, std::int64_t index, Sample& sample) const {
     Rendered& rendered = split == Split::train ? train_ : test_;
-    if (rendered.done.empty()) {
-        rendered.pixels.resize(std::size_t(rendered.samples) * kGlyphPixels);
-        rendered.done.resize(std::size_t(rendered.samples));
+    const std::span<std::uint8_t> kept(rendered.pixels.data() + index * kGlyphPixels, kGlyphPixels);
+    std::atomic<State>& state = rendered.states[std::size_t(index)];
+    sample.labels.assign(1, std::int32_t(index % 10));
+    State found = state.load(std::memory_order_acquire);
+    if (found == State::none && state.compare_exchange_strong(found, State::in_work)) {
+        render_digit(seed_, split, index, kept);
+        state.store(State::done, std::memory_order_release);
+        found = State::done;
     }
-    const std::span<std::uint8_t> bytes(rendered.pixels.data() + std::size_t(index) * kGlyphPixels,
-                                        kGlyphPixels);
-    if (!rendered.done[std::size_t(index)]) {
-        render_digit(seed_, split, index, bytes);
-        rendered.done[std::size_t(index)] = true;
+    if (found == State::done) {
+        sample.set_bytes(1, kGlyphSide, kGlyphSide, kept.data());
+        return;
     }
-    for (std::size_t i = 0; i < pixels.size(); ++i)
-        pixels[i] = float(bytes[i]) / 255.0f;
-    labels[0] = std::int32_t(index % 10);
+    // Another thread is drawing it: the same pixels once more are cheaper than waiting.
+    sample.scratch.resize(kGlyphPixels);
+    render_digit(seed_, split, index, sample.scratch);
+    sample.set_bytes(1, kGlyphSide, kGlyphSide, sample.scratch.data());
+}
+
+std::uint64_t Digits::content_hash() const {
+    ContentHash hash;
+    hash.add("digits").add(seed_).add(std::uint64_t(train_.samples));
+    hash.add(std::uint64_t(test_.samples));
+    // One of each digit stands for how they are drawn.
+    std::array<std::uint8_t, kGlyphPixels> pixels;
+    for (std::int64_t index = 0; index < 10; ++index) {
+        render_digit(seed_, Split::train, index, pixels);
+        hash.add({reinterpret_cast<const char*>(pixels.data()), pixels.size()});
+    }
+    return hash.value();
+}
+
+std::int64_t Digits::resident_bytes() const {
+    return (train_.samples + test_.samples) * (kGlyphPixels + 1);
+}
+
+std::vector<std::string> Digits::class_names() const {
+    std::vector<std::string> names;
+    for (int digit = 0; digit < 10; ++digit)
+        names.push_back(std::to_string(digit));
+    return names;
 }
 
 }  // namespace dtnn::runtime

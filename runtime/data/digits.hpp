@@ -1,6 +1,7 @@
 #pragma once
 /// The embedded dataset: ten classes of 28x28 glyphs, drawn from strokes.
 
+#include <atomic>
 #include <vector>
 
 #include "runtime/data/sample_source.hpp"
@@ -16,21 +17,28 @@ inline constexpr int kGlyphPixels = kGlyphSide * kGlyphSide;
 class Digits final : public SampleSource {
   public:
     Digits(std::uint64_t seed, std::int64_t train_samples, std::int64_t test_samples);
-    void load(Split split, std::int64_t index, std::span<float> pixels,
-              std::span<std::int32_t> labels) override;
-    std::int64_t size(Split split) const override {
-        return split == Split::train ? train_.samples : test_.samples;
-    }
+    void load(Split split, std::int64_t index, Sample& sample) const override;
+    std::int64_t size(Split split) const override { return of(split).samples; }
+    std::uint64_t content_hash() const override;
+    std::int64_t resident_bytes() const override;
+    std::vector<std::string> class_names() const override;
 
   private:
+    enum class State : std::uint8_t { none, in_work, done };
     struct Rendered {
-        std::int64_t samples = 0;
+        explicit Rendered(std::int64_t count)
+            : samples(count),
+              pixels(std::size_t(count) * kGlyphPixels),
+              states(std::size_t(count)) {}
+        std::int64_t samples;
         std::vector<std::uint8_t> pixels;
-        std::vector<bool> done;
+        std::vector<std::atomic<State>> states;  ///< of `pixels`, sample by sample
     };
+    const Rendered& of(Split split) const { return split == Split::train ? train_ : test_; }
+
     std::uint64_t seed_;
-    Rendered train_;
-    Rendered test_;
+    mutable Rendered train_;
+    mutable Rendered test_;
 };
 
 /// Draws one glyph: 28x28 bytes, row-major, 0 is empty and 255 ink.

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "runtime/base/run_error.hpp"
+#include "runtime/data/content_hash.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -39,17 +40,35 @@ Mnist::Mnist(const std::string& folder, std::int64_t train_samples, std::int64_t
     test_ = read(folder, "t10k", test_samples);
 }
 
-void Mnist::load(Split split, std::int64_t index, std::span<float> pixels,
-                 std::span<std::int32_t> labels) {
+void Mnist::load(Split split, std::int64_t index, Sample& sample) const {
     const Files& files = of(split);
-    const unsigned char* image = files.images.data() + index * kSide * kSide;
-    for (std::size_t i = 0; i < pixels.size(); ++i)
-        pixels[i] = float(image[i]) / 255.0f;
-    labels[0] = files.labels.data()[index];
+    sample.set_bytes(1, kSide, kSide, files.images.data() + index * kSide * kSide);
+    sample.labels.assign(1, files.labels.data()[index]);
 }
 
 std::int64_t Mnist::size(Split split) const {
     return of(split).labels.dims[0];
+}
+
+std::uint64_t Mnist::content_hash() const {
+    ContentHash hash;
+    for (const Files* files : {&train_, &test_})
+        hash.add(files->images.bytes).add(files->labels.bytes);
+    return hash.value();
+}
+
+std::int64_t Mnist::resident_bytes() const {
+    std::size_t bytes = 0;
+    for (const Files* files : {&train_, &test_})
+        bytes += files->images.bytes.size() + files->labels.bytes.size();
+    return std::int64_t(bytes);
+}
+
+std::vector<std::string> Mnist::class_names() const {
+    std::vector<std::string> names;
+    for (int digit = 0; digit < kClasses; ++digit)
+        names.push_back(std::to_string(digit));
+    return names;
 }
 
 }  // namespace dtnn::runtime

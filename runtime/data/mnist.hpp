@@ -13,9 +13,11 @@ namespace dtnn::runtime {
 class Mnist final : public SampleSource {
   public:
     Mnist(const std::string& folder, std::int64_t train_samples, std::int64_t test_samples);
-    void load(Split split, std::int64_t index, std::span<float> pixels,
-              std::span<std::int32_t> labels) override;
+    void load(Split split, std::int64_t index, Sample& sample) const override;
     std::int64_t size(Split split) const override;
+    std::uint64_t content_hash() const override;
+    std::int64_t resident_bytes() const override;
+    std::vector<std::string> class_names() const override;
 
   private:
     struct Files {

@@ -16,15 +16,11 @@ std::uint64_t seed_of(const plan::Dataset& dataset) {
     return seed == nullptr ? 0 : std::uint64_t(*seed);
 }
 
-std::int64_t train_total(const plan::Dataset& dataset) {
-    return dataset.train_samples + dataset.validation_samples;
-}
-
 }  // namespace
 
 std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
     return std::make_unique<Synthetic>(dataset.shape, dataset.classes, dataset.label_shape,
-                                       seed_of(dataset), train_total(dataset),
+                                       seed_of(dataset), source_train_samples(dataset),
                                        dataset.test_samples);
 }
 
@@ -51,7 +47,7 @@ std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset) {
     if (dataset.type == "synthetic") return made_up_source(dataset);
     if (dataset.type == "digits") {
         if (!glyphs) throw wrong_shape("1,28,28", 10);
-        return std::make_unique<Digits>(seed_of(dataset), train_total(dataset),
+        return std::make_unique<Digits>(seed_of(dataset), source_train_samples(dataset),
                                         dataset.test_samples);
     }
     if (dataset.type == "mnist") {
@@ -63,7 +59,7 @@ std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset) {
             throw RunError(Exit::mismatch, "the plan's dataset mnist has no `path`",
                            "compile the job with --set dataset.path=DIR");
         }
-        return std::make_unique<Mnist>(*path, train_total(dataset), dataset.test_samples);
+        return std::make_unique<Mnist>(*path, source_train_samples(dataset), dataset.test_samples);
     }
     throw RunError(Exit::mismatch,
                    fmt::format("the plan's dataset `{}` is of the type `{}`, which is unknown",

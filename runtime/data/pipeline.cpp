@@ -30,7 +30,6 @@ Pipeline::Pipeline(SampleSource& source, const plan::Plan& plan, Arrangement sam
       largest_batch_(plan.training.batch_size),
       classes_(plan.dataset.classes),
       staging_(staging_bytes(plan), "the batches prepared ahead"),
-      pixels_(std::size_t(sample_.elements())),
       worker_([this] { work(); }) {}
 
 Pipeline::~Pipeline() {
@@ -105,34 +104,40 @@ void Pipeline::take(void* source, std::int32_t* labels) {
 
 void Pipeline::prepare(std::int64_t number) {
     const std::int64_t samples = batch_samples(number);
+    const std::size_t elements = std::size_t(sample_.elements());
     for (std::int64_t i = 0; i < samples; ++i) {
-        const std::span<std::int32_t> labels(slot_labels(number) + i * sample_labels_,
-                                             std::size_t(sample_labels_));
-        std::byte* place = slot_source(number) + i * sample_bytes_;
         const std::int64_t index = order_[std::size_t(number * batch_ + i)];
-        const std::size_t elements = pixels_.size();
-        if (dtype_ == plan::DType::f32 && sample_.identity()) {
-            source_.load(split_, index, {reinterpret_cast<float*>(place), elements}, labels);
+        source_.load(split_, index, loaded_);
+        if (loaded_.pixels.size() != elements ||
+            loaded_.labels.size() != std::size_t(sample_labels_)) {
+            throw RunError(
+                Exit::failed,
+                fmt::format("{} has {} pixels and {} labels; the network takes {} and {}",
+                            source_.name_of(split_, index), loaded_.pixels.size(),
+                            loaded_.labels.size(), elements, sample_labels_));
+        }
+        std::byte* place = slot_source(number) + i * sample_bytes_;
+        const auto scatter = [&](auto* values) {
+            sample_.for_each(0, std::int64_t(elements), [&](std::int64_t from, std::int64_t to) {
+                values[to] = loaded_.pixels[std::size_t(from)];
+            });
+        };
+        if (dtype_ == plan::DType::f64) {
+            scatter(reinterpret_cast<double*>(place));
+        } else if (sample_.identity()) {
+            std::memcpy(place, loaded_.pixels.data(), elements * sizeof(float));
         } else {
-            source_.load(split_, index, pixels_, labels);
-            const auto scatter = [&](auto* values) {
-                sample_.for_each(0, std::int64_t(elements),
-                                 [&](std::int64_t from, std::int64_t to) {
-                                     values[to] = pixels_[std::size_t(from)];
-                                 });
-            };
-            if (dtype_ == plan::DType::f32) {
-                scatter(reinterpret_cast<float*>(place));
-            } else {
-                scatter(reinterpret_cast<double*>(place));
-            }
+            scatter(reinterpret_cast<float*>(place));
         }
-        for (const std::int32_t label : labels) {
+        for (const std::int32_t label : loaded_.labels) {
             if (label >= 0 && label < classes_) continue;
-            throw RunError(Exit::failed, fmt::format("sample {} has the class {}; the dataset has "
-                                                     "{} classes",
-                                                     index, label, classes_));
+            throw RunError(Exit::failed,
+                           fmt::format("{} has the class {}; the dataset has {} "
+                                       "classes",
+                                       source_.name_of(split_, index), label, classes_));
         }
+        std::copy(loaded_.labels.begin(), loaded_.labels.end(),
+                  slot_labels(number) + i * sample_labels_);
     }
 }
 

@@ -59,7 +59,7 @@ class Pipeline {
     std::int64_t largest_batch_;
     std::int64_t classes_;
     Arena staging_;
-    std::vector<float> pixels_;
+    Sample loaded_;
 
     std::mutex mutex_;
     std::condition_variable changed_;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "plan/plan.hpp"
 
@@ -12,20 +13,61 @@ namespace dtnn::runtime {
 
 enum class Split { train, test };
 
+/// One sample as a source gives it, before any transform. One that is used again and again
+/// allocates nothing once it has held the largest sample.
+struct Sample {
+    std::int64_t channels = 0;
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+    /// Channels, height, width, row-major. Images: in [0, 1]; tables: any finite number.
+    std::vector<float> pixels;
+    /// Of label kind `classes`: 0 <= class < classes, one, or one for each pixel, row-major, where
+    /// the dataset's label_shape says so. Otherwise empty.
+    std::vector<std::int32_t> labels;
+    /// Of the label kinds `multiple` (0 and 1) and `values`: a number for each of `classes`.
+    /// Otherwise empty.
+    std::vector<double> targets;
+    std::vector<std::uint8_t> scratch;  ///< the source's own, between its steps
+
+    void set_shape(std::int64_t c, std::int64_t h, std::int64_t w) {
+        channels = c, height = h, width = w;
+        pixels.resize(std::size_t(c * h * w));
+    }
+    /// Sets shape and pixels from bytes in the same order: value / 255.
+    void set_bytes(std::int64_t c, std::int64_t h, std::int64_t w, const std::uint8_t* bytes);
+};
+
 class SampleSource {
   public:
     virtual ~SampleSource() = default;
 
-    /// Writes sample `index` of the split as channels, height, width, row-major, values in [0, 1],
-    /// and its labels, 0 <= class < classes: one, or one for each pixel, row-major, where the
-    /// dataset's label_shape says so. A pure function of the dataset, split and index. One thread
-    /// at a time.
-    virtual void load(Split split, std::int64_t index, std::span<float> pixels,
-                      std::span<std::int32_t> labels) = 0;
+    /// Makes `sample` the sample `index` of the split: a pure function of the dataset, split and
+    /// index. Several threads at once, each with a sample of its own. What is wrong with a sample
+    /// is a RunError that names it, the fact and the remedy.
+    virtual void load(Split split, std::int64_t index, Sample& sample) const = 0;
 
     /// Samples in a split; of the train split, before validation is split off.
     virtual std::int64_t size(Split split) const = 0;
+
+    /// XXH3 of what the samples depend on: their bytes where they are in memory, and names and
+    /// sizes of the files that stay where they are.
+    virtual std::uint64_t content_hash() const = 0;
+
+    /// What the source holds, or will come to hold, in memory beyond a few KiB; at most the plan's
+    /// memory.samples.
+    virtual std::int64_t resident_bytes() const = 0;
+
+    /// What a message calls a sample: its file, or "train sample 7".
+    virtual std::string name_of(Split split, std::int64_t index) const;
+
+    /// The classes' names, as many as classes, or none where they have no names.
+    virtual std::vector<std::string> class_names() const { return {}; }
 };
+
+const char* name_of(Split split);
+
+/// Training samples that the dataset's source must have.
+std::int64_t source_train_samples(const plan::Dataset& dataset);
 
 /// The plan's dataset, opened and verified against the plan: shape, classes and sizes. What is
 /// wrong is a RunError that names file, fact and remedy.

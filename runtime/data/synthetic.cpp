@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/philox.hpp"
+#include "runtime/data/content_hash.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -25,8 +26,11 @@ Synthetic::Synthetic(plan::Dims shape, std::int64_t classes, plan::Dims label_sh
       train_samples_(train_samples),
       test_samples_(test_samples) {}
 
-void Synthetic::load(Split split, std::int64_t index, std::span<float> pixels,
-                     std::span<std::int32_t> labels) {
+void Synthetic::load(Split split, std::int64_t index, Sample& sample) const {
+    sample.set_shape(shape_[0], shape_[1], shape_[2]);
+    sample.labels.resize(label_shape_.empty() ? 1 : std::size_t(plan::element_count(label_shape_)));
+    std::vector<float>& pixels = sample.pixels;
+    std::vector<std::int32_t>& labels = sample.labels;
     const std::uint64_t pattern_key = philox::key_of(seed_, philox::Purpose::data, kPatternStream);
     const std::uint64_t key = philox::key_of(seed_, philox::Purpose::data,
                                              split == Split::train ? kTrainStream : kTestStream);
@@ -64,6 +68,18 @@ void Synthetic::load(Split split, std::int64_t index, std::span<float> pixels,
         }
         return lights;
     });
+}
+
+std::uint64_t Synthetic::content_hash() const {
+    ContentHash hash;
+    hash.add("synthetic").add(seed_).add(std::uint64_t(classes_));
+    for (const plan::Dims* dims : {&shape_, &label_shape_}) {
+        hash.add(dims->size());
+        for (const std::int64_t dim : *dims)
+            hash.add(std::uint64_t(dim));
+    }
+    hash.add(std::uint64_t(train_samples_)).add(std::uint64_t(test_samples_));
+    return hash.value();
 }
 
 template <class LightsOfRow>

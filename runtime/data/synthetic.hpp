@@ -16,11 +16,12 @@ class Synthetic final : public SampleSource {
     /// `label_shape`: empty, or the height and width of a sample.
     Synthetic(plan::Dims shape, std::int64_t classes, plan::Dims label_shape, std::uint64_t seed,
               std::int64_t train_samples, std::int64_t test_samples);
-    void load(Split split, std::int64_t index, std::span<float> pixels,
-              std::span<std::int32_t> labels) override;
+    void load(Split split, std::int64_t index, Sample& sample) const override;
     std::int64_t size(Split split) const override {
         return split == Split::train ? train_samples_ : test_samples_;
     }
+    std::uint64_t content_hash() const override;
+    std::int64_t resident_bytes() const override { return 0; }
 
   private:
     static constexpr std::int64_t kCells = 4;  ///< of the pattern, along each axis

@@ -135,10 +135,13 @@ TEST_CASE("training and validation samples are disjoint and together all") {
 }
 
 /// The one label of a sample.
-int label_of(SampleSource& source, Split split, std::int64_t index, std::span<float> pixels) {
-    std::int32_t label = -1;
-    source.load(split, index, pixels, {&label, 1});
-    return label;
+int label_of(const SampleSource& source, Split split, std::int64_t index,
+             std::vector<float>& pixels) {
+    Sample sample;
+    source.load(split, index, sample);
+    REQUIRE(sample.labels.size() == 1);
+    pixels = sample.pixels;
+    return sample.labels[0];
 }
 
 TEST_CASE("digits are a pure function of seed, split and index") {
@@ -195,15 +198,15 @@ TEST_CASE("synthetic samples are pure, balanced, in range, and differ by class")
 
 TEST_CASE("synthetic samples with a class for every pixel have the light of each cell's class") {
     Synthetic source({1, 8, 12}, 3, {8, 12}, 9, 100, 50);
-    std::vector<float> a(96), b(96);
-    std::vector<std::int32_t> labels(96), again(96);
+    Sample a, b;
+    const std::vector<std::int32_t>& labels = a.labels;
     std::vector<double> light(3), count(3);
     for (std::int64_t i = 0; i < 100; ++i) {
-        source.load(Split::train, i, a, labels);
+        source.load(Split::train, i, a);
         for (std::size_t p = 0; p < 96; ++p) {
             REQUIRE((labels[p] >= 0 && labels[p] < 3));
             CHECK(labels[p] == labels[p / 24 * 24 + p % 12 / 3 * 3]);  // cells of 2x3 pixels
-            light[std::size_t(labels[p])] += a[p], count[std::size_t(labels[p])] += 1;
+            light[std::size_t(labels[p])] += a.pixels[p], count[std::size_t(labels[p])] += 1;
         }
     }
     for (std::size_t c = 0; c < 3; ++c) {
@@ -211,11 +214,11 @@ TEST_CASE("synthetic samples with a class for every pixel have the light of each
         light[c] /= count[c];
     }
     CHECK(std::abs(light[0] - light[1]) + std::abs(light[1] - light[2]) > 0.02);
-    source.load(Split::train, 3, a, labels);
-    source.load(Split::train, 3, b, again);
-    CHECK((a == b && labels == again));
-    source.load(Split::test, 3, b, again);
-    CHECK(labels != again);
+    source.load(Split::train, 3, a);
+    source.load(Split::train, 3, b);
+    CHECK((a.pixels == b.pixels && a.labels == b.labels));
+    source.load(Split::test, 3, b);
+    CHECK(a.labels != b.labels);
 }
 
 TEST_CASE("mnist reads raw and gzip files") {

@@ -16,24 +16,29 @@ namespace {
 /// Sample i has the pixels i, i + 1/16, ...; fails at one index.
 class Counting final : public SampleSource {
   public:
-    void load(Split, std::int64_t index, std::span<float> pixels,
-              std::span<std::int32_t> labels) override {
+    void load(Split, std::int64_t index, Sample& sample) const override {
         if (index == fails_at) {
             throw RunError(Exit::failed, "disk.idx: sample 11 cannot be read", "mend the disk");
         }
         if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        for (std::size_t i = 0; i < pixels.size(); ++i)
-            pixels[i] = float(index) + float(i) / 16;
+        sample.set_shape(2, 2, 3);
+        for (std::size_t i = 0; i < sample.pixels.size(); ++i)
+            sample.pixels[i] = float(index) + float(i) / 16;
         ++loads;
-        for (std::size_t i = 0; i < labels.size(); ++i)
-            labels[i] = index == odd_label_at ? 99 : std::int32_t((index + std::int64_t(i)) % 3);
+        sample.labels.resize(label_count);
+        for (std::size_t i = 0; i < sample.labels.size(); ++i)
+            sample.labels[i] =
+                index == odd_label_at ? 99 : std::int32_t((index + std::int64_t(i)) % 3);
     }
     std::int64_t size(Split) const override { return 1000; }
+    std::uint64_t content_hash() const override { return 0; }
+    std::int64_t resident_bytes() const override { return 0; }
 
     std::int64_t fails_at = -1;
     std::int64_t odd_label_at = -1;
     bool slow = false;
-    std::atomic<int> loads{0};
+    std::size_t label_count = 1;
+    mutable std::atomic<int> loads{0};
 };
 
 plan::Plan small_plan(plan::DType dtype = plan::DType::f32) {
@@ -57,6 +62,7 @@ TEST_CASE("a class for every pixel comes with every sample") {
     Counting source;
     plan::Plan plan = small_plan();
     plan.dataset.label_shape = {2, 3};
+    source.label_count = 6;
     CHECK(Pipeline::staging_bytes(plan) == 2 * 4 * (12 * 4 + 6 * 4));
     Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
     float pixels[48];

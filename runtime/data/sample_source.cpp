@@ -1,0 +1,26 @@
+#include "runtime/data/sample_source.hpp"
+
+#include <fmt/format.h>
+
+namespace dtnn::runtime {
+
+void Sample::set_bytes(std::int64_t c, std::int64_t h, std::int64_t w, const std::uint8_t* bytes) {
+    set_shape(c, h, w);
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+        pixels[i] = float(bytes[i]) / 255.0f;
+}
+
+std::string SampleSource::name_of(Split split, std::int64_t index) const {
+    return fmt::format("{} sample {}", runtime::name_of(split), index);
+}
+
+const char* name_of(Split split) {
+    return split == Split::train ? "train" : "test";
+}
+
+std::int64_t source_train_samples(const plan::Dataset& dataset) {
+    if (dataset.source_train_samples > 0) return dataset.source_train_samples;
+    return dataset.train_samples + (dataset.test_as_validation ? 0 : dataset.validation_samples);
+}
+
+}  // namespace dtnn::runtime
