@@ -1,0 +1,114 @@
+#include "plan/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+namespace dtnn::plan {
+namespace {
+
+constexpr int kClasses = 1 << static_cast<int>(LabelKind::classes);
+constexpr int kMultiple = 1 << static_cast<int>(LabelKind::multiple);
+constexpr int kValues = 1 << static_cast<int>(LabelKind::values);
+
+constexpr bool rows = false;
+constexpr bool elements = true;
+
+constexpr std::array kMetrics{
+#define METRIC(name, join, over, labels) MetricInfo{#name, MetricJoin::join, over, labels},
+#include "plan/metrics.def"
+#undef METRIC
+};
+
+template <class Value>
+Value value_of(const Attributes& attributes, const char* name, Value absent) {
+    const auto found = attributes.find(name);
+    if (found == attributes.end()) return absent;
+    const auto* value = std::get_if<Value>(&found->second);
+    return value == nullptr ? absent : *value;
+}
+
+/// "" or "_0.3".
+std::string threshold_suffix(const Attributes& attributes) {
+    constexpr double kUsual = 0.5;
+    const double threshold = value_of(attributes, "threshold", kUsual);
+    return threshold == kUsual ? "" : fmt::format("_{}", threshold);
+}
+
+std::int64_t saturating(std::initializer_list<std::int64_t> factors) {
+    return element_count(Dims(factors));
+}
+
+}  // namespace
+
+std::span<const MetricInfo> all_metrics() {
+    return kMetrics;
+}
+
+const MetricInfo* find_metric(std::string_view type) {
+    const auto found = std::find_if(kMetrics.begin(), kMetrics.end(),
+                                    [&](const auto& m) { return m.type == type; });
+    return found == kMetrics.end() ? nullptr : &*found;
+}
+
+std::string metric_name(const Component& metric) {
+    const Attributes& attributes = metric.attributes;
+    if (metric.type == "top_k_accuracy")
+        return fmt::format("top_{}_accuracy", value_of(attributes, "k", std::int64_t{5}));
+    const std::string average = value_of(attributes, "average", std::string("macro"));
+    return metric.type + (average == "macro" ? "" : "_" + average) + threshold_suffix(attributes);
+}
+
+std::string metric_output(const Component& metric, LabelKind kind) {
+    const MetricInfo* info = find_metric(metric.type);
+    if (info != nullptr && info->join == MetricJoin::scores) return "predictions";
+    if (info == nullptr || info->join == MetricJoin::sum) return metric_name(metric);
+    if (kind == LabelKind::classes) return "class_pairs";
+    return "label_counts" + threshold_suffix(metric.attributes);
+}
+
+Metric make_metric(const Component& metric, LabelKind kind) {
+    return {metric_name(metric), metric.type, metric.attributes, metric_output(metric, kind)};
+}
+
+std::int64_t metric_items(const MetricInfo& metric, const Dataset& dataset) {
+    return saturating({element_count(dataset.label_shape),
+                       metric.over_elements ? std::max<std::int64_t>(dataset.classes, 1) : 1});
+}
+
+std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DType dtype) {
+    const std::int64_t classes = dataset.classes;
+    const bool multiple = dataset.label_kind == LabelKind::multiple;
+    const std::int64_t scored =
+        saturating({std::max(dataset.validation_samples, dataset.test_samples),
+                    element_count(dataset.label_shape)});
+    std::set<std::string> counted;
+    bool scores = false, together = false;
+    for (const Metric& metric : training.metrics) {
+        const MetricInfo* info = find_metric(metric.type);
+        if (info == nullptr) continue;
+        if (info->join == MetricJoin::counts) counted.insert(metric.output);
+        scores = scores || info->join == MetricJoin::scores;
+        together =
+            together || (info->join == MetricJoin::scores &&
+                         value_of(metric.attributes, "average", std::string("macro")) == "micro");
+    }
+    constexpr std::int64_t kPasses = 2, kNumber = 8, kOutcomes = 4, kSorted = 16;
+    std::int64_t bytes = saturating({kPasses, static_cast<std::int64_t>(counted.size()), kNumber,
+                                     classes, multiple ? kOutcomes : classes});
+    const auto add = [&](std::int64_t more) {
+        if (__builtin_add_overflow(bytes, more, &bytes))
+            bytes = std::numeric_limits<std::int64_t>::max();
+    };
+    if (scores) {
+        add(saturating({scored, classes, size_of(dtype)}));
+        add(saturating({scored, multiple ? classes : size_of(DType::i32)}));
+        add(saturating({scored, kSorted, together ? classes : 1}));
+    }
+    return bytes;
+}
+
+}  // namespace dtnn::plan

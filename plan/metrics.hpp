@@ -1,0 +1,57 @@
+#pragma once
+/// What compiler and runtime both know of metrics: which there are (metrics.def), how the batches
+/// of a pass are joined, which outputs of the programs they read, and how much memory that takes.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::plan {
+
+enum class MetricJoin { sum, counts, scores };
+
+struct MetricInfo {
+    std::string_view type;
+    MetricJoin join;
+    bool over_elements;  ///< a sum is divided by rows * classes, else by rows
+    int labels;          ///< bit i: can be taken of labels of LabelKind(i)
+
+    bool takes(LabelKind kind) const { return (labels >> static_cast<int>(kind)) % 2 != 0; }
+};
+
+std::span<const MetricInfo> all_metrics();
+const MetricInfo* find_metric(std::string_view type);
+
+/// The metric's name in histories and schedules: its type, and of the fields that are not as by
+/// default those that tell it from another of its type ("top_3_accuracy", "f1_per_class",
+/// "recall_0.3"; "top_k_accuracy" is always named by its k).
+std::string metric_name(const Component& metric);
+
+/// The output of the programs that the metric reads. Metrics that share one have one output.
+///     sum      the metric's name: f64, the sum over the batch
+///     counts   "class_pairs", i32 [rows, 2]: label and prediction of each row, -1 for a label that
+///              is no class; where samples have any number of classes "label_counts", i64 [C, 4]:
+///              true negatives, false positives, false negatives, true positives of each, with the
+///              threshold in its name unless it is 0.5
+///     scores   "predictions"
+std::string metric_output(const Component& metric, LabelKind kind);
+
+/// The metric, with name and output.
+Metric make_metric(const Component& metric, LabelKind kind);
+
+/// What the sum of one sample is divided by.
+std::int64_t metric_items(const MetricInfo& metric, const Dataset& dataset);
+
+/// The most that the metrics keep in memory during a pass and at its end, beside the programs:
+///     counts of classes    8 C^2, or 32 C for each threshold where samples have any number of
+///                          classes; twice, for training and for evaluation
+///     scores               of S samples of R rows, S the larger of validation and test split: R S
+///                          (C size_of(dtype) + 4), or R S (C size_of(dtype) + C) where samples
+///                          have any number of classes, and to sort them 16 R S for each class
+///                          in turn, 16 R S C when all are one question (micro)
+std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DType dtype);
+
+}  // namespace dtnn::plan

@@ -1,0 +1,277 @@
+#include "runtime/train/metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "plan/metrics.hpp"
+#include "runtime/base/run_error.hpp"
+#include "runtime/exec/executor.hpp"
+#include "runtime/train/class_counts.hpp"
+#include "runtime/train/ranked_area.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+double number_of(const BatchOutputs::Array& array) {
+    return array.dtype == plan::DType::f32 ? double(*static_cast<const float*>(array.data))
+                                           : *static_cast<const double*>(array.data);
+}
+
+template <class T>
+std::span<const T> elements_of(const BatchOutputs::Array& array) {
+    return {static_cast<const T*>(array.data), std::size_t(array.elements)};
+}
+
+BatchOutputs::Array array_of(const plan::Program& program, const std::vector<plan::Output>& list,
+                             const std::string& name, const void* data) {
+    for (const plan::Output& item : list) {
+        if (item.name != name) continue;
+        const plan::Tensor& tensor = program.tensors[std::size_t(item.tensor)];
+        return {data, tensor.dtype, plan::element_count(tensor.dims)};
+    }
+    return {};
+}
+
+Averaging averaging_of(const plan::Metric& metric) {
+    const auto found = metric.attributes.find("average");
+    if (found == metric.attributes.end()) return Averaging::macro;
+    const std::string& average = std::get<std::string>(found->second);
+    if (average == "micro") return Averaging::micro;
+    return average == "per_class" ? Averaging::per_class : Averaging::macro;
+}
+
+std::int64_t largest_split(const plan::Dataset& dataset) {
+    return std::max(dataset.validation_samples, dataset.test_samples);
+}
+
+}  // namespace
+
+BatchOutputs BatchOutputs::of(const plan::Plan& plan, const BoundProgram& program) {
+    const plan::Program& p = program.program();
+    const auto output = [&](const std::string& name) {
+        return array_of(p, p.outputs, name, program.output(name));
+    };
+    BatchOutputs result;
+    result.loss = output("loss");
+    result.loss_weight = output("loss_weight");
+    for (const plan::Metric& metric : plan.training.metrics)
+        result.metrics.push_back(output(metric.output));
+    for (const char* name : {"labels", "targets"}) {
+        if (const void* data = program.input(name))
+            result.labels = array_of(p, p.inputs, name, data);
+    }
+    return result;
+}
+
+double BatchOutputs::batch_loss() const {
+    return number_of(loss);
+}
+
+MetricSet::MetricSet(const plan::Plan& plan, PassKind kind, std::int64_t samples)
+    : plan_(&plan),
+      kind_(kind),
+      classes_(plan.dataset.classes),
+      multiple_(plan.dataset.label_kind == plan::LabelKind::multiple),
+      scoring_(kNone) {
+    running_.push_back({"loss", kLoss});
+    const std::vector<plan::Metric>& metrics = plan.training.metrics;
+    for (std::size_t i = 0; i < metrics.size(); ++i) {
+        const plan::Metric& metric = metrics[i];
+        const plan::MetricInfo* info = plan::find_metric(metric.type);
+        if (info == nullptr) {
+            throw RunError(Exit::mismatch, fmt::format("no metric is called `{}`", metric.type),
+                           "compile the job again with the dtnnc of this version");
+        }
+        if (info->join == plan::MetricJoin::sum) {
+            running_.push_back({metric.name, i, plan::metric_items(*info, plan.dataset)});
+        } else if (info->join == plan::MetricJoin::scores) {
+            scoring_ = i;
+        } else if (std::none_of(counts_.begin(), counts_.end(),
+                                [&](const Counts& c) { return c.output == metric.output; })) {
+            const std::int64_t columns = multiple_ ? kOutcomes : classes_;
+            counts_.push_back(
+                {metric.output, i, std::vector<std::int64_t>(std::size_t(classes_ * columns))});
+        }
+    }
+    if (kind == PassKind::training) scoring_ = kNone;
+    if (scoring_ == kNone) return;
+    const std::int64_t rows = (samples > 0 ? samples : largest_split(plan.dataset)) *
+                              plan::element_count(plan.dataset.label_shape);
+    const bool wide = plan.target.dtype == plan::DType::f64;
+    (multiple_ ? answers_.reserve(std::size_t(rows * classes_))
+               : labels_.reserve(std::size_t(rows)));
+    (wide ? wide_scores_.reserve(std::size_t(rows * classes_))
+          : scores_.reserve(std::size_t(rows * classes_)));
+}
+
+void MetricSet::reset() {
+    samples_ = 0;
+    weight_ = 0;
+    for (Running& running : running_)
+        running.sum = 0;
+    for (Counts& counts : counts_)
+        std::fill(counts.numbers.begin(), counts.numbers.end(), 0);
+    scores_.clear();
+    wide_scores_.clear();
+    labels_.clear();
+    answers_.clear();
+}
+
+void MetricSet::add(const BatchOutputs& batch, std::int64_t samples) {
+    const double weight =
+        batch.loss_weight.data != nullptr ? number_of(batch.loss_weight) : double(samples);
+    samples_ += samples;
+    weight_ += weight;
+    for (Running& running : running_)
+        running.sum += running.metric == kLoss ? batch.batch_loss() * weight
+                                               : number_of(batch.metrics[running.metric]);
+    for (Counts& counts : counts_) {
+        const BatchOutputs::Array& array = batch.metrics[counts.metric];
+        if (!multiple_) {
+            add_pairs(array, counts);
+            continue;
+        }
+        const auto added = elements_of<std::int64_t>(array);
+        for (std::size_t i = 0; i < counts.numbers.size(); ++i)
+            counts.numbers[i] += added[i];
+    }
+    if (scoring_ != kNone) add_scores(batch);
+}
+
+void MetricSet::add_pairs(const BatchOutputs::Array& pairs, Counts& counts) const {
+    const auto numbers = elements_of<std::int32_t>(pairs);
+    for (std::size_t i = 0; i + 1 < numbers.size(); i += 2) {
+        const std::int64_t label = numbers[i], prediction = numbers[i + 1];
+        const bool known =
+            label >= 0 && label < classes_ && prediction >= 0 && prediction < classes_;
+        if (known) ++counts.numbers[std::size_t(label * classes_ + prediction)];
+    }
+}
+
+void MetricSet::add_scores(const BatchOutputs& batch) {
+    const BatchOutputs::Array& array = batch.metrics[scoring_];
+    const auto keep = [&](auto& scores) {
+        using T = typename std::remove_reference_t<decltype(scores)>::value_type;
+        const auto more = elements_of<T>(array);
+        scores.insert(scores.end(), more.begin(), more.end());
+        if (!multiple_) return;
+        for (const T answer : elements_of<T>(batch.labels))
+            answers_.push_back(answer > T(0.5) ? 1 : 0);
+    };
+    if (array.dtype == plan::DType::f32) {
+        keep(scores_);
+    } else {
+        keep(wide_scores_);
+    }
+    if (multiple_) return;
+    const auto labels = elements_of<std::int32_t>(batch.labels);
+    labels_.insert(labels_.end(), labels.begin(), labels.end());
+}
+
+std::vector<std::string> MetricSet::names() const {
+    std::vector<std::string> names{"loss"};
+    for (const plan::Metric& metric : plan_->training.metrics) {
+        const bool scores = plan::find_metric(metric.type)->join == plan::MetricJoin::scores;
+        if (!scores || scoring_ != kNone) names.push_back(metric.name);
+    }
+    return names;
+}
+
+double MetricSet::running_value(std::size_t i) const {
+    const Running& running = running_[i];
+    const double count =
+        running.metric == kLoss ? weight_ : double(samples_) * double(running.items);
+    return count > 0 ? running.sum / count : 0;
+}
+
+std::vector<MetricValue> MetricSet::values() const {
+    std::vector<MetricValue> values;
+    std::size_t next = 0;
+    const auto add_running = [&] {
+        MetricValue value;
+        value.name = running_name(next);
+        value.numbers = {running_value(next++)};
+        values.push_back(std::move(value));
+    };
+    add_running();
+    for (std::size_t i = 0; i < plan_->training.metrics.size(); ++i) {
+        const plan::Metric& metric = plan_->training.metrics[i];
+        if (next < running_.size() && running_[next].metric == i) {
+            add_running();
+        } else if (plan::find_metric(metric.type)->join == plan::MetricJoin::counts ||
+                   scoring_ != kNone) {
+            values.push_back(value_of(metric));
+        }
+    }
+    return values;
+}
+
+MetricValue MetricSet::value_of(const plan::Metric& metric) const {
+    MetricValue value;
+    value.name = metric.name;
+    if (metric.type == "roc_auc") {
+        const Answers answers{labels_, answers_, classes_};
+        const Averaging averaging = averaging_of(metric);
+        value.numbers = {scores_.empty() ? ranked_area(std::span(wide_scores_), answers, averaging)
+                                         : ranked_area(std::span(scores_), answers, averaging)};
+        return value;
+    }
+    const auto counts = std::find_if(counts_.begin(), counts_.end(),
+                                     [&](const Counts& c) { return c.output == metric.output; });
+    if (metric.type == "confusion_matrix") {
+        value.form = MetricValue::Form::matrix;
+        value.columns = multiple_ ? kOutcomes : classes_;
+        value.numbers.assign(counts->numbers.begin(), counts->numbers.end());
+        return value;
+    }
+    const Averaging averaging = averaging_of(metric);
+    if (averaging == Averaging::per_class) value.form = MetricValue::Form::list;
+    const Rate rate = metric.type == "precision" ? Rate::precision
+                      : metric.type == "recall"  ? Rate::recall
+                                                 : Rate::f1;
+    value.numbers = rates(counts->numbers, classes_, multiple_, rate, averaging);
+    return value;
+}
+
+// What is saved is what adds up over a training pass, which keeps no scores.
+template <class Self>
+void MetricSet::visit_state(Self& self, auto visit) {
+    visit(&self.samples_, std::size_t{1});
+    visit(&self.weight_, std::size_t{1});
+    for (auto& running : self.running_)
+        visit(&running.sum, std::size_t{1});
+    for (auto& counts : self.counts_)
+        visit(counts.numbers.data(), counts.numbers.size());
+}
+
+std::vector<std::byte> MetricSet::save() const {
+    std::vector<std::byte> bytes;
+    visit_state(*this, [&](const auto* numbers, std::size_t count) {
+        const auto* first = reinterpret_cast<const std::byte*>(numbers);
+        bytes.insert(bytes.end(), first, first + count * sizeof *numbers);
+    });
+    return bytes;
+}
+
+void MetricSet::restore(std::span<const std::byte> bytes) {
+    std::size_t wanted = 0;
+    visit_state(*this,
+                [&](const auto* numbers, std::size_t count) { wanted += count * sizeof *numbers; });
+    if (bytes.size() != wanted) {
+        throw RunError(Exit::mismatch,
+                       fmt::format("the sums of the metrics are {} bytes, those of this plan {}",
+                                   bytes.size(), wanted),
+                       "the checkpoint is of another plan");
+    }
+    reset();
+    std::size_t at = 0;
+    visit_state(*this, [&](auto* numbers, std::size_t count) {
+        std::memcpy(numbers, bytes.data() + at, count * sizeof *numbers);
+        at += count * sizeof *numbers;
+    });
+}
+
+}  // namespace dtnn::runtime

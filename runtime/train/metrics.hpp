@@ -1,0 +1,141 @@
+#pragma once
+/// The loss and the metrics of a pass over data, exact over all its samples: batches are joined by
+/// what each metric is made of (sums, counts of classes, scores), never as a mean of the batches'
+/// values. A pass is an epoch's training batches, or an evaluation.
+///
+///     loss                     sum of (batch's loss * its weight) / sum of the weights; the weight
+///                              of a batch is its samples, or, with class weights, their sum
+///     categorical_accuracy,    right answers / rows. A row is a sample, or a pixel where pixels
+///     top_k_accuracy           have labels
+///     binary_accuracy          right answers / (rows * classes)
+///     hinge                    sum over rows / rows
+///     mean_squared_error,      sum over elements / (rows * classes)
+///     mean_absolute_error
+///     precision, recall, f1    of true and false positives and false negatives of each class.
+///                              0 where the denominator is. macro: mean over the classes that occur
+///                              (as label or as prediction), over all where a sample has any number
+///                              of classes; micro: of the sums; per_class: a list
+///     confusion_matrix         rows are labels, columns predictions; where a sample has any number
+///                              of classes a row for each: true negatives, false positives, false
+///                              negatives, true positives
+///     roc_auc                  each class against the rest; ties count half (the area under the
+///                              trapezoids). macro: mean over the classes that have both kinds of
+///                              samples; micro: all (row, class) as one question. Not a number when
+///                              no class has both. Evaluation only: a training pass has none
+///
+/// Memory: 8 bytes a number; for precision, recall, f1 and confusion_matrix one matrix together, 8
+/// C^2 bytes (8 MB for 1000 classes; 32 C where a sample has any number of classes); for roc_auc
+/// the scores of the pass, plan::metric_bytes in all. Only values() of roc_auc takes more for a
+/// while: that figure includes it.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::runtime {
+
+class BoundProgram;
+
+enum class PassKind { training, evaluation };
+
+/// A metric at the end of a pass.
+struct MetricValue {
+    enum class Form { number, list, matrix };
+    std::string name;
+    Form form = Form::number;
+    std::vector<double> numbers;  ///< one; or one for each class; or the matrix row by row
+    std::int64_t columns = 1;     ///< of a matrix
+
+    double number() const { return numbers.front(); }
+};
+
+/// Where a program leaves what the metrics read. Found once for each program; the addresses stay.
+struct BatchOutputs {
+    struct Array {
+        const void* data = nullptr;
+        plan::DType dtype = plan::DType::f32;
+        std::int64_t elements = 0;
+    };
+    Array loss;
+    Array loss_weight;           ///< no data: the number of samples
+    std::vector<Array> metrics;  ///< of plan.training.metrics; no data: not measured here
+    Array labels;                ///< the input "labels" or "targets"
+
+    static BatchOutputs of(const plan::Plan& plan, const BoundProgram& program);
+    /// Of the batch that was run last.
+    double batch_loss() const;
+};
+
+class MetricSet {
+  public:
+    /// The plan outlives the set. Everything that adding takes is allocated here, for `samples` in
+    /// a pass (0: the largest of the plan's splits).
+    explicit MetricSet(const plan::Plan& plan, PassKind kind = PassKind::evaluation,
+                       std::int64_t samples = 0);
+
+    /// Begins a pass.
+    void reset();
+    /// Adds the batch that was run last.
+    void add(const BatchOutputs& batch, std::int64_t samples);
+    std::int64_t samples() const { return samples_; }
+
+    /// The loss and the plan's metrics that such a pass measures, in the plan's order; names only
+    /// depend on plan and kind.
+    std::vector<std::string> names() const;
+    std::vector<MetricValue> values() const;
+
+    /// What costs nothing to know at any time: the loss and the metrics that are one mean. For
+    /// lines of progress.
+    std::size_t running_count() const { return running_.size(); }
+    const std::string& running_name(std::size_t i) const { return running_[i].name; }
+    double running_value(std::size_t i) const;
+
+    /// The sums, for a checkpoint in the middle of an epoch. restore takes what save gave for the
+    /// same plan and kind; anything else is a RunError.
+    std::vector<std::byte> save() const;
+    void restore(std::span<const std::byte> bytes);
+
+  private:
+    struct Running {
+        std::string name;
+        std::size_t metric = 0;  ///< of the plan; kLoss: the loss
+        std::int64_t items = 1;  ///< what the sum of one sample is divided by
+        double sum = 0;
+    };
+    /// Metrics that read one output share its counts.
+    struct Counts {
+        std::string output;
+        std::size_t metric = 0;  ///< one of those that read it
+        std::vector<std::int64_t> numbers;
+    };
+    static constexpr std::size_t kLoss = static_cast<std::size_t>(-1);
+    static constexpr std::size_t kNone = kLoss;
+
+    void add_pairs(const BatchOutputs::Array& pairs, Counts& counts) const;
+    void add_scores(const BatchOutputs& batch);
+    MetricValue value_of(const plan::Metric& metric) const;
+    /// visit(vector) for everything that a pass adds up, always in the same order.
+    template <class Self>
+    static void visit_state(Self& self, auto visit);
+
+    const plan::Plan* plan_;
+    PassKind kind_;
+    std::int64_t classes_;
+    bool multiple_;        ///< a sample has any number of classes
+    std::size_t scoring_;  ///< a metric of the plan that keeps scores
+    std::int64_t samples_ = 0;
+    double weight_ = 0;             ///< of the losses added
+    std::vector<Running> running_;  ///< the loss first
+    std::vector<Counts> counts_;
+    std::vector<float> scores_;          ///< [rows, classes] of an f32 plan
+    std::vector<double> wide_scores_;    ///< likewise of an f64 plan
+    std::vector<std::int32_t> labels_;   ///< of the rows whose scores are kept
+    std::vector<std::uint8_t> answers_;  ///< likewise [rows, classes], where there are many
+};
+
+}  // namespace dtnn::runtime
