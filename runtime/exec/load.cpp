@@ -114,7 +114,7 @@ void check_tensor(const plan::Program& program, const std::vector<plan::Output>&
 
 void check_program(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
     // By its name, as the loop finds it; the phase is for people.
-    const bool training = program.name.starts_with("train");
+    const bool training = program.name.starts_with("train") || program.name == "accumulate";
     const plan::DType dtype = plan.target.dtype;
     if (program.batch < 1) {
         throw refused(
@@ -128,13 +128,11 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
             const std::int64_t labels = plan::element_count(plan.dataset.label_shape);
             check_tensor(program, program.inputs, "labels", plan::DType::i32,
                          {program.batch * labels}, name);
-        } else if (input.name == "learning_rate") {
+        } else if (input.name == "learning_rate" || input.name == "batch_weight" ||
+                   input.name == "step" || input.name == "update") {
+            const bool count = input.name == "step" || input.name == "update";
             const plan::Tensor& tensor = program.tensors[std::size_t(input.tensor)];
-            check_tensor(program, program.inputs, "learning_rate", dtype,
-                         plan::element_count(tensor.dims) == 1 ? tensor.dims : plan::Dims{}, name);
-        } else if (input.name == "step") {
-            const plan::Tensor& tensor = program.tensors[std::size_t(input.tensor)];
-            check_tensor(program, program.inputs, "step", plan::DType::i64,
+            check_tensor(program, program.inputs, input.name, count ? plan::DType::i64 : dtype,
                          plan::element_count(tensor.dims) == 1 ? tensor.dims : plan::Dims{}, name);
         } else if (input.name != "source") {
             throw refused(name, fmt::format("program `{}` wants the input `{}`, which is unknown",
@@ -197,6 +195,10 @@ void check_batches(const plan::Plan& plan, const std::string& name) {
         }
     }
     need("training", "train", dataset.train_samples, plan.training.steps_per_epoch);
+    if (plan.training.accumulation < 1)
+        throw refused(name, "its updates add up the gradients of less than one batch");
+    if (plan.training.accumulation > 1 && dataset.train_samples > plan.training.batch_size)
+        need("accumulation", "accumulate", plan.training.batch_size, 0);
     need("validation", "evaluate", dataset.validation_samples, 0);
     need("the test split", "evaluate", dataset.test_samples, 0);
 }

@@ -57,7 +57,9 @@ BenchResult bench(Session& session, const BenchRequest& request) {
     const auto run = [&] {
         batches.take(program);
         program.set_learning_rate(plan.training.learning_rate, plan.target.dtype);
+        program.set_batch_weight(1.0 / double(plan.training.accumulation), plan.target.dtype);
         if (program.step != nullptr) *program.step = step;
+        if (program.update != nullptr) *program.update = step;
         ++step;
     };
     program.program->run_prologue(team);

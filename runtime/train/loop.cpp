@@ -61,6 +61,7 @@ TrainingResult train(Session& session, TrainingObserver& observer) {
             pipeline.take(batch.source, batch.labels);
             batch.set_learning_rate(learning_rate, dtype);
             if (batch.step != nullptr) *batch.step = result.step;
+            if (batch.update != nullptr) *batch.update = result.step;
             batch.program->run(executor.team());
             ++result.step;
             const double loss = batch.measure(0, dtype);

@@ -36,6 +36,16 @@ const BatchProgram& of_size(const std::vector<BatchProgram>& programs, std::int6
                    "compile the job again with the dtnnc of this version");
 }
 
+/// Nothing where there is no place for it.
+void set_number(void* place, double value, plan::DType dtype) {
+    if (place == nullptr) return;
+    if (dtype == plan::DType::f32) {
+        *static_cast<float*>(place) = float(value);
+    } else {
+        *static_cast<double*>(place) = value;
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> measure_names(const plan::Plan& plan) {
@@ -51,12 +61,11 @@ double BatchProgram::measure(std::size_t i, plan::DType dtype) const {
 }
 
 void BatchProgram::set_learning_rate(double value, plan::DType dtype) const {
-    if (learning_rate == nullptr) return;
-    if (dtype == plan::DType::f32) {
-        *static_cast<float*>(learning_rate) = float(value);
-    } else {
-        *static_cast<double*>(learning_rate) = value;
-    }
+    set_number(learning_rate, value, dtype);
+}
+
+void BatchProgram::set_batch_weight(double value, plan::DType dtype) const {
+    set_number(batch_weight, value, dtype);
 }
 
 Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source)
@@ -83,6 +92,8 @@ BatchProgram Session::ready(const std::string& kind, std::int64_t batch) {
     result.labels = static_cast<std::int32_t*>(result.program->input("labels"));
     result.learning_rate = result.program->input("learning_rate");
     result.step = static_cast<std::int64_t*>(result.program->input("step"));
+    result.update = static_cast<std::int64_t*>(result.program->input("update"));
+    result.batch_weight = result.program->input("batch_weight");
     result.measures.push_back(result.program->output("loss"));
     for (const plan::Metric& metric : plan().training.metrics)
         result.measures.push_back(result.program->output(metric.output));

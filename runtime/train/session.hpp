@@ -33,11 +33,15 @@ struct BatchProgram {
     std::int32_t* labels = nullptr;     ///< may be null
     void* learning_rate = nullptr;      ///< may be null
     std::int64_t* step = nullptr;       ///< may be null
+    std::int64_t* update = nullptr;     ///< updates before this one; may be null
+    void* batch_weight = nullptr;       ///< only with accumulation
     std::vector<const void*> measures;  ///< in the order of measure_names
 
     /// measures[i] of the batch that was run last, in the plan's floating type.
     double measure(std::size_t i, plan::DType dtype) const;
     void set_learning_rate(double value, plan::DType dtype) const;
+    /// The batch's share of the samples that one update adds up.
+    void set_batch_weight(double value, plan::DType dtype) const;
 };
 
 /// Everything is allocated and bound by the constructor; parameters have their first values.
