@@ -1,0 +1,54 @@
+#include "runtime/train/component_fields.hpp"
+
+#include <fmt/format.h>
+
+#include <variant>
+
+#include "runtime/base/run_error.hpp"
+
+namespace dtnn::runtime {
+
+void ComponentFields::refuse(const std::string& name, const char* wanted) const {
+    throw RunError(
+        Exit::mismatch,
+        fmt::format("the plan's `{}` does not give `{}` as {}", component_->type, name, wanted),
+        "compile the job again with the dtnnc of this version");
+}
+
+const plan::AttributeValue& ComponentFields::value(const std::string& name,
+                                                   const char* wanted) const {
+    const auto found = component_->attributes.find(name);
+    if (found == component_->attributes.end()) refuse(name, wanted);
+    return found->second;
+}
+
+double ComponentFields::real(const std::string& name) const {
+    const plan::AttributeValue& found = value(name, "a number");
+    if (const auto* number = std::get_if<double>(&found)) return *number;
+    if (const auto* number = std::get_if<std::int64_t>(&found)) return double(*number);
+    refuse(name, "a number");
+}
+
+std::int64_t ComponentFields::whole(const std::string& name) const {
+    if (const auto* number = std::get_if<std::int64_t>(&value(name, "a whole number")))
+        return *number;
+    refuse(name, "a whole number");
+}
+
+bool ComponentFields::flag(const std::string& name) const {
+    if (const auto* truth = std::get_if<bool>(&value(name, "true or false"))) return *truth;
+    refuse(name, "true or false");
+}
+
+std::string ComponentFields::word(const std::string& name) const {
+    if (const auto* text = std::get_if<std::string>(&value(name, "a word"))) return *text;
+    refuse(name, "a word");
+}
+
+std::vector<std::int64_t> ComponentFields::wholes(const std::string& name) const {
+    const plan::AttributeValue& found = value(name, "a list of whole numbers");
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found)) return *list;
+    refuse(name, "a list of whole numbers");
+}
+
+}  // namespace dtnn::runtime

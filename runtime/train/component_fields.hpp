@@ -1,0 +1,31 @@
+#pragma once
+/// Reads the fields of a plan's component (a schedule, say). The compiler fills in all of them, so
+/// one that is missing or of another type means a plan of another version: a RunError (exit 5).
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::runtime {
+
+class ComponentFields {
+  public:
+    /// The component outlives this.
+    explicit ComponentFields(const plan::Component& component) : component_(&component) {}
+
+    double real(const std::string& name) const;  ///< a whole number will do
+    std::int64_t whole(const std::string& name) const;
+    bool flag(const std::string& name) const;
+    std::string word(const std::string& name) const;
+    std::vector<std::int64_t> wholes(const std::string& name) const;
+
+  private:
+    [[noreturn]] void refuse(const std::string& name, const char* wanted) const;
+    const plan::AttributeValue& value(const std::string& name, const char* wanted) const;
+
+    const plan::Component* component_;
+};
+
+}  // namespace dtnn::runtime

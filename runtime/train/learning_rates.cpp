@@ -1,0 +1,155 @@
+#include "runtime/train/learning_rates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "runtime/train/component_fields.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+/// Updates before this batch's group, counted over the run.
+double updates_before(const BatchPosition& position, const TrainingExtent& extent) {
+    return double(position.epoch * extent.updates() + position.batch / extent.accumulation);
+}
+
+double epochs_before(const BatchPosition& position, const TrainingExtent& extent) {
+    return updates_before(position, extent) / double(extent.updates());
+}
+
+/// A minimum as a share of the base rate.
+double share(double minimum, double base) {
+    return base > 0 ? minimum / base : 0;
+}
+
+/// Epochs from `begin` on; `epochs: 0` is all that are left.
+struct Span {
+    double begin = 0;
+    double epochs = 1;
+
+    Span(const ComponentFields& fields, const TrainingExtent& extent)
+        : begin(double(fields.whole("begin"))), epochs(double(fields.whole("epochs"))) {
+        if (epochs == 0) epochs = std::max(1.0, double(extent.epochs) - begin);
+    }
+    /// 0 before, 1 behind.
+    double done(double epoch) const { return std::clamp((epoch - begin) / epochs, 0.0, 1.0); }
+};
+
+RateFactor warm_up(const ComponentFields& fields, const TrainingExtent& extent, double) {
+    const double from = fields.real("from");
+    const auto rise = [from](double done, double all) {
+        return done >= all ? 1.0 : from + (1 - from) * done / all;
+    };
+    if (const double batches = double(fields.whole("batches")); batches > 0) {
+        return [=](const BatchPosition& position) {
+            const std::int64_t group = position.batch / extent.accumulation * extent.accumulation;
+            return rise(double(position.epoch * extent.batches + group), batches);
+        };
+    }
+    const double epochs = double(fields.whole("epochs"));
+    return [=](const BatchPosition& position) {
+        return rise(epochs_before(position, extent), epochs);
+    };
+}
+
+RateFactor multistep(const ComponentFields& fields, const TrainingExtent&, double) {
+    return [epochs = fields.wholes("epochs"),
+            factor = fields.real("factor")](const BatchPosition& position) {
+        const auto begun = std::count_if(epochs.begin(), epochs.end(), [&](std::int64_t epoch) {
+            return epoch <= position.epoch;
+        });
+        return std::pow(factor, double(begun));
+    };
+}
+
+RateFactor reduce_every_n_epochs(const ComponentFields& fields, const TrainingExtent&,
+                                 double base) {
+    const std::int64_t epochs = std::max<std::int64_t>(1, fields.whole("epochs"));
+    return [=, factor = fields.real("factor"),
+            least = share(fields.real("minimum"), base)](const BatchPosition& position) {
+        return std::max(std::pow(factor, double(position.epoch / epochs)), std::min(1.0, least));
+    };
+}
+
+RateFactor exponential(const ComponentFields& fields, const TrainingExtent& extent, double base) {
+    const double begin = double(fields.whole("begin"));
+    return [=, factor = fields.real("factor"),
+            least = share(fields.real("minimum"), base)](const BatchPosition& position) {
+        const double epochs = std::max(0.0, epochs_before(position, extent) - begin);
+        return std::max(std::pow(factor, epochs), std::min(1.0, least));
+    };
+}
+
+RateFactor cosine(const ComponentFields& fields, const TrainingExtent& extent, double base) {
+    const Span span(fields, extent);
+    return [=, least = share(fields.real("minimum"), base)](const BatchPosition& position) {
+        const double done = span.done(epochs_before(position, extent));
+        return least + (1 - least) * 0.5 * (1 + std::cos(std::numbers::pi * done));
+    };
+}
+
+RateFactor polynomial(const ComponentFields& fields, const TrainingExtent& extent, double base) {
+    const Span span(fields, extent);
+    return [=, power = fields.real("power"),
+            least = share(fields.real("minimum"), base)](const BatchPosition& position) {
+        const double done = span.done(epochs_before(position, extent));
+        return least + (1 - least) * std::pow(1 - done, power);
+    };
+}
+
+RateFactor one_cycle(const ComponentFields& fields, const TrainingExtent& extent, double) {
+    const std::int64_t epochs = fields.whole("epochs") > 0 ? fields.whole("epochs") : extent.epochs;
+    const double last = double(epochs * extent.updates()) - 1;
+    // A rise of less than two updates has no way to go: the cycle begins at its top.
+    const double top = std::max(0.0, fields.real("rise") * (last + 1) - 1);
+    const double first = 1 / fields.real("start_divisor");
+    const double end = first / fields.real("end_divisor");
+    const bool linear = fields.word("shape") == "linear";
+    const auto between = [linear](double from, double to, double part) {
+        if (linear) return from + (to - from) * part;
+        return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * part));
+    };
+    return [=](const BatchPosition& position) {
+        const double update = updates_before(position, extent);
+        if (update < top) return between(first, 1, update / top);
+        if (last <= top) return 1.0;
+        return between(1, end, std::min(1.0, (update - top) / (last - top)));
+    };
+}
+
+struct Entry {
+    const char* type;
+    RateFactor (*make)(const ComponentFields&, const TrainingExtent&, double base);
+};
+constexpr Entry kEntries[] = {{"warm_up", warm_up},
+                              {"multistep", multistep},
+                              {"reduce_every_n_epochs", reduce_every_n_epochs},
+                              {"exponential", exponential},
+                              {"cosine", cosine},
+                              {"polynomial", polynomial},
+                              {"one_cycle", one_cycle}};
+
+}  // namespace
+
+TrainingExtent extent_of(const plan::Plan& plan) {
+    const std::int64_t batch = std::max<std::int64_t>(1, plan.training.batch_size);
+    const std::int64_t all = (plan.dataset.train_samples + batch - 1) / batch;
+    const std::int64_t wanted = plan.training.steps_per_epoch;
+    TrainingExtent extent;
+    extent.epochs = plan.training.epochs;
+    extent.batches = std::max<std::int64_t>(1, wanted > 0 && wanted < all ? wanted : all);
+    extent.accumulation = std::max<std::int64_t>(1, plan.training.accumulation);
+    return extent;
+}
+
+std::optional<RateFactor> rate_factor(const plan::Component& component,
+                                      const TrainingExtent& extent, double base) {
+    for (const Entry& entry : kEntries) {
+        if (component.type == entry.type)
+            return entry.make(ComponentFields(component), extent, base);
+    }
+    return std::nullopt;
+}
+
+}  // namespace dtnn::runtime

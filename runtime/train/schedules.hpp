@@ -1,0 +1,43 @@
+#pragma once
+/// A plan's schedules: the learning rate of every batch, and when to stop and what to keep.
+/// Formulas: learning_rates.hpp (functions of the position), watchers.hpp (functions of the history
+/// of watched metrics).
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/train/learning_rates.hpp"
+#include "runtime/train/watchers.hpp"
+
+namespace dtnn::runtime {
+
+class Schedules {
+  public:
+    /// A schedule that is unknown, or watches what the plan does not compute, is a RunError (exit
+    /// 5). The plan is not needed afterwards.
+    explicit Schedules(const plan::Plan& plan);
+
+    /// The optimizer's learning rate times all factors. Allocates nothing.
+    double learning_rate(const BatchPosition& position) const;
+
+    /// Once after each epoch (from 1), validated if there is validation. The names of the values:
+    /// watchers.hpp.
+    EpochDecision epoch_done(std::int64_t epoch, const EpochValues& values);
+
+    /// The weights that the end of the training takes back, if any.
+    std::optional<BestWeights> restore_at_end() const;
+
+    /// What epoch_done has learned, a list of numbers for each schedule in the plan's order.
+    std::vector<std::vector<double>> state() const;
+    /// False, and nothing changed, when it is not the state of these schedules.
+    bool set_state(const std::vector<std::vector<double>>& state);
+
+  private:
+    double base_;
+    std::vector<RateFactor> factors_;
+    std::vector<std::unique_ptr<Watcher>> watchers_;  ///< null where the schedule is a factor
+};
+
+}  // namespace dtnn::runtime
