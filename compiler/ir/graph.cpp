@@ -18,7 +18,7 @@ ValueId Graph::add_input(std::string input_name, Type type) {
     const ValueId id(values.size());
     Value v;
     v.name = take_name(input_name);
-    v.type = std::move(type);
+    v.type = pool().type(type);
     v.kind = ValueKind::input;
     values.push_back(std::move(v));
     inputs.push_back(id);
@@ -33,7 +33,7 @@ ValueId Graph::add_parameter(Parameter parameter, Type type) {
                "parameter {}", parameter.name);
     Value v;
     v.name = take_name(parameter.name);
-    v.type = std::move(type);
+    v.type = pool().type(type);
     v.kind = ValueKind::parameter;
     v.parameter = parameter_id;
     parameter.value = id;
@@ -49,7 +49,7 @@ NodeId Graph::add_node(Node node, const std::vector<Type>& types, const std::str
     for (std::size_t i = 0; i < types.size(); ++i) {
         Value v;
         v.name = take_name(i < result_names.size() ? result_names[i] : wanted);
-        v.type = types[i];
+        v.type = pool().type(types[i]);
         v.kind = ValueKind::result;
         v.producer = id;
         v.output = static_cast<int>(i);
@@ -65,33 +65,49 @@ ValueId Graph::add_value(const Value& added) {
     values.push_back(added);
     if (names_.add_last(values)) return id;
     values.pop_back();
-    std::string free_name = unique_name(added.name);
+    const Name free_name = unique_name(added.name);
     values.push_back(added);
-    values.back().name = std::move(free_name);
+    values.back().name = free_name;
     return id;
 }
 
-void Graph::reserve_values(std::size_t count) {
-    values.reserve(count);
-    names_.grow(count);
+void Graph::continue_from(const Graph& other) {
+    DTNN_CHECK(values.empty(), "{} values of another pool", values.size());
+    pool_ = other.pool_;
+    nodes.reserve(other.nodes.size());
+    values.reserve(other.values.size());
+    names_.reserve(pool_names());
 }
 
-std::string Graph::unique_name(const std::string& wanted) {
-    return names_.unique(values, wanted);
+Pool& Graph::pool() {
+    if (!pool_) pool_ = std::make_shared<Pool>();
+    return *pool_;
+}
+
+Name Graph::unique_name(const std::string& wanted) {
+    return names_.unique(pool(), values, wanted);
 }
 
 bool Graph::has_value_named(const std::string& wanted) {
-    names_.update(values);
-    return names_.contains(values, wanted);
+    return names_.contains(values, pool().name(wanted));
 }
 
-void Graph::rename(ValueId id, std::string wanted) {
-    value(id).name = std::move(wanted);
-    names_.renamed(values, id.index());
+void Graph::rename(ValueId id, const std::string& wanted) {
+    rename(id, pool().name(wanted));
 }
 
-std::string Graph::take_name(const std::string& wanted) {
-    return names_.unique(values, wanted, true);
+void Graph::rename(ValueId id, Name wanted) {
+    const Name before = value(id).name;
+    value(id).name = wanted;
+    names_.renamed(values, id.index(), before);
+}
+
+void Graph::set_type(ValueId id, const Type& type) {
+    value(id).type = pool().type(type);
+}
+
+Name Graph::take_name(const std::string& wanted) {
+    return names_.unique(pool(), values, wanted, true);
 }
 
 Readers::Readers(const Graph& graph) : begin_(graph.values.size() + 1), end_(graph.values.size()) {

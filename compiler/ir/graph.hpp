@@ -1,62 +1,50 @@
 #pragma once
 /// The graph: a value type of vectors indexed by typed ids. Nodes are in topological order; every
-/// value has one producer (or none: an input, a parameter, a state). No shared ownership, no hidden
-/// edges.
+/// value has one producer (or none: an input, a parameter, a state). No hidden edges. Passes copy
+/// nodes and values many times, so those are small: names and types are kept by a pool that a graph
+/// shares with the graphs made of it (pool.hpp) and are valid as long as one of them is there.
 
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "compiler/ir/name_table.hpp"
+#include "compiler/ir/pool.hpp"
+#include "compiler/ir/taken_names.hpp"
+#include "compiler/ir/value_list.hpp"
 #include "compiler/support/typed_id.hpp"
 #include "plan/plan.hpp"
 
 namespace dtnn::compiler {
 
 using plan::Attributes;
-using plan::Dims;
-using plan::DType;
-using plan::Order;
 using plan::Place;
 
 using NodeId = Id<struct NodeTag>;
-using ValueId = Id<struct ValueTag>;
 using ParameterId = Id<struct ParameterTag>;
 using LayerId = Id<struct LayerTag>;
 
-/// Logical shape (batch first; batch, channels, height, width for images) and, after the layout
-/// pass, the physical order of the axes (empty: row-major).
-struct Type {
-    DType dtype = DType::f32;
-    Dims dims;
-    Order order;
-    bool operator==(const Type&) const = default;
-    std::int64_t elements() const { return plan::element_count(dims); }
-    std::int64_t bytes() const { return elements() * plan::size_of(dtype); }
-};
-
-enum class ValueKind { input, parameter, result };
+enum class ValueKind : std::uint8_t { input, parameter, result };
 
 struct Value {
-    std::string name;  ///< without % or @; unique in the graph
-    Type type;
+    Name name;     ///< without % or @; unique in the graph; changed by Graph::rename
+    TypeRef type;  ///< changed by Graph::set_type
     ValueKind kind = ValueKind::result;
     NodeId producer;        ///< results only
     int output = 0;         ///< which of the producer's outputs
     ParameterId parameter;  ///< parameters only
 };
 
-enum class Phase { forward, backward, update, metric };
+enum class Phase : std::uint8_t { forward, backward, update, metric };
 
 struct Node {
-    std::string op;  ///< a name in ops.def
-    std::vector<ValueId> inputs;
-    std::vector<ValueId> outputs;
+    Symbol op;  ///< a name in ops.def
+    ValueList inputs;
+    ValueList outputs;
     Attributes attributes;
     Phase phase = Phase::forward;
     LayerId layer;  ///< invalid: made by the compiler for the whole model (loss, metric)
-    Place place;    ///< the spec line that asked for it
+    Origin place;   ///< the spec line that asked for it
 };
 
 /// A persistent value: weights, moving statistics, optimizer state.
@@ -178,7 +166,7 @@ struct Graph {
     const Node& node(NodeId id) const { return nodes[id.index()]; }
     Value& value(ValueId id) { return values[id.index()]; }
     const Value& value(ValueId id) const { return values[id.index()]; }
-    const Type& type(ValueId id) const { return values[id.index()].type; }
+    const Type& type(ValueId id) const { return *values[id.index()].type; }
     const Parameter& parameter(ParameterId id) const { return parameters[id.index()]; }
 
     ValueId add_input(std::string name, Type type);
@@ -192,20 +180,30 @@ struct Graph {
                     const std::vector<std::string>& result_names = {});
     /// `wanted`, or with the first number that makes it unique among the values. The time does not
     /// depend on the size of the graph.
-    std::string unique_name(const std::string& wanted);
+    Name unique_name(const std::string& wanted);
     bool has_value_named(const std::string& name);
-    void rename(ValueId value, std::string name);
-    /// Appends a value under its name, or under the first number that makes it unique.
+    bool has_value_named(Name wanted) { return names_.contains(values, wanted); }
+    void rename(ValueId value, const std::string& name);
+    void rename(ValueId value, Name name);
+    void set_type(ValueId value, const Type& type);
+    /// Appends a value of a graph of the same pool under its name, or under the first number that
+    /// makes it unique.
     ValueId add_value(const Value& value);
-    /// Makes room for the values and names of a graph that is about to be built.
-    void reserve_values(std::size_t count);
+    /// Shares the pool of another graph, whose names and types the values of this one, which has
+    /// none yet, may then have; and makes room for as many values.
+    void continue_from(const Graph& other);
+    /// How many names and types the pool keeps: those of values have numbers below.
+    std::size_t pool_names() const { return pool_ ? pool_->names() : 0; }
+    std::size_t pool_types() const { return pool_ ? pool_->types() : 0; }
 
     Readers readers() const { return Readers(*this); }
 
   private:
-    std::string take_name(const std::string& wanted);
+    Pool& pool();
+    Name take_name(const std::string& wanted);
 
-    NameTable names_;
+    std::shared_ptr<Pool> pool_;  ///< null: nothing kept yet
+    TakenNames names_;
 };
 
 const char* name_of(Phase phase);

@@ -279,7 +279,7 @@ class Parser {
         const NodeId id = graph_.add_node(std::move(node), types, "");
         for (std::size_t i = 0; i < results.size(); ++i) {
             const ValueId value = graph_.node(id).outputs[i];
-            graph_.value(value).name = results[i];
+            graph_.rename(value, results[i]);
             define(results[i], value);
         }
     }

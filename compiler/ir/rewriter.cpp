@@ -8,8 +8,7 @@ Rewriter::Rewriter(const Graph& old) : old_(old), map_(old.values.size()) {
     new_.name = old.name;
     new_.training = old.training;
     new_.layers = old.layers;
-    new_.nodes.reserve(old.nodes.size());
-    new_.reserve_values(old.values.size());
+    new_.continue_from(old);
     for (std::size_t i = 0; i < old.values.size(); ++i) {
         const Value& v = old.values[i];
         if (v.kind == ValueKind::result) continue;
@@ -35,8 +34,8 @@ ValueId Rewriter::map(ValueId old) const {
     return result;
 }
 
-std::vector<ValueId> Rewriter::map(const std::vector<ValueId>& old) const {
-    std::vector<ValueId> result;
+ValueList Rewriter::map(const ValueList& old) const {
+    ValueList result;
     result.reserve(old.size());
     for (const ValueId id : old)
         result.push_back(map(id));
@@ -44,17 +43,21 @@ std::vector<ValueId> Rewriter::map(const std::vector<ValueId>& old) const {
 }
 
 Node Rewriter::mapped(const Node& node) const {
-    Node result = node;
+    Node result;
+    result.op = node.op;
     result.inputs = map(node.inputs);
-    result.outputs.clear();
+    result.attributes = node.attributes;
+    result.phase = node.phase;
+    result.layer = node.layer;
+    result.place = node.place;
     return result;
 }
 
-std::vector<ValueId> Rewriter::copy(const Node& node) {
+ValueList Rewriter::copy(const Node& node) {
     const NodeId id(new_.nodes.size());
     // Before the results have their names: an operand that was dropped leaves the graph as it was.
-    std::vector<ValueId> inputs = map(node.inputs);
-    std::vector<ValueId> outputs;
+    ValueList inputs = map(node.inputs);
+    ValueList outputs;
     outputs.reserve(node.outputs.size());
     for (const ValueId old : node.outputs) {
         const ValueId fresh = new_.add_value(old_.value(old));
@@ -91,7 +94,7 @@ void Rewriter::replace(ValueId old, ValueId replacement, bool keep_name) {
     DTNN_CHECK(replacement.valid() && replacement.index() < new_.values.size(),
                "replacement of `%{}`", old_.value(old).name);
     map_[old.index()] = replacement;
-    const std::string& wanted = old_.value(old).name;
+    const Name wanted = old_.value(old).name;
     if (keep_name && new_.value(replacement).kind == ValueKind::result &&
         !new_.has_value_named(wanted))
         new_.rename(replacement, wanted);
@@ -121,12 +124,11 @@ std::size_t computation_hash(const Node& node) {
     return computation_hash(node.op, node.inputs, node.attributes);
 }
 
-std::size_t computation_hash(const std::string& op, const std::vector<ValueId>& inputs,
-                             const Attributes& attributes) {
+std::size_t computation_hash(Symbol op, const ValueList& inputs, const Attributes& attributes) {
     const auto mix = [](std::size_t seed, std::size_t value) {
         return seed ^ (value + 0x9e3779b97f4a7c15ULL + (seed << 6) + (seed >> 2));
     };
-    std::size_t h = std::hash<std::string>{}(op);
+    std::size_t h = op.hash();
     for (const ValueId input : inputs)
         h = mix(h, input.index());
     for (const auto& [name, value] : attributes) {

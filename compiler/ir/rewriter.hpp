@@ -30,7 +30,7 @@ class Rewriter {
 
     /// The new value of an old one; an old value without one is our bug.
     ValueId map(ValueId old) const;
-    std::vector<ValueId> map(const std::vector<ValueId>& old) const;
+    ValueList map(const ValueList& old) const;
     bool is_mapped(ValueId old) const { return map_[old.index()].valid(); }
 
     /// `node` with its operands mapped and without results: the start of a changed node.
@@ -38,7 +38,7 @@ class Rewriter {
 
     /// Copies a node of the old graph, with the names and types of its results. Returns the new
     /// results.
-    std::vector<ValueId> copy(const Node& node);
+    ValueList copy(const Node& node);
 
     /// As the graph's functions of these names. `name` may be that of the old value that is
     /// replaced: nodes that are not copied leave their names free.
@@ -68,7 +68,6 @@ class Rewriter {
 bool same_computation(const Node& a, const Node& b);
 std::size_t computation_hash(const Node& node);
 /// Of a node with other operands than it has.
-std::size_t computation_hash(const std::string& op, const std::vector<ValueId>& inputs,
-                             const Attributes& attributes);
+std::size_t computation_hash(Symbol op, const ValueList& inputs, const Attributes& attributes);
 
 }  // namespace dtnn::compiler

@@ -32,19 +32,19 @@ class Verifier {
         problems_.push_back(fmt::format(format, std::forward<Args>(args)...));
     }
     bool known(ValueId id) const { return id.valid() && id.index() < graph_.values.size(); }
-    const std::string& name(ValueId id) const { return graph_.value(id).name; }
+    Name name(ValueId id) const { return graph_.value(id).name; }
 
     void check_values() {
-        std::vector<std::size_t> twice;
-        NameTable().update(graph_.values, &twice);
-        for (const std::size_t i : twice)
-            fail("two values are named `{}`", graph_.values[i].name);
+        std::vector<bool> taken(graph_.pool_names());
+        for (const Value& v : graph_.values) {
+            if (v.name.number() == Name::kNone) continue;
+            if (taken[v.name.number()]) fail("two values are named `{}`", v.name);
+            taken[v.name.number()] = true;
+        }
         for (std::size_t i = 0; i < graph_.values.size(); ++i) {
             const Value& v = graph_.values[i];
             if (v.name.empty()) fail("value {} has no name", i);
-            for (const std::int64_t d : v.type.dims)
-                if (d < 1) fail("`{}` has the extent {}", v.name, d);
-            check_order(v);
+            check_type(v);
             switch (v.kind) {
                 case ValueKind::input:
                     break;
@@ -67,10 +67,25 @@ class Verifier {
         }
     }
 
+    /// Most values have a type that is known to be sound from another.
+    void check_type(const Value& v) {
+        if (!v.type.valid()) {
+            fail("`{}` has no type", v.name);
+            return;
+        }
+        if (sound_.size() <= v.type.number()) sound_.resize(graph_.pool_types());
+        if (sound_[v.type.number()]) return;
+        const std::size_t before = problems_.size();
+        for (const std::int64_t d : v.type->dims)
+            if (d < 1) fail("`{}` has the extent {}", v.name, d);
+        check_order(v);
+        sound_[v.type.number()] = problems_.size() == before;
+    }
+
     void check_order(const Value& v) {
-        const Order& order = v.type.order;
+        const Order& order = v.type->order;
         if (order.empty()) return;
-        bool sound = order.size() == v.type.dims.size();
+        bool sound = order.size() == v.type->dims.size();
         for (std::size_t i = 0; sound && i < order.size(); ++i)
             sound = order[i] >= 0 && static_cast<std::size_t>(order[i]) < order.size() &&
                     std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i),
@@ -161,6 +176,7 @@ class Verifier {
     }
 
     const Graph& graph_;
+    std::vector<bool> sound_;  // by type
     std::vector<std::string> problems_;
 };
 

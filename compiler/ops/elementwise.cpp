@@ -77,7 +77,7 @@ void gradient(GradientContext& g) {
     for (std::size_t i = 0; i < operands; ++i) {
         if (!g.wants(i)) continue;
         const Expression d = differentiate(forward, static_cast<int>(i));
-        std::vector<ValueId> inputs{g.diff(0)};
+        ValueList inputs{g.diff(0)};
         std::vector<Expression> renamed(operands);
         for (std::size_t j = 0; j < operands; ++j) {
             if (!reads(d, static_cast<int>(j))) continue;
@@ -162,7 +162,7 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
             in_y.empty() ? differentiate(forward(attributes), 0) : over(in_y, "y", attributes);
         const Expression backward = simplify(Expression::of(
             Term::mul, {Expression::input_at(0), substitute(slope, {Expression::input_at(1)})}));
-        std::vector<ValueId> operands{g.diff(0)};
+        ValueList operands{g.diff(0)};
         if (reads(backward, 1)) operands.push_back(in_y.empty() ? g.input(0) : g.output(0));
         g.set(0, backward == Expression::input_at(0)
                      ? g.diff(0)

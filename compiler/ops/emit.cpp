@@ -20,7 +20,7 @@ const plan::AttributeValue& attribute(const Attributes& attributes, const char* 
     return found->second;
 }
 
-std::vector<Type> types_of(const Graph& graph, const std::vector<ValueId>& values) {
+std::vector<Type> types_of(const Graph& graph, const ValueList& values) {
     std::vector<Type> types;
     types.reserve(values.size());
     for (const ValueId id : values)
@@ -84,7 +84,7 @@ std::optional<ShapeError> infer(const OpDef& def, const std::vector<Type>& input
     return too_large(results);
 }
 
-std::vector<ValueId> emit(Graph& graph, Node node, const std::string& name) {
+ValueList emit(Graph& graph, Node node, const std::string& name) {
     const OpDef& def = op(node.op);
     std::vector<Type> results;
     const auto error = infer(def, types_of(graph, node.inputs), node.attributes, results);

@@ -12,7 +12,7 @@ std::optional<ShapeError> infer(const OpDef& op, const std::vector<Type>& inputs
                                 Attributes& attributes, std::vector<Type>& results);
 
 /// Appends `node` with inferred types; a shape error here is our bug. Returns the results.
-std::vector<ValueId> emit(Graph& graph, Node node, const std::string& name);
+ValueList emit(Graph& graph, Node node, const std::string& name);
 
 /// The cost of a node of the graph.
 Cost cost_of(const Graph& graph, const Node& node);

@@ -32,7 +32,7 @@ void gradient(GradientContext& g) {
     const std::size_t operands = g.node().inputs.size();
     for (std::size_t i = 0; i < operands; ++i) {
         if (!g.wants(i)) continue;
-        std::vector<ValueId> factors{g.diff(0)};
+        ValueList factors{g.diff(0)};
         for (std::size_t j = 0; j < operands; ++j)
             if (j != i) factors.push_back(g.input(j));
         const std::string product = chain_of("mul", factors.size());

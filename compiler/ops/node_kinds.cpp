@@ -49,15 +49,6 @@ bool identical(const Attributes& a, const Attributes& b) {
     });
 }
 
-std::size_t hash_of(const Type& type) {
-    std::size_t h = mix(static_cast<std::size_t>(type.dtype), type.order.size());
-    for (const std::int64_t extent : type.dims)
-        h = mix(h, static_cast<std::size_t>(extent));
-    for (const int axis : type.order)
-        h = mix(h, static_cast<std::size_t>(axis));
-    return h;
-}
-
 }  // namespace
 
 std::size_t NodeKinds::KeyHash::operator()(const Key& key) const {
@@ -70,8 +61,14 @@ std::size_t NodeKinds::KeyHash::operator()(const Key& key) const {
 void NodeKinds::begin(const Graph& graph) {
     graph_ = &graph;
     type_of_value_.resize(graph.values.size());
-    for (std::size_t i = 0; i < graph.values.size(); ++i)
-        type_of_value_[i] = number_of(graph.values[i].type);
+    constexpr std::uint32_t kUnknown = ~std::uint32_t{0};
+    std::vector<std::uint32_t> known(graph.pool_types(), kUnknown);
+    for (std::size_t i = 0; i < graph.values.size(); ++i) {
+        const TypeRef type = graph.values[i].type;
+        std::uint32_t& number = known[type.number()];
+        if (number == kUnknown) number = number_of(*type);
+        type_of_value_[i] = number;
+    }
 }
 
 const NodeKinds::Kind& NodeKinds::of(const Node& node) {
@@ -128,7 +125,7 @@ std::uint32_t NodeKinds::number_of(const Type& type) {
     return type_count_++;
 }
 
-std::uint32_t NodeKinds::op_number(const std::string& op) {
+std::uint32_t NodeKinds::op_number(Symbol op) {
     return ops_.try_emplace(op, static_cast<std::uint32_t>(ops_.size())).first->second;
 }
 

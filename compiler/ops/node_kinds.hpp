@@ -50,7 +50,7 @@ class NodeKinds {
 
     const SharedAttributes& shared(const Attributes& attributes);
     std::uint32_t number_of(const Type& type);
-    std::uint32_t op_number(const std::string& op);
+    std::uint32_t op_number(Symbol op);
 
     const Graph* graph_ = nullptr;
     std::vector<std::uint32_t> type_of_value_;
@@ -59,7 +59,7 @@ class NodeKinds {
     // By the hash of the contents; and by the map itself, for those that are kept here.
     std::unordered_multimap<std::size_t, SharedAttributes> attributes_;
     std::unordered_map<const Attributes::Map*, const SharedAttributes*> by_map_;
-    std::unordered_map<std::string, std::uint32_t> ops_;
+    std::unordered_map<Symbol, std::uint32_t> ops_;
     std::unordered_map<Key, std::size_t, KeyHash> by_key_;
     std::deque<Kind> kinds_;
     Key key_;

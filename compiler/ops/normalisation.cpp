@@ -80,7 +80,7 @@ void emit_normalisation_backward(GradientContext& g, const char* backward,
     DTNN_CHECK(flag(of_node, "statistics"), "`{}` was not specialised before differentiation",
                g.node().op);
     if (!g.wants(0) && !(affine && (g.wants(1) || g.wants(2)))) return;
-    std::vector<ValueId> inputs{g.input(0), g.diff(0), g.output(1), g.output(2)};
+    ValueList inputs{g.input(0), g.diff(0), g.output(1), g.output(2)};
     if (affine) inputs.push_back(g.input(1));
     const auto diffs = g.emit(backward, inputs, pick(of_node, attributes), "diff_src");
     for (std::size_t i = 0; i < diffs.size(); ++i)

@@ -63,8 +63,8 @@ class GradientContext {
         std::size_t i) const = 0;  ///< gradient of output i; invalid when nothing depends on it
     virtual bool wants(std::size_t i) const = 0;
     /// Emits a backward node and returns its results; `name` is made unique. Shapes are inferred.
-    virtual std::vector<ValueId> emit(std::string_view op, std::vector<ValueId> inputs,
-                                      Attributes attributes, const std::string& name) = 0;
+    virtual ValueList emit(std::string_view op, ValueList inputs, Attributes attributes,
+                           const std::string& name) = 0;
     virtual void set(std::size_t input, ValueId gradient) = 0;
 };
 

@@ -6,7 +6,7 @@
 namespace dtnn::compiler {
 namespace {
 
-Node node_of(const char* op, std::vector<ValueId> inputs, Phase phase, Attributes attributes = {}) {
+Node node_of(const char* op, ValueList inputs, Phase phase, Attributes attributes = {}) {
     Node node;
     node.op = op;
     node.inputs = std::move(inputs);

@@ -52,7 +52,7 @@ class Updater {
         Node node = node_for("sgd_update", weights, {"momentum", "nesterov", "weight_decay"});
         node.inputs = {weights.value, gradient, learning_rate(weights)};
         const auto momentum = node.attributes.find("momentum");
-        std::vector<ValueId> states;
+        ValueList states;
         if (momentum != node.attributes.end() && std::get<double>(momentum->second) > 0)
             states = {state(weights, "velocity")};
         finish(std::move(node), weights, states);
@@ -88,7 +88,7 @@ class Updater {
         return r_.add_parameter(std::move(parameter), type);
     }
 
-    void finish(Node node, const Parameter& weights, const std::vector<ValueId>& states) {
+    void finish(Node node, const Parameter& weights, const ValueList& states) {
         node.inputs.insert(node.inputs.end(), states.begin(), states.end());
         const auto results =
             emit(r_, std::move(node), weights.name + ".new", weights.name + ".new");

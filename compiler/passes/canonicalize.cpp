@@ -124,8 +124,13 @@ Graph canonicalize(const Graph& graph, PassContext&) {
     std::vector<Dims> absorbed = absorbed_weights(graph, uses);
     add_image_parameters(graph, uses, absorbed);
     Rewriter r(graph);
-    for (std::size_t i = 0; i < absorbed.size(); ++i)
-        if (!absorbed[i].empty()) r.graph().value(r.map(ValueId(i))).type.dims = absorbed[i];
+    for (std::size_t i = 0; i < absorbed.size(); ++i) {
+        if (absorbed[i].empty()) continue;
+        const ValueId fresh = r.map(ValueId(i));
+        Type type = r.graph().type(fresh);
+        type.dims = absorbed[i];
+        r.graph().set_type(fresh, type);
+    }
 
     for (const Node& node : graph.nodes) {
         if (r.is_mapped(node.outputs[0])) continue;  // a loss that its softmax took along

@@ -16,7 +16,7 @@ std::optional<Graph> common_subexpressions(const Graph& graph, PassContext&) {
     std::unordered_multimap<std::size_t, NodeId> seen;  // by hash
     seen.reserve(graph.nodes.size());
     const auto operands = [&](const Node& node) {
-        std::vector<ValueId> result;
+        ValueList result;
         result.reserve(node.inputs.size());
         for (const ValueId input : node.inputs)
             result.push_back(stands[input.index()]);
@@ -29,7 +29,7 @@ std::optional<Graph> common_subexpressions(const Graph& graph, PassContext&) {
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
         const Node& node = graph.nodes[n];
         if (node.phase == Phase::update) continue;
-        const std::vector<ValueId> inputs = operands(node);
+        const ValueList inputs = operands(node);
         const std::size_t hash = computation_hash(node.op, inputs, node.attributes);
         const auto [first, last] = seen.equal_range(hash);
         for (auto it = first; it != last && !same[n].valid(); ++it) {

@@ -20,8 +20,8 @@ class Context final : public GradientContext {
     ValueId output(std::size_t i) const override { return node_.outputs[i]; }
     ValueId diff(std::size_t i) const override;
     bool wants(std::size_t i) const override;
-    std::vector<ValueId> emit(std::string_view op, std::vector<ValueId> inputs,
-                              Attributes attributes, const std::string& name) override;
+    ValueList emit(std::string_view op, ValueList inputs, Attributes attributes,
+                   const std::string& name) override;
     void set(std::size_t input, ValueId gradient) override;
 
   private:
@@ -128,8 +128,8 @@ class Differentiator {
 
     Rewriter r_;
     std::size_t forward_values_ = 0;
-    std::vector<bool> wanted_;                     // by forward value
-    std::vector<std::vector<ValueId>> gradients_;  // by forward value, in order of arrival
+    std::vector<bool> wanted_;          // by forward value
+    std::vector<ValueList> gradients_;  // by forward value, in order of arrival
 };
 
 const Graph& Context::graph() const {
@@ -144,8 +144,8 @@ bool Context::wants(std::size_t i) const {
     return all_.wants(node_.inputs[i]);
 }
 
-std::vector<ValueId> Context::emit(std::string_view op_name, std::vector<ValueId> inputs,
-                                   Attributes attributes, const std::string& name) {
+ValueList Context::emit(std::string_view op_name, ValueList inputs, Attributes attributes,
+                        const std::string& name) {
     Node node;
     node.op = op_name;
     node.inputs = std::move(inputs);

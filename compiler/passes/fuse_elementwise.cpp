@@ -16,7 +16,7 @@ constexpr std::ptrdiff_t kMaxTokens = 64;
 /// An expression over values of the old graph.
 struct Composed {
     Expression expression;
-    std::vector<ValueId> operands;
+    ValueList operands;
     bool changed = false;  ///< more than the node itself
 };
 

@@ -107,7 +107,10 @@ class Arranger {
   private:
     void arrange(ValueId old) {
         if (graph_.type(old).dims.size() != 4) return;
-        r_.graph().value(r_.map(old)).type.order = classes_.order(old);
+        const ValueId fresh = r_.map(old);
+        Type type = r_.graph().type(fresh);
+        type.order = classes_.order(old);
+        r_.graph().set_type(fresh, type);
     }
 
     /// The two orders of an image store different bytes.

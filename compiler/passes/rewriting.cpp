@@ -20,8 +20,7 @@ const Node* Uses::only_reader(ValueId value) const {
     return of.size() == 1 && !leaves(value) ? &graph_.node(of.front()) : nullptr;
 }
 
-std::vector<ValueId> emit(Rewriter& rewriter, Node node, const std::string& name,
-                          const std::string& prefix) {
+ValueList emit(Rewriter& rewriter, Node node, const std::string& name, const std::string& prefix) {
     const OpDef& def = op(node.op);
     std::vector<Type> inputs, results;
     inputs.reserve(node.inputs.size());

@@ -34,8 +34,8 @@ class Uses {
 /// Appends a node whose result types follow from its operator. Result 0 is called `name`, result i
 /// `prefix` (`name` unless given), a dot and the operator's name of that result. A shape error here
 /// is our bug.
-std::vector<ValueId> emit(Rewriter& rewriter, Node node, const std::string& name,
-                          const std::string& prefix = {});
+ValueList emit(Rewriter& rewriter, Node node, const std::string& name,
+               const std::string& prefix = {});
 
 /// The node that produces the value; null for inputs and parameters.
 const Node* producer(const Graph& graph, ValueId value);

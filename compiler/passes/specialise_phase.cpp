@@ -51,8 +51,7 @@ class Specialiser {
 
   private:
     /// Results that the old node had not are named after it.
-    std::vector<ValueId> become(const Node& node, const char* op, Attributes attributes,
-                                ValueId extra = {}) {
+    ValueList become(const Node& node, const char* op, Attributes attributes, ValueId extra = {}) {
         Node changed = r_.mapped(node);
         changed.op = op;
         changed.attributes = std::move(attributes);

@@ -82,7 +82,7 @@ std::vector<std::int64_t> physical_places(const Type& type) {
 
 Interpreter::Interpreter(const Graph& graph, Kernels kernels) : graph_(graph) {
     for (const compiler::Value& value : graph.values)
-        buffers_.push_back(allocate(value.type.bytes()));
+        buffers_.push_back(allocate(value.type->bytes()));
     for (const Node& node : graph.nodes)
         if (node.phase != compiler::Phase::update) bind(node, kernels);
 }

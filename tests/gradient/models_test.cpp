@@ -117,7 +117,7 @@ void check(const char* text, const char* loss, std::int64_t classes, bool option
     Interpreter run(graph, kernels);
     for (const ValueId id : graph.inputs) {
         const Value& input = graph.value(id);
-        const auto count = static_cast<std::size_t>(input.type.elements());
+        const auto count = static_cast<std::size_t>(input.type->elements());
         std::vector<double> numbers(count, 0.0);
         if (input.name == "source")
             numbers = dtnn::tests::spaced_numbers(count, 4.0 / static_cast<double>(count), 1);

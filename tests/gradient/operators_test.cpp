@@ -32,8 +32,8 @@ class OneNode : public GradientContext {
     ValueId output(std::size_t i) const override { return node_.outputs.at(i); }
     ValueId diff(std::size_t i) const override { return i == 0 ? diff_ : ValueId(); }
     bool wants(std::size_t i) const override { return wanted_.contains(i); }
-    std::vector<ValueId> emit(std::string_view op_name, std::vector<ValueId> inputs,
-                              Attributes attributes, const std::string& name) override {
+    ValueList emit(std::string_view op_name, ValueList inputs, Attributes attributes,
+                   const std::string& name) override {
         Node made;
         made.op = op_name;
         made.inputs = std::move(inputs);

@@ -26,6 +26,12 @@ const char* const kText =
 }
 )";
 
+void set_order(Graph& graph, ValueId value, Order order) {
+    Type type = graph.type(value);
+    type.order = std::move(order);
+    graph.set_type(value, type);
+}
+
 Graph two_nodes() {
     return parse_graph(
         "graph @g(%x: f32[2]) { %a = f(%x) : f32[2] %b = g(%a) : f32[2] return y=%b }");
@@ -56,7 +62,7 @@ TEST_CASE("names that are no words are quoted") {
     Graph graph = two_nodes();
     graph.name = "my \"net\"";
     graph.nodes[0].attributes["note"] = std::string("true");
-    graph.values[1].name = "a b";
+    graph.rename(ValueId(1), "a b");
     const Graph again = parse_graph(print(graph));
     CHECK(again.name == graph.name);
     CHECK(again.values[1].name == "a b");
@@ -109,7 +115,7 @@ TEST_CASE("a name is free again when its value is renamed, and copies know their
     CHECK(graph.unique_name("y") == "y.1");
     CHECK(graph.has_value_named("x.1"));
     Graph copy = graph;
-    copy.values[0].name = "z";
+    copy.rename(ValueId(0), "z");
     CHECK(copy.unique_name("y") == "y");
     CHECK(copy.unique_name("z") == "z.1");
     CHECK(graph.unique_name("y") == "y.1");
@@ -154,13 +160,13 @@ TEST_CASE("the verifier names what is broken") {
         return problems.empty() ? std::string() : problems.front();
     };
     CHECK(problems_after([](Graph& g) { std::swap(g.nodes[3], g.nodes[2]); }) != "");
-    CHECK(problems_after([](Graph& g) { g.values[1].name = "source"; }) ==
+    CHECK(problems_after([](Graph& g) { g.rename(ValueId(1), "source"); }) ==
           "two values are named `source`");
     CHECK(problems_after([](Graph& g) { g.nodes[2].inputs[0] = ValueId(99); }) ==
           "a node `loss` reads a value that does not exist");
     CHECK(problems_after([](Graph& g) { g.updates.push_back(g.updates[0]); }) ==
           "parameter `conv.weights` is updated twice");
-    CHECK(problems_after([](Graph& g) { g.value(g.updates[0].value).type.order = {}; }) ==
+    CHECK(problems_after([](Graph& g) { set_order(g, g.updates[0].value, {}); }) ==
           "parameter `conv.weights` is f32[8,3,3,3]{2,3,1,0} but its update `u` is f32[8,3,3,3]");
     CHECK(problems_after([](Graph& g) { g.updates[0].state = g.inputs[0]; }) ==
           "`source` is updated but is no parameter");
@@ -168,7 +174,7 @@ TEST_CASE("the verifier names what is broken") {
           "prologue node 1 reads the input `source`");
     CHECK(problems_after([](Graph& g) { g.prologue = 77; }) == "the prologue has 77 of 6 nodes");
     CHECK(problems_after([](Graph& g) {
-              g.values[0].type.order = {0, 2, 2, 1};
+              set_order(g, ValueId(0), {0, 2, 2, 1});
           }) == "the order of `source` is no permutation of its axes");
     CHECK(problems_after([](Graph& g) { g.inputs.pop_back(); }) ==
           "input `labels` is not in the input list");

@@ -172,9 +172,9 @@ TEST_CASE("elementwise nodes have an expression, others have none") {
 TEST_CASE("types that are not the operator's are found") {
     Graph graph = parse_graph("graph @g(%x: f32[4,8]) { %a = relu(%x) }", infer_types);
     CHECK(check_types(graph).empty());
-    graph.values[1].type.dims = {8, 4};
+    graph.set_type(ValueId(1), {DType::f32, {8, 4}, {}});
     CHECK(check_types(graph).size() == 1);
-    graph.values[1].type.dims = {4, 8};
+    graph.set_type(ValueId(1), {DType::f32, {4, 8}, {}});
     graph.nodes[0].op = "rely";
     CHECK(check_types(graph) == std::vector<std::string>{"no operator is named `rely`"});
 }

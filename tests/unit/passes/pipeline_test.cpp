@@ -265,7 +265,7 @@ TEST_CASE("all programs store a parameter alike") {
 
 TEST_CASE("a broken graph is refused with the pass's name") {
     Graph graph = parse_graph(kSmallCnn, infer_types);
-    graph.value(graph.node(NodeId(3)).outputs[0]).type.dims = {1, 2, 3};
+    graph.set_type(graph.node(NodeId(3)).outputs[0], {DType::f32, {1, 2, 3}, {}});
     PassContext context = context_for("train");
     CHECK_THROWS_WITH_AS(run_pipeline(graph, context, {}), doctest::Contains("forward graph"),
                          InternalError);
@@ -287,16 +287,7 @@ TEST_CASE("a deep graph of 40,000 nodes goes through") {
             w.role = "weights";
             w.trainable = true;
             w.dims = {4, 4};
-            // Appended directly: the builder's search for free names is not what is tested.
-            w.value = ValueId(graph.values.size());
-            const ValueId weights = w.value;
-            graph.values.push_back({w.name,
-                                    {DType::f32, {4, 4}, {}},
-                                    ValueKind::parameter,
-                                    {},
-                                    0,
-                                    ParameterId(graph.parameters.size())});
-            graph.parameters.push_back(std::move(w));
+            const ValueId weights = graph.add_parameter(std::move(w), {DType::f32, {4, 4}, {}});
             for (const char* op : {"dense", "relu"}) {
                 Node node;
                 node.op = op;
@@ -305,16 +296,9 @@ TEST_CASE("a deep graph of 40,000 nodes goes through") {
                     node.inputs.push_back(weights);
                     node.attributes["bias"] = false;
                 }
-                const NodeId id(graph.nodes.size());
-                x = ValueId(graph.values.size());
-                graph.values.push_back({node.op + std::to_string(i),
-                                        {DType::f32, {2, 4}, {}},
-                                        ValueKind::result,
-                                        id,
-                                        0,
-                                        {}});
-                node.outputs = {x};
-                graph.nodes.push_back(std::move(node));
+                const NodeId id = graph.add_node(std::move(node), {{DType::f32, {2, 4}, {}}},
+                                                 op + std::to_string(i));
+                x = graph.node(id).outputs[0];
             }
         }
         graph.outputs.push_back({"predictions", x});
