@@ -1,6 +1,7 @@
 #include "kernels/thread_team.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -15,6 +16,12 @@ void relax() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
+}
+
+std::int64_t now() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
 }
 
 /// Returns when `word` is no longer `value`.
@@ -85,6 +92,23 @@ ThreadTeam::~ThreadTeam() {
 }
 
 void ThreadTeam::run(void (*body)(void* context, int member), void* context) {
+    if (observer_ == nullptr) return run_all(body, context);
+    struct Watched {
+        void (*body)(void*, int);
+        void* context;
+        ShareObserver* observer;
+    } watched{body, context, observer_};
+    run_all(
+        [](void* opaque, int member) {
+            const Watched& w = *static_cast<Watched*>(opaque);
+            const std::int64_t begin = now();
+            w.body(w.context, member);
+            w.observer->share(member, begin, now());
+        },
+        &watched);
+}
+
+void ThreadTeam::run_all(void (*body)(void* context, int member), void* context) {
     if (size_ == 1) {
         body(context, 0);
         return;

@@ -9,6 +9,14 @@
 
 namespace dtnn::kernels {
 
+/// Told of every member's share of every run, on the member's thread. Times are nanoseconds of the
+/// steady clock.
+class ShareObserver {
+  public:
+    virtual ~ShareObserver() = default;
+    virtual void share(int member, std::int64_t begin, std::int64_t end) = 0;
+};
+
 class ThreadTeam {
   public:
     explicit ThreadTeam(int threads);
@@ -17,6 +25,9 @@ class ThreadTeam {
     ThreadTeam& operator=(const ThreadTeam&) = delete;
 
     int size() const { return size_; }
+
+    /// Tells of shares from now on; null: no longer. Between runs only.
+    void observe(ShareObserver* observer) { observer_ = observer; }
 
     /// Runs `body(context, member)` for member 0 (the caller) .. size()-1 and returns when all
     /// have. No allocation.
@@ -51,8 +62,11 @@ class ThreadTeam {
 
   private:
     struct Shared;
+    void run_all(void (*body)(void* context, int member), void* context);
+
     std::unique_ptr<Shared> shared_;
     int size_;
+    ShareObserver* observer_ = nullptr;
 };
 
 }  // namespace dtnn::kernels

@@ -80,12 +80,23 @@ const void* BoundProgram::output(const std::string& name) const {
     return tensor < 0 ? nullptr : address(tensor);
 }
 
+void BoundProgram::run_observed(kernels::ThreadTeam& team, const std::vector<plan::Step>& steps,
+                                std::span<const std::unique_ptr<kernels::BoundKernel>> bound) {
+    for (std::size_t i = 0; i < bound.size(); ++i) {
+        observer_->begin(*program_, steps[i]);
+        bound[i]->run(team);
+        observer_->end(*program_, steps[i]);
+    }
+}
+
 void BoundProgram::run_prologue(kernels::ThreadTeam& team) {
+    if (observer_ != nullptr) return run_observed(team, program_->prologue, prologue_);
     for (const auto& step : prologue_)
         step->run(team);
 }
 
 void BoundProgram::run(kernels::ThreadTeam& team) {
+    if (observer_ != nullptr) return run_observed(team, program_->steps, steps_);
     for (const auto& step : steps_)
         step->run(team);
 }
@@ -111,10 +122,18 @@ BoundProgram* Executor::find(const std::string& kind, std::int64_t batch) {
         if (program.name != kind && !program.name.starts_with(kind + "_")) continue;
         if (!programs_[i]) {
             programs_[i] = std::make_unique<BoundProgram>(*plan_, program, arena_.data());
+            programs_[i]->observe(observer_);
         }
         return programs_[i].get();
     }
     return nullptr;
+}
+
+void Executor::observe(StepObserver* observer) {
+    observer_ = observer;
+    for (const auto& program : programs_) {
+        if (program) program->observe(observer);
+    }
 }
 
 std::byte* Executor::parameter(std::size_t index) const {

@@ -19,6 +19,14 @@ class BoundKernel;
 
 namespace dtnn::runtime {
 
+/// Told of every step that is run, on the thread that runs the program.
+class StepObserver {
+  public:
+    virtual ~StepObserver() = default;
+    virtual void begin(const plan::Program&, const plan::Step&) {}
+    virtual void end(const plan::Program&, const plan::Step&) {}
+};
+
 /// One program, bound. Made by Executor.
 class BoundProgram {
   public:
@@ -44,14 +52,20 @@ class BoundProgram {
     /// steps).
     void run_timed(kernels::ThreadTeam& team, std::span<double> seconds);
 
+    /// Tells of every step from now on; null: no longer.
+    void observe(StepObserver* observer) { observer_ = observer; }
+
   private:
     std::byte* address(int tensor) const;
+    void run_observed(kernels::ThreadTeam& team, const std::vector<plan::Step>& steps,
+                      std::span<const std::unique_ptr<kernels::BoundKernel>> bound);
 
     const plan::Plan* plan_;
     const plan::Program* program_;
     std::byte* arena_;
     std::vector<std::unique_ptr<kernels::BoundKernel>> prologue_;
     std::vector<std::unique_ptr<kernels::BoundKernel>> steps_;
+    StepObserver* observer_ = nullptr;
 };
 
 /// The plan's memory, threads and programs. The plan was checked by load_plan and outlives the
@@ -64,6 +78,9 @@ class Executor {
     /// bound on first use; null when the plan has none.
     BoundProgram* find(const std::string& kind, std::int64_t batch);
 
+    /// Tells of every step of every program from now on; null: no longer.
+    void observe(StepObserver* observer);
+
     kernels::ThreadTeam& team() { return team_; }
     const plan::Plan& plan() const { return *plan_; }
     std::int64_t arena_bytes() const { return arena_.bytes(); }
@@ -75,6 +92,7 @@ class Executor {
     Arena arena_;
     kernels::ThreadTeam team_;
     std::vector<std::unique_ptr<BoundProgram>> programs_;  ///< in the plan's order
+    StepObserver* observer_ = nullptr;
 };
 
 }  // namespace dtnn::runtime

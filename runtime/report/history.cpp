@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/base/machine.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -35,14 +36,24 @@ std::string json_text(const std::string& text) {
 History::History(const std::string& path, const plan::Plan& plan)
     : name_(plan.name), model_(plan.model), measures_(measure_names(plan)), file_(path) {}
 
-void History::start(const std::string& checksum, int threads, double first_step_milliseconds) {
+void History::start(const std::string& checksum, int threads, double first_step_milliseconds,
+                    const std::string& dataset_hash) {
+    const Machine machine = this_machine();
     file_.add(line_of({{"event", "start"},
                        {"time", utc_time_stamp()},
                        {"name", name_},
                        {"model", model_},
                        {"plan", checksum},
+                       {"dataset", dataset_hash},
                        {"threads", threads},
-                       {"first_step_milliseconds", first_step_milliseconds}}));
+                       {"first_step_milliseconds", first_step_milliseconds},
+                       {"version", DTNN_VERSION},
+                       {"machine",
+                        {{"host", machine.host},
+                         {"system", machine.system},
+                         {"processor", machine.processor},
+                         {"processors", machine.processors},
+                         {"memory_bytes", machine.memory_bytes}}}}));
 }
 
 void History::epoch(const EpochResult& result) {

@@ -1,7 +1,9 @@
 #pragma once
 /// history.jsonl: a line of JSON per event. The forms are stable.
 ///
-///     {"event": "start", "time", "name", "model", "plan", "threads", "first_step_milliseconds"}
+///     {"event": "start", "time", "name", "model", "plan", "dataset", "threads",
+///      "first_step_milliseconds", "version",
+///      "machine": {"host", "system", "processor", "processors", "memory_bytes"}}
 ///     {"event": "epoch", "epoch", "step", "learning_rate", "train": {"loss", METRIC...},
 ///     "validation": {...},
 ///      "samples_per_second", "seconds"}                               validation is null where
@@ -31,7 +33,10 @@ class History {
   public:
     History(const std::string& path, const plan::Plan& plan);
 
-    void start(const std::string& checksum, int threads, double first_step_milliseconds);
+    /// `dataset_hash`: of everything the samples depend on, so that a changed dataset is noticed;
+    /// empty: not known.
+    void start(const std::string& checksum, int threads, double first_step_milliseconds,
+               const std::string& dataset_hash = {});
     void epoch(const EpochResult& result);
     void evaluate(const Means& test);
     void interrupted(const TrainingResult& result);

@@ -18,6 +18,8 @@
 #include "runtime/report/history.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/run_folder.hpp"
+#include "runtime/report/run_watch.hpp"
+#include "runtime/report/trace.hpp"
 #include "runtime/train/bench.hpp"
 #include "runtime/train/loop.hpp"
 #include "tools/dtnn_run/allocation_count.hpp"
@@ -45,8 +47,8 @@ struct Start {
 /// Tells the history and the screen what the loop says.
 class RunReport final : public TrainingObserver {
   public:
-    RunReport(History& history, ProgressReport& progress, const Start& start)
-        : history_(history), progress_(progress), start_(start) {}
+    RunReport(History& history, ProgressReport& progress, RunWatch& watch, const Start& start)
+        : history_(history), progress_(progress), watch_(watch), start_(start) {}
     void first_step() override {
         history_.start(start_.loaded.checksum, start_.threads, 1e3 * seconds_since_start());
     }
@@ -54,11 +56,13 @@ class RunReport final : public TrainingObserver {
     void epoch(const EpochResult& result) override {
         history_.epoch(result);
         progress_.epoch(result);
+        watch_.update();
     }
 
   private:
     History& history_;
     ProgressReport& progress_;
+    RunWatch& watch_;
     const Start& start_;
 };
 
@@ -92,13 +96,23 @@ int train_command(const Options& options) {
     const RunFolder folder(options.output, start.loaded, options.force);
     History history(folder.history(), plan);
     ProgressReport progress(choose_progress(options.progress), choose_color(options.color), plan);
-    RunReport report(history, progress, start);
+    RunWatch watch(folder.path(), session.executor(),
+                   {options.tensorboard || options.histograms_every > 0, options.histograms_every},
+                   0);
+    RunReport report(history, progress, watch, start);
+    std::optional<Trace> trace;
+    if (!options.trace.empty()) trace.emplace(session.executor());
     progress.say(fmt::format("{}: {} samples, {} {}, {} {}; writing {}", plan.name,
                              plan.dataset.train_samples, plan.training.epochs,
                              plan.training.epochs == 1 ? "epoch" : "epochs", start.threads,
                              start.threads == 1 ? "thread" : "threads", folder.path()));
     try {
         const TrainingResult result = train(session, report);
+        if (trace) {
+            write_file(options.trace, trace->json());
+            write_file(folder.path() + "/operator_times.txt", trace->table());
+            trace.reset();
+        }
         // Someone may have removed it since; hours of training are not lost to that.
         create_folders(folder.path());
         save_weights(session.executor(), folder.weights(), start.loaded.checksum);
@@ -107,6 +121,7 @@ int train_command(const Options& options) {
         if (stop_requested() != 0) return interrupted(result, folder, history, progress);
         require_number(test);
         history.evaluate(test);
+        watch.update();
         history.close();
         const std::vector<std::string> names = measure_names(plan);
         progress.say(fmt::format("test: {}", measures_text(names, test)));

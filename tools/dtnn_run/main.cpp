@@ -45,7 +45,7 @@ std::vector<std::string> with_word(int argc, char** argv) {
     if (words.empty()) return words;
     const std::string& first = words.front();
     for (const char* known :
-         {"train", "evaluate", "bench", "--help", "-h", "--version", "--help-all"}) {
+         {"train", "evaluate", "bench", "report", "--help", "-h", "--version", "--help-all"}) {
         if (first == known) return words;
     }
     words.insert(words.begin(), "train");
@@ -70,6 +70,16 @@ int run(int argc, char** argv, Options& options) {
         ->check(CLI::IsMember({"auto", "bar", "plain", "none"}))
         ->capture_default_str();
 
+    train.add_flag("--tensorboard", options.tensorboard,
+                   "also write event files for TensorBoard, to the run's tensorboard/");
+    train
+        .add_option("--histograms", options.histograms_every,
+                    "histograms of all parameters every so many epochs; implies --tensorboard")
+        ->check(CLI::Range(1, 1'000'000));
+    train.add_option("--trace", options.trace,
+                     "write the times of the steps to this file, for Perfetto and Chrome, and a "
+                     "table by operator to the run's operator_times.txt");
+
     CLI::App& evaluate = *app.add_subcommand("evaluate", "loss and metrics on the test split");
     add_plan(evaluate, options);
     add_format(evaluate, options);
@@ -85,6 +95,15 @@ int run(int argc, char** argv, Options& options) {
     bench.add_flag("--synthetic-data", options.synthetic_data,
                    "made-up samples instead of the dataset");
 
+    CLI::App& page = *app.add_subcommand("report", "write a page about a run, for a browser");
+    page.add_option("RUN", options.plan, "the folder of a run")->required();
+    page.add_option("-o,--output", options.output,
+                    "the page's file, - for standard output; report.html in the run's folder when "
+                    "not given");
+    page.add_option("--color", options.color, "colours on stderr")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->capture_default_str();
+
     try {
         std::vector<std::string> words = with_word(argc, argv);
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
@@ -93,6 +112,7 @@ int run(int argc, char** argv, Options& options) {
     }
     if (train.parsed()) return dtnn::train_command(options);
     if (evaluate.parsed()) return dtnn::evaluate_command(options);
+    if (page.parsed()) return dtnn::report_command(options);
     return dtnn::bench_command(options);
 }
 

@@ -80,7 +80,7 @@ TEST_CASE("without a name runs get dated folders of their own") {
 TEST_CASE("history has a line of JSON per event, in the stable form") {
     const TemporaryFolder folder;
     History history(folder / "history.jsonl", hand_made_plan());
-    history.start("xxh3:12", 2, 34.5);
+    history.start("xxh3:12", 2, 34.5, "xxh3:ab");
     EpochResult epoch;
     epoch.epoch = 1;
     epoch.step = 6;
@@ -102,6 +102,8 @@ TEST_CASE("history has a line of JSON per event, in the stable form") {
     REQUIRE(events.size() == 6);
     CHECK(events[0]["event"] == "start");
     CHECK(events[0]["first_step_milliseconds"] == 34.5);
+    CHECK(events[0]["dataset"] == "xxh3:ab");
+    CHECK(events[0]["machine"]["processors"] >= 1);
     CHECK(events[1]["event"] == "epoch");
     CHECK(events[1]["train"] == nlohmann::json{{"loss", 0.1}, {"categorical_accuracy", 0.875}});
     CHECK(events[1]["validation"].is_null());

@@ -1,0 +1,35 @@
+#pragma once
+/// Curves as SVG, to stand in a page: axes with round ticks, a legend, the values on hovering. No
+/// script.
+
+#include <string>
+#include <vector>
+
+namespace dtnn::runtime {
+
+struct Curve {
+    std::string name;
+    std::string style;  ///< the class of its lines and points in the page's style sheet
+    std::vector<double> x;
+    std::vector<double> y;  ///< as many; what is no number leaves a gap
+};
+
+struct LineChart {
+    std::string title;
+    std::string x_label;
+    std::vector<Curve> curves;
+    bool from_zero = false;  ///< the y axis begins at zero
+};
+
+/// Empty when there is no number to show.
+std::string svg_of(const LineChart& chart);
+
+/// Round numbers, about `wanted` of them, that cover [least, most]; the first is at most `least`,
+/// the last at least `most`.
+std::vector<double> round_ticks(double least, double most, int wanted);
+
+/// The text with `&`, `<`, `>` and quotes as HTML and XML have them. Control characters become
+/// spaces.
+std::string escaped(const std::string& text);
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,165 @@
+#include "runtime/report/run_history.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "runtime/base/files.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Measures measures_of(const Json& object) {
+    Measures measures;
+    if (!object.is_object()) return measures;
+    for (const auto& [name, value] : object.items()) {
+        if (value.is_number())
+            measures.numbers[name] = value.get<double>();
+        else if (!value.is_null())
+            measures.others[name] = value.dump();
+    }
+    return measures;
+}
+
+void flatten(const Json& value, const std::string& name, std::map<std::string, std::string>& into) {
+    if (!value.is_object()) {
+        into[name] = value.is_string() ? value.get<std::string>() : value.dump();
+        return;
+    }
+    for (const auto& [key, inner] : value.items())
+        flatten(inner, name.empty() ? key : name + "." + key, into);
+}
+
+class Reader {
+  public:
+    explicit Reader(RunHistory& history) : history_(history) {}
+
+    void event(const Json& line) {
+        const auto kind = line.at("event").get<std::string>();
+        if (kind == "start" || kind == "resume") {
+            if (kind == "resume" || !history_.start.empty()) ++history_.resumed;
+            flatten(line, "", history_.start);
+            history_.ending.clear();
+        } else if (kind == "epoch") {
+            epoch(line);
+        } else if (kind == "evaluate") {
+            history_.test = measures_of(line.at("test"));
+            history_.test_samples = line.at("samples").get<std::int64_t>();
+            history_.ending = "finished";
+        } else if (kind == "interrupted") {
+            history_.ending = kind;
+        } else if (kind == "failed") {
+            history_.ending = kind;
+            history_.error = line.at("error").get<std::string>();
+        }
+        // Other events are of later versions; what is known is shown.
+    }
+
+  private:
+    void epoch(const Json& line) {
+        EpochRecord record;
+        record.epoch = line.at("epoch").get<std::int64_t>();
+        record.step = line.at("step").get<std::int64_t>();
+        record.learning_rate = line.at("learning_rate").get<double>();
+        record.train = measures_of(line.at("train"));
+        record.validation = measures_of(line.at("validation"));
+        record.samples_per_second = line.at("samples_per_second").get<double>();
+        record.seconds = line.at("seconds").get<double>();
+        if (history_.names.empty()) {
+            for (const auto& [name, value] : line.at("train").items())
+                history_.names.push_back(name);
+        }
+        // An epoch that is told again, after a resume, replaces what was told of it and later ones.
+        std::erase_if(history_.epochs,
+                      [&](const EpochRecord& old) { return old.epoch >= record.epoch; });
+        history_.epochs.push_back(std::move(record));
+    }
+
+    RunHistory& history_;
+};
+
+std::string number_text(const Measures& measures, const std::string& name) {
+    const auto found = measures.numbers.find(name);
+    return found == measures.numbers.end() ? "" : fmt::format("{}", found->second);
+}
+
+/// In quotes where a comma, a quote or a line end asks for it.
+std::string cell(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) {
+        if (c == '"') quoted += '"';
+        quoted += c;
+    }
+    return quoted + "\"";
+}
+
+}  // namespace
+
+RunHistory parse_history(const std::string& text, const std::string& path) {
+    RunHistory history;
+    Reader reader(history);
+    std::string_view rest = text;
+    for (int number = 1; !rest.empty(); ++number) {
+        const std::size_t end = rest.find('\n');
+        const std::string_view line = rest.substr(0, end);
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+        if (line.empty()) continue;
+        try {
+            reader.event(Json::parse(line));
+        } catch (const Json::exception& failure) {
+            if (end == std::string_view::npos) {
+                history.cut_off = true;
+                break;
+            }
+            throw RunError(
+                Exit::failed,
+                fmt::format("{}:{} is no event of a history: {}", path, number, failure.what()),
+                "the file was changed after the run wrote it; restore it");
+        }
+    }
+    return history;
+}
+
+RunHistory read_history(const std::string& path) {
+    return parse_history(read_file(path), path);
+}
+
+std::string history_csv(const RunHistory& history) {
+    // Measures that are a number in some epoch.
+    std::vector<std::string> names;
+    bool validation = false;
+    for (const std::string& name : history.names) {
+        const bool is_number = std::any_of(
+            history.epochs.begin(), history.epochs.end(),
+            [&](const EpochRecord& record) { return record.train.numbers.contains(name); });
+        if (is_number) names.push_back(name);
+    }
+    for (const EpochRecord& record : history.epochs)
+        validation = validation || !record.validation.empty();
+    std::string text = "epoch,step,learning_rate";
+    for (const std::string& name : names)
+        text += "," + cell("train." + name);
+    if (validation) {
+        for (const std::string& name : names)
+            text += "," + cell("validation." + name);
+    }
+    text += ",samples_per_second,seconds\n";
+    for (const EpochRecord& record : history.epochs) {
+        text += fmt::format("{},{},{}", record.epoch, record.step, record.learning_rate);
+        for (const std::string& name : names)
+            text += "," + number_text(record.train, name);
+        if (validation) {
+            for (const std::string& name : names)
+                text += "," + number_text(record.validation, name);
+        }
+        text += fmt::format(",{},{}\n", record.samples_per_second, record.seconds);
+    }
+    return text;
+}
+
+}  // namespace dtnn::runtime

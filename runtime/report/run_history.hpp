@@ -1,0 +1,50 @@
+#pragma once
+/// A history.jsonl read back: what reports and tables are made of. The forms of the lines are in
+/// history.hpp.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dtnn::runtime {
+
+/// Measures by name: numbers here, lists and matrices as JSON text in `others`.
+struct Measures {
+    std::map<std::string, double> numbers;
+    std::map<std::string, std::string> others;
+    bool empty() const { return numbers.empty() && others.empty(); }
+};
+
+struct EpochRecord {
+    std::int64_t epoch = 0;
+    std::int64_t step = 0;
+    double learning_rate = 0;
+    Measures train;
+    Measures validation;  ///< empty: there was none
+    double samples_per_second = 0;
+    double seconds = 0;
+};
+
+struct RunHistory {
+    std::map<std::string, std::string> start;  ///< of the last start event; nested names with dots
+    std::vector<std::string> names;            ///< of measures, in the order of the first epoch
+    std::vector<EpochRecord> epochs;
+    Measures test;
+    std::int64_t test_samples = 0;
+    int resumed = 0;       ///< how often
+    std::string ending;    ///< "finished", "interrupted", "failed"; empty: running, or killed
+    std::string error;     ///< of a failed run
+    bool cut_off = false;  ///< the last line is not whole, as a killed run may leave it
+};
+
+/// A line that is no event is a RunError with its number; a last line without its end is not.
+RunHistory read_history(const std::string& path);
+RunHistory parse_history(const std::string& text, const std::string& path);
+
+/// A line for every epoch: epoch, step, learning_rate, train.NAME ..., validation.NAME ...,
+/// samples_per_second, seconds; what is not a number is left out, what is missing is empty.
+/// (RFC 4180 with bare line feeds.)
+std::string history_csv(const RunHistory& history);
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,75 @@
+#include "runtime/report/run_watch.hpp"
+
+#include <vector>
+
+#include "runtime/base/files.hpp"
+#include "runtime/report/run_history.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+void add(Scalars& scalars, const std::string& prefix, const Measures& measures) {
+    for (const auto& [name, value] : measures.numbers)
+        scalars.emplace_back(prefix + name, value);
+}
+
+}  // namespace
+
+RunWatch::RunWatch(const std::string& folder, const Executor& executor, const WatchRequest& request,
+                   std::int64_t first_step)
+    : folder_(folder), executor_(executor), request_(request) {
+    if (!request_.tensorboard) return;
+    board_ = std::make_unique<TensorBoard>(folder_ + "/tensorboard", first_step);
+    board_->graph(executor_.plan());
+    if (first_step == 0) histograms(0);
+    // What is there already was told before the run was stopped.
+    if (first_step > 0) {
+        const RunHistory history = read_history(folder_ + "/history.jsonl");
+        if (!history.epochs.empty()) epochs_told_ = history.epochs.back().epoch;
+    }
+}
+
+void RunWatch::update() {
+    const RunHistory history = read_history(folder_ + "/history.jsonl");
+    write_file(folder_ + "/history.csv", history_csv(history));
+    if (!board_) return;
+    for (const EpochRecord& epoch : history.epochs) {
+        if (epoch.epoch <= epochs_told_) continue;
+        epochs_told_ = epoch.epoch;
+        Scalars scalars = {{"learning_rate", epoch.learning_rate},
+                           {"samples_per_second", epoch.samples_per_second}};
+        add(scalars, "train/", epoch.train);
+        add(scalars, "validation/", epoch.validation);
+        board_->scalars(epoch.step, scalars);
+        histograms(epoch.epoch);
+    }
+    if (history.test.empty() || test_told_) return;
+    test_told_ = true;
+    Scalars scalars;
+    add(scalars, "test/", history.test);
+    board_->scalars(history.epochs.empty() ? 0 : history.epochs.back().step, scalars);
+}
+
+void RunWatch::histograms(std::int64_t epoch) {
+    if (request_.histograms_every <= 0 || epoch % request_.histograms_every != 0) return;
+    const plan::Plan& plan = executor_.plan();
+    std::vector<double> values;
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+        const plan::Parameter& parameter = plan.parameters[i];
+        if (parameter.optimizer_state) continue;
+        const auto count = std::size_t(plan::element_count(parameter.dims));
+        // The order of the elements does not matter.
+        if (parameter.dtype == plan::DType::f32) {
+            const auto* first = reinterpret_cast<const float*>(executor_.parameter(i));
+            values.assign(first, first + count);
+        } else if (parameter.dtype == plan::DType::f64) {
+            const auto* first = reinterpret_cast<const double*>(executor_.parameter(i));
+            values.assign(first, first + count);
+        } else {
+            continue;
+        }
+        board_->histogram(epoch, parameter.name, values);
+    }
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,121 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "runtime/report/history.hpp"
+#include "runtime/report/html_report.hpp"
+#include "runtime/report/line_chart.hpp"
+#include "runtime/report/run_history.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/hand_made_plan.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+const char* const kHistory =
+    R"({"event": "start", "name": "n", "threads": 2, "machine": {"host": "node07"}}
+{"event": "epoch", "epoch": 1, "step": 6, "learning_rate": 0.1, "train": {"loss": 1.5, "f1": [0.5, 0.25]}, "validation": null, "samples_per_second": 100.0, "seconds": 2.0}
+{"event": "epoch", "epoch": 2, "step": 12, "learning_rate": 0.05, "train": {"loss": 1.0, "f1": [0.5, 1.0]}, "validation": {"loss": 1.25}, "samples_per_second": 110.0, "seconds": 2.0}
+{"event": "resume", "epoch": 1, "step": 6}
+{"event": "epoch", "epoch": 2, "step": 12, "learning_rate": 0.05, "train": {"loss": 0.75, "f1": [0.5, 1.0]}, "validation": {"loss": 1.125}, "samples_per_second": 110.0, "seconds": 2.0}
+{"event": "evaluate", "test": {"loss": 0.5, "confusion_matrix": [[8, 2], [0, 10]]}, "samples": 20}
+)";
+
+/// Every element that is opened is closed, in order; what has no end is left out.
+bool well_nested(const std::string& html) {
+    std::vector<std::string> open;
+    for (std::size_t at = 0; (at = html.find('<', at)) != std::string::npos;) {
+        const std::size_t end = html.find('>', at);
+        if (end == std::string::npos) return false;
+        const std::string tag = html.substr(at + 1, end - at - 1);
+        at = end;
+        const std::string name =
+            tag.substr(tag[0] == '/', tag.find_first_of(" />", 1) - (tag[0] == '/'));
+        if (tag[0] == '!' || tag.back() == '/' || name == "meta") continue;
+        if (tag[0] != '/') {
+            open.push_back(name);
+        } else {
+            if (open.empty() || open.back() != name) return false;
+            open.pop_back();
+        }
+    }
+    return open.empty();
+}
+
+}  // namespace
+
+TEST_CASE("a history comes back, and what was told again counts once") {
+    const RunHistory history = parse_history(kHistory, "history.jsonl");
+    REQUIRE(history.epochs.size() == 2);
+    CHECK(history.epochs[0].validation.empty());
+    CHECK(history.epochs[1].train.numbers.at("loss") == 0.75);
+    CHECK(history.epochs[1].train.others.at("f1") == "[0.5,1.0]");
+    CHECK(history.start.at("machine.host") == "node07");
+    CHECK(history.resumed == 1);
+    CHECK(history.ending == "finished");
+    CHECK(history.test_samples == 20);
+    CHECK(history_csv(history) ==
+          "epoch,step,learning_rate,train.loss,validation.loss,samples_per_second,seconds\n"
+          "1,6,0.1,1.5,,100,2\n"
+          "2,12,0.05,0.75,1.125,110,2\n");
+}
+
+TEST_CASE("a killed run's last line may be cut off, no other") {
+    const std::string text(kHistory);
+    const RunHistory history = parse_history(text.substr(0, text.size() - 20), "h");
+    CHECK(history.cut_off);
+    CHECK(history.epochs.size() == 2);
+    CHECK(history.ending.empty());
+    expect_error(Exit::failed, {"run/history.jsonl:2", "restore"}, [&] {
+        parse_history("{\"event\": \"start\"}\n{\"event\": \"epo\n{}\n", "run/history.jsonl");
+    });
+}
+
+TEST_CASE("ticks are round and cover the values") {
+    CHECK(round_ticks(0, 1, 5) == std::vector<double>{0, 0.25, 0.5, 0.75, 1});
+    for (const auto& [least, most] : {std::pair{0.013, 2.31},
+                                      {-5.0, -4.9},
+                                      {1e-9, 3e-9},
+                                      {3.0, 3.0},
+                                      {0.0, 0.0},
+                                      {1e6, 1.1e6}}) {
+        const std::vector<double> ticks = round_ticks(least, most, 5);
+        CHECK(ticks.size() >= 2);
+        CHECK(ticks.size() <= 12);
+        CHECK(ticks.front() <= least + 1e-12);
+        CHECK(ticks.back() >= most - 1e-12);
+        CHECK(std::is_sorted(ticks.begin(), ticks.end()));
+    }
+}
+
+TEST_CASE("the page is whole, and names cannot become markup") {
+    plan::Plan plan = hand_made_plan();
+    plan.name = "<script>alert('x')</script>";
+    plan.values = {{"training.epochs", "4", plan::OriginKind::command_line, {"--set a=<b>", 0, 0}}};
+    const RunHistory history = parse_history(kHistory, "history.jsonl");
+    const std::string page = html_report({&plan, &history, "runs/a&b", "operator  ms\nconv2d 3\n"});
+    CHECK(page.starts_with("<!DOCTYPE html>"));
+    CHECK(well_nested(page));
+    CHECK(page.find("<script") == std::string::npos);
+    CHECK(page.find("http") == std::string::npos);
+    CHECK(page.find("runs/a&amp;b") != std::string::npos);
+    CHECK(page.find("--set a=&lt;b&gt;") != std::string::npos);
+    CHECK(page.find("node07") != std::string::npos);
+    CHECK(page.find("Confusion matrix") != std::string::npos);
+    CHECK(page.find("conv2d 3") != std::string::npos);
+    // Two charts with curves (loss; the rate; throughput), the list f1 is no curve.
+    std::size_t charts = 0;
+    for (std::size_t at = 0; (at = page.find("<svg", at)) != std::string::npos; ++at)
+        ++charts;
+    CHECK(charts == 3);
+}
+
+TEST_CASE("a run that has told nothing yet has a page") {
+    const plan::Plan plan = hand_made_plan();
+    const RunHistory history;
+    const std::string page = html_report({&plan, &history, "run", ""});
+    CHECK(well_nested(page));
+    CHECK(page.find("not finished") != std::string::npos);
+}
+
+}  // namespace dtnn::runtime

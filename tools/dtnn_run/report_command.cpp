@@ -1,0 +1,40 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "plan/json.hpp"
+#include "runtime/base/files.hpp"
+#include "runtime/report/html_report.hpp"
+#include "runtime/report/run_history.hpp"
+#include "tools/dtnn_run/commands.hpp"
+
+namespace dtnn {
+
+using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
+
+int report_command(const Options& options) {
+    const std::string& folder = options.plan;
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored)) {
+        throw RunError(Exit::usage, fmt::format("{} is no folder of a run", folder),
+                       "name the folder that dtnn-run wrote: it has plan.json and history.jsonl");
+    }
+    const std::string plan_path = folder + "/plan.json";
+    const plan::ReadResult read = plan::read_plan(read_file(plan_path));
+    if (!read.plan) throw RunError(Exit::mismatch, fmt::format("{}: {}", plan_path, read.error));
+    const RunHistory history = read_history(folder + "/history.jsonl");
+    const std::string times = folder + "/operator_times.txt";
+    const std::string table =
+        std::filesystem::exists(times, ignored) ? read_file(times) : std::string();
+    const std::string page = html_report({&*read.plan, &history, folder, table});
+    if (options.output == "-") {
+        print_out(page);
+        return int(Exit::done);
+    }
+    const std::string path = options.output.empty() ? folder + "/report.html" : options.output;
+    write_file(path, page);
+    print_out(path + "\n");
+    return int(Exit::done);
+}
+
+}  // namespace dtnn
