@@ -87,9 +87,11 @@ IdxFile parse_idx(std::string bytes, const std::string& path,
             byte(at) << 24 | byte(at + 1) << 16 | byte(at + 2) << 8 | byte(at + 3);
         if (found == dims[axis]) continue;
         if (axis == 0) {
-            throw bad(path, fmt::format("it has {} samples; the plan expects {}", found, dims[0]),
-                      "compile the job with dataset.train_samples and dataset.test_samples as in "
-                      "the files");
+            throw RunError(
+                Exit::mismatch,
+                fmt::format("{}: it has {} samples; the plan expects {}", path, found, dims[0]),
+                "compile the job with dataset.train_samples and dataset.test_samples as in the "
+                "files");
         }
         throw bad(path,
                   fmt::format("its samples have {} {}; the plan expects {}", found,

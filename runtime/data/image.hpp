@@ -1,0 +1,36 @@
+#pragma once
+/// Decoding JPEG (libjpeg-turbo) and PNG (libpng). The format is told by the content, never by the
+/// name. Orientation and colour profiles (EXIF, ICC, gamma) are ignored: pixels come as stored.
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "runtime/data/sample_source.hpp"
+
+namespace dtnn::runtime {
+
+struct ImageLimits {
+    std::int64_t channels = 3;  ///< 1 or 3
+    /// Height times width; larger images are refused before anything is allocated for them.
+    std::int64_t most_pixels = std::int64_t{1} << 24;
+};
+
+/// Sets shape and pixels, value / 255, or / 65535 of 16-bit PNG. Gray becomes three equal channels;
+/// colours become gray by ITU-R 601-2 luma, 0.299 R + 0.587 G + 0.114 B; palettes become colours;
+/// transparency is dropped; CMYK becomes (1-C)(1-K), (1-M)(1-K), (1-Y)(1-K). Anything wrong,
+/// decoders' warnings and missing data included, is a RunError that names `name`, fact and remedy.
+void decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
+                  const ImageLimits& limits, Sample& sample);
+
+struct ImageHeader {
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+};
+
+/// Height and width as the file's beginning says, and the same errors for what is neither JPEG nor
+/// PNG, or too large. Does not see whether the rest of the file is sound.
+ImageHeader read_image_header(std::span<const std::uint8_t> bytes, const std::string& name,
+                              const ImageLimits& limits);
+
+}  // namespace dtnn::runtime
