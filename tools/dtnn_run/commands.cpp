@@ -91,6 +91,9 @@ int train_command(const Options& options) {
     const Start start(options);
     const plan::Plan& plan = start.loaded.plan;
     // Data and memory come first: a run that cannot begin leaves no folder behind.
+    // A file that cannot be written is better known now; until the run's end it is a trace of
+    // nothing.
+    if (!options.trace.empty()) write_file(options.trace, "{\"traceEvents\": []}\n");
     Session session(plan, start.threads, open_source(plan.dataset));
     if (!options.weights.empty()) load_weights(session.executor(), options.weights);
     const RunFolder folder(options.output, start.loaded, options.force);
