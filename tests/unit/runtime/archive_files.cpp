@@ -86,4 +86,13 @@ std::string zip(const Members& members, bool deflate_them) {
            little(count, 2) + little(directory.size(), 4) + little(text.size(), 4) + little(0, 2);
 }
 
+std::string npy(const std::string& descr, const std::string& shape, const std::string& data,
+                bool fortran) {
+    std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", descr,
+                                     fortran ? "True" : "False", shape);
+    header.resize((header.size() + 11 + 63) / 64 * 64 - 11, ' ');
+    header += '\n';
+    return "\x93NUMPY" + std::string("\1\0", 2) + little(header.size(), 2) + header + data;
+}
+
 }  // namespace dtnn::runtime

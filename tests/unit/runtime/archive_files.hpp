@@ -20,4 +20,14 @@ std::string tar(const Members& members);
 /// Stored, or deflated.
 std::string zip(const Members& members, bool deflated = false);
 
+/// A .npy file; `shape` as Python writes it: "(2, 3)".
+std::string npy(const std::string& descr, const std::string& shape, const std::string& data,
+                bool fortran = false);
+
+/// The bytes of numbers, one behind another.
+template <class Number>
+std::string bytes_of(const std::vector<Number>& numbers) {
+    return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Number)};
+}
+
 }  // namespace dtnn::runtime
