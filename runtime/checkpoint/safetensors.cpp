@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/base/checksum.hpp"
 #include "runtime/base/files.hpp"
 
 namespace dtnn::runtime {
@@ -131,8 +132,8 @@ const StoredTensor* Safetensors::find(const std::string& name) const {
     return found == tensors.end() ? nullptr : &*found;
 }
 
-void write_safetensors(const std::string& path, std::span<const StoredTensor> tensors,
-                       const std::map<std::string, std::string>& metadata) {
+std::string write_safetensors(const std::string& path, std::span<const StoredTensor> tensors,
+                              const std::map<std::string, std::string>& metadata) {
     Json header = Json::object();
     if (!metadata.empty()) header["__metadata__"] = metadata;
     std::size_t offset = 0;
@@ -152,6 +153,10 @@ void write_safetensors(const std::string& path, std::span<const StoredTensor> te
     for (const StoredTensor& tensor : tensors)
         parts.emplace_back(reinterpret_cast<const char*>(tensor.bytes.data()), tensor.bytes.size());
     write_file(path, parts);
+    Checksum checksum;
+    for (const std::string_view part : parts)
+        checksum.add(part);
+    return checksum.text();
 }
 
 Safetensors parse_safetensors(std::string content, const std::string& path) {

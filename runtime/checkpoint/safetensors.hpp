@@ -30,9 +30,10 @@ struct Safetensors {
     const StoredTensor* find(const std::string& name) const;
 };
 
-/// Writes aside, flushes, renames. The same bytes for the same tensors, in the order given.
-void write_safetensors(const std::string& path, std::span<const StoredTensor> tensors,
-                       const std::map<std::string, std::string>& metadata);
+/// Writes aside, flushes, renames. The same bytes for the same tensors, in the order given. Returns
+/// the file's checksum (checksum.hpp).
+std::string write_safetensors(const std::string& path, std::span<const StoredTensor> tensors,
+                              const std::map<std::string, std::string>& metadata);
 
 /// Reads and verifies: header length, names, types, shapes, offsets; the tensors cover the data
 /// exactly, without gap or overlap. Whatever is wrong is a RunError (exit 5) that names the file

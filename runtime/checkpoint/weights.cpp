@@ -3,40 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
-#include "runtime/base/arrangement.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/checkpoint/parameter_tensors.hpp"
 #include "runtime/checkpoint/safetensors.hpp"
 #include "runtime/exec/executor.hpp"
 
 namespace dtnn::runtime {
 namespace {
-
-std::size_t byte_count(const plan::Parameter& parameter) {
-    return std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype));
-}
-
-template <class T>
-void gather(const Arrangement& arrangement, const std::byte* physical, std::byte* logical) {
-    const T* from = reinterpret_cast<const T*>(physical);
-    arrangement.for_each(0, arrangement.elements(), [&](std::int64_t i, std::int64_t place) {
-        std::memcpy(logical + std::size_t(i) * sizeof(T), from + place, sizeof(T));
-    });
-}
-
-template <class T>
-void scatter(const Arrangement& arrangement, const std::byte* logical, std::byte* physical) {
-    T* to = reinterpret_cast<T*>(physical);
-    arrangement.for_each(0, arrangement.elements(), [&](std::int64_t i, std::int64_t place) {
-        std::memcpy(to + place, logical + std::size_t(i) * sizeof(T), sizeof(T));
-    });
-}
-
-std::string describe(plan::DType dtype, const plan::Dims& dims) {
-    return fmt::format("{} [{}]", plan::name_of(dtype), fmt::join(dims, ","));
-}
 
 std::vector<std::string> differences(const plan::Plan& plan, const Safetensors& file) {
     std::vector<std::string> found;
@@ -45,11 +20,11 @@ std::vector<std::string> differences(const plan::Plan& plan, const Safetensors& 
         const StoredTensor* tensor = file.find(parameter.name);
         if (tensor == nullptr) {
             found.push_back(fmt::format("{} {} is missing", parameter.name,
-                                        describe(parameter.dtype, parameter.dims)));
+                                        describe_tensor(parameter.dtype, parameter.dims)));
         } else if (tensor->dtype != parameter.dtype || tensor->dims != parameter.dims) {
             found.push_back(fmt::format("{} is {} in the file and {} in the plan", parameter.name,
-                                        describe(tensor->dtype, tensor->dims),
-                                        describe(parameter.dtype, parameter.dims)));
+                                        describe_tensor(tensor->dtype, tensor->dims),
+                                        describe_tensor(parameter.dtype, parameter.dims)));
         }
     }
     for (const StoredTensor& tensor : file.tensors) {
@@ -59,7 +34,7 @@ std::vector<std::string> differences(const plan::Plan& plan, const Safetensors& 
             });
         if (!known) {
             found.push_back(fmt::format("{} {} is not in the plan", tensor.name,
-                                        describe(tensor.dtype, tensor.dims)));
+                                        describe_tensor(tensor.dtype, tensor.dims)));
         }
     }
     return found;
@@ -69,23 +44,18 @@ std::vector<std::string> differences(const plan::Plan& plan, const Safetensors& 
 
 void save_weights(const Executor& executor, const std::string& path, const std::string& checksum) {
     const plan::Plan& plan = executor.plan();
-    std::vector<StoredTensor> tensors;
-    std::vector<std::vector<std::byte>> storage;
-    storage.reserve(plan.parameters.size());
+    ParameterTensors tensors;
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
-        const plan::Parameter& parameter = plan.parameters[i];
-        if (parameter.optimizer_state) continue;
-        const Arrangement arrangement(parameter.physical_dims, parameter.order);
-        std::vector<std::byte>& bytes = storage.emplace_back(byte_count(parameter));
-        if (parameter.dtype == plan::DType::f32) {
-            gather<float>(arrangement, executor.parameter(i), bytes.data());
-        } else {
-            gather<double>(arrangement, executor.parameter(i), bytes.data());
-        }
-        tensors.push_back({parameter.name, parameter.dtype, parameter.dims, bytes});
+        if (!plan.parameters[i].optimizer_state) tensors.add(executor, i, plan.parameters[i].name);
     }
-    write_safetensors(path, tensors,
+    write_safetensors(path, tensors.all(),
                       {{"format", "dtnn"}, {"model", plan.model}, {"plan", checksum}});
+}
+
+void save_evaluated_weights(const Executor& executor, const std::string& path,
+                            const std::string& checksum) {
+    write_safetensors(path, evaluated_tensors(executor).all(),
+                      {{"format", "dtnn"}, {"model", executor.plan().model}, {"plan", checksum}});
 }
 
 void load_weights(const Executor& executor, const std::string& path) {
@@ -106,14 +76,9 @@ void load_weights(const Executor& executor, const std::string& path) {
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         const plan::Parameter& parameter = plan.parameters[i];
         if (parameter.optimizer_state) continue;
-        const Arrangement arrangement(parameter.physical_dims, parameter.order);
-        const std::byte* bytes = file.find(parameter.name)->bytes.data();
-        if (parameter.dtype == plan::DType::f32) {
-            scatter<float>(arrangement, bytes, executor.parameter(i));
-        } else {
-            scatter<double>(arrangement, bytes, executor.parameter(i));
-        }
+        set_parameter(executor, i, file.find(parameter.name)->bytes);
     }
+    begin_averages(executor);
 }
 
 }  // namespace dtnn::runtime

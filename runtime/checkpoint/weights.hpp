@@ -11,8 +11,13 @@ class Executor;
 /// `checksum` (of the plan) goes into the file's metadata.
 void save_weights(const Executor& executor, const std::string& path, const std::string& checksum);
 
-/// A tensor that is missing, too much, or of another type or shape is a RunError (exit 5) that
-/// lists the differences; nothing has been changed then.
+/// The same names, with the moving averages in place of the weights that have one: what evaluation
+/// and prediction read.
+void save_evaluated_weights(const Executor& executor, const std::string& path,
+                            const std::string& checksum);
+
+/// Moving averages begin as the weights. A tensor that is missing, too much, or of another type or
+/// shape is a RunError (exit 5) that lists the differences; nothing has been changed then.
 void load_weights(const Executor& executor, const std::string& path);
 
 }  // namespace dtnn::runtime
