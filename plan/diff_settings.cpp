@@ -38,12 +38,14 @@ Settings own_fields(const Plan& plan) {
     add("training.seed", t.seed);
     add("training.shuffle", t.shuffle);
     add("training.validation_split", t.validation_split);
+    add("training.accumulation", t.accumulation);
     add("training.loss", t.loss);
     std::vector<std::string> metrics;
     for (const Metric& metric : t.metrics)
-        metrics.push_back(metric.name);
+        metrics.push_back(metric.type);
     add("training.metrics", metrics);
     add("training.dtype", std::string(name_of(plan.target.dtype)));
+    add("training.optimizer", t.optimizer);
     const std::string optimizer = "training.optimizer." + t.optimizer + ".";
     add(optimizer + "learning_rate", t.learning_rate);
     for (const auto& [name, value] : t.optimizer_attributes)
@@ -54,12 +56,55 @@ Settings own_fields(const Plan& plan) {
     return settings;
 }
 
-// "training.optimizer.sgd." of any of its fields; empty for other paths.
-std::string optimizer_of(const std::string& path) {
-    constexpr std::string_view kPrefix = "training.optimizer.";
-    if (!path.starts_with(kPrefix)) return "";
-    std::size_t dot = path.find('.', kPrefix.size());
-    return dot == std::string::npos ? "" : path.substr(kPrefix.size(), dot - kPrefix.size());
+// The fields whose members have fields of their own. The value under such a path is a member's name
+// or the list of their names (of groups: of their patterns), and the members' fields are below it.
+constexpr const char* kChosen[] = {"training.optimizer",   "training.loss",   "training.metrics",
+                                   "training.schedules",   "training.groups", "dataset.transforms",
+                                   "dataset.augmentations"};
+
+bool is_below(const std::string& path, const std::string& owner) {
+    return path.size() > owner.size() && path.starts_with(owner) &&
+           (path[owner.size()] == '.' || path[owner.size()] == '[');
+}
+
+// Of a member, or of the members of a list, as one value: a name, or name and fields.
+std::string member_value(const Settings& settings, const std::string& owner,
+                         const std::string& value) {
+    // "schedules[1].cosine.epochs": by what is between the owner and the field.
+    std::map<std::string, std::string> fields;
+    for (auto item = settings.upper_bound(owner); item != settings.end(); ++item) {
+        if (!item->first.starts_with(owner)) break;
+        if (!is_below(item->first, owner)) continue;
+        const std::string rest = item->first.substr(owner.size());
+        const std::size_t dot = rest.rfind('.');
+        std::string& list = fields[rest.substr(0, std::min(rest.find(']'), dot))];
+        list += (list.empty() ? "" : ", ") + json_text(rest.substr(dot + 1)) + ": " +
+                item->second.value;
+    }
+    auto member = [&](const std::string& name, const std::string& key) {
+        auto found = fields.find(key);
+        if (found == fields.end()) return name;
+        return "{" + json_text("type") + ": " + name + ", " + json_text("fields") + ": {" +
+               found->second + "}}";
+    };
+    if (!value.starts_with("["))
+        return fields.empty() ? value : member(value, fields.begin()->first);
+    // The names are JSON texts, in which a bracket or a comma may stand.
+    std::string text;
+    std::size_t index = 0;
+    for (std::size_t at = 1; at < value.size();) {
+        if (value[at] != '"') {
+            ++at;
+            continue;
+        }
+        std::size_t end = at + 1;
+        while (end < value.size() && value[end] != '"')
+            end += value[end] == '\\' ? 2 : 1;
+        text += (text.empty() ? "" : ", ") +
+                member(value.substr(at, end + 1 - at), "[" + std::to_string(index++));
+        at = end + 1;
+    }
+    return "[" + text + "]";
 }
 
 // A model's parameters are kept as they were written: 1e-2 is 0.01.
@@ -78,7 +123,7 @@ class SettingComparison {
     SettingComparison(const Plan& a, const Plan& b)
         : a_(a), b_(b), before_(resolved(a)), after_(resolved(b)) {
         fill(own_fields(a), before_, own_fields(b), after_);
-        fold_optimizer();
+        fold_members();
     }
 
     std::vector<Change> run() {
@@ -94,45 +139,33 @@ class SettingComparison {
   private:
     // A field counts where neither plan's specs say it.
     static void fill(const Settings& own_a, Settings& a, const Settings& own_b, Settings& b) {
-        std::set<std::string> optimizers;
-        for (const Settings* settings : {&a, &b})
-            for (const auto& [path, setting] : *settings)
-                if (!optimizer_of(path).empty()) optimizers.insert("known");
         std::set<std::string> missing;
         for (const Settings* own : {&own_a, &own_b})
             for (const auto& [path, setting] : *own)
-                if (!a.contains(path) && !b.contains(path) &&
-                    (optimizers.empty() || optimizer_of(path).empty()))
-                    missing.insert(path);
+                if (!a.contains(path) && !b.contains(path)) missing.insert(path);
         for (const std::string& path : missing) {
             if (auto found = own_a.find(path); found != own_a.end()) a.insert(*found);
             if (auto found = own_b.find(path); found != own_b.end()) b.insert(*found);
         }
     }
 
-    // Another optimizer is one fact, with its fields: those of the two are not comparable.
-    void fold_optimizer() {
-        auto name = [](const Settings& settings) {
-            for (const auto& [path, setting] : settings)
-                if (std::string optimizer = optimizer_of(path); !optimizer.empty())
-                    return optimizer;
-            return std::string();
-        };
-        if (name(before_) == name(after_)) return;
-        for (Settings* settings : {&before_, &after_}) {
-            std::string optimizer = name(*settings), fields;
-            const std::string prefix = "training.optimizer." + optimizer + ".";
-            std::erase_if(*settings, [&](const auto& item) {
-                if (!item.first.starts_with(prefix)) return false;
-                fields += (fields.empty() ? "" : ", ") +
-                          json_text(item.first.substr(prefix.size())) + ": " + item.second.value;
-                return true;
-            });
-            if (!optimizer.empty())
-                (*settings)["training.optimizer"] = {
-                    "{" + json_text("type") + ": " + json_text(optimizer) + ", " +
-                        json_text("fields") + ": {" + fields + "}}",
-                    true};
+    // Another member, or another list of members, is one fact, with its fields: those of different
+    // ones are not comparable. Where the same stand at the same places, their fields are compared.
+    void fold_members() {
+        for (const std::string owner : kChosen) {
+            auto s = before_.find(owner), t = after_.find(owner);
+            if (s == before_.end() || t == after_.end()) continue;
+            const bool folded = s->second.value != t->second.value;
+            for (Settings* settings : {&before_, &after_}) {
+                auto own = settings->find(owner);
+                if (folded) {
+                    own->second.value = member_value(*settings, owner, own->second.value);
+                    std::erase_if(*settings,
+                                  [&](const auto& item) { return is_below(item.first, owner); });
+                } else {
+                    settings->erase(own);
+                }
+            }
         }
     }
 
@@ -194,6 +227,9 @@ class SettingComparison {
         field("device", s.device, t.device);
         field("isa", s.isa, t.isa);
         if (Change* change = field("threads", s.threads, t.threads); change && is_set("threads"))
+            change->chosen = false;
+        if (Change* change = field("data_workers", s.data_workers, t.data_workers);
+            change && is_set("data_workers"))
             change->chosen = false;
         field("ranks", s.ranks, t.ranks);
     }

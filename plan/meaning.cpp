@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace dtnn::plan {
 
 namespace {
@@ -17,6 +19,30 @@ bool take_prefix(std::string_view& path, std::string_view prefix) {
     if (!path.starts_with(prefix)) return false;
     path.remove_prefix(prefix.size());
     return true;
+}
+
+/// Fields that choose from a set, and the set's name in the labels' kinds.
+constexpr std::pair<std::string_view, std::string_view> kSets[] = {
+    {"training.optimizer", "optimizer"}, {"training.loss", "loss"},
+    {"training.metrics", "metric"},      {"training.schedules", "schedule"},
+    {"dataset.transforms", "transform"}, {"dataset.augmentations", "augmentation"},
+};
+
+/// Of "optimizer.adam.beta1", "schedules[0].cosine.epochs", "clip.norm", "parameters.depth": the
+/// label of the field inside; null when it has none of its own.
+const MeaningEntry* meaning_below(std::string_view kind, std::string_view path) {
+    const std::size_t dot = path.find('.');
+    if (dot == std::string_view::npos) return nullptr;
+    const std::string owner = fmt::format("{}.{}", kind, path.substr(0, path.find_first_of(".[")));
+    std::string_view rest = path.substr(dot + 1);
+    for (const auto& [field, set] : kSets) {
+        if (field != owner) continue;
+        const std::size_t inner = rest.find('.');
+        if (inner == std::string_view::npos) return nullptr;
+        return find_meaning(fmt::format("{}.{}", set, rest.substr(0, inner)),
+                            rest.substr(inner + 1));
+    }
+    return find_meaning(owner, rest);
 }
 
 template <class Entry>
@@ -50,12 +76,7 @@ const LayerMeaningEntry* find_layer_meaning(std::string_view type, std::string_v
 FieldMeaning meaning_of(std::string_view path) {
     std::string_view rest = path;
     std::string kind = "job";
-    if (take_prefix(rest, "training.optimizer.")) {
-        std::size_t dot = rest.find('.');
-        if (dot == std::string_view::npos) return found(find_meaning("training", "optimizer"));
-        kind = fmt::format("optimizer.{}", rest.substr(0, dot));
-        rest.remove_prefix(dot + 1);
-    } else if (take_prefix(rest, "model.input.")) {
+    if (take_prefix(rest, "model.input.")) {
         kind = "model.input";
     } else {
         for (const char* prefix : {"model.", "dataset.", "training.", "target.", "compiler."})
@@ -64,8 +85,9 @@ FieldMeaning meaning_of(std::string_view path) {
                 break;
             }
     }
-    // Below a field: "model.parameters.depth", "training.metrics[0]".
-    return found(find_meaning(kind, rest.substr(0, rest.find_first_of(".["))));
+    const MeaningEntry* field = find_meaning(kind, rest.substr(0, rest.find_first_of(".[")));
+    const MeaningEntry* below = meaning_below(kind, rest);
+    return found(below ? below : field);
 }
 
 FieldMeaning meaning_of_layer_field(std::string_view type, std::string_view field) {

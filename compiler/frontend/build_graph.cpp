@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/specs.hpp"
+#include "compiler/frontend/value_reader.hpp"
 #include "compiler/ir/graph.hpp"
 #include "compiler/ops/emit.hpp"
+#include "compiler/support/name_pattern.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -18,7 +23,8 @@ std::string sample_text(const Dims& dims) {
 /// Passes add inputs of these names, which the runtime fills by name, so the value of a layer that
 /// is called so steps aside. (`source` is there before every layer.)
 std::string value_name(const std::string& layer) {
-    const bool taken = layer == "labels" || layer == "learning_rate" || layer == "step";
+    const bool taken = layer == "labels" || layer == "targets" || layer == "learning_rate" ||
+                       layer == "step" || layer == "update" || layer == "batch_weight";
     return taken ? layer + ".dst" : layer;
 }
 
@@ -41,6 +47,7 @@ class GraphBuilder {
         graph_.outputs.push_back({"predictions", values_.back()});
         check_predictions(layers.back());
         if (!diagnostics_.has_errors()) check_loss(layers);
+        if (!diagnostics_.has_errors()) check_groups();
         return std::move(graph_);
     }
 
@@ -183,8 +190,9 @@ class GraphBuilder {
     /// model takes.
     void check_loss(const std::vector<LayerSpec>& layers) {
         const std::string& loss = job_.training.training.loss;
-        const bool likelihood = loss == "negative_log_likelihood";
-        if (job_.model_alone || (!likelihood && loss != "categorical_cross_entropy")) return;
+        const LossInput wanted = loss_input({loss, job_.training.training.loss_attributes});
+        if (job_.model_alone || wanted == LossInput::anything) return;
+        const bool likelihood = wanted == LossInput::log_probabilities;
         const LayerSpec* last = &layers.back();
         while (last->type == "flatten" && last->sources[0] >= 0)
             last = &layers[static_cast<std::size_t>(last->sources[0])];
@@ -203,6 +211,35 @@ class GraphBuilder {
         else
             error.help = likelihood ? "end the model with `- log_softmax`"
                                     : "end the model with `- softmax`";
+    }
+
+    /// A group whose pattern is misspelt would silently train otherwise than was meant.
+    void check_groups() {
+        const std::vector<plan::ParameterGroup>& groups = job_.training.training.groups;
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+            std::vector<std::string> names;
+            bool found = false;
+            for (const Parameter& parameter : graph_.parameters) {
+                if (!parameter.trainable) continue;
+                found = found || matches_pattern(parameter.name, groups[i].pattern);
+                names.push_back(parameter.name);
+            }
+            if (found) continue;
+            const auto span = job_.training.spans.find(fmt::format("groups[{}].parameters", i));
+            Diagnostic& error = diagnostics_.error(
+                Code::unmatched_pattern,
+                span == job_.training.spans.end() ? job_.training.span : span->second,
+                fmt::format("no parameter that is trained matches `{}`", groups[i].pattern));
+            error.help = suggest(groups[i].pattern, names, "");
+            constexpr std::size_t kShown = 4;
+            if (error.help.empty() && !names.empty())
+                error.help = fmt::format(
+                    "the parameters are called {}{}",
+                    fmt::join(names.begin(),
+                              names.begin() + static_cast<long>(std::min(kShown, names.size())),
+                              ", "),
+                    names.size() > kShown ? " and so on" : "");
+        }
     }
 
     const JobSpec& job_;

@@ -76,8 +76,8 @@ SourceNode merge(SourceNode base, SourceNode over, const FieldTable* table) {
         }
         SourceEntry* existing = &base.entries[known->second];
         const Field* field = table ? find_field(*table, entry.key) : nullptr;
-        const bool other_variant = field && !field->choices.empty() &&
-                                   field->type == FieldType::variant && entry.value.is_map() &&
+        const bool other_variant = field && field->type == FieldType::variant &&
+                                   field->components && entry.value.is_map() &&
                                    existing->value.is_map() && entry.value.entries.size() == 1 &&
                                    !existing->value.find(entry.value.entries[0].key);
         existing->key_span = entry.key_span;

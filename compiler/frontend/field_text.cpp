@@ -7,12 +7,20 @@
 
 namespace dtnn::compiler {
 
+namespace {
+
+bool is_list_of_names(const Field& field) {
+    return field.type == FieldType::text_list || field.type == FieldType::variant_list;
+}
+
+}  // namespace
+
 std::string values_text(const Field& field) {
     // The names of initializers are many, and have a page of their own.
     if (field.choices.empty() || field.type == FieldType::initializer)
         return std::string(describe(field.type));
     const std::string choices = fmt::format("{}", fmt::join(field.choices, " | "));
-    return field.type == FieldType::text_list ? "a list of " + choices : choices;
+    return is_list_of_names(field) ? "a list of " + choices : choices;
 }
 
 std::string default_text(const Field& field) {
@@ -57,7 +65,7 @@ std::string fields_markdown(const FieldTable& table, const std::string& initiali
         } else {
             for (const std::string_view choice : field.choices)
                 values += fmt::format("{}`{}`", values.empty() ? "" : ", ", choice);
-            if (field.type == FieldType::text_list) values = "a list of " + values;
+            if (is_list_of_names(field)) values = "a list of " + values;
         }
         const std::string fallback = default_text(field);
         text += fmt::format("| `{}` | {} | {} | {} | {} |\n", field.name, markdown_cell(values),

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/json_schema_model.hpp"
 #include "compiler/frontend/tables.hpp"
 
@@ -31,30 +32,8 @@ void require_unless_extended(Json& schema, const Json& then) {
     schema["else"] = then;
 }
 
-Json optimizer_schema(const Field& field) {
-    Json names = Json::array();
-    std::vector<Json> forms;
-    for (const std::string_view name : optimizer_names()) {
-        const std::string key(name);
-        names.push_back(key);
-        Json fields = table_schema(*optimizer_table(name), false);
-        fields["type"] = Json::array({"object", "null"});
-        fields["description"] = std::string(optimizer_doc(name));
-        forms.push_back({{"type", "object"},
-                         {"properties", {{key, fields}}},
-                         {"required", Json::array({key})},
-                         {"additionalProperties", false}});
-    }
-    forms.insert(forms.begin(), Json{{"enum", names}});
-    Json schema = {{"anyOf", forms}};
-    describe_in(schema, field);
-    return schema;
-}
-
 Json training_schema() {
     Json schema = kind_properties(training_table(), "training");
-    schema["properties"]["optimizer"] =
-        optimizer_schema(*find_field(training_table(), "optimizer"));
     const std::vector<std::string> required = required_fields(training_table());
     if (!required.empty()) require_unless_extended(schema, requirement(required));
     return schema;
@@ -64,22 +43,22 @@ Json training_schema() {
 // is extended) all fields may stand.
 Json dataset_schema(bool part) {
     Json schema = kind_properties(dataset_table(), "dataset");
-    for (const char* bound : {"minItems", "maxItems"})
-        schema["properties"]["shape"][bound] = 3;
+    if (schema["properties"].contains("shape"))
+        for (const char* bound : {"minItems", "maxItems"})
+            schema["properties"]["shape"][bound] = 3;
     Json cases = Json::array();
-    const Field& type = *find_field(dataset_table(), "type");
-    for (const std::string_view name : type.choices) {
-        Json names = {"kind", "name", "extends", "description", "type"};
-        std::vector<std::string> required;
-        for (const std::string_view field : fields_of_dataset_type(name)) {
-            names.push_back(std::string(field));
-            const Field& own = *find_field(dataset_table(), field);
-            if (!own.optional && !own.fallback) required.emplace_back(field);
-        }
-        Json then = {{"propertyNames", {{"enum", names}}}};
+    for (const ComponentInfo& type : dataset_types().members) {
+        Json names = Json::array();
+        for (const FieldTable* table : {&dataset_head_table(), type.fields, &dataset_tail_table()})
+            for (const Field& field : *table)
+                names.push_back(std::string(field.name));
+        // What a field is may differ from type to type: its range, its default, its text.
+        Json then = {{"propertyNames", {{"enum", names}}},
+                     {"properties", table_schema(*type.fields, false)["properties"]}};
+        const std::vector<std::string> required = required_fields(*type.fields);
         if (!part && !required.empty()) require_unless_extended(then, requirement(required));
         cases.push_back({{"if",
-                          {{"properties", {{"type", {{"const", std::string(name)}}}}},
+                          {{"properties", {{"type", {{"const", std::string(type.name)}}}}},
                            {"required", Json::array({"type"})}}},
                          {"then", then}});
     }
@@ -135,6 +114,14 @@ Json definitions_of(std::string_view kind) {
     if (job) definitions["dataset_part"] = dataset_schema(true);
     if (job || kind == "training") definitions["training"] = training_schema();
     if (kind == "model") definitions.erase("model_part");
+    const auto add_sets = [&](const FieldTable& table) {
+        for (const Field& field : table)
+            if (field.components)
+                definitions[std::string(field.components->name)] =
+                    component_schema(*field.components);
+    };
+    if (job || kind == "training") add_sets(training_table());
+    if (job || kind == "dataset") add_sets(dataset_table());
     for (const KindInfo& one : all_kinds())
         if (const std::string name(one.name); definitions.contains(name))
             definitions[name]["description"] = std::string(one.doc);

@@ -87,11 +87,41 @@ Json initializer_schema() {
 
 namespace {
 
+Json record_schema(const FieldTable& table) {
+    Json schema = table_schema(table, false);
+    if (const auto required = required_fields(table); !required.empty())
+        schema["required"] = required;
+    return schema;
+}
+
 Json default_of(const plan::AttributeValue& value) {
     return Json::parse(to_json(value));
 }
 
 }  // namespace
+
+Json component_schema(const ComponentSet& set) {
+    std::vector<std::string_view> bare;
+    std::vector<Json> forms;
+    for (const ComponentInfo& member : set.members) {
+        const std::string key(member.name);
+        Json fields = table_schema(*member.fields, false);
+        fields["type"] = Json::array({"object", "null"});
+        if (const auto required = required_fields(*member.fields); !required.empty()) {
+            fields["required"] = required;
+            fields["type"] = "object";
+        } else {
+            bare.push_back(member.name);
+        }
+        fields["description"] = std::string(member.doc);
+        forms.push_back({{"type", "object"},
+                         {"properties", {{key, fields}}},
+                         {"required", Json::array({key})},
+                         {"additionalProperties", false}});
+    }
+    if (!bare.empty()) forms.insert(forms.begin(), choices_schema(bare));
+    return any_of(forms);
+}
 
 Json reference_to(const std::string& name) {
     return {{"$ref", "#/definitions/" + name}};
@@ -130,9 +160,32 @@ Json field_schema(const Field& field, bool expressions) {
             open = false;
             break;
         case FieldType::choice:
-        case FieldType::variant:
             forms.push_back(choices_schema(field.choices));
             break;
+        case FieldType::variant:
+            if (field.components)
+                forms.push_back(reference_to(std::string(field.components->name)));
+            else
+                open = false;
+            break;
+        case FieldType::variant_list: {
+            const Json item = reference_to(std::string(field.components->name));
+            forms.push_back(item);
+            forms.push_back(list_schema(item, 0, 0));
+            break;
+        }
+        case FieldType::record:
+            forms.push_back(record_schema(*field.fields));
+            break;
+        case FieldType::record_list:
+            forms.push_back(list_schema(record_schema(*field.fields), 0, 0));
+            break;
+        case FieldType::real_list: {
+            std::vector<Json> element = {number_schema(field, "number")};
+            if (expressions) element.push_back(expression_schema());
+            forms.push_back(list_schema(any_of(element), 0, 0));
+            break;
+        }
         case FieldType::integer_pair:
         case FieldType::padding:
         case FieldType::integer_list: {

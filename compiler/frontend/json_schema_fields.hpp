@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "compiler/frontend/components.hpp"
 #include "compiler/support/field_table.hpp"
 
 namespace dtnn::compiler {
@@ -22,6 +23,9 @@ Json expression_schema();
 Json field_schema(const Field& field, bool expressions);
 /// An initializer; fields of that type refer to it as the definition `initializer`.
 Json initializer_schema();
+/// One of a set: a name, or one name with its fields; fields that choose from it refer to it as the
+/// definition of the set's name.
+Json component_schema(const ComponentSet& set);
 /// Adds text for people and default.
 void describe_in(Json& schema, const Field& field);
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/frontend/blocks.hpp"
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/standard_blocks.hpp"
 #include "compiler/frontend/tables.hpp"
 #include "compiler/support/check.hpp"
@@ -255,36 +256,11 @@ std::vector<LanguageWord> make_words() {
 }
 
 std::vector<LanguageWord> make_choices() {
-    constexpr std::string_view kDataset = "a type of dataset", kLoss = "a loss";
-    return {
-        {"digits", kDataset,
-         "Images of the ten digits, 1x28x28, drawn by the program itself from a seed: nothing is "
-         "read or downloaded.",
-         "kind: dataset\ntype: digits\ntrain_samples: 5000\ntest_samples: 1000\n"},
-        {"mnist", kDataset,
-         "The four IDX files of MNIST, or of a dataset in its form, raw or gzip: 1x28x28, ten "
-         "classes.",
-         "kind: dataset\ntype: mnist\npath: data/mnist\n"},
-        {"synthetic", kDataset,
-         "Random samples of any shape, with classes for samples or for pixels: to measure speed "
-         "and to try models without data.",
-         "kind: dataset\ntype: synthetic\nshape: [3, 224, 224]\nclasses: 1000\n"},
-        {"categorical_cross_entropy", kLoss,
-         "-log of the probability that the model gives to the label, averaged over the batch. The "
-         "model ends with softmax.",
-         "kind: training\nloss: categorical_cross_entropy\n"},
-        {"negative_log_likelihood", kLoss,
-         "The label's value with its sign changed, averaged over the batch. The model ends with "
-         "log_softmax.",
-         "kind: training\nloss: negative_log_likelihood\n"},
-        {"mean_squared_error", kLoss,
-         "The mean of the squared differences to the labels, as rows of zeros and a one.",
-         "kind: training\nloss: mean_squared_error\n"},
-        {"categorical_accuracy", "a metric",
-         "The share of samples whose largest prediction is the label's; among equals the first "
-         "counts.",
-         "kind: training\nmetrics: [categorical_accuracy]\n"},
-    };
+    std::vector<LanguageWord> words;
+    for (const ComponentSet* set : component_sets())
+        for (const ComponentInfo& member : set->members)
+            words.push_back({member.name, set->group, member.doc, member.example, member.fields});
+    return words;
 }
 
 /// The standard blocks, which the words point into, and what each of them is.

@@ -11,8 +11,7 @@ namespace dtnn::compiler {
 
 struct LanguageWord {
     std::string_view name;
-    /// "a word of the language", "a block that every model has", "a type of dataset", "a loss",
-    /// "a metric".
+    /// "a word of the language", "a block that every model has", or a component set's: "a loss".
     std::string_view group;
     std::string_view doc;
     std::string_view example;            ///< a whole spec, sound as it stands
@@ -21,7 +20,7 @@ struct LanguageWord {
 
 /// Those of models: blocks, parameters, repeat, ...
 const std::vector<LanguageWord>& language_words();
-/// Those that fields of datasets and trainings choose from: every dataset type, loss and metric.
+/// Those that fields of datasets and trainings choose from: the members of all component sets.
 const std::vector<LanguageWord>& choice_words();
 /// separable_conv2d, squeeze_excite; fields are their parameters, `name` and `from`.
 const std::vector<LanguageWord>& standard_block_words();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -18,11 +19,6 @@ namespace {
 
 std::string shape_text(const plan::Dims& shape) {
     return fmt::format("{}", fmt::join(shape, "x"));
-}
-
-Span span_or(const std::map<std::string, Span>& spans, const std::string& name, const Span& other) {
-    const auto found = spans.find(name);
-    return found == spans.end() ? other : found->second;
 }
 
 /// The name of a file as a job's name: what a folder cannot be called becomes `_`.
@@ -56,7 +52,14 @@ void check_samples(const JobSpec& job, Diagnostics& diagnostics) {
     // The same rounding as the plan's: 0.29 of 100 samples are 29, though the product is 28.999...
     const auto validation = static_cast<std::int64_t>(
         std::floor(static_cast<double>(samples) * training.validation_split + 1e-7));
+    const double percentage = job.dataset.sample_percentage;
     const std::int64_t left = samples - validation;
+    const std::int64_t seen =
+        percentage == 100
+            ? left
+            : std::max<std::int64_t>(left > 0 ? 1 : 0,
+                                     static_cast<std::int64_t>(std::floor(
+                                         static_cast<double>(left) * percentage / 100 + 1e-7)));
     const Span sample_span = span_or(job.dataset.spans, "train_samples", job.dataset.span);
     if (training.validation_split > 0 && (validation == 0 || left == 0)) {
         Diagnostic& error = diagnostics.error(
@@ -68,13 +71,27 @@ void check_samples(const JobSpec& job, Diagnostics& diagnostics) {
         error.notes.push_back({sample_span, "the dataset is here"});
         return;
     }
-    if (training.batch_size > left) {
+    if (training.validation_split > 0 && job.dataset.dataset.test_as_validation) {
+        Diagnostic& error = diagnostics.error(
+            Code::conflicting_fields,
+            span_or(job.training.spans, "validation_split", job.training.span),
+            "`validation_split` keeps training samples for validation, but `test_as_validation` "
+            "of the dataset takes the test samples");
+        error.notes.push_back({span_or(job.dataset.spans, "test_as_validation", job.dataset.span),
+                               "it is said here"});
+        error.help = "leave one of them out";
+        return;
+    }
+    if (training.batch_size > seen) {
         Diagnostic& error = diagnostics.error(
             Code::too_few_samples, span_or(job.training.spans, "batch_size", job.training.span),
-            fmt::format(
-                "`batch_size` {} is more than the {} training samples{}", training.batch_size, left,
-                validation > 0 ? fmt::format(" ({} less {} for validation)", samples, validation)
-                               : std::string()));
+            fmt::format("`batch_size` {} is more than the {} training samples{}{}",
+                        training.batch_size, seen,
+                        validation > 0
+                            ? fmt::format(" ({} less {} for validation)", samples, validation)
+                            : std::string(),
+                        seen != left ? fmt::format(" that are {} percent of {}", percentage, left)
+                                     : std::string()));
         error.notes.push_back({sample_span, "the dataset is here"});
     }
 }
@@ -136,6 +153,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
                    ? fields.text("name")
                    : name_of_file(file);
     job.threads = static_cast<int>(fields.integer("threads"));
+    job.data_workers = static_cast<int>(std::max<std::int64_t>(1, fields.integer("data_workers")));
     read_memory_budget(fields, job, diagnostics);
     job.spans = fields.spans;
     std::erase_if(job.spans, [](const auto& entry) { return entry.second.place.file.empty(); });
@@ -182,6 +200,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     if (diagnostics.has_errors()) return job;
     check_shapes(job, diagnostics);
     check_samples(job, diagnostics);
+    check_watched(job.training, &job.dataset, diagnostics);
     if (diagnostics.has_errors()) return job;
     describe_resolved(job);
     return job;
@@ -238,8 +257,9 @@ void check_spec(const std::string& path, const LoadOptions& options, Diagnostics
     const SourceNode& part = job.find(kind)->value;
     if (kind == "dataset")
         read_dataset(part, name_of_file(path), diagnostics);
-    else
-        read_training(part, diagnostics);
+    else if (const TrainingSpec training = read_training(part, diagnostics);
+             !diagnostics.has_errors())
+        check_watched(training, nullptr, diagnostics);
 }
 
 }  // namespace dtnn::compiler

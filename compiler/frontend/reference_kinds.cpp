@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/expansion_count.hpp"
 #include "compiler/frontend/field_text.hpp"
 #include "compiler/frontend/formula.hpp"
@@ -45,33 +46,47 @@ std::string model_sections() {
                               kMaximumFormulaDepth);
 }
 
-std::string words_of(std::string_view group) {
+std::string members_of(const ComponentSet& set) {
     std::string text;
-    for (const LanguageWord& word : choice_words()) {
-        if (word.group != group) continue;
-        text += fmt::format("\n### `{}`\n\n{}\n\n{}", word.name, word.doc, yaml(word.example));
-        if (group != "a type of dataset") continue;
-        FieldTable table;
-        for (const std::string_view name : fields_of_dataset_type(word.name))
-            table.push_back(*find_field(dataset_table(), name));
-        text += "\nIts fields:\n\n" + fields_markdown(table, kInitializers);
+    for (const ComponentInfo& member : set.members) {
+        text +=
+            fmt::format("\n### `{}`\n\n{}\n\n{}", member.name, member.doc, yaml(member.example));
+        if (!member.fields->empty())
+            text += "\nIts fields:\n\n" + fields_markdown(*member.fields, kInitializers);
     }
     return text;
 }
 
 std::string training_sections() {
-    std::string text = "\n## Optimizers\n";
-    for (const std::string_view name : optimizer_names())
-        text += fmt::format("\n### `{}`\n\n{}\n\n{}", name, optimizer_doc(name),
-                            fields_markdown(*optimizer_table(name), kInitializers));
-    return text + "\nTheir formulas: [operators of the graph](../../operators.md).\n" +
-           "\n## Losses\n" + words_of("a loss") + "\n## Metrics\n" + words_of("a metric");
+    std::string text = "\n## Optimizers\n" + members_of(optimizers()) +
+                       "\nTheir formulas: [operators of the graph](../../operators.md).\n" +
+                       "\n## `groups`\n\nAn entry takes fields of the training's optimizer, which "
+                       "then count for its parameters, and:\n\n" +
+                       fields_markdown(group_table(), kInitializers);
+    for (const auto& [name, table] : {std::pair{"clip", &clip_table()},
+                                      {"average", &average_table()},
+                                      {"checkpoint", &checkpoint_table()}})
+        text += fmt::format("\n## `{}`\n\n{}", name, fields_markdown(*table, kInitializers));
+    return text + "\n## Losses\n" + members_of(losses()) + "\n## Metrics\n" +
+           members_of(metrics()) + "\n## Schedules\n" + members_of(schedules());
+}
+
+std::string dataset_sections() {
+    return "\n## Types\n" + members_of(dataset_types()) + "\n## Transforms\n" +
+           members_of(transforms()) + "\n## Augmentations\n" + members_of(augmentations());
+}
+
+/// Those of every type; each type's own are in its section.
+FieldTable dataset_fields() {
+    FieldTable table = dataset_head_table();
+    table.insert(table.end(), dataset_tail_table().begin(), dataset_tail_table().end());
+    return table;
 }
 
 std::string sections_of(std::string_view kind) {
     if (kind == "model") return model_sections();
     if (kind == "training") return training_sections();
-    if (kind == "dataset") return "\n## Types\n" + words_of("a type of dataset");
+    if (kind == "dataset") return dataset_sections();
     return "";
 }
 
@@ -87,7 +102,9 @@ std::vector<ReferencePage> kind_pages() {
             "the folder of the file that names it, in `../{}` beside it, and in every folder of "
             "the spec path and its `{}`.\n\n## Fields\n\n{}{}",
             kGeneratedLine, kind.name, kind.doc, yaml(kind.example), kind.folder, kind.folder,
-            fields_markdown(*kind.fields, kInitializers), sections_of(kind.name));
+            fields_markdown(kind.name == "dataset" ? dataset_fields() : *kind.fields,
+                            kInitializers),
+            sections_of(kind.name));
         pages.push_back(std::move(page));
     }
     return pages;

@@ -92,14 +92,49 @@ class BlockWriter {
                 layer(indent + "  ", item);
             return;
         }
-        // A value whose path is known is one, even when it is written as a map.
-        if (entry.value.is_map() && !values_.contains(path)) {
-            line(fmt::format("{}{}:", indent, entry.key), "");
+        // A value whose path is known is one, even when it is written as a map; one of a set has
+        // fields with paths of their own besides.
+        if (entry.value.is_map() && (!values_.contains(path) || any_below(path + "."))) {
+            line(fmt::format("{}{}:", indent, entry.key),
+                 values_.contains(path) ? origin_of(path) : "");
             for (const SourceEntry& inner : entry.value.entries)
                 field(indent + "  ", path + "." + inner.key, inner);
             return;
         }
+        if (entry.value.is_list() && any_below(path + "[")) {
+            line(fmt::format("{}{}:", indent, entry.key), origin_of(path));
+            for (std::size_t i = 0; i < entry.value.items.size(); ++i)
+                item(indent + "  ", fmt::format("{}[{}]", path, i), entry.value.items[i]);
+            return;
+        }
         line(fmt::format("{}{}: {}", indent, entry.key, flow(entry.value)), origin_of(path));
+    }
+
+    /// Whether a value's path begins like that.
+    bool any_below(const std::string& prefix) const {
+        const auto next = values_.lower_bound(prefix);
+        return next != values_.end() && next->first.starts_with(prefix);
+    }
+
+    /// An entry of a list whose members have fields: a name, one name with its fields, or a map.
+    void item(const std::string& indent, const std::string& path, const SourceNode& node) {
+        if (!node.is_map()) {
+            line(fmt::format("{}- {}", indent, flow(node)), "");
+            return;
+        }
+        std::string dash = "- ";
+        for (const SourceEntry& entry : node.entries) {
+            const std::string inner = path + "." + entry.key;
+            if (entry.value.is_map() && !values_.contains(inner)) {
+                line(fmt::format("{}{}{}:", indent, dash, entry.key), "");
+                for (const SourceEntry& one : entry.value.entries)
+                    field(indent + "    ", inner + "." + one.key, one);
+            } else {
+                line(fmt::format("{}{}{}: {}", indent, dash, entry.key, flow(entry.value)),
+                     origin_of(inner));
+            }
+            dash = "  ";
+        }
     }
 
     void layer(const std::string& indent, const SourceNode& item) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/tables.hpp"
 #include "compiler/frontend/value_reader.hpp"
 #include "compiler/ops/op.hpp"
@@ -58,6 +59,7 @@ class Writer {
         text_ = "kind: job\n";
         field("", "", "name", job_.name, job_.spans);
         if (job_.threads > 0) field("", "", "threads", std::int64_t{job_.threads}, job_.spans);
+        field("", "", "data_workers", std::int64_t{job_.data_workers}, job_.spans);
         if (job_.memory_budget > 0)
             field("", "", "memory_budget", fmt::format("{}B", job_.memory_budget), job_.spans);
         text_ = alone ? "kind: model\n" : text_ + "model:\n";
@@ -133,22 +135,91 @@ class Writer {
         text_ += "}\n";
     }
 
+    /// A member's fields as the inside of a flow map; their values go to the list of values.
+    std::string members_fields(const std::string& prefix, const std::string& path,
+                               const FieldTable& table, const plan::Attributes& attributes,
+                               const Spans& spans) {
+        std::string text;
+        for (const Field& field : table) {
+            const auto found = attributes.find(std::string(field.name));
+            if (found == attributes.end()) continue;
+            const std::string key = fmt::format("{}.{}", path, field.name);
+            text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.name,
+                                yaml_value(field, found->second));
+            value(prefix + key, to_json(found->second), key, spans);
+        }
+        return text;
+    }
+
+    std::string component_text(const std::string& prefix, const std::string& path,
+                               const ComponentSet& set, const plan::Component& component,
+                               const Spans& spans) {
+        const std::string fields =
+            members_fields(prefix, fmt::format("{}.{}", path, component.type),
+                           *set.find(component.type)->fields, component.attributes, spans);
+        return fields.empty() ? component.type
+                              : fmt::format("{{{}: {{{}}}}}", component.type, fields);
+    }
+
+    /// A field that chooses one of a set: its name is a value, and every field of it.
+    void component(const std::string& prefix, const std::string& key, const ComponentSet& set,
+                   const plan::Component& component, const Spans& spans) {
+        value(prefix + key, json_quoted(component.type), key, spans);
+        text_ += fmt::format("  {}: {}\n", key, component_text(prefix, key, set, component, spans));
+    }
+
+    /// A list of members: the list of their names is a value.
+    void components(const std::string& prefix, const std::string& key, const ComponentSet& set,
+                    const std::vector<plan::Component>& list, const Spans& spans) {
+        std::string names;
+        for (const plan::Component& one : list)
+            names += (names.empty() ? "" : ", ") + json_quoted(one.type);
+        value(prefix + key, "[" + names + "]", key, spans);
+        std::string text;
+        for (std::size_t i = 0; i < list.size(); ++i)
+            text += (text.empty() ? "" : ", ") +
+                    component_text(prefix, fmt::format("{}[{}]", key, i), set, list[i], spans);
+        text_ += fmt::format("  {}: [{}]\n", key, text);
+    }
+
     void dataset() {
         const plan::Dataset& dataset = job_.dataset.dataset;
         const Spans& spans = job_.dataset.spans;
         text_ += "dataset:\n";
         field("  ", "dataset.", "name", dataset.name, spans);
         field("  ", "dataset.", "type", dataset.type, spans);
-        if (dataset.type == "synthetic") {
-            field("  ", "dataset.", "shape", dataset.shape, spans);
-            field("  ", "dataset.", "classes", dataset.classes, spans);
-            field("  ", "dataset.", "labels",
-                  std::string(dataset.label_shape.empty() ? "sample" : "pixel"), spans);
+        if (const ComponentInfo* type = dataset_types().find(dataset.type))
+            for (const Field& one : *type->fields) {
+                const auto found = job_.dataset.type_fields.find(std::string(one.name));
+                if (found != job_.dataset.type_fields.end())
+                    field("  ", "dataset.", found->first, found->second, spans);
+            }
+        components("dataset.", "transforms", transforms(), dataset.transforms, spans);
+        components("dataset.", "augmentations", augmentations(), dataset.augmentations, spans);
+        field("  ", "dataset.", "sample_percentage", job_.dataset.sample_percentage, spans);
+        field("  ", "dataset.", "test_as_validation", dataset.test_as_validation, spans);
+    }
+
+    void groups(const std::vector<plan::ParameterGroup>& list, const FieldTable& table,
+                const Spans& spans) {
+        std::string patterns, text;
+        for (const plan::ParameterGroup& group : list)
+            patterns += (patterns.empty() ? "" : ", ") + json_quoted(group.pattern);
+        value("training.groups", "[" + patterns + "]", "groups", spans);
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            plan::Attributes attributes = list[i].attributes;
+            attributes["parameters"] = list[i].pattern;
+            text += fmt::format("{}{{{}}}", text.empty() ? "" : ", ",
+                                members_fields("training.", fmt::format("groups[{}]", i), table,
+                                               attributes, spans));
         }
-        for (const auto& [key, content] : dataset.attributes)
-            field("  ", "dataset.", key, content, spans);
-        field("  ", "dataset.", "train_samples", dataset.train_samples, spans);
-        field("  ", "dataset.", "test_samples", dataset.test_samples, spans);
+        text_ += fmt::format("  groups: [{}]\n", text);
+    }
+
+    void record(const std::string& key, const FieldTable& table, const plan::Attributes& attributes,
+                const Spans& spans) {
+        text_ += fmt::format("  {}: {{{}}}\n", key,
+                             members_fields("training.", key, table, attributes, spans));
     }
 
     void training() {
@@ -157,26 +228,30 @@ class Writer {
         text_ += "training:\n";
         if (!job_.training.name.empty())
             field("  ", "training.", "name", job_.training.name, spans);
-        const std::string prefix = fmt::format("training.optimizer.{}.", training.optimizer);
-        std::vector<std::string> fields;
-        for (const Field& one : *optimizer_table(training.optimizer)) {
-            const std::string key(one.name);
-            const plan::AttributeValue content = key == "learning_rate"
-                                                     ? plan::AttributeValue(training.learning_rate)
-                                                     : training.optimizer_attributes.at(key);
-            fields.push_back(fmt::format("{}: {}", key, to_json(content)));
-            value(prefix + key, to_json(content), "optimizer." + key, spans);
-        }
-        text_ += fmt::format("  optimizer: {{{}: {{{}}}}}\n", training.optimizer,
-                             fmt::join(fields, ", "));
-        field("  ", "training.", "loss", training.loss, spans);
-        std::vector<std::string> names, quoted;
+        plan::Component optimizer{training.optimizer, training.optimizer_attributes};
+        optimizer.attributes["learning_rate"] = training.learning_rate;
+        component("training.", "optimizer", optimizers(), optimizer, spans);
+        groups(training.groups, any_group_table(), spans);
+        if (training.clip_norm > 0)
+            record("clip", clip_table(), {{"norm", training.clip_norm}}, spans);
+        if (training.clip_value > 0)
+            record("clip", clip_table(), {{"value", training.clip_value}}, spans);
+        field("  ", "training.", "accumulation", training.accumulation, spans);
+        if (training.average_decay > 0)
+            record("average", average_table(), {{"decay", training.average_decay}}, spans);
+        component("training.", "loss", losses(), {training.loss, training.loss_attributes}, spans);
+        std::vector<plan::Component> measured;
         for (const plan::Metric& metric : training.metrics)
-            names.push_back(metric.name);
-        for (const std::string& metric : names)
-            quoted.push_back(json_quoted(metric));
-        text_ += fmt::format("  metrics: [{}]\n", fmt::join(names, ", "));
-        value("training.metrics", fmt::format("[{}]", fmt::join(quoted, ", ")), "metrics", spans);
+            measured.push_back({metric.type, metric.attributes});
+        components("training.", "metrics", metrics(), measured, spans);
+        components("training.", "schedules", schedules(), training.schedules, spans);
+        const plan::CheckpointRule& rule = training.checkpoint;
+        record("checkpoint", checkpoint_table(),
+               {{"every_epochs", rule.every_epochs},
+                {"every_steps", rule.every_steps},
+                {"every_seconds", rule.every_seconds},
+                {"keep", rule.keep}},
+               spans);
         field("  ", "training.", "epochs", training.epochs, spans);
         field("  ", "training.", "batch_size", training.batch_size, spans);
         field("  ", "training.", "validation_split", training.validation_split, spans);

@@ -20,9 +20,24 @@ int characters(std::string_view bytes) {
     return count;
 }
 
-/// The variant field of a training spec; in it, another name replaces the one that is there.
+/// The field of a part of the job that chooses from a set, or a list of such; null for others.
+const Field* component_field(const std::vector<std::string>& path) {
+    const KindInfo* kind = path.size() > 1 ? find_kind(path[0]) : nullptr;
+    const Field* field = kind ? find_field(*kind->fields, path[1]) : nullptr;
+    return field && field->components ? field : nullptr;
+}
+
+/// Whether the node that the path's first `depth` parts lead to is one of a set: a name, or a name
+/// with its fields. In it, another name replaces the one that is there.
 bool is_variant(const std::vector<std::string>& path, std::size_t depth) {
-    return depth == 2 && path[0] == "training" && path[1] == "optimizer";
+    const Field* field = component_field(path);
+    return field && depth == (field->type == FieldType::variant ? 2U : 3U);
+}
+
+/// Whether it is a list of such.
+bool is_variant_list(const std::vector<std::string>& path, std::size_t depth) {
+    const Field* field = component_field(path);
+    return field && field->type == FieldType::variant_list && depth == 2;
 }
 
 /// Whether the value under this key is a list of layers, or of such lists.
@@ -84,7 +99,18 @@ std::vector<Composer::Setting> Composer::parse_settings() {
         }
         bool sound = true;
         for (std::size_t begin = kBegin; begin <= equals;) {
-            const std::size_t end = std::min(argument.find('.', begin), equals);
+            // An index may stand behind a dot or in brackets, as resolved values have it.
+            const std::size_t dot = std::min(argument.find('.', begin), equals);
+            const std::size_t open = argument.find('[', begin), close = argument.find(']', begin);
+            if (open > begin && open < close && close + 1 == dot) {
+                setting.path.push_back(argument.substr(begin, open - begin));
+                setting.spans.push_back(span(begin, open));
+                setting.path.push_back(argument.substr(open + 1, close - open - 1));
+                setting.spans.push_back(span(open + 1, close));
+                begin = dot + 1;
+                continue;
+            }
+            const std::size_t end = dot;
             if (begin == end) {
                 diagnostics_
                     .error(
@@ -132,6 +158,9 @@ class Walk {
         return depth_ == depth && path_[0] == "model" && path_[1] == field;
     }
 
+    /// Whether the node is one of a set.
+    bool at_variant() const { return !in_member_ && is_variant(path_, depth_); }
+
     bool fail(const std::string& text, const std::string& help = "", const Span& note = {},
               const char* note_text = "", Code code = Code::bad_setting) {
         Diagnostic& error = diagnostics_.error(code, span(), text);
@@ -141,6 +170,14 @@ class Walk {
     }
 
     bool step() {
+        // A list of one may be written without its brackets.
+        if (is_variant_list(path_, depth_) && !node_->is_list()) {
+            SourceNode list;
+            list.kind = SourceNode::Kind::list;
+            list.span = node_->is_null() ? span() : node_->span;
+            if (!node_->is_null()) list.items.push_back(std::move(*node_));
+            *node_ = std::move(list);
+        }
         if (node_->is_list()) return in_list();
         if (below("parameters", 2)) return parameter();
         if (below("blocks", 2) && !(node_->is_map() && node_->find(key())))
@@ -160,7 +197,7 @@ class Walk {
                                     describe(*node_)),
                         "", node_->span, "the value is given here");
         if (node_->is_null()) *node_ = make_map(span());
-        if (is_variant(path_, depth_) && !node_->find(key())) node_->entries.clear();
+        if (at_variant() && !node_->find(key())) node_->entries.clear();
         enter(*node_);
         return true;
     }
@@ -183,7 +220,7 @@ class Walk {
         if (!node_->is_scalar()) return;
         const bool declares =
             depth_ == 5 && path_[0] == "model" && path_[1] == "blocks" && path_[3] == "parameters";
-        if (!at_layer_ && !is_variant(path_, depth_) && !declares) return;
+        if (!at_layer_ && !at_variant() && !declares) return;
         SourceNode map = make_map(node_->span);
         if (declares) {
             map.entries.push_back({"type", node_->span, *node_});
@@ -203,6 +240,7 @@ class Walk {
         const std::size_t size = node_->items.size();
         if (!index.value) {
             if (in_layers_) return named_layer();
+            if (is_variant_list(path_, depth_)) return named_member();
             return fail(fmt::format("`{}` leads into a list; here an index is wanted", key()),
                         fmt::format("the list has {} values; the first is 0", size));
         }
@@ -214,6 +252,47 @@ class Walk {
         // A branch is a list of layers again.
         at_layer_ = in_layers_ && !node_->is_list();
         return true;
+    }
+
+    /// A member of a list by its name, which must be there once: its fields are next.
+    bool named_member() {
+        SourceNode* found = nullptr;
+        std::vector<std::string> names;
+        for (SourceNode& item : node_->items) {
+            const SourceEntry* entry = typed_entry(item);
+            const std::string& name = entry ? entry->key : item.text;
+            names.push_back(name);
+            if (name != key()) continue;
+            if (found)
+                return fail(fmt::format("`{}` is in the list several times", key()),
+                            fmt::format("say which by its index: {}.0.{}.FIELD",
+                                        fmt::join(path_.begin(), path_.begin() + 2, "."), key()),
+                            found->span, "one of them is here");
+            found = &item;
+        }
+        if (!found)
+            return fail(fmt::format("`{}` is not in the list `{}`", key(), path_[depth_ - 1]),
+                        names.empty() ? "the list is empty; a setting of all of it may fill it"
+                                      : suggest(key(), names, "its members"));
+        if (last())
+            return fail(fmt::format("a setting replaces `{}`; it must name a field of it", key()),
+                        fmt::format("such as {}.{}.FIELD=VALUE",
+                                    fmt::join(path_.begin(), path_.begin() + 2, "."), key()));
+        node_ = &entry_of(*found).value;
+        in_member_ = true;
+        if (node_->is_null()) *node_ = make_map(span());
+        return true;
+    }
+
+    /// A member as one name with what is behind it.
+    static SourceEntry& entry_of(SourceNode& item) {
+        if (item.is_scalar()) {
+            SourceNode map = make_map(item.span), none;
+            none.span = item.span;
+            map.entries.push_back({item.text, item.span, std::move(none)});
+            item = std::move(map);
+        }
+        return item.entries[0];
     }
 
     /// An entry of a list of layers as one type with a map of fields.
@@ -307,6 +386,7 @@ class Walk {
     std::size_t depth_ = 0;
     bool in_layers_ = false;  ///< the node is a list of layers, or of branches
     bool at_layer_ = false;   ///< the node is an entry of one
+    bool in_member_ = false;  ///< a member of a list was named: its fields follow
 };
 
 }  // namespace

@@ -38,8 +38,12 @@ struct ModelSpec {
 };
 
 struct DatasetSpec {
-    plan::Dataset dataset;              ///< sizes before the validation split
-    std::map<std::string, Span> spans;  ///< of the fields the user wrote
+    plan::Dataset dataset;         ///< sizes before the validation split
+    plan::Attributes type_fields;  ///< the fields of its type, defaults filled in
+    double sample_percentage = 100;
+    /// Of the fields the user wrote, by path: "path", "transforms[0]" (a member's name),
+    /// "transforms[0].normalize.mean".
+    std::map<std::string, Span> spans;
     Span span;
 };
 
@@ -47,6 +51,8 @@ struct TrainingSpec {
     std::string name;  ///< empty: none given
     plan::Training training;
     plan::DType dtype = plan::DType::f32;
+    /// Of the fields the user wrote, by path: "epochs", "optimizer" (a member's name),
+    /// "optimizer.adam.beta1", "schedules[0]", "schedules[0].cosine.epochs", "groups[1].frozen".
     std::map<std::string, Span> spans;
     Span span;
 };
@@ -58,6 +64,7 @@ struct JobSpec {
     DatasetSpec dataset;
     TrainingSpec training;
     int threads = 0;                    ///< 0: decided by the compiler's caller
+    int data_workers = 1;               ///< threads that prepare batches
     std::int64_t memory_budget = 0;     ///< bytes per rank, 0: none
     std::map<std::string, Span> spans;  ///< of the job's own fields that the user wrote
     bool model_alone = false;  ///< loaded from a model file: the dataset was made to fit it

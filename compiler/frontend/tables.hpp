@@ -39,12 +39,20 @@ const FieldTable& block_parameter_table();
 const FieldTable& repeat_table();
 const FieldTable& if_table();
 
-/// The dataset fields that a dataset type takes besides kind, name, extends and type.
-std::vector<std::string_view> fields_of_dataset_type(std::string_view type);
+/// The fields that every type of dataset has, before and behind those of its type
+/// (components.hpp: dataset_types); dataset_table() has all of all types.
+const FieldTable& dataset_head_table();
+const FieldTable& dataset_tail_table();
 
-/// Optimizers by name; null when there is none.
-const FieldTable* optimizer_table(std::string_view name);
-std::string_view optimizer_doc(std::string_view name);
-std::vector<std::string_view> optimizer_names();
+/// The maps of fields inside a training: an entry of `groups` (besides, it takes the fields of the
+/// optimizer but for its learning rate), `clip`, `average`, `checkpoint`.
+const FieldTable& group_table();
+const FieldTable& clip_table();
+const FieldTable& average_table();
+const FieldTable& checkpoint_table();
+/// What an entry of `groups` takes besides with this optimizer; without, with any of them.
+FieldTable group_optimizer_fields(std::string_view optimizer = {});
+/// All that an entry of `groups` takes, with any optimizer.
+const FieldTable& any_group_table();
 
 }  // namespace dtnn::compiler

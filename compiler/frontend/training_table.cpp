@@ -1,74 +1,112 @@
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/tables.hpp"
 
 namespace dtnn::compiler {
-namespace {
-
-const FieldTable& sgd_table() {
+const FieldTable& group_table() {
     static const FieldTable table = {
-        {.name = "learning_rate",
-         .type = FieldType::real,
-         .fallback = 0.01,
-         .doc = "step size",
-         .minimum = 0,
-         .exclusive_minimum = true},
-        {.name = "momentum",
-         .type = FieldType::real,
-         .fallback = 0.9,
-         .doc = "share of the last step that is kept",
-         .minimum = 0,
-         .maximum = 1,
-         .exclusive_maximum = true},
-        {.name = "nesterov",
+        {.name = "parameters",
+         .type = FieldType::text,
+         .doc = "names of parameters, with `*` for any characters and `?` for one: \"*.bias\", "
+                "\"stage_1/*\"; of the groups that match a parameter the first counts"},
+        {.name = "frozen",
          .type = FieldType::boolean,
-         .fallback = false,
-         .doc = "look ahead along the velocity"},
-        {.name = "weight_decay",
+         .doc = "keep the parameters as they are: no gradient is computed and no state kept",
+         .optional = true},
+        {.name = "learning_rate_scale",
          .type = FieldType::real,
-         .fallback = 0.0,
-         .doc = "share of the weights that is added to their gradient",
-         .minimum = 0},
+         .doc = "factor of the learning rate",
+         .minimum = 0,
+         .optional = true},
     };
     return table;
 }
 
-const FieldTable& adam_table() {
+const FieldTable& any_group_table() {
+    static const FieldTable table = [] {
+        FieldTable all = group_table();
+        const FieldTable own = group_optimizer_fields();
+        all.insert(all.end(), own.begin(), own.end());
+        return all;
+    }();
+    return table;
+}
+
+FieldTable group_optimizer_fields(std::string_view optimizer) {
+    FieldTable table;
+    for (const ComponentInfo& member : optimizers().members) {
+        if (!optimizer.empty() && member.name != optimizer) continue;
+        for (const Field& field : *member.fields) {
+            if (field.name == "learning_rate" || find_field(table, field.name)) continue;
+            Field& own = table.emplace_back(field);
+            own.fallback.reset();
+            own.optional = true;
+        }
+    }
+    return table;
+}
+
+const FieldTable& clip_table() {
     static const FieldTable table = {
-        {.name = "learning_rate",
+        {.name = "norm",
          .type = FieldType::real,
-         .fallback = 0.001,
-         .doc = "step size",
+         .doc = "gradients whose norm, of all of them together, is larger are scaled to it; 0: not "
+                "clipped",
          .minimum = 0,
-         .exclusive_minimum = true},
-        {.name = "beta1",
+         .optional = true},
+        {.name = "value",
          .type = FieldType::real,
-         .fallback = 0.9,
-         .doc = "decay of the first moment",
+         .doc = "every element of a gradient is kept between minus this and this; 0: not clipped",
          .minimum = 0,
-         .maximum = 1,
-         .exclusive_maximum = true},
-        {.name = "beta2",
+         .optional = true},
+    };
+    return table;
+}
+
+const FieldTable& average_table() {
+    static const FieldTable table = {
+        {.name = "decay",
          .type = FieldType::real,
          .fallback = 0.999,
-         .doc = "decay of the second moment",
+         .doc = "share of the average that is kept at every update; 0: no average",
          .minimum = 0,
          .maximum = 1,
          .exclusive_maximum = true},
-        {.name = "epsilon",
-         .type = FieldType::real,
-         .fallback = 1e-8,
-         .doc = "keeps the division from zero",
-         .minimum = 0,
-         .exclusive_minimum = true},
-        {.name = "weight_decay",
-         .type = FieldType::real,
-         .fallback = 0.0,
-         .doc = "share of the weights that is added to their gradient",
-         .minimum = 0},
     };
     return table;
 }
 
-}  // namespace
+const FieldTable& checkpoint_table() {
+    static const FieldTable table = {
+        {.name = "every_epochs",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{1},
+         .doc = "write one after so many epochs; 0: not for that reason",
+         .minimum = 0,
+         .maximum = 1'000'000,
+         .unit = "epochs"},
+        {.name = "every_steps",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{0},
+         .doc = "write one after so many steps; 0: not for that reason",
+         .minimum = 0,
+         .maximum = 1'000'000'000'000,
+         .unit = "steps"},
+        {.name = "every_seconds",
+         .type = FieldType::real,
+         .fallback = 0.0,
+         .doc = "write one after so much time; 0: not for that reason",
+         .minimum = 0,
+         .maximum = 1e9,
+         .unit = "seconds"},
+        {.name = "keep",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{2},
+         .doc = "the last so many are kept",
+         .minimum = 1,
+         .maximum = 1'000'000},
+    };
+    return table;
+}
 
 const FieldTable& training_table() {
     static const FieldTable table = {
@@ -93,17 +131,56 @@ const FieldTable& training_table() {
          .type = FieldType::variant,
          .fallback = std::string("sgd"),
          .doc = "a name, or one name with its fields: {adam: {learning_rate: 0.001}}",
-         .choices = {"sgd", "adam"}},
+         .choices = optimizers().names(),
+         .components = &optimizers()},
+        {.name = "groups",
+         .type = FieldType::record_list,
+         .doc = "fields of the optimizer for some of the parameters: [{parameters: \"*.bias\", "
+                "weight_decay: 0}]",
+         .optional = true,
+         .fields = &any_group_table()},
+        {.name = "clip",
+         .type = FieldType::record,
+         .doc = "bounds the gradients: {norm: 1.0} or {value: 0.5}",
+         .optional = true,
+         .fields = &clip_table()},
+        {.name = "accumulation",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{1},
+         .doc = "batches whose gradients one update adds up",
+         .minimum = 1,
+         .maximum = 1'000'000,
+         .unit = "batches"},
+        {.name = "average",
+         .type = FieldType::record,
+         .doc = "keeps a moving average of the weights, which evaluation and prediction use: "
+                "{decay: 0.999}",
+         .optional = true,
+         .fields = &average_table()},
         {.name = "loss",
-         .type = FieldType::choice,
+         .type = FieldType::variant,
          .fallback = std::string("categorical_cross_entropy"),
          .doc = "what is made small",
-         .choices = {"categorical_cross_entropy", "negative_log_likelihood", "mean_squared_error"}},
+         .choices = losses().names(),
+         .components = &losses()},
         {.name = "metrics",
-         .type = FieldType::text_list,
+         .type = FieldType::variant_list,
          .fallback = std::string("categorical_accuracy"),
          .doc = "what is measured besides the loss",
-         .choices = {"categorical_accuracy"}},
+         .choices = metrics().names(),
+         .components = &metrics()},
+        {.name = "schedules",
+         .type = FieldType::variant_list,
+         .doc = "what changes the learning rate, or ends the training; their factors are "
+                "multiplied",
+         .choices = schedules().names(),
+         .optional = true,
+         .components = &schedules()},
+        {.name = "checkpoint",
+         .type = FieldType::record,
+         .doc = "when the state of the run is written, to go on from: {every_epochs: 1, keep: 2}",
+         .optional = true,
+         .fields = &checkpoint_table()},
         {.name = "epochs",
          .type = FieldType::integer,
          .fallback = std::int64_t{1},
@@ -113,7 +190,7 @@ const FieldTable& training_table() {
         {.name = "batch_size",
          .type = FieldType::integer,
          .fallback = std::int64_t{64},
-         .doc = "samples of one step, over all ranks",
+         .doc = "samples of one batch, over all ranks",
          .minimum = 1,
          .maximum = 1'000'000,
          .unit = "samples"},
@@ -147,21 +224,6 @@ const FieldTable& training_table() {
          .unit = "steps"},
     };
     return table;
-}
-
-const FieldTable* optimizer_table(std::string_view name) {
-    if (name == "sgd") return &sgd_table();
-    if (name == "adam") return &adam_table();
-    return nullptr;
-}
-
-std::string_view optimizer_doc(std::string_view name) {
-    return name == "sgd" ? "Stochastic gradient descent with momentum (Sutskever et al., 2013)."
-                         : "Adaptive moment estimation (Kingma and Ba, 2015).";
-}
-
-std::vector<std::string_view> optimizer_names() {
-    return find_field(training_table(), "optimizer")->choices;
 }
 
 }  // namespace dtnn::compiler

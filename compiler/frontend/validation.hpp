@@ -1,7 +1,9 @@
 #pragma once
 /// Composed trees to spec structs: every field checked against its table, every name against what
-/// exists.
+/// exists. Models and what is shared: validation.cpp; validation_dataset.cpp,
+/// validation_training.cpp.
 
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/source_tree.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/value_reader.hpp"
@@ -21,5 +23,22 @@ void check_spec_name(const FieldValues& fields, const std::string& what, Diagnos
 /// Three positive extents, not too large; else a diagnostic.
 void check_sample_shape(const plan::Dims& shape, const Span& span, const std::string& what,
                         Diagnostics& diagnostics);
+
+/// That what schedules watch is computed, by a job with this dataset (null: of a training by
+/// itself, whose dataset is not known).
+void check_watched(const TrainingSpec& training, const DatasetSpec* dataset,
+                   Diagnostics& diagnostics);
+
+/// The place of a whole spec: where it was referred to, else its first field.
+Span span_of(const SourceNode& tree);
+/// Where a field was written, else `other`.
+Span span_or(const std::map<std::string, Span>& spans, const std::string& name, const Span& other);
+/// Values that the compiler put into the tree (a name made of the file's) count as defaults.
+void forget_made(std::map<std::string, Span>& spans);
+
+/// Reads the members of a field of type variant_list; notes their places under
+/// "FIELD[0]" and "FIELD[0].MEMBER.FIELD".
+ReadComponents read_member_list(const SourceNode& node, const Field& field, const std::string& what,
+                                std::map<std::string, Span>& spans, Diagnostics& diagnostics);
 
 }  // namespace dtnn::compiler

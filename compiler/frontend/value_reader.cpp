@@ -13,9 +13,21 @@ namespace dtnn::compiler {
 namespace {
 
 bool is_structural(FieldType type) {
-    return type == FieldType::reference || type == FieldType::variant ||
-           type == FieldType::layers || type == FieldType::branches ||
-           type == FieldType::text_list || type == FieldType::mapping || type == FieldType::any;
+    switch (type) {
+        case FieldType::reference:
+        case FieldType::variant:
+        case FieldType::variant_list:
+        case FieldType::record:
+        case FieldType::record_list:
+        case FieldType::layers:
+        case FieldType::branches:
+        case FieldType::text_list:
+        case FieldType::mapping:
+        case FieldType::any:
+            return true;
+        default:
+            return false;
+    }
 }
 
 std::string wanted_type(const Field& field) {
@@ -50,6 +62,8 @@ class ValueReader {
                 return padding(node);
             case FieldType::integer_list:
                 return wrap(integers(node));
+            case FieldType::real_list:
+                return wrap(reals(node));
             case FieldType::initializer:
                 return wrap(read_initializer(node, field_, what_, diagnostics_));
             case FieldType::expression:
@@ -168,19 +182,31 @@ class ValueReader {
     }
 
     std::optional<std::vector<std::int64_t>> integers(const SourceNode& node) {
+        return elements<std::int64_t>(node, FieldType::integer, &ValueReader::integer);
+    }
+
+    std::optional<std::vector<double>> reals(const SourceNode& node) {
+        return elements<double>(node, FieldType::real, &ValueReader::real);
+    }
+
+    template <class T>
+    std::optional<std::vector<T>> elements(
+        const SourceNode& node, FieldType type,
+        std::optional<T> (ValueReader::*read_one)(const SourceNode&)) {
         if (refuse_expression(node)) return std::nullopt;
         if (!node.is_list()) return wrong_type(node);
-        std::vector<std::int64_t> result;
+        std::vector<T> result;
         bool sound = true;
         for (const SourceNode& item : node.items) {
             // An item's message names what an item must be, not the whole field's type.
             Field element = field_;
-            element.type = FieldType::integer;
+            element.type = type;
             const std::string name = fmt::format("{}[{}]", field_.name, result.size());
             element.name = name;
-            const auto value = ValueReader(element, what_, diagnostics_).integer(item);
+            ValueReader reader(element, what_, diagnostics_);
+            const auto value = (reader.*read_one)(item);
             sound = sound && value.has_value();
-            result.push_back(value.value_or(0));
+            result.push_back(value.value_or(T{}));
         }
         if (!sound) return std::nullopt;
         return result;
@@ -287,6 +313,18 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
             .help = help;
     result.sound = diagnostics.error_count() == errors;
     return result;
+}
+
+FieldValues read_record(const SourceNode& node, const FieldTable& table, const FieldScope& scope,
+                        Diagnostics& diagnostics) {
+    if (node.is_map()) return read_fields(node, table, scope, diagnostics);
+    diagnostics
+        .error(Code::wrong_type, node.span,
+               fmt::format("`{}` is {}; it must be a map of fields", scope.what, describe(node)))
+        .help = fmt::format("its fields are {}", fmt::join(names_of(table), ", "));
+    FieldValues none;
+    none.sound = false;
+    return none;
 }
 
 std::optional<plan::AttributeValue> read_value(const SourceNode& node, const Field& field,

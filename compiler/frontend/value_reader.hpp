@@ -1,7 +1,7 @@
 #pragma once
 /// Source nodes to typed values, by the field tables: unknown, missing, mistyped and out-of-range
-/// fields are diagnostics. Fields of structural types (reference, variant, layers, branches,
-/// text_list, mapping, any) are handed on as nodes.
+/// fields are diagnostics. Fields of structural types (reference, variant, record and lists of
+/// them, layers, branches, text_list, mapping, any) are handed on as nodes.
 
 #include <map>
 #include <optional>
@@ -66,6 +66,11 @@ bool worth_suggesting(const Diagnostics& diagnostics, std::size_t candidates);
 std::string_view describe(FieldType type);
 /// "at least 1", "more than 0 and less than 1"; empty without a range.
 std::string describe_range(const Field& field);
+
+/// The fields of `node`, which must be a map; as none after a diagnostic that it is none. `what` is
+/// the map's own name: "clip", "groups[0]".
+FieldValues read_record(const SourceNode& node, const FieldTable& table, const FieldScope& scope,
+                        Diagnostics& diagnostics);
 
 /// As JSON; also valid YAML.
 std::string to_json(const plan::AttributeValue& value);

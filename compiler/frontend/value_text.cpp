@@ -33,6 +33,8 @@ std::string_view describe(FieldType type) {
             return "valid, same, an integer, [vertical, horizontal] or [top, bottom, left, right]";
         case FieldType::integer_list:
             return "a list of integers";
+        case FieldType::real_list:
+            return "a list of numbers";
         case FieldType::initializer:
             return "an initializer's name, or one name with its numbers";
         case FieldType::expression:
@@ -43,6 +45,12 @@ std::string_view describe(FieldType type) {
             return "a name, a path or the spec itself";
         case FieldType::variant:
             return "a name, or one name with its fields";
+        case FieldType::variant_list:
+            return "a list of names, each alone or with its fields";
+        case FieldType::record:
+            return "a map of fields";
+        case FieldType::record_list:
+            return "a list of maps of fields";
         case FieldType::layers:
             return "a list of layers";
         case FieldType::branches:

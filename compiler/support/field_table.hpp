@@ -21,18 +21,25 @@ enum class FieldType {
     padding,  ///< valid, same, an integer, [vertical, horizontal] or [top, bottom, left, right];
               ///< stored as text "valid"/"same", or as four integers
     integer_list,
+    real_list,
     text_list,
     initializer,  ///< a name, or one name with its numbers; stored as one text, "zeros" or
                   ///< "normal: {mean: 0, deviation: 0.01}" (ops/initializers.hpp)
     expression,   ///< arithmetic over x, or x0, x1, ...; stored as the text (ops/expression.hpp)
     reference,    ///< a spec of another kind: a name, a path, or the spec itself inline
-    variant,   ///< a name, or one key with its fields ("adam" or "adam: {...}"); `choices` are the
-               ///< names
-    layers,    ///< a list of layers
-    branches,  ///< a list of lists of layers
-    mapping,   ///< a map whose keys are the user's own names
-    any,       ///< a value whose type another field names
+    variant,      ///< one of `components`: a name, or one name with its fields ("adam" or "adam:
+              ///< {...}"); `choices` are the names
+    variant_list,  ///< a list of these, or one
+    record,        ///< a map of `fields`
+    record_list,   ///< a list of these
+    layers,        ///< a list of layers
+    branches,      ///< a list of lists of layers
+    mapping,       ///< a map whose keys are the user's own names
+    any,           ///< a value whose type another field names
 };
+
+/// A closed set of names, each with fields of its own: compiler/frontend/components.hpp.
+struct ComponentSet;
 
 struct Field {
     std::string_view name;
@@ -48,6 +55,8 @@ struct Field {
     bool optional = false;       ///< may be absent without a default
     bool exclusive_minimum = false;
     bool exclusive_maximum = false;
+    const ComponentSet* components = nullptr;    ///< of variant and variant_list
+    const std::vector<Field>* fields = nullptr;  ///< of record and record_list
 };
 
 using FieldTable = std::vector<Field>;

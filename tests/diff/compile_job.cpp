@@ -41,6 +41,7 @@ std::optional<plan::Plan> compile_job(const std::string& file, std::string& erro
         request.target.isa = "avx2";
         request.target.dtype = job.training.dtype;
         request.target.threads = job.threads > 0 ? job.threads : 2;
+        request.target.data_workers = job.data_workers;
         request.memory_budget = job.memory_budget;
         request.values = job.values;
         request.resolved_spec = job.resolved_text;

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/tables.hpp"
 #include "compiler/ops/op.hpp"
 #include "plan/meaning.hpp"
@@ -32,9 +33,16 @@ std::vector<NamedTable> setting_tables() {
     tables.push_back({"if", &compiler::if_table()});
     tables.push_back({"layer", &compiler::layer_table()});
     tables.push_back({"layer", &compiler::branches_table()});
-    for (std::string_view optimizer : compiler::optimizer_names())
-        tables.push_back(
-            {"optimizer." + std::string(optimizer), compiler::optimizer_table(optimizer)});
+    tables.push_back({"training.groups", &compiler::group_table()});
+    tables.push_back({"training.clip", &compiler::clip_table()});
+    tables.push_back({"training.average", &compiler::average_table()});
+    tables.push_back({"training.checkpoint", &compiler::checkpoint_table()});
+    for (const compiler::ComponentSet* set : compiler::component_sets())
+        for (const compiler::ComponentInfo& member : set->members)
+            // Those of datasets are labelled as the kind's.
+            if (set != &compiler::dataset_types())
+                tables.push_back(
+                    {std::string(set->name) + "." + std::string(member.name), member.fields});
     return tables;
 }
 
@@ -53,7 +61,7 @@ TEST_CASE("every setting has a label of its own") {
                           table.kind << "." << std::string(field.name)
                                      << " has no line in plan/meaning_settings.cpp");
         }
-    for (const char* option : {"device", "isa", "threads", "ranks"})
+    for (const char* option : {"device", "isa", "threads", "data_workers", "ranks"})
         fields.emplace("target", option);
     fields.emplace("compiler", "generator");
     fields.emplace("compiler", "passes");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/field_text.hpp"
 #include "compiler/frontend/language_words.hpp"
 #include "compiler/frontend/tables.hpp"
@@ -83,24 +84,10 @@ Topic explain_kind(const KindInfo& kind) {
 
 Topic explain_word(const LanguageWord& word) {
     std::string text = fmt::format("{}\n\nexample:\n{}", word.doc, indented(word.example));
-    if (word.group == "a type of dataset") {
-        text += "\nfields:\n";
-        for (const std::string_view name : fields_of_dataset_type(word.name))
-            text += field_line(*find_field(dataset_table(), name));
-    }
     if (word.fields) text += "\nfields:\n" + field_lines(*word.fields);
     if (word.name == "blocks")
         text += "\na parameter is a type, or a map of:\n" + field_lines(block_parameter_table());
     return topic(std::string(word.name), std::string(word.group), text);
-}
-
-Topic explain_optimizer(std::string_view name) {
-    return topic(std::string(name), "an optimizer",
-                 fmt::format("{}\n\nexample:\n{}\nfields:\n{}", optimizer_doc(name),
-                             indented(fmt::format("kind: training\noptimizer: {{{}: "
-                                                  "{{learning_rate: 0.001}}}}",
-                                                  name)),
-                             field_lines(*optimizer_table(name))));
 }
 
 Topic explain_code(const CodeInfo& code) {
@@ -155,8 +142,15 @@ std::vector<Owner> make_owners() {
         if (word.fields && word.fields != &branches_table())
             owners.push_back({std::string(word.name), *word.fields});
     owners.push_back({"blocks.parameters", block_parameter_table()});
-    for (const std::string_view name : optimizer_names())
-        owners.push_back({std::string(name), *optimizer_table(name)});
+    owners.push_back({"groups", any_group_table()});
+    owners.push_back({"clip", clip_table()});
+    owners.push_back({"average", average_table()});
+    owners.push_back({"checkpoint", checkpoint_table()});
+    for (const ComponentSet* set : component_sets())
+        for (const ComponentInfo& member : set->members)
+            // A dataset's fields are known as the kind's.
+            if (set != &dataset_types())
+                owners.push_back({std::string(member.name), *member.fields});
     for (const std::string_view name : initializer_names())
         owners.push_back({std::string(name), *initializer_table(name)});
     for (const OpDef* op : all_ops())
@@ -241,13 +235,6 @@ std::vector<std::string> strings(const std::vector<std::string_view>& views) {
     return {views.begin(), views.end()};
 }
 
-std::vector<std::string> choices_in(std::string_view group) {
-    std::vector<std::string> names;
-    for (const LanguageWord& word : choice_words())
-        if (word.group == group) names.emplace_back(word.name);
-    return names;
-}
-
 }  // namespace
 
 std::vector<Topic> topics_of(const std::string& word) {
@@ -260,7 +247,6 @@ std::vector<Topic> topics_of(const std::string& word) {
             if (entry.name == plain) found.push_back(explain_word(entry));
     if (const OpDef* op = find_op(plain)) found.push_back(explain_operator(*op));
     if (initializer_table(plain)) found.push_back(explain_initializer(plain));
-    if (optimizer_table(word)) found.push_back(explain_optimizer(word));
     for (const CodeInfo& code : all_codes())
         if (code.name == plain) found.push_back(explain_code(code));
     if (const PassInfo* pass = find_pass(plain)) found.push_back(explain_pass(*pass));
@@ -289,19 +275,19 @@ std::vector<TopicGroup> topic_groups() {
         if (kernel.name != "reference")
             kernels.push_back(fmt::format("{}.{}", kernel.op, kernel.name));
     kernels.emplace_back("reference");
-    return {{"kinds of specs", names_in(all_kinds())},
-            {"words of models", names_in(language_words())},
-            {"operators", operators},
-            {"blocks that every model has", names_in(standard_block_words())},
-            {"initializers", strings(initializer_names())},
-            {"optimizers", strings(optimizer_names())},
-            {"losses", choices_in("a loss")},
-            {"metrics", choices_in("a metric")},
-            {"types of datasets", choices_in("a type of dataset")},
-            {"diagnostics", codes},
-            {"passes", passes},
-            {"operators of the compiler's own", inner},
-            {"kernels", kernels}};
+    std::vector<TopicGroup> groups = {
+        {"kinds of specs", names_in(all_kinds())},
+        {"words of models", names_in(language_words())},
+        {"operators", operators},
+        {"blocks that every model has", names_in(standard_block_words())},
+        {"initializers", strings(initializer_names())}};
+    for (const ComponentSet* set : component_sets())
+        groups.push_back({std::string(set->plural), names_in(set->members)});
+    groups.push_back({"diagnostics", codes});
+    groups.push_back({"passes", passes});
+    groups.push_back({"operators of the compiler's own", inner});
+    groups.push_back({"kernels", kernels});
+    return groups;
 }
 
 std::vector<std::string> topic_words() {

@@ -81,6 +81,7 @@ plan::Target decide_target(const compiler::JobSpec& job, const CompileOptions& c
                      : job.threads > 0           ? job.threads
                      : compile.usual_threads > 0 ? compile.usual_threads
                                                  : usable_cores();
+    target.data_workers = job.data_workers;
     return target;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/resolve_spec.hpp"
 #include "compiler/frontend/tables.hpp"
 #include "compiler/frontend/value_reader.hpp"
@@ -23,21 +24,30 @@ constexpr int kAll = 1'000'000;  ///< columns
 using compiler::Field;
 using compiler::FieldTable;
 
+/// The field that a path of fields, indices and members of sets leads to:
+/// "schedules[0].cosine.epochs".
+const Field* field_below(const FieldTable& table, const std::string& path) {
+    const Field* field = find_field(table, path.substr(0, path.find_first_of(".[")));
+    std::size_t dot = path.find('.');
+    if (!field || dot == std::string::npos) return field;
+    std::string rest = path.substr(dot + 1);
+    if (field->fields) return field_below(*field->fields, rest);
+    if (!field->components) return nullptr;
+    dot = rest.find('.');
+    const compiler::ComponentInfo* member = field->components->find(rest.substr(0, dot));
+    if (!member || dot == std::string::npos) return nullptr;
+    return field_below(*member->fields, rest.substr(dot + 1));
+}
+
 /// The field that a path leads to; null for parameters of models.
 const Field* field_of(const std::string& path) {
     const auto behind = [&](const char* prefix) {
         return path.starts_with(prefix) ? path.substr(std::string_view(prefix).size()) : "";
     };
     if (path == "model.input.shape") return find_field(compiler::input_table(), "shape");
-    if (const std::string name = behind("training.optimizer."); !name.empty()) {
-        const std::size_t dot = name.find('.');
-        const FieldTable* table = compiler::optimizer_table(name.substr(0, dot));
-        return table && dot != std::string::npos ? find_field(*table, name.substr(dot + 1))
-                                                 : nullptr;
-    }
     for (const char* kind : {"model", "dataset", "training"})
         if (const std::string name = behind((std::string(kind) + ".").c_str()); !name.empty())
-            return find_field(*compiler::find_kind(kind)->fields, name);
+            return field_below(*compiler::find_kind(kind)->fields, name);
     return find_field(compiler::job_table(), path);
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/field_text.hpp"
 #include "compiler/frontend/language_words.hpp"
 #include "compiler/frontend/reference_pages.hpp"
@@ -33,19 +34,22 @@ const ReferencePage* page_of(const std::vector<ReferencePage>& pages, const std:
 
 }  // namespace
 
-TEST_CASE("every dataset type, loss and metric is explained") {
+TEST_CASE("every member of every component set is explained, by its own example") {
     std::size_t choices = 0;
-    const auto check = [&](const FieldTable& table, const char* field, const char* group) {
-        for (const std::string_view choice : find_field(table, field)->choices) {
-            CAPTURE(choice);
-            CHECK(explained(choice, group));
+    for (const ComponentSet* set : component_sets())
+        for (const ComponentInfo& member : set->members) {
+            CAPTURE(member.name);
+            CHECK(explained(member.name, set->group));
+            CHECK(!member.doc.empty());
+            CHECK(member.example.find(member.name) != std::string::npos);
             ++choices;
         }
-    };
-    check(dataset_table(), "type", "a type of dataset");
-    check(training_table(), "loss", "a loss");
-    check(training_table(), "metrics", "a metric");
     CHECK(choice_words().size() == choices);
+    // Fields that choose from a set name all of it.
+    for (const FieldTable* table : {&dataset_table(), &training_table()})
+        for (const Field& field : *table)
+            if (field.components) CHECK(field.choices == field.components->names());
+    CHECK(find_field(dataset_table(), "type")->choices == dataset_types().names());
     CHECK(standard_block_words().size() == standard_blocks().entries.size());
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontend/components.hpp"
 #include "compiler/frontend/layers.hpp"
 #include "compiler/frontend/tables.hpp"
 #include "compiler/ops/op.hpp"
@@ -46,7 +47,7 @@ Words fields_of_kind(const char* name) {
 
 Words fields_of_optimizer(const char* name) {
     Words words;
-    add_names(words, *optimizer_table(name));
+    add_names(words, *optimizers().find(name)->fields);
     return words;
 }
 
@@ -458,17 +459,17 @@ TEST_CASE("the first suggestion for a misspelt name is right") {
 
 TEST_CASE("nonsense gets no suggestion") {
     const char* const nonsense[] = {
-        "lstm",        "gru",      "embedding",  "attention", "transformer", "xyz",
-        "foo",         "bar",      "qux",        "x",         "q",           "123",
-        "42",          "aaaaaaaa", "banana",     "zebra",     "qwertz",      "hello",
-        "world",       "python",   "kubernetes", "blah",      "whatever",    "asdf",
-        "fghjk",       "___",      "-",          "wurst",     "giraffe",     "tokenizer",
-        "beam_search", "rnnt",     "quantum",    "window",    "vocabulary",  "mpi",
-        "cuda",        "xyzzy",    "kiwi",       "jjjj",      "ooo",         "hidden",
-        "encoder",     "decoder",  "pixel",      "cluster",   "gradient",    "tensor",
-        "backbone",    "query",    "wavelet",    "fourier",   "spline",      "monday",
-        "thing",       "stuff",    "todo",       "pytorch",   "keras",       "gpu0",
-        "ffff",        "v2",       "final",      "old",       "new",         "bidirectional"};
+        "lstm",        "gru",      "embedding",  "attention", "seq2seq",    "xyz",
+        "foo",         "bar",      "qux",        "x",         "q",          "123",
+        "42",          "aaaaaaaa", "banana",     "zebra",     "qwertz",     "hello",
+        "world",       "python",   "kubernetes", "blah",      "whatever",   "asdf",
+        "fghjk",       "___",      "-",          "wurst",     "giraffe",    "tokenizer",
+        "beam_search", "rnnt",     "quantum",    "window",    "vocabulary", "mpi",
+        "cuda",        "xyzzy",    "kiwi",       "jjjj",      "ooo",        "hidden",
+        "encoder",     "decoder",  "pixel",      "cluster",   "gradient",   "tensor",
+        "backbone",    "query",    "wavelet",    "fourier",   "spline",     "monday",
+        "thing",       "stuff",    "todo",       "pytorch",   "keras",      "gpu0",
+        "ffff",        "v2",       "final",      "old",       "new",        "bidirectional"};
     std::string wrong;
     int count = 0;
     for (const Set& set : sets())

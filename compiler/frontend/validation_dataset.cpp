@@ -1,0 +1,145 @@
+// Datasets: the fields of their types, and what becomes of samples on their way to the network.
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/tables.hpp"
+#include "compiler/frontend/validation.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// Fields of a type that a plan has in places of their own.
+bool has_own_place(const std::string& field) {
+    return field == "shape" || field == "classes" || field == "labels" ||
+           field == "train_samples" || field == "test_samples";
+}
+
+/// Fields of other types than the dataset's: said, and taken out of the tree.
+void refuse_fields_of_others(const SourceEntry& type_entry, const ComponentInfo& type,
+                             SourceNode& tree, Diagnostics& diagnostics) {
+    const std::vector<SourceEntry> entries = tree.entries;
+    for (const SourceEntry& entry : entries) {
+        if (find_field(*type.fields, entry.key) || find_field(dataset_head_table(), entry.key) ||
+            find_field(dataset_tail_table(), entry.key) || !find_field(dataset_table(), entry.key))
+            continue;
+        Diagnostic& error = diagnostics.error(
+            Code::misplaced_field, entry.key_span,
+            fmt::format("`{}` is not a field of a dataset of type {}", entry.key, type.name));
+        std::string takers;
+        for (const ComponentInfo& other : dataset_types().members)
+            if (find_field(*other.fields, entry.key))
+                takers += fmt::format("{}{}", takers.empty() ? "" : " and ", other.name);
+        error.help = fmt::format("`{}` belongs to {}", entry.key, takers);
+        if (!type_entry.value.span.place.file.empty())
+            error.notes.push_back({type_entry.value.span, "the type is given here"});
+        tree.erase(entry.key);
+    }
+}
+
+/// The table of a type: the fields of all datasets around its own.
+FieldTable table_of(const ComponentInfo& type) {
+    FieldTable table = dataset_head_table();
+    table.insert(table.end(), type.fields->begin(), type.fields->end());
+    table.insert(table.end(), dataset_tail_table().begin(), dataset_tail_table().end());
+    return table;
+}
+
+/// Without a type nothing can be said to be missing.
+FieldTable table_without_type() {
+    FieldTable table = dataset_table();
+    for (Field& field : table)
+        if (field.name != "type") field.optional = true;
+    return table;
+}
+
+/// Shape, classes and labels of what the source gives, and what is the type's own to check.
+void read_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    plan::Dataset& dataset = spec.dataset;
+    if (dataset.type == "synthetic") {
+        dataset.shape = fields.dims("shape");
+        dataset.classes = fields.integer("classes");
+        if (fields.text("labels") == "pixel" && dataset.shape.size() == 3)
+            dataset.label_shape = {dataset.shape[1], dataset.shape[2]};
+        if (fields.values.contains("shape"))
+            check_sample_shape(dataset.shape, span_or(fields.spans, "shape", spec.span), "dataset",
+                               diagnostics);
+    } else {
+        dataset.shape = {1, 28, 28};
+        dataset.classes = 10;
+    }
+    if (dataset.type == "mnist") {
+        for (const auto& [name, most] :
+             {std::pair{"train_samples", 60000}, std::pair{"test_samples", 10000}})
+            if (fields.integer(name) > most)
+                diagnostics.error(Code::out_of_range, span_or(fields.spans, name, spec.span),
+                                  fmt::format("`{}` of dataset is {}; mnist has {}", name,
+                                              fields.integer(name), most));
+        if (fields.values.contains("path") && fields.text("path").empty())
+            diagnostics.error(Code::out_of_range, span_or(fields.spans, "path", spec.span),
+                              "`path` of dataset is empty; it must be a folder");
+    }
+}
+
+/// Reads transforms or augmentations and follows the shape of a sample through them.
+void read_chain(const char* name, FieldValues& fields, plan::Dims& shape,
+                std::vector<plan::Component>& list, Diagnostics& diagnostics) {
+    const SourceNode* node = fields.node(name);
+    if (!node) return;
+    const Field& field = *find_field(dataset_tail_table(), name);
+    const ReadComponents read =
+        read_member_list(*node, field, "dataset", fields.spans, diagnostics);
+    bool known = read.sound && shape.size() == 3;
+    for (const ReadComponent& one : read.list) {
+        const ComponentInfo& member = *field.components->find(one.component.type);
+        if (known && member.shape) known = member.shape(one, shape, diagnostics);
+        list.push_back(one.component);
+    }
+}
+
+}  // namespace
+
+DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name,
+                         Diagnostics& diagnostics) {
+    DatasetSpec spec;
+    plan::Dataset& dataset = spec.dataset;
+    spec.span = span_of(tree);
+
+    // Which fields there are depends on the type, so the type is read first.
+    const SourceEntry* type = tree.find("type");
+    SourceNode known = tree;
+    if (type && type->value.is_scalar()) dataset.type = type->value.text;
+    const ComponentInfo* info = dataset_types().find(dataset.type);
+    if (info) refuse_fields_of_others(*type, *info, known, diagnostics);
+
+    FieldValues fields = read_fields(known, info ? table_of(*info) : table_without_type(),
+                                     {"dataset", spec.span}, diagnostics);
+    check_spec_name(fields, "dataset", diagnostics);
+    dataset.name = fields.values.contains("name") ? fields.text("name") : default_name;
+    if (info) {
+        for (const Field& field : *info->fields) {
+            const std::string name(field.name);
+            const auto found = fields.values.find(name);
+            if (found == fields.values.end()) continue;
+            spec.type_fields[name] = found->second;
+            if (!has_own_place(name)) dataset.attributes[name] = found->second;
+        }
+        dataset.train_samples = fields.integer("train_samples");
+        dataset.test_samples = fields.integer("test_samples");
+        dataset.source_train_samples = dataset.train_samples;
+        read_type(fields, spec, diagnostics);
+    }
+    dataset.stored_shape = dataset.shape;
+    dataset.test_as_validation = fields.flag("test_as_validation");
+    if (fields.values.contains("sample_percentage"))
+        spec.sample_percentage = fields.real("sample_percentage");
+    // The compiler takes it into the number of samples of an epoch; the source's own stay.
+    if (spec.sample_percentage != 100)
+        dataset.attributes["sample_percentage"] = spec.sample_percentage;
+    read_chain("transforms", fields, dataset.shape, dataset.transforms, diagnostics);
+    read_chain("augmentations", fields, dataset.shape, dataset.augmentations, diagnostics);
+    forget_made(fields.spans);
+    spec.spans = std::move(fields.spans);
+    return spec;
+}
+
+}  // namespace dtnn::compiler
