@@ -34,6 +34,10 @@ void require_unless_extended(Json& schema, const Json& then) {
 
 Json training_schema() {
     Json schema = kind_properties(training_table(), "training");
+    // A group is a pattern and what holds for its parameters.
+    Json& group = schema["properties"]["groups"]["items"];
+    group["minProperties"] = 2;
+    group["properties"]["parameters"]["minLength"] = 1;
     const std::vector<std::string> required = required_fields(training_table());
     if (!required.empty()) require_unless_extended(schema, requirement(required));
     return schema;

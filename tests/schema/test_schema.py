@@ -64,6 +64,9 @@ NOT_STRUCTURAL = {
     "classes-mismatch": "model and dataset",
     "not-probabilities": "the last layer and the loss",
     "too-few-samples": "products of several fields",
+    "conflicting-fields": "which fields stand together",
+    "unknown-metric": "the list of metrics, and the dataset",
+    "unmatched-pattern": "the names of the model's parameters",
     "over-budget": "the plan",
 }
 # Cases with codes that are structural elsewhere, by title, and why a schema accepts them.
@@ -72,6 +75,8 @@ EXCEPTIONS = {
     "a model of nothing": "all of its layers are left out by values",
     "more samples than mnist has": "the limit is the data's own",
     "samples that are too large": "the limit is on a product",
+    "a group with a field of another optimizer": "the optimizer is another field",
+    "a transform with too many channels": "the samples' shape",
 }
 
 
