@@ -91,8 +91,10 @@ class Writer {
   private:
     void open(const char* key) {
         first_ = false;
-        append_json(out_, key);
-        out_ += ": ";
+        // Keys are names of our own: nothing in them wants an escape.
+        out_ += '"';
+        out_ += key;
+        out_ += "\": ";
     }
 
     void line_break() {
@@ -121,9 +123,13 @@ class Writer {
 
     // "file:line:column", or "" for nowhere.
     void write(const Place& place) {
-        append_json(out_, place.file.empty()
-                              ? std::string()
-                              : fmt::format("{}:{}:{}", place.file, place.line, place.column));
+        append_json(out_, place.file);
+        if (place.file.empty()) return;
+        out_.back() = ':';
+        append_json(out_, place.line);
+        out_ += ':';
+        append_json(out_, place.column);
+        out_ += '"';
     }
 
     template <class T>
