@@ -42,6 +42,11 @@ class GraphBuilder {
     Graph build() {
         const std::vector<LayerSpec>& layers = job_.model.layers;
         if (diagnostics_.has_errors() || layers.empty()) return {};
+        graph_.layers.reserve(layers.size());
+        graph_.nodes.reserve(layers.size());
+        graph_.values.reserve(4 * layers.size());
+        graph_.parameters.reserve(2 * layers.size());
+        values_.reserve(layers.size());
         for (const LayerSpec& layer : layers)
             if (!add(layer)) return std::move(graph_);
         graph_.outputs.push_back({"predictions", values_.back()});

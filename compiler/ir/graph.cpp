@@ -56,6 +56,7 @@ NodeId Graph::add_node(Node node, const std::vector<Type>& types, const std::str
         node.outputs.push_back(ValueId(values.size()));
         values.push_back(std::move(v));
     }
+    if (!node.attributes.empty()) node.attributes = pool().attributes(node.attributes);
     nodes.push_back(std::move(node));
     return id;
 }

@@ -17,7 +17,6 @@
 
 namespace dtnn::compiler {
 
-using plan::Attributes;
 using plan::Place;
 
 using NodeId = Id<struct NodeTag>;
@@ -51,14 +50,13 @@ struct Node {
 struct Parameter {
     ValueId value;
     std::string name;  ///< "conv2d_1.weights"
-    std::string
-        role;  ///< weights, bias, gamma, beta, running_mean, running_variance, velocity, ...
+    Symbol role;  ///< weights, bias, gamma, beta, running_mean, running_variance, velocity, ...
     bool trainable = false;
     bool optimizer_state = false;
     Dims dims;  ///< as users know it; the value's type may be a finer view of the same elements
     plan::Initializer initializer;
     LayerId layer;
-    Place place;
+    Origin place;
 };
 
 /// At the end of a step `state` (a parameter) becomes `value`. Memory planning makes both the same
@@ -90,17 +88,20 @@ class ParameterTable {
     const Parameter& back() const { return rows().back(); }
     auto begin() const { return rows().begin(); }
     auto end() const { return rows().end(); }
-    void push_back(Parameter parameter) {
-        if (!rows_)
-            rows_ = std::make_shared<Rows>();
-        else if (rows_.use_count() > 1)
-            rows_ = std::make_shared<Rows>(*rows_);
-        rows_->push_back(std::move(parameter));
-    }
+    void push_back(Parameter parameter) { own().push_back(std::move(parameter)); }
+    void reserve(std::size_t count) { own().reserve(count); }
     /// The values, in the order of the parameters, after a walk has given them new ids.
     void set_values(const std::vector<ValueId>& values);
 
   private:
+    Rows& own() {
+        if (!rows_)
+            rows_ = std::make_shared<Rows>();
+        else if (rows_.use_count() > 1)
+            rows_ = std::make_shared<Rows>(*rows_);
+        return *rows_;
+    }
+
     std::shared_ptr<Rows> rows_;  ///< null: empty
 };
 
@@ -124,15 +125,18 @@ class LayerTable {
     auto end() const { return rows().end(); }
     auto rbegin() const { return rows().rbegin(); }
     auto rend() const { return rows().rend(); }
-    void push_back(plan::Layer layer) {
+    void push_back(plan::Layer layer) { own().push_back(std::move(layer)); }
+    void reserve(std::size_t count) { own().reserve(count); }
+
+  private:
+    Rows& own() {
         if (!rows_)
             rows_ = std::make_shared<Rows>();
         else if (rows_.use_count() > 1)
             rows_ = std::make_shared<Rows>(*rows_);
-        rows_->push_back(std::move(layer));
+        return *rows_;
     }
 
-  private:
     std::shared_ptr<Rows> rows_;  ///< null: empty
 };
 
@@ -192,6 +196,8 @@ struct Graph {
     /// Shares the pool of another graph, whose names and types the values of this one, which has
     /// none yet, may then have; and makes room for as many values.
     void continue_from(const Graph& other);
+    /// Whether the pool keeps this very map of attributes.
+    bool keeps(const Attributes& attributes) const { return pool_ && pool_->keeps(attributes); }
     /// How many names and types the pool keeps: those of values have numbers below.
     std::size_t pool_names() const { return pool_ ? pool_->names() : 0; }
     std::size_t pool_types() const { return pool_ ? pool_->types() : 0; }

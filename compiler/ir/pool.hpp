@@ -1,5 +1,6 @@
 #pragma once
-/// What the values of a graph name rather than hold: their names and types, each kept once. A graph
+/// What the values and nodes of a graph name rather than hold: names, types and attributes, each
+/// kept once. A graph
 /// and the graphs that passes make of it share one pool, which grows until the last of them is
 /// gone; so such graphs belong to one thread.
 
@@ -7,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "compiler/ir/attribute_set.hpp"
 #include "compiler/ir/text.hpp"
 
 namespace dtnn::compiler {
@@ -60,6 +62,11 @@ class Pool {
     /// The text as a name, which is new when no value was ever called so.
     Name name(std::string_view text);
     TypeRef type(const Type& type);
+    /// Equal attributes as one map.
+    const Attributes& attributes(const Attributes& attributes) {
+        return attributes_.entry(attributes).attributes;
+    }
+    bool keeps(const Attributes& attributes) const { return attributes_.known(attributes); }
     std::size_t names() const { return texts_.size(); }
     std::size_t types() const { return types_.size(); }
 
@@ -74,6 +81,7 @@ class Pool {
     std::vector<Slot> slots_;        // open addressing, a power of two of them, at most half full
     std::deque<TypeRef::Kept> types_;
     std::unordered_multimap<std::size_t, const TypeRef::Kept*> type_of_hash_;
+    AttributeSet attributes_;
 };
 
 }  // namespace dtnn::compiler

@@ -1,8 +1,5 @@
 #include "compiler/ops/node_kinds.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "compiler/ops/emit.hpp"
 
 namespace dtnn::compiler {
@@ -10,43 +7,6 @@ namespace {
 
 std::size_t mix(std::size_t seed, std::size_t value) {
     return (seed ^ value) * 0x9e3779b97f4a7c15ULL + (seed >> 32);
-}
-
-std::size_t hash_of(const plan::AttributeValue& value) {
-    return std::visit(
-        [](const auto& v) {
-            using V = std::decay_t<decltype(v)>;
-            if constexpr (std::is_same_v<V, std::vector<std::int64_t>>) {
-                std::size_t h = v.size();
-                for (const std::int64_t element : v)
-                    h = mix(h, static_cast<std::size_t>(element));
-                return h;
-            } else if constexpr (std::is_same_v<V, std::vector<double>>) {
-                std::size_t h = v.size();
-                for (const double element : v)
-                    h = mix(h, std::hash<double>{}(element));
-                return h;
-            } else {
-                return std::hash<V>{}(v);
-            }
-        },
-        value);
-}
-
-std::size_t hash_of(const Attributes& attributes) {
-    std::size_t h = attributes.size();
-    for (const auto& [name, value] : attributes)
-        h = mix(mix(h, std::hash<std::string>{}(name)), hash_of(value) + value.index());
-    return h;
-}
-
-// Equality takes the two zeros for one number; texts do not.
-bool identical(const Attributes& a, const Attributes& b) {
-    if (a != b) return false;
-    return std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
-        const auto* real = std::get_if<double>(&x.second);
-        return !real || std::signbit(*real) == std::signbit(std::get<double>(y.second));
-    });
 }
 
 }  // namespace
@@ -93,27 +53,19 @@ const NodeKinds::Kind& NodeKinds::of(const Node& node) {
 }
 
 void NodeKinds::share_attributes(Graph& graph) {
-    for (Node& node : graph.nodes)
-        if (!node.attributes.empty() && !by_map_.contains(&node.attributes.map()))
-            node.attributes = shared(node.attributes).attributes;
+    for (Node& node : graph.nodes) {
+        if (node.attributes.empty() || attributes_.known(node.attributes)) continue;
+        const AttributeSet::Entry& entry = attributes_.entry(node.attributes);
+        // What the graph keeps stands at many of its nodes.
+        if (graph.keeps(node.attributes))
+            attributes_.add_alias(node.attributes, entry);
+        else
+            node.attributes = entry.attributes;
+    }
 }
 
 std::uint32_t NodeKinds::attributes_number(const Attributes& attributes) {
-    return shared(attributes).number;
-}
-
-const NodeKinds::SharedAttributes& NodeKinds::shared(const Attributes& attributes) {
-    if (const auto known = by_map_.find(&attributes.map()); known != by_map_.end())
-        return *known->second;
-    const std::size_t hash = hash_of(attributes);
-    const auto [first, last] = attributes_.equal_range(hash);
-    for (auto it = first; it != last; ++it)
-        if (identical(it->second.attributes, attributes)) return it->second;
-    const auto number = static_cast<std::uint32_t>(attributes_.size());
-    const SharedAttributes& entry =
-        attributes_.emplace(hash, SharedAttributes{attributes, number})->second;
-    by_map_.emplace(&entry.attributes.map(), &entry);
-    return entry;
+    return attributes_.entry(attributes).number;
 }
 
 std::uint32_t NodeKinds::number_of(const Type& type) {

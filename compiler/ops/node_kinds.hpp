@@ -43,12 +43,6 @@ class NodeKinds {
     struct KeyHash {
         std::size_t operator()(const Key& key) const;
     };
-    struct SharedAttributes {
-        Attributes attributes;
-        std::uint32_t number;
-    };
-
-    const SharedAttributes& shared(const Attributes& attributes);
     std::uint32_t number_of(const Type& type);
     std::uint32_t op_number(Symbol op);
 
@@ -56,9 +50,7 @@ class NodeKinds {
     std::vector<std::uint32_t> type_of_value_;
     std::unordered_multimap<std::size_t, std::pair<Type, std::uint32_t>> types_;
     std::uint32_t type_count_ = 0;
-    // By the hash of the contents; and by the map itself, for those that are kept here.
-    std::unordered_multimap<std::size_t, SharedAttributes> attributes_;
-    std::unordered_map<const Attributes::Map*, const SharedAttributes*> by_map_;
+    AttributeSet attributes_;
     std::unordered_map<Symbol, std::uint32_t> ops_;
     std::unordered_map<Key, std::size_t, KeyHash> by_key_;
     std::deque<Kind> kinds_;

@@ -34,6 +34,9 @@ class Context final : public GradientContext {
 class Differentiator {
   public:
     explicit Differentiator(const Graph& graph) : r_(graph) {
+        // A layer has a backward node per operand that gets a gradient, mostly two.
+        r_.graph().nodes.reserve(3 * graph.nodes.size());
+        r_.graph().values.reserve(3 * graph.values.size());
         for (const Node& node : graph.nodes)
             r_.copy(node);
         forward_values_ = r_.graph().values.size();
