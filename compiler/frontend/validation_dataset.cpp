@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "compiler/frontend/tables.hpp"
 #include "compiler/frontend/validation.hpp"
 
@@ -52,6 +54,86 @@ FieldTable table_without_type() {
     return table;
 }
 
+/// The shape of images: one or three channels; extents that may be zero, both or none.
+void check_image_shape(const plan::Dims& shape, const Span& span, Diagnostics& diagnostics) {
+    if (shape.size() == 3 && shape[0] != 1 && shape[0] != 3) {
+        diagnostics.error(Code::out_of_range, span,
+                          fmt::format("`shape` of dataset has {} channels; images have 1 (gray) or "
+                                      "3 (colours)",
+                                      shape[0]));
+        return;
+    }
+    const bool differ = shape.size() == 3 && shape[1] == 0 && shape[2] == 0;
+    if (!differ && shape.size() == 3 && (shape[1] == 0 || shape[2] == 0)) {
+        diagnostics.error(Code::out_of_range, span,
+                          "`shape` of dataset has a zero; height and width are both zero, for "
+                          "images of several sizes, or neither");
+        return;
+    }
+    // Of images of several sizes, the size that transforms make is checked behind them.
+    check_sample_shape(differ ? plan::Dims{shape[0], 1, 1} : shape, span, "dataset", diagnostics);
+}
+
+/// Sizes that a known dataset has at most.
+void check_most(const FieldValues& fields, const DatasetSpec& spec, std::int64_t train,
+                std::int64_t test, Diagnostics& diagnostics) {
+    for (const auto& [name, most] :
+         {std::pair{"train_samples", train}, std::pair{"test_samples", test}})
+        if (fields.integer(name) > most)
+            diagnostics.error(Code::out_of_range, span_or(fields.spans, name, spec.span),
+                              fmt::format("`{}` of dataset is {}; {} has {}", name,
+                                          fields.integer(name), spec.dataset.type, most));
+}
+
+/// What the label columns of a table must be besides numbers.
+void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
+                         Diagnostics& diagnostics) {
+    const plan::Dims columns = fields.dims("label_columns");
+    const Span& span = span_or(fields.spans, "label_columns", spec.span);
+    const std::set<std::int64_t> distinct(columns.begin(), columns.end());
+    if (columns.empty() || distinct.contains(0) || distinct.size() != columns.size()) {
+        diagnostics.error(Code::out_of_range, span,
+                          "`label_columns` of dataset must be distinct columns, counted from 1, or "
+                          "from the end by -1, -2 and so on");
+        return;
+    }
+    const bool one = spec.dataset.label_kind == plan::LabelKind::classes;
+    const std::int64_t wanted = one ? 1 : spec.dataset.classes;
+    if (std::int64_t(columns.size()) == wanted) return;
+    diagnostics.error(
+        Code::out_of_range, span,
+        one ? fmt::format("`label_columns` of dataset are {}; a class is in one column",
+                          columns.size())
+            : fmt::format("`label_columns` of dataset are {}, and `classes` is {}; there must be a "
+                          "column for each",
+                          columns.size(), wanted));
+}
+
+/// Types whose samples come from files of the user's own.
+void read_file_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    plan::Dataset& dataset = spec.dataset;
+    dataset.shape = fields.dims("shape");
+    dataset.classes = dataset.type == "chestxray" ? 15 : fields.integer("classes");
+    const std::string kind = fields.text("label_kind");
+    dataset.label_kind = kind == "multiple" || dataset.type == "chestxray"
+                             ? plan::LabelKind::multiple
+                         : kind == "values" ? plan::LabelKind::values
+                                            : plan::LabelKind::classes;
+    if (fields.values.contains("shape")) {
+        const Span& span = span_or(fields.spans, "shape", spec.span);
+        if (dataset.type == "csv")
+            check_sample_shape(dataset.shape, span, "dataset", diagnostics);
+        else
+            check_image_shape(dataset.shape, span, diagnostics);
+    }
+    if (fields.values.contains("classes") && dataset.classes < 2 &&
+        dataset.label_kind == plan::LabelKind::classes)
+        diagnostics.error(Code::out_of_range, span_or(fields.spans, "classes", spec.span),
+                          "`classes` of dataset is 1; there must be two to tell apart");
+    if (dataset.type == "csv" && fields.values.contains("classes"))
+        check_label_columns(fields, spec, diagnostics);
+}
+
 /// Shape, classes and labels of what the source gives, and what is the type's own to check.
 void read_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
     plan::Dataset& dataset = spec.dataset;
@@ -63,21 +145,39 @@ void read_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagno
         if (fields.values.contains("shape"))
             check_sample_shape(dataset.shape, span_or(fields.spans, "shape", spec.span), "dataset",
                                diagnostics);
-    } else {
+    } else if (dataset.type == "digits" || dataset.type == "mnist") {
         dataset.shape = {1, 28, 28};
         dataset.classes = 10;
+    } else if (dataset.type == "cifar10" || dataset.type == "cifar100") {
+        dataset.shape = {3, 32, 32};
+        dataset.classes = dataset.type == "cifar10"          ? 10
+                          : fields.text("level") == "coarse" ? 20
+                                                             : 100;
+    } else {
+        read_file_type(fields, spec, diagnostics);
     }
-    if (dataset.type == "mnist") {
-        for (const auto& [name, most] :
-             {std::pair{"train_samples", 60000}, std::pair{"test_samples", 10000}})
-            if (fields.integer(name) > most)
-                diagnostics.error(Code::out_of_range, span_or(fields.spans, name, spec.span),
-                                  fmt::format("`{}` of dataset is {}; mnist has {}", name,
-                                              fields.integer(name), most));
-        if (fields.values.contains("path") && fields.text("path").empty())
-            diagnostics.error(Code::out_of_range, span_or(fields.spans, "path", spec.span),
-                              "`path` of dataset is empty; it must be a folder");
-    }
+    if (dataset.type == "mnist") check_most(fields, spec, 60'000, 10'000, diagnostics);
+    if (dataset.type == "cifar10" || dataset.type == "cifar100")
+        check_most(fields, spec, 50'000, 10'000, diagnostics);
+    for (const char* field : {"path", "test_path"})
+        if (fields.values.contains(field) && fields.text(field).empty())
+            diagnostics.error(
+                Code::out_of_range, span_or(fields.spans, field, spec.span),
+                fmt::format("`{}` of dataset is empty; it must name {}", field,
+                            dataset.type == "mnist" ? "a folder" : "a file or a folder"));
+}
+
+/// Samples of several sizes must have become one size: programs have no shapes of their own.
+void check_one_size(const FieldValues& fields, const DatasetSpec& spec, bool sound,
+                    Diagnostics& diagnostics) {
+    const plan::Dims& shape = spec.dataset.shape;
+    if (!sound || shape.size() != 3 || (shape[1] > 0 && shape[2] > 0)) return;
+    diagnostics
+        .error(Code::out_of_range, span_or(fields.spans, "shape", spec.span),
+               "`shape` of dataset says that images have several sizes, and no transform makes "
+               "them one")
+        .help = fmt::format("such as `transforms: [{{resize: {{size: [{0}, {0}]}}}}]`",
+                            spec.dataset.type == "imagenet" ? 224 : 64);
 }
 
 /// Reads transforms or augmentations and follows the shape of a sample through them.
@@ -135,7 +235,10 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     // The compiler takes it into the number of samples of an epoch; the source's own stay.
     if (spec.sample_percentage != 100)
         dataset.attributes["sample_percentage"] = spec.sample_percentage;
+    const int errors = diagnostics.error_count();
     read_chain("transforms", fields, dataset.shape, dataset.transforms, diagnostics);
+    const bool sound = diagnostics.error_count() == errors;
+    check_one_size(fields, spec, sound, diagnostics);
     read_chain("augmentations", fields, dataset.shape, dataset.augmentations, diagnostics);
     forget_made(fields.spans);
     spec.spans = std::move(fields.spans);

@@ -27,7 +27,8 @@ struct Sample {
     /// Of the label kinds `multiple` (0 and 1) and `values`: a number for each of `classes`.
     /// Otherwise empty.
     std::vector<double> targets;
-    std::vector<std::uint8_t> scratch;  ///< the source's own, between its steps
+    std::vector<std::uint8_t> packed;   ///< the source's own: the file of an image
+    std::vector<std::uint8_t> scratch;  ///< the source's own: what a decoder writes
 
     void set_shape(std::int64_t c, std::int64_t h, std::int64_t w) {
         channels = c, height = h, width = w;
