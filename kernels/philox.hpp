@@ -25,7 +25,8 @@ enum class Purpose : std::uint32_t {
     shuffle = 2,
     initialise = 3,
     dropout = 4,
-    data = 5
+    data = 5,
+    augment = 6
 };
 
 inline constexpr std::uint32_t kMultiplier0 = 0xD2511F53u, kMultiplier1 = 0xCD9E8D57u;

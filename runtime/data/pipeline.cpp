@@ -7,165 +7,305 @@
 #include <utility>
 
 #include "runtime/base/run_error.hpp"
+#include "runtime/data/mixing.hpp"
+#include "runtime/train/component_fields.hpp"
 
 namespace dtnn::runtime {
 namespace {
-constexpr std::int64_t kDepth = 2;
+
+/// Samples that a worker takes on at a time: few enough that workers share a small batch, enough
+/// that the lock is not felt.
+constexpr std::int64_t kPortion = 8;
+
+/// The place of mixup's numbers, behind those of any list of augmentations.
+constexpr std::uint64_t kMixingPlace = 1u << 20;
+
+std::optional<double> mixing_of(const plan::Dataset& dataset) {
+    for (const plan::Component& one : dataset.augmentations)
+        if (one.type == "mixup") return ComponentFields(one).real("alpha");
+    return std::nullopt;
 }
 
-std::int64_t Pipeline::staging_bytes(const plan::Plan& plan) {
-    const std::int64_t sample =
-        plan::element_count(plan.dataset.shape) * plan::size_of(plan.target.dtype);
-    const std::int64_t labels =
-        plan::element_count(plan.dataset.label_shape) * plan::size_of(plan::DType::i32);
-    return kDepth * plan.training.batch_size * (sample + labels);
-}
+}  // namespace
 
-Pipeline::Pipeline(SampleSource& source, const plan::Plan& plan, Arrangement sample)
+Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangement sample)
     : source_(source),
+      dataset_(plan.dataset),
       sample_(std::move(sample)),
+      chain_(plan),
       dtype_(plan.target.dtype),
-      sample_bytes_(sample_.elements() * plan::size_of(plan.target.dtype)),
-      sample_labels_(plan::element_count(plan.dataset.label_shape)),
+      bytes_(plan::staged_sample(plan)),
       largest_batch_(plan.training.batch_size),
-      classes_(plan.dataset.classes),
-      staging_(staging_bytes(plan), "the batches prepared ahead"),
-      worker_([this] { work(); }) {}
+      mixing_(mixing_of(plan.dataset)),
+      mixing_key_(Draws::key(plan.training.seed, kMixingPlace)),
+      staging_(plan::kStagedBatches * largest_batch_ * bytes_.bytes(),
+               "the batches prepared ahead"),
+      slots_(plan::kStagedBatches),
+      workers_(std::size_t(std::max(1, plan.target.data_workers))) {
+    // Pixels and targets of all batches before the labels, whose elements may be smaller.
+    std::byte* place = staging_.data();
+    for (Slot& slot : slots_)
+        slot.source = std::exchange(place, place + largest_batch_ * bytes_.pixels);
+    for (Slot& slot : slots_)
+        slot.targets = std::exchange(place, place + largest_batch_ * bytes_.targets);
+    for (Slot& slot : slots_) {
+        slot.labels = reinterpret_cast<std::int32_t*>(place);
+        place += largest_batch_ * bytes_.labels;
+    }
+    for (Worker& worker : workers_) {
+        worker.sample.pixels.reserve(std::size_t(plan::largest_sample(dataset_)));
+        worker.scratch.spare.pixels.reserve(std::size_t(plan::largest_sample(dataset_)));
+    }
+    try {
+        for (Worker& worker : workers_)
+            worker.thread = std::thread([this, &worker] { work(worker); });
+    } catch (...) {
+        end_workers();
+        throw;
+    }
+}
 
 Pipeline::~Pipeline() {
+    end_workers();
+}
+
+void Pipeline::end_workers() {
     {
         const std::lock_guard lock(mutex_);
-        end_ = true;
-        batches_ = 0;
+        quit_ = true;
+        cancelled_ = true;
     }
-    changed_.notify_all();
-    worker_.join();
-}
-
-std::byte* Pipeline::slot_source(std::int64_t number) const {
-    return staging_.data() + number % kDepth * largest_batch_ * sample_bytes_;
-}
-
-std::int32_t* Pipeline::slot_labels(std::int64_t number) const {
-    std::byte* labels = staging_.data() + kDepth * largest_batch_ * sample_bytes_;
-    return reinterpret_cast<std::int32_t*>(labels) +
-           number % kDepth * largest_batch_ * sample_labels_;
+    work_.notify_all();
+    for (Worker& worker : workers_)
+        if (worker.thread.joinable()) worker.thread.join();
 }
 
 std::int64_t Pipeline::batch_samples(std::int64_t number) const {
-    return std::min(batch_, std::int64_t(order_.size()) - number * batch_);
+    return std::min(pass_.batch, end_ - number * pass_.batch);
 }
 
 void Pipeline::stop() {
     std::unique_lock lock(mutex_);
-    batches_ = 0;
-    changed_.wait(lock, [&] { return !busy_; });
-    prepared_ = taken_ = 0;
+    next_ = end_;
+    cancelled_ = true;  // whoever is busy ends with the sample that it has in hand
+    ready_.wait(lock, [&] { return busy_ == 0; });
+    cancelled_ = false;
+    next_ = end_ = taken_ = 0;
     error_ = nullptr;
+    for (Slot& slot : slots_)
+        slot.finished = 0, slot.ready = false;
 }
 
-void Pipeline::start(Split split, std::span<const std::int64_t> order, std::int64_t batch,
-                     std::int64_t most) {
+void Pipeline::start(const Pass& pass) {
     stop();
     {
         const std::lock_guard lock(mutex_);
-        split_ = split;
-        order_ = order;
-        batch_ = std::min(batch, largest_batch_);
-        batches_ = (std::int64_t(order.size()) + batch_ - 1) / batch_;
-        if (most > 0) batches_ = std::min(batches_, most);
+        pass_ = pass;
+        pass_.batch = std::clamp<std::int64_t>(pass.batch, 1, largest_batch_);
+        end_ = std::int64_t(pass_.order.size());
+        if (pass_.last_batch > 0) end_ = std::min(end_, pass_.last_batch * pass_.batch);
+        taken_ = pass_.first_batch;
+        next_ = std::min(end_, taken_ * pass_.batch);
     }
-    changed_.notify_all();
+    work_.notify_all();
 }
 
 std::int64_t Pipeline::wait() {
     std::unique_lock lock(mutex_);
-    if (taken_ >= batches_) return 0;
-    changed_.wait(lock, [&] { return prepared_ > taken_ || error_ != nullptr; });
-    // What was prepared before the error is still good, and comes first.
-    if (prepared_ > taken_) return batch_samples(taken_);
+    if (taken_ * pass_.batch >= end_) return 0;
+    const Slot& slot = slot_of(taken_);
+    // Portions are taken on in order: once all workers are idle, every sample before the one that
+    // failed is done.
+    ready_.wait(lock, [&] { return slot.ready || (error_ != nullptr && busy_ == 0); });
+    if (slot.ready) return batch_samples(taken_);
     std::rethrow_exception(error_);
 }
 
-void Pipeline::take(void* source, std::int32_t* labels) {
-    // Between wait() and the increment below the worker leaves this slot alone.
-    const std::int64_t samples = batch_samples(taken_);
-    std::memcpy(source, slot_source(taken_), std::size_t(samples * sample_bytes_));
-    if (labels != nullptr) {
-        std::memcpy(labels, slot_labels(taken_),
-                    std::size_t(samples * sample_labels_) * sizeof(std::int32_t));
-    }
+void Pipeline::take(const BatchInputs& inputs) {
+    // Between wait() and the increment below the workers leave this slot alone.
+    Slot& slot = slot_of(taken_);
+    const auto copy = [&](void* to, const void* from, std::int64_t bytes) {
+        if (to != nullptr) std::memcpy(to, from, std::size_t(batch_samples(taken_) * bytes));
+    };
+    copy(inputs.source, slot.source, bytes_.pixels);
+    copy(inputs.labels, slot.labels, bytes_.labels);
+    copy(inputs.targets, slot.targets, bytes_.targets);
     {
         const std::lock_guard lock(mutex_);
+        slot.ready = false;
+        slot.finished = 0;
         ++taken_;
     }
-    changed_.notify_all();
+    work_.notify_all();
 }
 
-void Pipeline::prepare(std::int64_t number) {
-    const std::int64_t samples = batch_samples(number);
-    const std::size_t elements = std::size_t(sample_.elements());
-    for (std::int64_t i = 0; i < samples; ++i) {
-        const std::int64_t index = order_[std::size_t(number * batch_ + i)];
-        source_.load(split_, index, loaded_);
-        if (loaded_.pixels.size() != elements ||
-            loaded_.labels.size() != std::size_t(sample_labels_)) {
-            throw RunError(
-                Exit::failed,
-                fmt::format("{} has {} pixels and {} labels; the network takes {} and {}",
-                            source_.name_of(split_, index), loaded_.pixels.size(),
-                            loaded_.labels.size(), elements, sample_labels_));
+void Pipeline::store_pixels(const Sample& sample, std::byte* place) const {
+    const std::int64_t plane = sample.height * sample.width;
+    const auto store = [&](auto* values) {
+        using Real = std::remove_pointer_t<decltype(values)>;
+        for (std::int64_t channel = 0; channel < sample.channels; ++channel) {
+            const auto copy = [&](auto&& made) {
+                sample_.for_each(channel * plane, (channel + 1) * plane,
+                                 [&](std::int64_t from, std::int64_t to) {
+                                     values[to] = made(sample.pixels[std::size_t(from)]);
+                                 });
+            };
+            const auto& list = chain_.normalizations();
+            if (list.empty()) {
+                copy([](float pixel) { return Real(pixel); });
+            } else if (list.size() == 1) {
+                const Real mean = Real(list[0].mean[std::size_t(channel)]);
+                const Real deviation = Real(list[0].deviation[std::size_t(channel)]);
+                copy([=](float pixel) { return (Real(pixel) - mean) / deviation; });
+            } else {
+                copy([&](float pixel) {
+                    Real value = Real(pixel);
+                    for (const Normalization& one : list)
+                        value = (value - Real(one.mean[std::size_t(channel)])) /
+                                Real(one.deviation[std::size_t(channel)]);
+                    return value;
+                });
+            }
         }
-        std::byte* place = slot_source(number) + i * sample_bytes_;
-        const auto scatter = [&](auto* values) {
-            sample_.for_each(0, std::int64_t(elements), [&](std::int64_t from, std::int64_t to) {
-                values[to] = loaded_.pixels[std::size_t(from)];
-            });
-        };
-        if (dtype_ == plan::DType::f64) {
-            scatter(reinterpret_cast<double*>(place));
-        } else if (sample_.identity()) {
-            std::memcpy(place, loaded_.pixels.data(), elements * sizeof(float));
-        } else {
-            scatter(reinterpret_cast<float*>(place));
-        }
-        for (const std::int32_t label : loaded_.labels) {
-            if (label >= 0 && label < classes_) continue;
-            throw RunError(Exit::failed,
-                           fmt::format("{} has the class {}; the dataset has {} "
-                                       "classes",
-                                       source_.name_of(split_, index), label, classes_));
-        }
-        std::copy(loaded_.labels.begin(), loaded_.labels.end(),
-                  slot_labels(number) + i * sample_labels_);
+    };
+    if (dtype_ == plan::DType::f64) {
+        store(reinterpret_cast<double*>(place));
+    } else {
+        store(reinterpret_cast<float*>(place));
     }
 }
 
-void Pipeline::work() {
+void Pipeline::store_labels(const Sample& sample, std::int64_t index, std::int64_t at,
+                            Slot& slot) const {
+    const bool classes = dataset_.label_kind == plan::LabelKind::classes;
+    const auto expected =
+        classes ? std::size_t(bytes_.labels) / sizeof(std::int32_t) : std::size_t(dataset_.classes);
+    const std::size_t count = classes ? sample.labels.size() : sample.targets.size();
+    if (count != expected) {
+        throw RunError(Exit::failed,
+                       fmt::format("{} has {} labels; the network takes {}",
+                                   source_.name_of(pass_.split, index), count, expected));
+    }
+    for (const std::int32_t label : sample.labels) {
+        if (!classes || (label >= 0 && label < dataset_.classes)) continue;
+        throw RunError(Exit::failed,
+                       fmt::format("{} has the class {}; the dataset has {} classes",
+                                   source_.name_of(pass_.split, index), label, dataset_.classes));
+    }
+    if (classes)
+        std::copy(sample.labels.begin(), sample.labels.end(),
+                  slot.labels + at * std::int64_t(expected));
+    if (bytes_.targets == 0) return;
+    const auto store = [&](auto* row) {
+        using Real = std::remove_pointer_t<decltype(row)>;
+        row += at * dataset_.classes;
+        if (classes) {
+            std::fill_n(row, dataset_.classes, Real(0));
+            row[sample.labels[0]] = Real(1);
+        } else {
+            std::transform(sample.targets.begin(), sample.targets.end(), row,
+                           [](double value) { return Real(value); });
+        }
+    };
+    if (dtype_ == plan::DType::f64) {
+        store(reinterpret_cast<double*>(slot.targets));
+    } else {
+        store(reinterpret_cast<float*>(slot.targets));
+    }
+}
+
+void Pipeline::prepare(Worker& worker, std::int64_t position, Slot& slot) const {
+    const std::int64_t drawn = pass_.order[std::size_t(position)];
+    const std::int64_t samples = std::max<std::int64_t>(1, source_.size(pass_.split));
+    const std::int64_t index = drawn % samples;
+    Sample& sample = worker.sample;
+    source_.load(pass_.split, index, sample);
+    try {
+        chain_.transform(sample, worker.scratch);
+        if (pass_.epoch)
+            chain_.augment(sample, worker.scratch, {*pass_.epoch, index, drawn / samples});
+    } catch (const RunError& error) {
+        throw RunError(error.exit(),
+                       fmt::format("{} {}", source_.name_of(pass_.split, index), error.what()),
+                       error.help(), error.detail());
+    }
+    const plan::Dims& wanted = dataset_.shape;
+    if (sample.channels != wanted[0] || sample.height != wanted[1] || sample.width != wanted[2]) {
+        throw RunError(
+            Exit::failed,
+            fmt::format(
+                "{} is {}x{}x{} behind the dataset's transforms; the network takes {}x{}x{}",
+                source_.name_of(pass_.split, index), sample.channels, sample.height, sample.width,
+                wanted[0], wanted[1], wanted[2]),
+            "where samples differ, give the dataset `transforms` that make them alike: resize, "
+            "to_gray");
+    }
+    const std::int64_t at = position % pass_.batch;
+    store_labels(sample, index, at, slot);
+    store_pixels(sample, slot.source + at * bytes_.pixels);
+}
+
+void Pipeline::mix(std::int64_t number, Slot& slot) const {
+    Draws draws(mixing_key_, {*pass_.epoch, number, 0});
+    const double share = mixing_share(*mixing_, draws);
+    const std::int64_t samples = batch_samples(number);
+    const auto mix_both = [&](auto* pixels, auto* targets) {
+        mix_rows(pixels, samples, sample_.elements(), share);
+        mix_rows(targets, samples, dataset_.classes, share);
+    };
+    if (dtype_ == plan::DType::f64) {
+        mix_both(reinterpret_cast<double*>(slot.source), reinterpret_cast<double*>(slot.targets));
+    } else {
+        mix_both(reinterpret_cast<float*>(slot.source), reinterpret_cast<float*>(slot.targets));
+    }
+}
+
+bool Pipeline::has_work() const {
+    return error_ == nullptr && next_ < end_ &&
+           next_ / pass_.batch < taken_ + std::int64_t(slots_.size());
+}
+
+Pipeline::Portion Pipeline::take_portion() {
+    const std::int64_t number = next_ / pass_.batch;
+    Portion portion{next_, std::min({next_ + kPortion, (number + 1) * pass_.batch, end_})};
+    next_ = portion.end;
+    return portion;
+}
+
+void Pipeline::work(Worker& worker) {
     std::unique_lock lock(mutex_);
     while (true) {
-        changed_.wait(lock, [&] {
-            return end_ ||
-                   (error_ == nullptr && prepared_ < batches_ && prepared_ < taken_ + kDepth);
-        });
-        if (end_) return;
-        busy_ = true;
-        const std::int64_t number = prepared_;
+        work_.wait(lock, [&] { return quit_ || has_work(); });
+        if (quit_) return;
+        const Portion portion = take_portion();
+        const std::int64_t number = portion.begin / pass_.batch;
+        Slot& slot = slot_of(number);
+        ++busy_;
         lock.unlock();
         std::exception_ptr error;
+        std::int64_t position = portion.begin;
         try {
-            prepare(number);
+            for (; position < portion.end && !cancelled_; ++position)
+                prepare(worker, position, slot);
         } catch (...) {
             error = std::current_exception();
         }
         lock.lock();
-        busy_ = false;
-        if (error != nullptr) {
-            error_ = error;
-        } else {
-            ++prepared_;
+        slot.finished += position - portion.begin;
+        if (error == nullptr && slot.finished == batch_samples(number)) {
+            if (mixing_ && pass_.epoch) {
+                lock.unlock();
+                mix(number, slot);
+                lock.lock();
+            }
+            slot.ready = true;
         }
-        changed_.notify_all();
+        if (error != nullptr && (error_ == nullptr || position < error_at_)) {
+            error_ = error;
+            error_at_ = position;
+        }
+        --busy_;
+        if (slot.ready || ((error_ != nullptr || cancelled_) && busy_ == 0)) ready_.notify_all();
     }
 }
 

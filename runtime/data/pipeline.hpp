@@ -1,80 +1,143 @@
 #pragma once
-/// Prepares batches in a background thread, two deep, in memory that the plan books as staging.
+/// Prepares batches in background threads, two ahead, in memory that the plan books as staging.
+///
+/// The workers share the samples of a pass in small portions, in order. What a sample becomes is a
+/// function of seed, epoch, sample and occurrence, and its place in a batch is given, so batches
+/// are the same bits for any number of workers.
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "plan/staging.hpp"
 #include "runtime/base/arrangement.hpp"
+#include "runtime/data/sample_chain.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/device/arena.hpp"
 
 namespace dtnn::runtime {
 
+/// One pass over samples, in batches.
+struct Pass {
+    Split split = Split::train;
+    /// The samples in order, which stays valid until the pass is over or the next one begins. An
+    /// element is index + occurrence * (samples of the split): with over-sampling a sample comes
+    /// more than once in an epoch, and each time with other augmentations.
+    std::span<const std::int64_t> order = {};
+    std::int64_t batch = 0;        ///< samples of a batch; the last one may be smaller
+    std::int64_t first_batch = 0;  ///< where a resumed pass goes on
+    std::int64_t last_batch = 0;   ///< one behind the last; 0: all
+    /// Of training: augmented and mixed as in this epoch, from 0. Nothing: samples as they are.
+    std::optional<std::int64_t> epoch = std::nullopt;
+};
+
+/// Where a batch goes: a program's inputs, null where it has none.
+struct BatchInputs {
+    void* source = nullptr;
+    std::int32_t* labels = nullptr;
+    void* targets = nullptr;
+};
+
 class Pipeline {
   public:
-    /// What the two staging places take: samples in `dtype` and 32-bit labels.
-    static std::int64_t staging_bytes(const plan::Plan& plan);
+    /// What the prepared batches and the workers' samples take (plan/staging.hpp).
+    static std::int64_t staging_bytes(const plan::Plan& plan) { return plan::staging_bytes(plan); }
 
     /// Samples are stored in the plan's floating type; `sample` maps channels, height, width to the
-    /// place in memory. The source outlives the pipeline, and only the pipeline calls it.
-    Pipeline(SampleSource& source, const plan::Plan& plan, Arrangement sample);
+    /// place in memory. The source outlives the pipeline. One thread for each of the plan's
+    /// data_workers.
+    Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangement sample);
     ~Pipeline();
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
 
-    /// Begins a pass: batches of `batch` samples of the split in this order, the last one smaller
-    /// if need be, at most `most` of them (0: all). Drops what an earlier pass has left. `order`
-    /// stays valid until the pass is over or the next one begins. Allocates nothing.
+    /// Begins a pass; drops what an earlier one has left. Allocates nothing.
+    void start(const Pass& pass);
+    /// Samples as they are, `most` batches of them (0: all).
     void start(Split split, std::span<const std::int64_t> order, std::int64_t batch,
-               std::int64_t most = 0);
+               std::int64_t most = 0) {
+        start({.split = split, .order = order, .batch = batch, .last_batch = most});
+    }
 
     /// Waits for the next batch; its number of samples, 0 when the pass is over. Throws what the
-    /// source has thrown.
+    /// source has thrown, for the first sample in the order that it could not give, after the
+    /// batches before it.
     std::int64_t wait();
 
-    /// Copies the batch that wait() has announced to the program's inputs; `labels` may be null.
-    void take(void* source, std::int32_t* labels);
+    /// Copies the batch that wait() has announced to the program's inputs.
+    void take(const BatchInputs& inputs);
+    void take(void* source, std::int32_t* labels) { take(BatchInputs{source, labels, nullptr}); }
 
     /// Ends the pass and waits until the source is no longer in use.
     void stop();
 
   private:
-    void work();
-    void prepare(std::int64_t number);
-    std::int64_t batch_samples(std::int64_t number) const;
-    std::byte* slot_source(std::int64_t number) const;
-    std::int32_t* slot_labels(std::int64_t number) const;
+    /// A batch that is being prepared, or is ready.
+    struct Slot {
+        std::byte* source = nullptr;
+        std::int32_t* labels = nullptr;
+        std::byte* targets = nullptr;
+        std::int64_t finished = 0;  ///< samples
+        bool ready = false;
+    };
+    /// What a thread has of its own.
+    struct Worker {
+        Sample sample;
+        SampleScratch scratch;
+        std::thread thread;
+    };
+    /// Samples of one batch that a worker has taken on.
+    struct Portion {
+        std::int64_t begin = 0;  ///< in the order
+        std::int64_t end = 0;
+    };
 
-    SampleSource& source_;
+    void work(Worker& worker);
+    void end_workers();
+    void prepare(Worker& worker, std::int64_t position, Slot& slot) const;
+    void store_pixels(const Sample& sample, std::byte* place) const;
+    void store_labels(const Sample& sample, std::int64_t index, std::int64_t at, Slot& slot) const;
+    void mix(std::int64_t number, Slot& slot) const;
+    bool has_work() const;
+    Portion take_portion();
+    std::int64_t batch_samples(std::int64_t number) const;
+    Slot& slot_of(std::int64_t number) { return slots_[std::size_t(number) % slots_.size()]; }
+
+    const SampleSource& source_;
+    const plan::Dataset dataset_;
     Arrangement sample_;
+    SampleChain chain_;
     plan::DType dtype_;
-    std::int64_t sample_bytes_;
-    std::int64_t sample_labels_;  ///< one, or as many as pixels
+    plan::StagedSample bytes_;
     std::int64_t largest_batch_;
-    std::int64_t classes_;
+    std::optional<double> mixing_;  ///< alpha of mixup
+    std::uint64_t mixing_key_;
     Arena staging_;
-    Sample loaded_;
 
     std::mutex mutex_;
-    std::condition_variable changed_;
-    // Guarded by mutex_; the pass itself changes only while the worker is idle.
-    Split split_ = Split::train;
-    std::span<const std::int64_t> order_;
-    std::int64_t batch_ = 0;
-    std::int64_t batches_ = 0;   ///< of the pass
-    std::int64_t prepared_ = 0;  ///< batches ready or taken
-    std::int64_t taken_ = 0;
-    bool busy_ = false;  ///< the worker is preparing a batch
-    bool end_ = false;
+    std::condition_variable work_;   ///< told when there may be something to prepare
+    std::condition_variable ready_;  ///< told when a batch is ready, or a worker is idle
+    // Guarded by mutex_; pass_ changes only while no worker is busy.
+    Pass pass_;
+    std::vector<Slot> slots_;
+    std::int64_t end_ = 0;    ///< of the pass, in the order
+    std::int64_t next_ = 0;   ///< sample of the order that no worker has taken on yet
+    std::int64_t taken_ = 0;  ///< the batch that wait() gives next
+    int busy_ = 0;            ///< workers that are preparing samples
+    bool quit_ = false;
+    std::atomic<bool> cancelled_ = false;  ///< nobody waits for the samples in hand
     std::exception_ptr error_;
+    std::int64_t error_at_ = 0;  ///< the first sample of the order that has failed
 
-    std::thread worker_;  ///< last: it uses all of the above
+    std::vector<Worker> workers_;  ///< last: they use all of the above
 };
 
 }  // namespace dtnn::runtime

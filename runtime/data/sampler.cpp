@@ -1,10 +1,13 @@
 #include "runtime/data/sampler.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "kernels/philox.hpp"
+#include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -35,24 +38,51 @@ std::vector<std::int64_t> split_permutation(std::uint64_t seed, std::int64_t cou
 }
 
 Sampler::Sampler(const plan::Dataset& dataset, const plan::Training& training)
-    : seed_(training.seed), shuffle_(training.shuffle), test_(counting(dataset.test_samples)) {
-    if (dataset.validation_samples == 0) {
-        train_ = counting(dataset.train_samples);
+    : seed_(training.seed),
+      shuffle_(training.shuffle),
+      source_samples_(source_train_samples(dataset)),
+      validation_split_(dataset.test_as_validation ? Split::test : Split::train),
+      test_(counting(dataset.test_samples)) {
+    const std::int64_t kept = dataset.test_as_validation ? 0 : dataset.validation_samples;
+    if (kept < 0 || kept >= source_samples_ || dataset.train_samples < 1) {
+        throw RunError(Exit::mismatch,
+                       fmt::format("the plan's dataset `{}` keeps {} of {} training samples for "
+                                   "validation, and an epoch sees {}",
+                                   dataset.name, kept, source_samples_, dataset.train_samples),
+                       "compile the job again with the dtnnc of this version");
+    }
+    if (dataset.test_as_validation) {
+        validation_ = test_;
+        pool_ = counting(source_samples_);
+    } else if (dataset.validation_samples == 0) {
+        pool_ = counting(source_samples_);
     } else {
-        const std::vector<std::int64_t> all =
-            split_permutation(seed_, dataset.train_samples + dataset.validation_samples);
+        const std::vector<std::int64_t> all = split_permutation(seed_, source_samples_);
         const auto middle = all.begin() + dataset.validation_samples;
         validation_.assign(all.begin(), middle);
-        train_.assign(middle, all.end());
+        pool_.assign(middle, all.end());
         std::sort(validation_.begin(), validation_.end());
-        std::sort(train_.begin(), train_.end());
+        std::sort(pool_.begin(), pool_.end());
     }
-    order_ = train_;
+    order_.resize(std::size_t(dataset.train_samples));
+    if (order_.size() % pool_.size() != 0) drawn_ = pool_;
 }
 
 const std::vector<std::int64_t>& Sampler::epoch_order(std::int64_t epoch) {
     // From the rising order each time: the order of an epoch does not depend on the epochs before.
-    std::copy(train_.begin(), train_.end(), order_.begin());
+    const std::size_t times = order_.size() / pool_.size(), missing = order_.size() % pool_.size();
+    auto place = order_.begin();
+    for (std::size_t occurrence = 0; occurrence < times; ++occurrence) {
+        for (const std::int64_t index : pool_)
+            *place++ = index + std::int64_t(occurrence) * source_samples_;
+    }
+    if (missing > 0) {
+        std::copy(pool_.begin(), pool_.end(), drawn_.begin());
+        shuffle(drawn_, philox::key_of(seed_, philox::Purpose::shuffle, 1), std::uint64_t(epoch));
+        std::sort(drawn_.begin(), drawn_.begin() + std::ptrdiff_t(missing));
+        for (std::size_t i = 0; i < missing; ++i)
+            *place++ = drawn_[i] + std::int64_t(times) * source_samples_;
+    }
     if (shuffle_) {
         shuffle(order_, philox::key_of(seed_, philox::Purpose::shuffle), std::uint64_t(epoch));
     }

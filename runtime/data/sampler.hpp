@@ -5,32 +5,53 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "runtime/data/sample_source.hpp"
 
 namespace dtnn::runtime {
 
 /// A permutation of 0 .. count-1 (Fisher and Yates, by Philox).
 std::vector<std::int64_t> split_permutation(std::uint64_t seed, std::int64_t count);
 
+/// Which samples an epoch sees, in which order, for all ranks alike: the order is that of the
+/// global batches, and a rank takes its part of each.
+///
+///     validation = the first validation_samples of split_permutation(seed, source_train_samples),
+///                  or all test samples with test_as_validation
+///     pool       = the other training samples
+///     an epoch   = floor(n / |pool|) times the pool, and of one more time as many as are missing
+///     to
+///                  n = train_samples, drawn anew for every epoch (Fisher and Yates, stream 1 of
+///                  the purpose shuffle); shuffled, all together
+///
+/// Nothing goes by class: a sample is as likely to be drawn as any other, and in an epoch no sample
+/// comes two times more often than another.
 class Sampler {
   public:
-    /// Splits train_samples + validation_samples indices by a permutation that the seed gives; both
-    /// parts are kept in rising order.
+    /// Both parts of the split are kept in rising order.
     Sampler(const plan::Dataset& dataset, const plan::Training& training);
 
-    /// The training samples in the order of `epoch` (from 0). Valid until the next call; allocates
+    /// The training samples in the order of `epoch` (from 0): index + occurrence * (samples of the
+    /// split), as Pass takes them; the occurrence counts how often the sample has been listed
+    /// before. Without shuffling they are in rising order. Valid until the next call; allocates
     /// nothing.
     const std::vector<std::int64_t>& epoch_order(std::int64_t epoch);
-    const std::vector<std::int64_t>& train() const { return train_; }
+
+    /// The samples that are ever trained on.
+    const std::vector<std::int64_t>& train() const { return pool_; }
     const std::vector<std::int64_t>& validation() const { return validation_; }
+    Split validation_split() const { return validation_split_; }
     const std::vector<std::int64_t>& test() const { return test_; }
 
   private:
     std::uint64_t seed_;
     bool shuffle_;
-    std::vector<std::int64_t> train_;
+    std::int64_t source_samples_;
+    Split validation_split_;
+    std::vector<std::int64_t> pool_;
     std::vector<std::int64_t> validation_;
     std::vector<std::int64_t> test_;
     std::vector<std::int64_t> order_;
+    std::vector<std::int64_t> drawn_;  ///< the pool, as one draws from it
 };
 
 }  // namespace dtnn::runtime

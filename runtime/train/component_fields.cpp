@@ -51,4 +51,13 @@ std::vector<std::int64_t> ComponentFields::wholes(const std::string& name) const
     refuse(name, "a list of whole numbers");
 }
 
+std::vector<double> ComponentFields::reals(const std::string& name) const {
+    const plan::AttributeValue& found = value(name, "a list of numbers");
+    if (const auto* list = std::get_if<std::vector<double>>(&found)) return *list;
+    // A list of whole numbers, or an empty one, may have been read as whole numbers.
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found))
+        return {list->begin(), list->end()};
+    refuse(name, "a list of numbers");
+}
+
 }  // namespace dtnn::runtime

@@ -15,11 +15,13 @@ class ComponentFields {
     /// The component outlives this.
     explicit ComponentFields(const plan::Component& component) : component_(&component) {}
 
+    bool has(const std::string& name) const { return component_->attributes.contains(name); }
     double real(const std::string& name) const;  ///< a whole number will do
     std::int64_t whole(const std::string& name) const;
     bool flag(const std::string& name) const;
     std::string word(const std::string& name) const;
     std::vector<std::int64_t> wholes(const std::string& name) const;
+    std::vector<double> reals(const std::string& name) const;
 
   private:
     [[noreturn]] void refuse(const std::string& name, const char* wanted) const;

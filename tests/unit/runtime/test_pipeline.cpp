@@ -63,7 +63,8 @@ TEST_CASE("a class for every pixel comes with every sample") {
     plan::Plan plan = small_plan();
     plan.dataset.label_shape = {2, 3};
     source.label_count = 6;
-    CHECK(Pipeline::staging_bytes(plan) == 2 * 4 * (12 * 4 + 6 * 4));
+    // Two batches of samples with their labels, and two samples of the worker's own.
+    CHECK(Pipeline::staging_bytes(plan) == 2 * 4 * (12 * 4 + 6 * 4) + 2 * 12 * 4);
     Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
     float pixels[48];
     std::int32_t labels[24];

@@ -1,0 +1,37 @@
+#pragma once
+/// What the data pipeline takes besides the arena: the compiler books it, the runtime checks that
+/// the plan has booked enough, both by this formula.
+
+#include <cstdint>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::plan {
+
+/// Batches that are prepared ahead of the one that is trained on.
+inline constexpr std::int64_t kStagedBatches = 2;
+
+/// Whether training batches are mixed: their labels are rows of numbers ("targets"), even where the
+/// dataset has classes.
+bool mixes_samples(const Dataset& dataset);
+
+/// Bytes of a sample that is ready for the network: pixels in the plan's type, labels (i32) where
+/// the dataset has classes, targets where it has none or training mixes samples.
+struct StagedSample {
+    std::int64_t pixels = 0;
+    std::int64_t labels = 0;
+    std::int64_t targets = 0;
+    std::int64_t bytes() const { return pixels + labels + targets; }
+};
+StagedSample staged_sample(const Plan& plan);
+
+/// The pixels of the largest sample on its way through the transforms, as far as the plan says it:
+/// extents that differ from sample to sample count with the largest that a transform or the network
+/// makes of them.
+std::int64_t largest_sample(const Dataset& dataset);
+
+/// kStagedBatches batches, and for every worker the sample it has loaded and the one that a
+/// transform writes (32-bit floats).
+std::int64_t staging_bytes(const Plan& plan);
+
+}  // namespace dtnn::plan
