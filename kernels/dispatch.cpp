@@ -10,6 +10,7 @@
 #include "kernels/dense.hpp"
 #include "kernels/dropout.hpp"
 #include "kernels/elementwise.hpp"
+#include "kernels/elementwise_mean.hpp"
 #include "kernels/local_response_norm.hpp"
 #include "kernels/loss.hpp"
 #include "kernels/norm.hpp"

@@ -54,11 +54,17 @@ std::vector<ProgramRequest> wanted_programs(plan::Training& training,
     return programs;
 }
 
+bool mixes_labels(const plan::Dataset& dataset) {
+    return std::any_of(dataset.augmentations.begin(), dataset.augmentations.end(),
+                       [](const plan::Component& c) { return c.type == "mixup"; });
+}
+
 LoweredProgram lower(const CompileRequest& request, const ProgramRequest& wanted,
                      const Graph& forward, NodeKinds& kinds) {
     PassContext context;
     context.training = request.training;
-    context.classes = request.dataset.classes;
+    context.label_kind = request.dataset.label_kind;
+    context.soft_labels = wanted.specialised == "train" && mixes_labels(request.dataset);
     context.program = wanted.specialised;
     PipelineOptions options;
     options.disabled = request.disabled_passes;

@@ -2,20 +2,18 @@
 
 namespace dtnn::compiler {
 
-/// accuracy = the fraction of samples whose largest prediction (the first of equals) is the label.
+/// right = the number of rows whose largest prediction (the first of equals) is the label, f64. The
+/// label of a row of targets is its largest share.
 OpDef define_categorical_accuracy() {
     return OpBuilder("categorical_accuracy")
-        .doc("Fraction of the batch whose largest prediction is the label.")
+        .doc("Number of rows whose largest prediction is the label.")
         .inputs({"predictions", "labels"})
-        .outputs({"accuracy"})
+        .outputs({"right"})
         .shape([](ShapeContext& c) {
-            if (!expect_rows_and_labels(c, "categorical_accuracy")) return;
-            result_scalar(c);
+            if (expect_rows_and_labels(c, "categorical_accuracy")) result_sum(c);
         })
-        .no_gradient("a metric: constant almost everywhere")
-        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
-            return in[0].elements();
-        });
+        .no_gradient(kMetricIsFlat)
+        .flops(flops_per_number(1));
 }
 
 }  // namespace dtnn::compiler

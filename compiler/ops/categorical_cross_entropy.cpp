@@ -2,8 +2,9 @@
 
 namespace dtnn::compiler {
 
-/// loss = mean over samples of -log(max(probability of the label, epsilon)). Behind a softmax,
-/// canonicalisation makes both softmax_cross_entropy, which is stable.
+/// loss = mean over rows of -log(max(probability of the label, epsilon)); smoothing, class_weights
+/// and rows of targets: see kernels/loss.hpp. Behind a softmax, canonicalisation makes both
+/// softmax_cross_entropy, which is stable.
 OpDef define_categorical_cross_entropy() {
     return OpBuilder("categorical_cross_entropy")
         .doc("Mean negative logarithm of the probability that was predicted for the label.")
@@ -11,17 +12,12 @@ OpDef define_categorical_cross_entropy() {
         .outputs({"loss"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "categorical_cross_entropy")) return;
+            if (!expect_class_weights(c, "categorical_cross_entropy", c.input(0).dims[1])) return;
             fallback(c, "epsilon", 1e-8);
             result_scalar(c);
         })
-        .gradient([](GradientContext& g) {
-            if (!g.wants(0)) return;
-            g.set(0, g.emit("categorical_cross_entropy_backward", {g.input(0), g.input(1)},
-                            pick(g.node().attributes, {"epsilon"}), "diff_predictions")[0]);
-        })
-        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
-            return 3 * in[0].dims[0];
-        });
+        .gradient(gradient_by_rows("categorical_cross_entropy_backward", "diff_predictions"))
+        .flops(flops_per_number(1));
 }
 
 }  // namespace dtnn::compiler

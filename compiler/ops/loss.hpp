@@ -7,9 +7,27 @@
 
 namespace dtnn::compiler {
 
-/// Fails unless operand 0 is [N,C] and operand 1 is i32 [N].
-bool expect_rows_and_labels(ShapeContext& c, const char* op);
+inline constexpr const char* kMetricIsFlat = "a metric: constant almost everywhere";
+
+/// Fails unless operand 0 is [N,C] and operand 1 is i32 [N], or, unless `labels_only`, of operand
+/// 0's type: a class for each row, or a share of each class.
+bool expect_rows_and_labels(ShapeContext& c, const char* op, bool labels_only = false);
+/// Fails unless there are as many `class_weights` as classes; none are needed unless `needed`.
+bool expect_class_weights(ShapeContext& c, const char* op, std::int64_t classes,
+                          bool needed = false);
+/// Empty when there are none.
+std::vector<double> class_weights(const Attributes& attributes);
 /// One scalar of operand 0's dtype.
 void result_scalar(ShapeContext& c);
+/// One scalar in f64: a sum over the batch.
+void result_sum(ShapeContext& c);
+
+/// Of a loss over rows: the operator `backward` with the same attributes, over predictions and
+/// labels.
+std::function<void(GradientContext&)> gradient_by_rows(const char* backward, const char* diff);
+
+/// Operations for each number of operand 0.
+std::function<std::int64_t(const std::vector<Type>&, const std::vector<Type>&, const Attributes&)>
+flops_per_number(std::int64_t count);
 
 }  // namespace dtnn::compiler

@@ -2,8 +2,8 @@
 
 namespace dtnn::compiler {
 
-/// loss = mean over samples of -log_probabilities[label]. Behind a log_softmax, canonicalisation
-/// makes both softmax_cross_entropy.
+/// loss = mean over rows of -log_probabilities[label]; class_weights and rows of targets: see
+/// kernels/loss.hpp. Behind a log_softmax, canonicalisation makes both softmax_cross_entropy.
 OpDef define_negative_log_likelihood() {
     return OpBuilder("negative_log_likelihood")
         .doc("Mean negative log-probability that was predicted for the label.")
@@ -11,16 +11,11 @@ OpDef define_negative_log_likelihood() {
         .outputs({"loss"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "negative_log_likelihood")) return;
+            if (!expect_class_weights(c, "negative_log_likelihood", c.input(0).dims[1])) return;
             result_scalar(c);
         })
-        .gradient([](GradientContext& g) {
-            if (!g.wants(0)) return;
-            g.set(0, g.emit("negative_log_likelihood_backward", {g.input(0), g.input(1)}, {},
-                            "diff_predictions")[0]);
-        })
-        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
-            return in[0].dims[0];
-        });
+        .gradient(gradient_by_rows("negative_log_likelihood_backward", "diff_predictions"))
+        .flops(flops_per_number(1));
 }
 
 }  // namespace dtnn::compiler

@@ -2,7 +2,8 @@
 
 namespace dtnn::compiler {
 
-/// diff_logits[n,c] = (probabilities[n,c] - (c == label ? 1 : 0)) / N.
+/// diff_logits = (probabilities * sum of w q - w q) / D: of plain labels (probabilities - (c ==
+/// label)) / N.
 OpDef define_softmax_cross_entropy_backward() {
     return OpBuilder("softmax_cross_entropy_backward")
         .doc("Gradient of softmax_cross_entropy by the logits.")
@@ -10,12 +11,12 @@ OpDef define_softmax_cross_entropy_backward() {
         .outputs({"diff_logits"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "softmax_cross_entropy_backward")) return;
+            if (!expect_class_weights(c, "softmax_cross_entropy_backward", c.input(0).dims[1]))
+                return;
             result_like(c);
         })
         .no_gradient(kNoSecondDerivative)
-        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
-            return in[0].elements() + in[0].dims[0];
-        })
+        .flops(flops_per_number(2))
         .in_place(0, 0);
 }
 

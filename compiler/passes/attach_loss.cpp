@@ -1,40 +1,167 @@
 #include "compiler/passes/attach_loss.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ops/loss.hpp"
+#include "compiler/ops/losses.hpp"
 #include "compiler/passes/rewriting.hpp"
 #include "compiler/support/check.hpp"
+#include "plan/metrics.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
-Node node_of(const char* op, ValueList inputs, Phase phase, Attributes attributes = {}) {
-    Node node;
-    node.op = op;
-    node.inputs = std::move(inputs);
-    node.attributes = std::move(attributes);
-    node.phase = phase;
-    return node;
-}
-
-ValueId loss_of(Rewriter& r, const PassContext& context, ValueId predictions, ValueId labels) {
-    const std::string& loss = context.training.loss;
-    if (loss == "mean_squared_error") {
-        const Type type = r.graph().type(predictions);
-        Attributes attributes{{"classes", context.classes},
-                              {"dtype", std::string(plan::name_of(type.dtype))}};
-        const ValueId targets = emit(
-            r, node_of("one_hot", {labels}, Phase::forward, std::move(attributes)), "targets")[0];
-        return emit(r, node_of("mean_squared_error", {predictions, targets}, Phase::forward),
-                    "loss")[0];
+/// Appends the loss and the metrics to a graph whose predictions are rows.
+class Measures {
+  public:
+    Measures(Rewriter& r, const Graph& graph, const PassContext& context, ValueId predictions,
+             std::int64_t pixels)
+        : r_(r),
+          graph_(graph),
+          context_(context),
+          predictions_(predictions),
+          pixels_(pixels),
+          targeted_(context.soft_labels || context.label_kind != plan::LabelKind::classes) {
+        const plan::Training& training = context.training;
+        loss_ = find_loss(training.loss, training.loss_attributes);
+        DTNN_CHECK(loss_ != nullptr, "no loss is named `{}`", training.loss);
+        const Type& rows = type();
+        answers_ =
+            targeted_ ? input("targets", rows) : input("labels", {DType::i32, {rows.dims[0]}, {}});
     }
-    if (loss == "negative_log_likelihood")
-        return emit(r, node_of("negative_log_likelihood", {predictions, labels}, Phase::forward),
-                    "loss")[0];
-    DTNN_CHECK(loss == "categorical_cross_entropy", "no loss is named `{}`", loss);
-    return emit(r,
-                node_of("categorical_cross_entropy", {predictions, labels}, Phase::forward,
-                        {{"epsilon", 1e-8}}),
-                "loss")[0];
-}
+
+    std::vector<GraphOutput> run() {
+        outputs_.push_back({"loss", loss()});
+        const std::vector<double> weights = class_weights(context_.training.loss_attributes);
+        if (!weights.empty() && !targeted_)
+            add("loss_weight", "label_weights", {answers_}, {{"class_weights", weights}});
+        for (const plan::Metric& metric : context_.training.metrics)
+            if (std::none_of(outputs_.begin(), outputs_.end(), [&](const GraphOutput& output) {
+                    return output.name == metric.output;
+                }))
+                measure(metric);
+        return std::move(outputs_);
+    }
+
+  private:
+    const Type& type() const { return r_.graph().type(predictions_); }
+
+    ValueId input(const char* name, Type type) {
+        const ValueId known = find_input(graph_, name);
+        return known.valid() ? r_.map(known) : r_.add_input(name, std::move(type));
+    }
+
+    ValueId append(const char* op, ValueList inputs, Phase phase, Attributes attributes,
+                   const std::string& name) {
+        Node node;
+        node.op = op;
+        node.inputs = std::move(inputs);
+        node.attributes = std::move(attributes);
+        node.phase = phase;
+        return emit(r_, std::move(node), name)[0];
+    }
+
+    void add(const std::string& output, const char* op, ValueList inputs, Attributes attributes) {
+        outputs_.push_back(
+            {output, append(op, std::move(inputs), Phase::metric, std::move(attributes), output)});
+    }
+
+    /// What predictions should be, as rows of numbers.
+    ValueId targets() {
+        if (targeted_) return answers_;
+        if (!one_hot_.valid())
+            one_hot_ = append(
+                "one_hot", {answers_}, Phase::forward,
+                {{"classes", type().dims[1]}, {"dtype", std::string(plan::name_of(type().dtype))}},
+                "targets");
+        return one_hot_;
+    }
+
+    /// Of the predictions where the loss takes them as they are, of their sigmoid where it takes
+    /// logits.
+    ValueId probabilities() {
+        if (loss_->name != "binary_cross_entropy_with_logits") return predictions_;
+        if (!sigmoid_.valid())
+            sigmoid_ = append("sigmoid", {predictions_}, Phase::metric, {}, "probabilities");
+        return sigmoid_;
+    }
+
+    ValueId loss() {
+        const Attributes& fields = context_.training.loss_attributes;
+        if (!loss_->expression.empty()) {
+            ValueList operands{predictions_, targets()};
+            std::vector<double> weights = positive_weights(fields);
+            const bool weighted = !weights.empty();
+            if (weighted)
+                operands.push_back(append("scale_classes", {targets()}, Phase::forward,
+                                          {{"class_weights", std::move(weights)}},
+                                          "weighted_targets"));
+            return append("elementwise_mean", std::move(operands), Phase::forward,
+                          pointwise_attributes(*loss_, fields, weighted), "loss");
+        }
+        Attributes attributes = pick(fields, {"smoothing", "margin", "form", "smooth"});
+        if (attributes.contains("smoothing") && std::get<double>(attributes.at("smoothing")) == 0)
+            attributes.erase("smoothing");
+        if (auto weights = class_weights(fields); !weights.empty())
+            attributes["class_weights"] = std::move(weights);
+        if (loss_->name == "dice") attributes["pixels"] = pixels_;
+        if (loss_->name == "categorical_cross_entropy") attributes["epsilon"] = 1e-8;
+        return append(std::string(loss_->name).c_str(), {predictions_, answers_}, Phase::forward,
+                      std::move(attributes), "loss");
+    }
+
+    /// One number stands for all classes.
+    std::vector<double> positive_weights(const Attributes& fields) const {
+        const auto found = fields.find("positive_weights");
+        if (found == fields.end()) return {};
+        const auto* weights = std::get_if<std::vector<double>>(&found->second);
+        if (!weights || weights->empty()) return {};
+        if (weights->size() > 1) return *weights;
+        return std::vector<double>(static_cast<std::size_t>(type().dims[1]), weights->front());
+    }
+
+    void measure(const plan::Metric& metric) {
+        const plan::MetricInfo* info = plan::find_metric(metric.type);
+        DTNN_CHECK(info != nullptr, "no metric is named `{}`", metric.type);
+        const auto threshold = metric.attributes.find("threshold");
+        const double limit =
+            threshold == metric.attributes.end() ? 0.5 : std::get<double>(threshold->second);
+        if (info->join == plan::MetricJoin::scores) {
+            if (context_.program == "evaluate") outputs_.push_back({metric.output, predictions_});
+        } else if (info->join == plan::MetricJoin::counts) {
+            if (context_.label_kind == plan::LabelKind::classes)
+                add(metric.output, "class_pairs", {predictions_, answers_}, {});
+            else
+                add(metric.output, "label_counts", {probabilities(), answers_},
+                    {{"threshold", limit}});
+        } else if (metric.type == "mean_squared_error" || metric.type == "mean_absolute_error") {
+            Attributes attributes = pointwise_attributes(*find_loss(metric.type), {}, false);
+            attributes.erase("derivative");
+            attributes["sum"] = true;
+            add(metric.output, "elementwise_mean", {predictions_, targets()},
+                std::move(attributes));
+        } else if (metric.type == "binary_accuracy") {
+            add(metric.output, "elementwise_mean", {probabilities(), targets()},
+                {{"expression", fmt::format("x0 {} gt x1 0.5 gt eq", limit)}, {"sum", true}});
+        } else {
+            Attributes attributes = pick(metric.attributes, {"k", "margin", "form"});
+            if (metric.type == "hinge") attributes["sum"] = true;
+            add(metric.output, metric.type.c_str(), {predictions_, answers_},
+                std::move(attributes));
+        }
+    }
+
+    Rewriter& r_;
+    const Graph& graph_;
+    const PassContext& context_;
+    const LossInfo* loss_ = nullptr;
+    ValueId predictions_, answers_, one_hot_, sigmoid_;
+    std::int64_t pixels_;  ///< of a sample; 0: predictions are no image
+    bool targeted_;        ///< the answers are rows of numbers, not labels
+    std::vector<GraphOutput> outputs_;
+};
 
 }  // namespace
 
@@ -44,36 +171,32 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
         !old_predictions.valid())
         return std::nullopt;
 
-    // A loss per pixel is a loss per row of channels. The softmax goes behind the rows, where
-    // canonicalize joins it with its cross-entropy.
-    const bool image = graph.type(old_predictions).dims.size() == 4;
+    // A loss per pixel is a loss per row of channels. A last layer that canonicalize may join with
+    // its loss goes behind the rows.
+    const Dims dims = graph.type(old_predictions).dims;
+    const bool image = dims.size() == 4;
     const Node* last = producer(graph, old_predictions);
-    const bool softmax = image && last && (last->op == "softmax" || last->op == "log_softmax") &&
-                         Uses(graph).readers(old_predictions).empty();
+    const bool joined =
+        last && (last->op == "softmax" || last->op == "log_softmax" || last->op == "sigmoid");
+    const bool moved = image && joined && Uses(graph).readers(old_predictions).empty();
     Rewriter r(graph);
     for (const Node& node : graph.nodes)
-        if (!softmax || &node != last) r.copy(node);
-    ValueId predictions = r.map(softmax ? last->inputs[0] : old_predictions);
-    if (image)
-        predictions =
-            emit(r, node_of("pixels_to_rows", {predictions}, Phase::forward), "pixels")[0];
-    if (softmax) {
+        if (!moved || &node != last) r.copy(node);
+    ValueId predictions = r.map(moved ? last->inputs[0] : old_predictions);
+    if (image) {
+        Node rows;
+        rows.op = "pixels_to_rows";
+        rows.inputs = {predictions};
+        predictions = emit(r, std::move(rows), "pixels")[0];
+    }
+    if (moved) {
         Node rows = *last;
         rows.inputs = {predictions};
-        predictions = emit(r, std::move(rows), graph.value(old_predictions).name)[0];
+        predictions = emit(r, std::move(rows), std::string(graph.value(old_predictions).name))[0];
         r.replace(old_predictions, predictions);
     }
-    const ValueId known = find_input(graph, "labels");
-    const std::int64_t rows = r.graph().type(predictions).dims[0];
-    const ValueId labels =
-        known.valid() ? r.map(known) : r.add_input("labels", {DType::i32, {rows}, {}});
-
-    std::vector<GraphOutput> outputs{{"loss", loss_of(r, context, predictions, labels)}};
-    for (const plan::Metric& metric : context.training.metrics)
-        outputs.push_back({metric.output, emit(r,
-                                               node_of(metric.type.c_str(), {predictions, labels},
-                                                       Phase::metric, metric.attributes),
-                                               metric.output)[0]});
+    const std::int64_t pixels = image ? dims[2] * dims[3] : 0;
+    std::vector<GraphOutput> outputs = Measures(r, graph, context, predictions, pixels).run();
     Graph result = r.take();
     result.outputs = std::move(outputs);
     return result;

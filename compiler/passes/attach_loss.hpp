@@ -3,22 +3,28 @@
 
 namespace dtnn::compiler {
 
-/// Adds what a model is trained and measured by.
+/// Adds what a model is trained and measured by: the losses of losses.def, the metrics of
+/// plan/metrics.def.
 ///
 ///     return predictions=%p   ->   %loss = categorical_cross_entropy(%p, %labels)
 ///                                  %categorical_accuracy = categorical_accuracy(%p, %labels)
 ///                                  return %loss, %categorical_accuracy
 ///
-/// The loss is the training's: negative_log_likelihood takes logarithms of probabilities.
+///     a pointwise loss        ->   %targets = one_hot(%labels)
+///                                  %loss = elementwise_mean(%p, %targets) {expression=...}
 ///
-/// `labels` is a new input, i32 [N]. mean_squared_error compares with the labels as one-hot rows.
-/// Predictions that are an image [N,C,H,W] are taken as a row for each pixel, labels as i32
-/// [N*H*W]:
+/// `labels` is a new input, i32 [N]; or `targets` is one, T [N,C], where samples have any number of
+/// classes, or values, or (context.soft_labels) shares of classes. Predictions that are an image
+/// [N,C,H,W] are taken as a row for each pixel, labels as i32 [N*H*W], targets as [N*H*W,C]:
 ///
 ///     %p = softmax(%x: T[N,C,H,W])                    ->  %r = pixels_to_rows(%x)
-///     return predictions=%p                               %p = softmax(%r)     or log_softmax
+///     return predictions=%p                               %p = softmax(%r)     or log_softmax,
+///     sigmoid
 ///
-/// Predictions are no longer an output: nobody reads them in these programs.
+/// Outputs are the loss, `loss_weight` where labels have weights (the sum of the batch's), and what
+/// plan::metric_output names for each metric; predictions only where a metric reads all of them,
+/// in evaluation. Metrics with a threshold see probabilities: of a loss that takes logits, the
+/// sigmoid of the predictions.
 /// First in the pipeline. Must not fire for the program "predict", nor when there is a loss.
 std::optional<Graph> attach_loss(const Graph& graph, PassContext& context);
 

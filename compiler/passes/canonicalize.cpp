@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "compiler/ops/define.hpp"
+#include "compiler/ops/emit.hpp"
+#include "compiler/ops/losses.hpp"
 #include "compiler/ops/spatial.hpp"
 #include "compiler/passes/general_forms.hpp"
 #include "compiler/passes/image_parameters.hpp"
@@ -81,6 +83,12 @@ std::vector<Dims> absorbed_weights(const Graph& graph, const Uses& uses) {
     return result;
 }
 
+/// Metrics that are the same of logarithms.
+bool reads_order_only(const Node& node) {
+    return node.op == "categorical_accuracy" || node.op == "top_k_accuracy" ||
+           node.op == "class_pairs";
+}
+
 /// The cross-entropy that reads the softmax over rows, or the likelihood that reads the
 /// log_softmax, or null.
 const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& node) {
@@ -95,11 +103,27 @@ const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& no
         if (loss.op == wanted && loss.inputs[0] == result &&
             graph.value(loss.inputs[1]).kind == ValueKind::input)
             found = found ? found : &loss;
-        else if (logarithm && loss.op != "categorical_accuracy")
+        else if (logarithm && !reads_order_only(loss))
             return nullptr;
     }
     // The fused node gives probabilities: of their logarithms they tell only which is the largest.
     return logarithm && uses.leaves(result) ? nullptr : found;
+}
+
+/// Binary cross-entropy of a sigmoid, over what the sigmoid reads; nothing for other nodes.
+std::optional<Node> loss_of_sigmoid(const Graph& graph, const Node& node) {
+    if (node.op != "elementwise_mean") return std::nullopt;
+    const Node* before = producer(graph, node.inputs[0]);
+    if (!before || expression_of(*before) != "x0 sigmoid") return std::nullopt;
+    const bool weighted = node.inputs.size() == 3;
+    const auto form = [&](const char* loss) {
+        return pointwise_attributes(*find_loss(loss), {}, weighted);
+    };
+    if (node.attributes != form("binary_cross_entropy")) return std::nullopt;
+    Node joined = node;
+    joined.inputs[0] = before->inputs[0];
+    joined.attributes = form("binary_cross_entropy_with_logits");
+    return joined;
 }
 
 /// Appends the general form of a node; its result takes the node's name.
@@ -140,7 +164,7 @@ Graph canonicalize(const Graph& graph, PassContext&) {
             Node fused = r.mapped(node);
             fused.op = "softmax_cross_entropy";
             fused.inputs.push_back(r.map(loss->inputs[1]));
-            fused.attributes.clear();
+            fused.attributes = pick(loss->attributes, {"smoothing", "class_weights"});
             const auto results = emit(r, std::move(fused), graph.value(loss->outputs[0]).name);
             r.replace(loss->outputs[0], results[0]);
             r.replace(node.outputs[0], results[1], true);
@@ -149,6 +173,8 @@ Graph canonicalize(const Graph& graph, PassContext&) {
             dense.inputs[0] = r.map(flattened_image(graph, node.inputs[0]));
             r.replace(node.outputs[0],
                       emit(r, std::move(dense), graph.value(node.outputs[0]).name)[0]);
+        } else if (auto joined = loss_of_sigmoid(graph, node)) {
+            replace_by(r, graph, node, {std::move(*joined)});
         } else if (auto form = general_form(graph, node); !form.empty()) {
             replace_by(r, graph, node, std::move(form));
         } else {

@@ -10,7 +10,10 @@ namespace dtnn::compiler {
 ///     %f = flatten(%x: T[N,C,H,W])                    ->  %d = dense(%x, @w: T[C,H,W,units])
 ///     %d = dense(%f, @w: T[C*H*W,units])
 ///     %p = log_softmax(%x)                            ->  %l, %p = softmax_cross_entropy(%x, %t)
-///     %l = negative_log_likelihood(%p, %t)                when only accuracy reads %p too
+///     %l = negative_log_likelihood(%p, %t)                when only accuracies read %p too
+///     %p = sigmoid(%x)                                ->  %l = elementwise_mean(%x, %t) of
+///     %l = elementwise_mean(%p, %t) of                    binary_cross_entropy_with_logits
+///          binary_cross_entropy
 ///     %y = layer_norm(%x, @g: T[C,H,W], ...)          ->  %y = layer_norm(%x, @g: T[1,C,H,W], ...)
 ///     %y = depthwise_conv2d(%x: T[N,C,H,W], @w)       ->  %y = conv2d(%x, @w) {groups=C}
 ///     %p = zero_pad2d(%x)                             ->  %y = conv2d(%x, @w) {padding=...}

@@ -17,7 +17,8 @@ namespace dtnn::compiler {
 /// What passes may know besides the graph. They may not change it but for `notes`.
 struct PassContext {
     plan::Training training;   ///< loss, metrics, optimizer, seed
-    std::int64_t classes = 0;  ///< of the dataset
+    plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
+    bool soft_labels = false;  ///< labels have become shares of the classes (mixup): "targets"
     std::string program;  ///< "train", "evaluate" or "predict": what the graph is specialised for
     std::vector<std::string> notes;  ///< what a pass wants to say under --emit
 };

@@ -8,7 +8,7 @@ std::int64_t double_per_sample(const Problem& problem) {
 }
 
 std::int64_t double_per_chunk(const Problem& problem) {
-    return mean_squared_error_chunks_of(problem.sources[0].elements()) * 8;
+    return elementwise_mean_chunks_of(problem.sources[0].elements()) * 8;
 }
 
 }  // namespace dtnn::kernels::predicates

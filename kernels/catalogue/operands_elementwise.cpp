@@ -46,18 +46,39 @@ void channel_scale_backward_gate(Rule& rule) {
     rule.shape(p.sources[1], p.sources[0].dims);
 }
 
-void elementwise(Rule& rule) {
+namespace {
+
+void expression(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(p.sources.size(), 1)) return;
-    for (const TensorDesc& source : p.sources)
-        rule.elements(source, p.destinations[0].elements());
-    rule.type(p.destinations[0], p.dtype);
     Expression expression;
     std::string mistake;
     const bool read = parse_expression(p.text("expression"), expression, mistake);
     rule.require(read, "its expression cannot be read: " + mistake);
     rule.require(expression.sources <= int(p.sources.size()),
                  "its expression names more sources than there are");
+}
+
+}  // namespace
+
+void elementwise(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(p.sources.size(), 1)) return;
+    for (const TensorDesc& source : p.sources)
+        rule.elements(source, p.destinations[0].elements());
+    rule.type(p.destinations[0], p.dtype);
+    expression(rule);
+}
+
+void elementwise_mean(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(std::max<std::size_t>(p.sources.size(), 1), 1)) return;
+    if (!rule.rank(p.sources[0], 1, 4)) return;
+    for (const TensorDesc& source : p.sources) {
+        rule.shape(source, p.sources[0].dims);
+        rule.same_place(source, p.sources[0]);
+    }
+    rule.elements(p.destinations[0], 1, p.flag("sum") ? DType::f64 : p.dtype);
+    expression(rule);
 }
 
 }  // namespace dtnn::kernels::operands

@@ -1,51 +1,155 @@
-/// Losses, metrics and their gradients.
+/// Losses, what metrics are made of, and gradients.
+
+#include <cmath>
 
 #include "kernels/catalogue/operand_rule.hpp"
 
 namespace dtnn::kernels::operands {
 namespace {
 
-/// A matrix with a row for every label.
-bool labelled(Rule& rule, const TensorDesc& matrix, const TensorDesc& labels) {
+/// One number, or with `sum` one in f64.
+void mean_or_sum(Rule& rule, const TensorDesc& result) {
+    const Problem& p = rule.problem();
+    rule.elements(result, 1, p.flag("sum") ? DType::f64 : p.dtype);
+}
+
+std::int64_t classes_of(const TensorDesc& matrix) {
+    return matrix.dims[0] == 0 ? 0 : matrix.elements() / matrix.dims[0];
+}
+
+void labels(Rule& rule, const TensorDesc& list, std::int64_t rows) {
+    rule.elements(list, rows, DType::i32);
+}
+
+/// A matrix with a row for every label or row of targets.
+bool labelled(Rule& rule, const TensorDesc& matrix, const TensorDesc& wanted) {
     if (!rule.rank(matrix, 2, 4)) return false;
     rule.type(matrix, rule.problem().dtype);
-    rule.elements(labels, matrix.dims[0], DType::i32);
+    rule.require(is_row_major(matrix), "its rows are not stored one after the other");
+    if (wanted.dtype == DType::i32)
+        labels(rule, wanted, matrix.dims[0]);
+    else
+        rule.shape(wanted, matrix.dims);
     return !rule.broken();
+}
+
+void weights(Rule& rule, std::int64_t classes, bool needed = false) {
+    const auto list = rule.problem().reals("class_weights");
+    rule.require((list.empty() && !needed) || std::int64_t(list.size()) == classes,
+                 "it has " + std::to_string(list.size()) + " `class_weights` for " +
+                     std::to_string(classes) + " classes");
+}
+
+void smoothing(Rule& rule) {
+    const double share = rule.problem().real("smoothing");
+    rule.require(share >= 0 && share <= 1, "its `smoothing` is not from 0 to 1");
+}
+
+bool labelled_with_weights(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!labelled(rule, p.sources[0], p.sources[1])) return false;
+    weights(rule, classes_of(p.sources[0]));
+    smoothing(rule);
+    return !rule.broken();
+}
+
+bool only_labels(Rule& rule) {
+    rule.type(rule.problem().sources[1], DType::i32);
+    return !rule.broken();
+}
+
+void gradient(Rule& rule) {
+    const Problem& p = rule.problem();
+    rule.shape(p.destinations[0], p.sources[0].dims);
+    rule.same_place(p.destinations[0], p.sources[0]);
 }
 
 }  // namespace
 
-void class_measure(Rule& rule) {
+void class_loss(Rule& rule) {
     const Problem& p = rule.problem();
-    if (rule.counts(2, 1) && labelled(rule, p.sources[0], p.sources[1]))
-        rule.elements(p.destinations[0], 1);
+    if (rule.counts(2, 1) && labelled_with_weights(rule)) rule.elements(p.destinations[0], 1);
 }
 
 void class_gradient(Rule& rule) {
-    const Problem& p = rule.problem();
-    if (rule.counts(2, 1) && labelled(rule, p.sources[0], p.sources[1]))
-        rule.elements(p.destinations[0], p.sources[0].elements());
+    if (rule.counts(2, 1) && labelled_with_weights(rule)) gradient(rule);
 }
 
 void softmax_cross_entropy(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(2, 2) || !labelled(rule, p.sources[0], p.sources[1])) return;
+    if (!rule.counts(2, 2) || !labelled_with_weights(rule)) return;
     rule.elements(p.destinations[0], 1);
-    rule.elements(p.destinations[1], p.sources[0].elements());
+    rule.shape(p.destinations[1], p.sources[0].dims);
+    rule.same_place(p.destinations[1], p.sources[0]);
+}
+
+void hinge(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2, 1) || !only_labels(rule) || !labelled(rule, p.sources[0], p.sources[1]))
+        return;
+    if (p.op.ends_with("_backward"))
+        gradient(rule);
+    else
+        mean_or_sum(rule, p.destinations[0]);
+}
+
+void dice(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2, 1) || !labelled(rule, p.sources[0], p.sources[1])) return;
+    const std::int64_t pixels = p.integer("pixels");
+    rule.require(pixels >= 0 && (pixels == 0 || p.sources[0].dims[0] % pixels == 0),
+                 "its rows are not a number of samples of " + std::to_string(pixels) + " pixels");
+    if (rule.broken()) return;
+    if (p.op.ends_with("_backward"))
+        gradient(rule);
+    else
+        rule.elements(p.destinations[0], 1);
+}
+
+void class_measure(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2, 1) || !labelled(rule, p.sources[0], p.sources[1])) return;
+    rule.elements(p.destinations[0], 1, DType::f64);
+    rule.require(p.integer("k", 1) >= 1, "its `k` is not at least 1");
+}
+
+void class_pairs(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2, 1) || !labelled(rule, p.sources[0], p.sources[1])) return;
+    rule.shape(p.destinations[0], {p.sources[0].dims[0], 2}, DType::i32);
+    rule.require(is_row_major(p.destinations[0]), "its pairs are not stored one after the other");
+}
+
+void label_counts(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2, 1)) return;
+    rule.type(p.sources[1], p.dtype);
+    if (rule.broken() || !labelled(rule, p.sources[0], p.sources[1])) return;
+    rule.shape(p.destinations[0], {classes_of(p.sources[0]), 4}, DType::i64);
+    rule.require(is_row_major(p.destinations[0]), "its counts are not stored class by class");
+}
+
+void label_weights(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(1, 1)) return;
+    labels(rule, p.sources[0], p.sources[0].elements());
+    rule.elements(p.destinations[0], 1, DType::f64);
 }
 
 void one_hot(Rule& rule) {
     const Problem& p = rule.problem();
-    if (rule.counts(1, 1)) labelled(rule, p.destinations[0], p.sources[0]);
+    if (!rule.counts(1, 1)) return;
+    rule.type(p.sources[0], DType::i32);
+    if (!rule.broken()) labelled(rule, p.destinations[0], p.sources[0]);
 }
 
-void mean_squared_error(Rule& rule) {
+void scale_classes(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(2, 1)) return;
-    rule.elements(p.sources[0], p.sources[1].elements());
-    rule.type(p.sources[1], p.dtype);
-    rule.elements(p.destinations[0],
-                  p.op.ends_with("_backward") ? p.sources[0].elements() : std::int64_t{1});
+    if (!rule.counts(1, 1) || !rule.rank(p.sources[0], 2, 4)) return;
+    rule.type(p.sources[0], p.dtype);
+    rule.require(is_row_major(p.sources[0]), "its rows are not stored one after the other");
+    gradient(rule);
+    if (!rule.broken()) weights(rule, classes_of(p.sources[0]), true);
 }
 
 }  // namespace dtnn::kernels::operands

@@ -2,169 +2,175 @@
 
 #include <cmath>
 
-#include "kernels/cpu/simd.hpp"
+#include "kernels/cpu/class_rows.hpp"
 #include "kernels/cpu/softmax_row.hpp"
-#include "kernels/loss_workspace.hpp"
-#include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
-/// Rows that are worth a thread.
-std::int64_t rows_grain(std::int64_t classes) {
-    return classes >= 2048 ? 1 : 2048 / classes;
-}
+/// What a row counts: w q of each class. Plain rows have a label and nothing else.
+template <class T>
+struct Shares {
+    const ClassificationArguments<T>& a;
+    const double* weights;
+    double of_label, of_all;
+    bool plain;
+    double divisor;
 
-/// The mean over the samples of term(n). Every term has its own place and the caller adds them in
-/// order, so that the result does not depend on the number of threads.
+    DTNN_INLINE explicit Shares(const ClassificationArguments<T>& arguments)
+        : a(arguments),
+          weights(a.class_weights.empty() ? nullptr : a.class_weights.data()),
+          of_label(1 - a.smoothing),
+          of_all(a.smoothing / double(a.classes > 0 ? a.classes : 1)),
+          plain(a.labels && a.smoothing == 0 && !weights),
+          divisor(double(a.samples)) {
+        if (!weights || !a.labels) return;
+        divisor = 0;
+        for (std::int64_t n = 0; n < a.samples; ++n) {
+            const std::int64_t label = label_of(a, n);
+            if (label >= 0) divisor += weights[label];
+        }
+    }
+    /// 0 when nothing counts.
+    DTNN_INLINE double scale() const { return divisor != 0 ? 1 / divisor : 0; }
+    DTNN_INLINE bool counts(std::int64_t row) const { return a.targets || label_of(a, row) >= 0; }
+    DTNN_INLINE double of(std::int64_t row, std::int64_t c) const {
+        const double t =
+            a.targets ? double(a.targets[row * a.classes + c]) : (a.labels[row] == c ? 1.0 : 0.0);
+        return (weights ? weights[c] : 1.0) * (of_label * t + of_all);
+    }
+    /// The sum of share * term(c) over those classes of a row that have a share.
+    template <class Term>
+    DTNN_INLINE double sum(std::int64_t row, Term term) const {
+        double result = 0;
+        for (std::int64_t c = 0; c < a.classes; ++c) {
+            const double share = of(row, c);
+            if (share != 0) result += share * term(c);
+        }
+        return result;
+    }
+};
+
+/// loss = sum over rows and classes of share * term(row, c) / D.
 template <class T, class Term>
-DTNN_INLINE void mean_of_rows(const ClassificationArguments<T>& a, ThreadTeam& team, Term term) {
-    double* const terms = reinterpret_cast<double*>(a.workspace);
-    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
-        for (std::int64_t n = begin; n < end; ++n)
-            terms[n] = term(n);
+DTNN_INLINE void loss_of_classes(const ClassificationArguments<T>& a, ThreadTeam& team, Term term) {
+    const Shares<T> shares(a);
+    const double sum = sum_of_rows(a, team, a.samples, a.classes, [&](std::int64_t n) {
+        if (!shares.counts(n)) return 0.0;
+        if (shares.plain) return term(n, std::int64_t(a.labels[n]));
+        return shares.sum(n, [&](std::int64_t c) { return term(n, c); });
     });
-    double sum = 0;
-    for (std::int64_t n = 0; n < a.samples; ++n)
-        sum += terms[n];
-    *a.dst = T(sum / double(a.samples));
+    *a.dst = T(sum * shares.scale());
+}
+
+/// diff = share * slope(row, c) / D.
+template <class T, class Slope>
+DTNN_INLINE void gradient_of_classes(const ClassificationArguments<T>& a, ThreadTeam& team,
+                                     Slope slope) {
+    const Shares<T> shares(a);
+    const double scale = shares.scale();
+    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
+        for (std::int64_t n = begin; n < end; ++n) {
+            T* const row = a.dst + n * a.classes;
+            if (shares.plain || !shares.counts(n)) {
+                const std::int64_t label = label_of(a, n);
+                const double mine = label >= 0 ? slope(n, label) * scale : 0.0;
+                for (std::int64_t c = 0; c < a.classes; ++c)
+                    row[c] = 0;
+                if (label >= 0) row[label] = T(mine);
+                continue;
+            }
+            for (std::int64_t c = 0; c < a.classes; ++c) {
+                const double share = shares.of(n, c);
+                row[c] = share != 0 ? T(share * slope(n, c) * scale) : T(0);
+            }
+        }
+    });
 }
 
 template <class T>
-bool is_class(const ClassificationArguments<T>& a, std::int64_t n) {
-    return a.labels[n] >= 0 && a.labels[n] < a.classes;
-}
-
-template <class T>
-double probability(const ClassificationArguments<T>& a, std::int64_t n) {
-    const double p = is_class(a, n) ? double(a.src[n * a.classes + a.labels[n]]) : 0.0;
-    return p > a.epsilon ? p : a.epsilon;
+DTNN_INLINE double probability(const ClassificationArguments<T>& a, std::int64_t n,
+                               std::int64_t c) {
+    const double p = double(a.src[n * a.classes + c]);
+    return p < a.epsilon ? a.epsilon : p;
 }
 
 }  // namespace
 
 template <class T>
 void categorical_cross_entropy_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
-    mean_of_rows(a, team, [&](std::int64_t n) { return -std::log(probability(a, n)); });
+    loss_of_classes(
+        a, team, [&](std::int64_t n, std::int64_t c) { return -std::log(probability(a, n, c)); });
 }
 
 template <class T>
 void categorical_cross_entropy_backward_rows(const ClassificationArguments<T>& a,
                                              ThreadTeam& team) {
-    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
-        for (std::int64_t n = begin; n < end; ++n) {
-            const double slope = -1 / (double(a.samples) * probability(a, n));
-            T* const row = a.dst + n * a.classes;
-            for (std::int64_t c = 0; c < a.classes; ++c)
-                row[c] = 0;
-            if (is_class(a, n)) row[a.labels[n]] = T(slope);
-        }
-    });
+    gradient_of_classes(a, team,
+                        [&](std::int64_t n, std::int64_t c) { return -1 / probability(a, n, c); });
 }
 
 template <class T>
 void softmax_cross_entropy_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
-    mean_of_rows(a, team, [&](std::int64_t n) {
+    const Shares<T> shares(a);
+    // The probabilities may overwrite the logits: what these add is taken first.
+    const double sum = sum_of_rows(a, team, a.samples, a.classes, [&](std::int64_t n) {
         const T* const logits = a.src + n * a.classes;
-        const double logit = is_class(a, n) ? double(logits[a.labels[n]]) : 0.0;
-        const SoftmaxSums sums = softmax_row(logits, a.probabilities + n * a.classes, a.classes);
-        return is_class(a, n) ? std::log(sums.sum) - (logit - sums.largest) : 0.0;
+        T* const result = a.probabilities + n * a.classes;
+        const bool counts = shares.counts(n);
+        if (shares.plain) {
+            const double logit = counts ? double(logits[a.labels[n]]) : 0.0;
+            const SoftmaxSums sums = softmax_row(logits, result, a.classes);
+            return counts ? std::log(sums.sum) - (logit - sums.largest) : 0.0;
+        }
+        const double largest = double(logits[first_largest(logits, a.classes)]);
+        double all = 0, terms = 0;
+        for (std::int64_t c = 0; c < a.classes && counts; ++c) {
+            const double share = shares.of(n, c);
+            if (share != 0) terms += share * (double(logits[c]) - largest);
+            all += share;
+        }
+        const SoftmaxSums sums = softmax_row(logits, result, a.classes);
+        return counts ? all * std::log(sums.sum) - terms : 0.0;
     });
+    *a.dst = T(sum * shares.scale());
 }
 
 template <class T>
 void softmax_cross_entropy_backward_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
-    const double scale = 1 / double(a.samples);
+    const Shares<T> shares(a);
+    const double scale = shares.scale();
     team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
             const T* const p = a.src + n * a.classes;
             T* const row = a.dst + n * a.classes;
-            const bool labelled = is_class(a, n);
-            const double mine = labelled ? double(p[a.labels[n]]) : 0.0;
+            if (!shares.counts(n)) {
+                for (std::int64_t c = 0; c < a.classes; ++c)
+                    row[c] = 0;
+            } else if (shares.plain) {
+                const double mine = double(p[a.labels[n]]);
 #pragma GCC ivdep
-            for (std::int64_t c = 0; c < a.classes; ++c)
-                row[c] = T(double(p[c]) * scale);
-            if (labelled) row[a.labels[n]] = T((mine - 1) * scale);
+                for (std::int64_t c = 0; c < a.classes; ++c)
+                    row[c] = T(double(p[c]) * scale);
+                row[a.labels[n]] = T((mine - 1) * scale);
+            } else {
+                const double all = shares.sum(n, [](std::int64_t) { return 1.0; });
+                for (std::int64_t c = 0; c < a.classes; ++c)
+                    row[c] = T((double(p[c]) * all - shares.of(n, c)) * scale);
+            }
         }
     });
 }
 
 template <class T>
 void negative_log_likelihood_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
-    mean_of_rows(a, team, [&](std::int64_t n) {
-        return is_class(a, n) ? -double(a.src[n * a.classes + a.labels[n]]) : 0.0;
-    });
+    loss_of_classes(
+        a, team, [&](std::int64_t n, std::int64_t c) { return -double(a.src[n * a.classes + c]); });
 }
 
 template <class T>
 void negative_log_likelihood_backward_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
-    const T slope = T(-1 / double(a.samples));
-    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
-        for (std::int64_t n = begin; n < end; ++n) {
-            T* const row = a.dst + n * a.classes;
-            for (std::int64_t c = 0; c < a.classes; ++c)
-                row[c] = 0;
-            if (is_class(a, n)) row[a.labels[n]] = slope;
-        }
-    });
-}
-
-template <class T>
-void categorical_accuracy_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
-    mean_of_rows(a, team, [&](std::int64_t n) {
-        const T* const row = a.src + n * a.classes;
-        std::int64_t best = 0;
-        for (std::int64_t c = 1; c < a.classes; ++c)
-            best = row[c] > row[best] ? c : best;
-        return best == a.labels[n] ? 1.0 : 0.0;
-    });
-}
-
-template <class T>
-void one_hot_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
-    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
-        for (std::int64_t n = begin; n < end; ++n) {
-            T* const row = a.dst + n * a.classes;
-            for (std::int64_t c = 0; c < a.classes; ++c)
-                row[c] = 0;
-            if (is_class(a, n)) row[a.labels[n]] = 1;
-        }
-    });
-}
-
-template <class T>
-void mean_squared_error_chunks(const MeanSquaredErrorArguments<T>& a, ThreadTeam& team) {
-    double* const sums = reinterpret_cast<double*>(a.workspace);
-    const std::int64_t chunks = mean_squared_error_chunks_of(a.count);
-    team.for_ranges(chunks, 1, [&](auto begin, auto end, int) {
-        for (std::int64_t chunk = begin; chunk < end; ++chunk) {
-            const std::int64_t first = chunk * kMeanSquaredErrorChunk;
-            const std::int64_t last =
-                a.count < first + kMeanSquaredErrorChunk ? a.count : first + kMeanSquaredErrorChunk;
-            double sum = 0;
-#pragma omp simd reduction(+ : sum)
-            for (std::int64_t i = first; i < last; ++i) {
-                const double error = double(a.predictions[i]) - double(a.targets[i]);
-                sum += error * error;
-            }
-            sums[chunk] = sum;
-        }
-    });
-    double total = 0;
-    for (std::int64_t chunk = 0; chunk < chunks; ++chunk)
-        total += sums[chunk];
-    *a.dst = T(total / double(a.count));
-}
-
-template <class T>
-void mean_squared_error_backward_chunks(const MeanSquaredErrorArguments<T>& a, ThreadTeam& team) {
-    const T scale = T(2 / double(a.count));
-    team.for_ranges(a.count, kMeanSquaredErrorChunk, [&](auto begin, auto end, int) {
-#pragma GCC ivdep
-        for (std::int64_t i = begin; i < end; ++i) {
-            a.dst[i] = (a.predictions[i] - a.targets[i]) * scale;
-        }
-    });
+    gradient_of_classes(a, team, [](std::int64_t, std::int64_t) { return -1.0; });
 }
 
 DTNN_KERNEL(categorical_cross_entropy_rows, ClassificationArguments)
@@ -173,9 +179,5 @@ DTNN_KERNEL(softmax_cross_entropy_rows, ClassificationArguments)
 DTNN_KERNEL(softmax_cross_entropy_backward_rows, ClassificationArguments)
 DTNN_KERNEL(negative_log_likelihood_rows, ClassificationArguments)
 DTNN_KERNEL(negative_log_likelihood_backward_rows, ClassificationArguments)
-DTNN_KERNEL(categorical_accuracy_rows, ClassificationArguments)
-DTNN_KERNEL(one_hot_rows, ClassificationArguments)
-DTNN_KERNEL(mean_squared_error_chunks, MeanSquaredErrorArguments)
-DTNN_KERNEL(mean_squared_error_backward_chunks, MeanSquaredErrorArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

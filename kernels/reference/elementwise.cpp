@@ -1,7 +1,6 @@
-#include "kernels/elementwise.hpp"
-
 #include <cmath>
 
+#include "kernels/elementwise_mean.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
@@ -25,10 +24,10 @@ T* apply(Opcode opcode, T* top) {
             top[-1] /= top[0];
             return top - 1;
         case Opcode::max:
-            top[-1] = top[-1] > top[0] ? top[-1] : top[0];
+            top[-1] = top[-1] >= top[0] || std::isnan(top[-1]) ? top[-1] : top[0];
             return top - 1;
         case Opcode::min:
-            top[-1] = top[-1] < top[0] ? top[-1] : top[0];
+            top[-1] = top[-1] <= top[0] || std::isnan(top[-1]) ? top[-1] : top[0];
             return top - 1;
         case Opcode::gt:
             top[-1] = top[-1] > top[0] ? T(1) : T(0);
@@ -82,25 +81,44 @@ T* apply(Opcode opcode, T* top) {
     return top;
 }
 
+template <class T>
+T evaluate(const ElementwiseArguments<T>& arguments, std::vector<T>& stack, std::int64_t i) {
+    T* next = stack.data();
+    for (const Instruction& instruction : arguments.expression.instructions) {
+        if (instruction.opcode == Opcode::source) {
+            *next++ = arguments.sources[std::size_t(instruction.source)][i];
+        } else if (instruction.opcode == Opcode::constant) {
+            *next++ = T(instruction.constant);
+        } else {
+            next = apply(instruction.opcode, next - 1) + 1;
+        }
+    }
+    return stack[0];
+}
+
 }  // namespace
 
 template <class T>
 void elementwise_reference(const ElementwiseArguments<T>& arguments, ThreadTeam&) {
     std::vector<T> stack(std::size_t(arguments.expression.depth));
-    for (std::int64_t i = 0; i < arguments.count; ++i) {
-        T* next = stack.data();
-        for (const Instruction& instruction : arguments.expression.instructions) {
-            if (instruction.opcode == Opcode::source) {
-                *next++ = arguments.sources[std::size_t(instruction.source)][i];
-            } else if (instruction.opcode == Opcode::constant) {
-                *next++ = T(instruction.constant);
-            } else {
-                next = apply(instruction.opcode, next - 1) + 1;
-            }
-        }
-        arguments.dst[i] = stack[0];
+    for (std::int64_t i = 0; i < arguments.count; ++i)
+        arguments.dst[i] = evaluate(arguments, stack, i);
+}
+
+template <class T>
+void elementwise_mean_reference(const ElementwiseMeanArguments<T>& arguments, ThreadTeam&) {
+    std::vector<T> stack(std::size_t(arguments.terms.expression.depth));
+    double sum = 0;
+    for (std::int64_t i = 0; i < arguments.terms.count; ++i)
+        sum += double(evaluate(arguments.terms, stack, i));
+    if (arguments.sum != nullptr) {
+        *arguments.sum = sum;
+    } else {
+        *arguments.mean = T(sum / arguments.divisor);
     }
 }
+
 DTNN_REFERENCE(elementwise, ElementwiseArguments)
+DTNN_REFERENCE(elementwise_mean, ElementwiseMeanArguments)
 
 }  // namespace dtnn::kernels::reference

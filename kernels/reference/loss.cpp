@@ -1,5 +1,6 @@
 #include "kernels/loss.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/reference/reference.hpp"
@@ -8,126 +9,247 @@ namespace dtnn::kernels::reference {
 namespace {
 
 template <class T>
-bool is_class(const ClassificationArguments<T>& a, std::int64_t n) {
-    return a.labels[n] >= 0 && a.labels[n] < a.classes;
+bool counts(const ClassificationArguments<T>& a, std::int64_t n) {
+    return a.targets != nullptr || (a.labels[n] >= 0 && a.labels[n] < a.classes);
 }
 
-/// The probability of a sample's class, at least epsilon.
 template <class T>
-double probability(const ClassificationArguments<T>& a, std::int64_t n) {
-    const double p = is_class(a, n) ? double(a.src[n * a.classes + a.labels[n]]) : 0.0;
-    return p > a.epsilon ? p : a.epsilon;
+double weight(const ClassificationArguments<T>& a, std::int64_t c) {
+    return a.class_weights.empty() ? 1.0 : a.class_weights[std::size_t(c)];
+}
+
+/// w q
+template <class T>
+double share(const ClassificationArguments<T>& a, std::int64_t n, std::int64_t c) {
+    const double t = a.targets != nullptr ? double(a.targets[n * a.classes + c])
+                     : c == a.labels[n]   ? 1.0
+                                          : 0.0;
+    return weight(a, c) * ((1 - a.smoothing) * t + a.smoothing / double(a.classes));
+}
+
+/// D, or infinity where it is 0, so that all is 0.
+template <class T>
+double divisor(const ClassificationArguments<T>& a) {
+    if (a.targets != nullptr || a.class_weights.empty()) return double(a.samples);
+    double sum = 0;
+    for (std::int64_t n = 0; n < a.samples; ++n)
+        if (counts(a, n)) sum += weight(a, a.labels[n]);
+    return sum != 0 ? sum : INFINITY;
+}
+
+/// The sum over rows and classes of share * term(n, c), for shares that are not 0.
+template <class T, class Term>
+double sum_of_shares(const ClassificationArguments<T>& a, Term term) {
+    double sum = 0;
+    for (std::int64_t n = 0; n < a.samples; ++n) {
+        if (!counts(a, n)) continue;
+        for (std::int64_t c = 0; c < a.classes; ++c)
+            if (share(a, n, c) != 0) sum += share(a, n, c) * term(n, c);
+    }
+    return sum;
+}
+
+/// diff = slope(n, c) for rows that count.
+template <class T, class Slope>
+void gradient(const ClassificationArguments<T>& a, Slope slope) {
+    for (std::int64_t n = 0; n < a.samples; ++n)
+        for (std::int64_t c = 0; c < a.classes; ++c)
+            a.dst[n * a.classes + c] = counts(a, n) ? T(slope(n, c)) : T(0);
+}
+
+template <class T>
+double probability(const ClassificationArguments<T>& a, std::int64_t n, std::int64_t c) {
+    const double p = double(a.src[n * a.classes + c]);
+    return p < a.epsilon ? a.epsilon : p;
+}
+
+/// A maximum with 0 that keeps what is not a number.
+double above_zero(double value) {
+    return value <= 0 ? 0 : value;
 }
 
 }  // namespace
 
 template <class T>
 void categorical_cross_entropy_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
-    double sum = 0;
-    for (std::int64_t n = 0; n < a.samples; ++n)
-        sum -= std::log(probability(a, n));
-    *a.dst = T(sum / double(a.samples));
+    const double sum = sum_of_shares(
+        a, [&](std::int64_t n, std::int64_t c) { return -std::log(probability(a, n, c)); });
+    *a.dst = T(sum / divisor(a));
 }
 
 template <class T>
 void categorical_cross_entropy_backward_reference(const ClassificationArguments<T>& a,
                                                   ThreadTeam&) {
-    for (std::int64_t n = 0; n < a.samples; ++n) {
-        const double slope = -1 / (double(a.samples) * probability(a, n));
-        for (std::int64_t c = 0; c < a.classes; ++c) {
-            a.dst[n * a.classes + c] = c == a.labels[n] ? T(slope) : T(0);
-        }
-    }
+    const double d = divisor(a);
+    gradient(a, [&](std::int64_t n, std::int64_t c) {
+        return share(a, n, c) != 0 ? -share(a, n, c) / probability(a, n, c) / d : 0.0;
+    });
 }
 
 template <class T>
 void softmax_cross_entropy_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
-    double loss = 0;
+    std::vector<double> logarithms;  // of the sums, beside the largest
     for (std::int64_t n = 0; n < a.samples; ++n) {
         const T* const logits = a.src + n * a.classes;
-        T largest = logits[0];
-        for (std::int64_t c = 1; c < a.classes; ++c) {
-            if (logits[c] > largest) largest = logits[c];
-        }
+        const double largest = double(*std::max_element(logits, logits + a.classes));
         double sum = 0;
-        for (std::int64_t c = 0; c < a.classes; ++c) {
-            sum += std::exp(double(logits[c]) - double(largest));
-        }
-        if (is_class(a, n)) {
-            loss += std::log(sum) - (double(logits[a.labels[n]]) - double(largest));
-        }
-        for (std::int64_t c = 0; c < a.classes; ++c) {
-            a.probabilities[n * a.classes + c] =
-                T(std::exp(double(logits[c]) - double(largest)) / sum);
-        }
+        for (std::int64_t c = 0; c < a.classes; ++c)
+            sum += std::exp(double(logits[c]) - largest);
+        logarithms.push_back(std::log(sum) + largest);
+        for (std::int64_t c = 0; c < a.classes; ++c)
+            a.probabilities[n * a.classes + c] = T(std::exp(double(logits[c]) - largest) / sum);
     }
-    *a.dst = T(loss / double(a.samples));
+    const double sum = sum_of_shares(a, [&](std::int64_t n, std::int64_t c) {
+        return logarithms[std::size_t(n)] - double(a.src[n * a.classes + c]);
+    });
+    *a.dst = T(sum / divisor(a));
 }
 
 template <class T>
 void softmax_cross_entropy_backward_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
-    for (std::int64_t n = 0; n < a.samples; ++n) {
-        for (std::int64_t c = 0; c < a.classes; ++c) {
-            const std::int64_t at = n * a.classes + c;
-            a.dst[at] = T((double(a.src[at]) - (c == a.labels[n] ? 1.0 : 0.0)) / double(a.samples));
-        }
-    }
+    const double d = divisor(a);
+    gradient(a, [&](std::int64_t n, std::int64_t c) {
+        double all = 0;
+        for (std::int64_t other = 0; other < a.classes; ++other)
+            all += share(a, n, other);
+        return (double(a.src[n * a.classes + c]) * all - share(a, n, c)) / d;
+    });
 }
 
 template <class T>
 void negative_log_likelihood_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
-    double sum = 0;
-    for (std::int64_t n = 0; n < a.samples; ++n) {
-        if (is_class(a, n)) sum -= double(a.src[n * a.classes + a.labels[n]]);
-    }
-    *a.dst = T(sum / double(a.samples));
+    const double sum = sum_of_shares(
+        a, [&](std::int64_t n, std::int64_t c) { return -double(a.src[n * a.classes + c]); });
+    *a.dst = T(sum / divisor(a));
 }
 
 template <class T>
 void negative_log_likelihood_backward_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
-    for (std::int64_t n = 0; n < a.samples; ++n) {
-        for (std::int64_t c = 0; c < a.classes; ++c)
-            a.dst[n * a.classes + c] = c == a.labels[n] ? T(-1 / double(a.samples)) : T(0);
-    }
+    const double d = divisor(a);
+    gradient(a, [&](std::int64_t n, std::int64_t c) { return -share(a, n, c) / d; });
 }
 
 template <class T>
-void categorical_accuracy_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
-    std::int64_t right = 0;
-    for (std::int64_t n = 0; n < a.samples; ++n) {
-        std::int64_t best = 0;
-        for (std::int64_t c = 1; c < a.classes; ++c) {
-            if (a.src[n * a.classes + c] > a.src[n * a.classes + best]) best = c;
-        }
-        if (best == a.labels[n]) ++right;
-    }
-    *a.dst = T(double(right) / double(a.samples));
-}
-
-template <class T>
-void one_hot_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
-    for (std::int64_t n = 0; n < a.samples; ++n) {
-        for (std::int64_t c = 0; c < a.classes; ++c) {
-            a.dst[n * a.classes + c] = c == a.labels[n] ? T(1) : T(0);
-        }
-    }
-}
-
-template <class T>
-void mean_squared_error_reference(const MeanSquaredErrorArguments<T>& a, ThreadTeam&) {
+void hinge_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
     double sum = 0;
-    for (std::int64_t i = 0; i < a.count; ++i) {
-        const double error = double(a.predictions[i]) - double(a.targets[i]);
-        sum += error * error;
+    for (std::int64_t n = 0; n < a.samples; ++n) {
+        if (!counts(a, n)) continue;
+        const T* const row = a.src + n * a.classes;
+        const double mine = double(row[a.labels[n]]);
+        double largest = -INFINITY;
+        for (std::int64_t c = 0; c < a.classes; ++c) {
+            if (c == a.labels[n]) continue;
+            if (a.over_all) sum += above_zero(a.margin - mine + double(row[c])) / double(a.classes);
+            largest = std::max(largest, double(row[c]));
+        }
+        if (!a.over_all) sum += above_zero(a.margin - mine + largest);
     }
-    *a.dst = T(sum / double(a.count));
+    if (a.summed) {
+        *a.sum = sum;
+    } else {
+        *a.dst = T(sum / double(a.samples));
+    }
 }
 
 template <class T>
-void mean_squared_error_backward_reference(const MeanSquaredErrorArguments<T>& a, ThreadTeam&) {
-    for (std::int64_t i = 0; i < a.count; ++i) {
-        a.dst[i] = T(2 * (double(a.predictions[i]) - double(a.targets[i])) / double(a.count));
+void hinge_backward_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+    const double slope = 1 / double(a.samples) / (a.over_all ? double(a.classes) : 1.0);
+    std::vector<double> row;
+    for (std::int64_t n = 0; n < a.samples; ++n) {
+        row.assign(a.src + n * a.classes, a.src + (n + 1) * a.classes);
+        T* const diff = a.dst + n * a.classes;
+        std::fill(diff, diff + a.classes, T(0));
+        if (!counts(a, n)) continue;
+        const std::size_t label = std::size_t(a.labels[n]);
+        std::vector<std::size_t> counted;
+        for (std::size_t c = 0; c < row.size(); ++c) {
+            if (c == label) continue;
+            if (a.over_all) {
+                counted.push_back(c);
+            } else if (counted.empty() || row[c] > row[counted[0]]) {
+                counted = {c};
+            }
+        }
+        double all = 0;
+        for (const std::size_t c : counted) {
+            if (!(a.margin - row[label] + row[c] > 0)) continue;
+            diff[c] = T(slope);
+            all += slope;
+        }
+        diff[label] = T(-all);
     }
+}
+
+namespace {
+
+/// Calls group(places, targets) for every group of dice: where its numbers lie, and what they
+/// should be.
+template <class T, class Visit>
+std::int64_t for_groups(const ClassificationArguments<T>& a, Visit visit) {
+    const auto target = [&](std::int64_t row, std::int64_t c) {
+        return a.targets != nullptr ? double(a.targets[row * a.classes + c])
+               : c == a.labels[row] ? 1.0
+                                    : 0.0;
+    };
+    std::int64_t groups = 0;
+    std::vector<std::int64_t> places;
+    std::vector<double> targets;
+    const auto add = [&](std::int64_t row, std::int64_t c) {
+        places.push_back(row * a.classes + c);
+        targets.push_back(target(row, c));
+    };
+    const auto done = [&] {
+        visit(places, targets);
+        places.clear();
+        targets.clear();
+        ++groups;
+    };
+    if (a.pixels == 0) {
+        for (std::int64_t n = 0; n < a.samples; ++n, done())
+            for (std::int64_t c = 0; c < a.classes; ++c)
+                add(n, c);
+    } else {
+        for (std::int64_t first = 0; first < a.samples; first += a.pixels)
+            for (std::int64_t c = 0; c < a.classes; ++c, done())
+                for (std::int64_t pixel = 0; pixel < a.pixels; ++pixel)
+                    add(first + pixel, c);
+    }
+    return groups;
+}
+
+}  // namespace
+
+template <class T>
+void dice_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+    double loss = 0;
+    const std::int64_t groups =
+        for_groups(a, [&](const auto& places, const std::vector<double>& targets) {
+            double both = 0, all = a.smooth;
+            for (std::size_t i = 0; i < places.size(); ++i) {
+                const double p = double(a.src[places[i]]);
+                both += p * targets[i];
+                all += p + targets[i];
+            }
+            if (all != 0) loss += 1 - (2 * both + a.smooth) / all;
+        });
+    *a.dst = T(loss / double(groups));
+}
+
+template <class T>
+void dice_backward_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+    const std::int64_t groups = for_groups(a, [](const auto&, const auto&) {});
+    for_groups(a, [&](const auto& places, const std::vector<double>& targets) {
+        double both = 0, all = a.smooth;
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            both += double(a.src[places[i]]) * targets[i];
+            all += double(a.src[places[i]]) + targets[i];
+        }
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            const double slope =
+                all != 0 ? (2 * both + a.smooth) / all / all - 2 * targets[i] / all : 0;
+            a.dst[places[i]] = T(slope / double(groups));
+        }
+    });
 }
 
 DTNN_REFERENCE(categorical_cross_entropy, ClassificationArguments)
@@ -136,9 +258,9 @@ DTNN_REFERENCE(softmax_cross_entropy, ClassificationArguments)
 DTNN_REFERENCE(softmax_cross_entropy_backward, ClassificationArguments)
 DTNN_REFERENCE(negative_log_likelihood, ClassificationArguments)
 DTNN_REFERENCE(negative_log_likelihood_backward, ClassificationArguments)
-DTNN_REFERENCE(categorical_accuracy, ClassificationArguments)
-DTNN_REFERENCE(one_hot, ClassificationArguments)
-DTNN_REFERENCE(mean_squared_error, MeanSquaredErrorArguments)
-DTNN_REFERENCE(mean_squared_error_backward, MeanSquaredErrorArguments)
+DTNN_REFERENCE(hinge, ClassificationArguments)
+DTNN_REFERENCE(hinge_backward, ClassificationArguments)
+DTNN_REFERENCE(dice, ClassificationArguments)
+DTNN_REFERENCE(dice_backward, ClassificationArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -168,14 +168,37 @@ void add_rows(std::vector<Item>& items) {
     items.push_back({"64x10", {"log_softmax", DType::f32, {scores}, {scores}, {}}});
     items.push_back(
         {"64x10", {"log_softmax_backward", DType::f32, {scores, scores}, {scores}, {}}});
-    items.push_back({"64x10", {"categorical_accuracy", DType::f32, {scores, labels}, {one}, {}}});
+    const TensorDesc sum = plain({}, DType::f64);
+    items.push_back({"64x10", {"categorical_accuracy", DType::f32, {scores, labels}, {sum}, {}}});
+    items.push_back(
+        {"64x10", {"class_pairs", DType::f32, {scores, labels}, {plain({64, 2}, DType::i32)}, {}}});
+    items.push_back({"64x10",
+                     {"elementwise_mean",
+                      DType::f32,
+                      {scores, scores},
+                      {one},
+                      {{"expression", std::string("x0 x1 sub x0 x1 sub mul")}}}});
     for (const std::int64_t count : {200000, 15000000}) {
         const TensorDesc w = plain({count});
         items.push_back({std::to_string(count),
                          {"sgd_update", DType::f32, {w, w, one, w}, {w, w}, {{"momentum", 0.9}}}});
-        items.push_back(
-            {std::to_string(count),
-             {"adam_update", DType::f32, {w, w, one, plain({}, DType::i64), w, w}, {w, w, w}, {}}});
+        const TensorDesc update = plain({}, DType::i64);
+        const auto add = [&](const char* op, std::vector<TensorDesc> sources,
+                             std::vector<TensorDesc> results, Attributes attributes = {}) {
+            items.push_back(
+                {std::to_string(count),
+                 {op, DType::f32, std::move(sources), std::move(results), std::move(attributes)}});
+        };
+        add("rmsprop_update", {w, w, one, w}, {w, w});
+        add("adam_update", {w, w, one, update, w, w}, {w, w, w});
+        add("nadam_update", {w, w, one, update, w, w, one}, {w, w, w, one});
+        add("adagrad_update", {w, w, one, update, w}, {w, w});
+        add("lars_update", {w, w, one, w}, {w, w});
+        add("lamb_update", {w, w, one, update, w, w}, {w, w, w});
+        add("gradient_square_sum", {w}, {plain({}, DType::f64)});
+        add("accumulate_gradient", {w, w, one}, {w});
+        add("take_gradient_sum", {w, w, one}, {w, w});
+        add("moving_average", {w, w}, {w}, {{"decay", 0.999}});
     }
 }
 

@@ -74,7 +74,6 @@ void write_cases(const std::string& path, const std::vector<Case>& cases) {
 PassContext context_of(const std::string& settings) {
     PassContext context;
     context.program = "train";
-    context.classes = 10;
     context.training.loss = "categorical_cross_entropy";
     context.training.metrics = {
         {"categorical_accuracy", "categorical_accuracy", {}, "categorical_accuracy"}};

@@ -89,7 +89,6 @@ Graph training_graph(const char* text, const char* loss, std::int64_t classes,
     context.training.optimizer = "sgd";
     context.training.learning_rate = 0.1;
     context.training.seed = 3;
-    context.classes = classes;
     context.program = "train";
     PipelineOptions options;
     if (!optional_passes)

@@ -24,7 +24,7 @@ using namespace compiler;
 Graph differentiated(const OperatorExample& example) {
     PassContext context;
     context.training = example.job.training.training;
-    context.classes = example.job.dataset.dataset.classes;
+    context.label_kind = example.job.dataset.dataset.label_kind;
     context.program = "train";
     Graph graph = example.graph;
     for (const PassInfo& pass : all_passes()) {

@@ -216,7 +216,6 @@ TEST_CASE("the programs of every shipped job read what they should") {
                 CAPTURE(name);
                 PassContext context;
                 context.training = spec.training.training;
-                context.classes = spec.dataset.dataset.classes;
                 context.program = name;
                 check_simulation(lower(run_pipeline(forward, context, {}), in_place));
             }

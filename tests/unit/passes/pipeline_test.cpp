@@ -77,7 +77,6 @@ graph @inception(%source: f32[4,3,8,8], @a.weights: f32[4,3,1,1], @b.weights: f3
 PassContext context_for(const std::string& program) {
     PassContext context;
     context.program = program;
-    context.classes = 10;
     context.training.loss = "categorical_cross_entropy";
     context.training.metrics = {
         {"categorical_accuracy", "categorical_accuracy", {}, "categorical_accuracy"}};
@@ -270,7 +269,7 @@ TEST_CASE("a broken graph is refused with the pass's name") {
     CHECK_THROWS_WITH_AS(run_pipeline(graph, context, {}), doctest::Contains("forward graph"),
                          InternalError);
     // A loss that does not exist: attach_loss itself checks.
-    context.training.loss = "hinge";
+    context.training.loss = "no_such_loss";
     CHECK_THROWS_WITH_AS(run_pipeline(parse_graph(kSmallCnn, infer_types), context, {}),
                          doctest::Contains("in pass attach_loss, program train"), InternalError);
 }

@@ -182,7 +182,7 @@ class Builder {
         const int probabilities =
             tensor("probabilities", made("probabilities", rows), real, {batch, wish_.classes});
         const int loss = tensor("loss", made("loss", real_), real, {});
-        const int accuracy = tensor("accuracy", made("accuracy", real_), real, {});
+        const int accuracy = tensor("accuracy", made("accuracy", 8), DType::f64, {});
         step("dense", {source, weights, bias}, {logits}, {{"bias", true}});
         step("softmax_cross_entropy", {logits, labels}, {loss, probabilities});
         step("categorical_accuracy", {probabilities, labels}, {accuracy});

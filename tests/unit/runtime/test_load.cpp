@@ -80,6 +80,7 @@ TEST_CASE("kernels are checked before anything is allocated") {
     expect_refused({"cannot do it"}, [](plan::Plan& plan) {
         plan::Step& step = step_of(plan, "categorical_accuracy");
         step.sources = {plan.programs[0].outputs[0].tensor};  // the loss
+        step.destinations = step.sources;
         step.op = "elementwise";
         step.kernel = "relu";
         step.attributes["expression"] = std::string("x0 1 add");

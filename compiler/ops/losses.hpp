@@ -1,0 +1,41 @@
+#pragma once
+/// The losses: losses.def, as data.
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "compiler/ir/graph.hpp"
+
+namespace dtnn::compiler {
+
+/// What the numbers at the end of a model must be for a loss to mean something.
+enum class Predictions { anything, probabilities, log_probabilities };
+
+struct LossInfo {
+    std::string_view name;
+    Predictions takes = Predictions::anything;
+    int labels = 0;     ///< bit i: can be taken of labels of plan::LabelKind(i)
+    bool soft = false;  ///< a row may have a share of every class
+    /// Pointwise losses: infix over p, t, w and the loss's real fields. Empty: the operator of that
+    /// name over rows.
+    std::string_view expression = {};
+    std::string_view derivative = {};
+    bool over_rows = false;
+
+    bool takes_labels(plan::LabelKind kind) const {
+        return (labels >> static_cast<int>(kind)) % 2 != 0;
+    }
+};
+
+std::span<const LossInfo> all_losses();
+/// Null when there is none.
+const LossInfo* find_loss(std::string_view name);
+/// The loss that a training's is with these fields: binary_cross_entropy with `from_logits` is
+/// binary_cross_entropy_with_logits.
+const LossInfo* find_loss(std::string_view name, const Attributes& fields);
+
+/// The attributes of elementwise_mean for a pointwise loss over (p, t), or over (p, t, w).
+Attributes pointwise_attributes(const LossInfo& loss, const Attributes& fields, bool weighted);
+
+}  // namespace dtnn::compiler

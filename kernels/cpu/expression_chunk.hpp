@@ -1,0 +1,161 @@
+#pragma once
+/// Elementwise expressions over short stretches: every operation is a loop over a chunk, and the
+/// chunks of the stack stay in the first-level cache.
+
+#include <cmath>
+
+#include "kernels/cpu/exponential.hpp"
+#include "kernels/cpu/logarithm.hpp"
+#include "kernels/cpu/simd.hpp"
+#include "kernels/elementwise.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+
+/// Elements of a chunk: a stack of eight of them stays in the first-level cache.
+template <class T>
+constexpr std::int64_t kChunk = 2048 / std::int64_t(sizeof(T));
+inline constexpr int kStackDepth = 8;
+
+// The destination may be one of the sources: every element is read before it is written, so the
+// loops may be vectorised (ivdep), but the pointers are not `restrict`.
+template <class T, class Operation>
+DTNN_INLINE void unary(T* dst, const T* a, std::int64_t count, Operation operation) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i)
+        dst[i] = operation(a[i]);
+}
+
+template <class T, class Operation>
+DTNN_INLINE void binary(T* dst, const T* a, const T* b, std::int64_t count, Operation operation) {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i)
+        dst[i] = operation(a[i], b[i]);
+}
+
+template <class T, class Operation>
+DTNN_INLINE void lanewise(T* data, std::int64_t count, Operation operation) {
+    for_channels<T>(count, [&](auto lanes, std::int64_t i) {
+        using V = decltype(lanes);
+        V::store(data + i, operation(lanes, V::load(data + i)));
+    });
+}
+
+/// One operation of the stack machine over a chunk. `stack[p]` is the chunk at place p, `top` the
+/// last one in use. max and min keep what is not a number.
+template <class T>
+void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
+    T* const b = stack[top];
+    T* const a = stack[top > 0 ? top - 1 : 0];
+    switch (opcode) {
+        case Opcode::add:
+            binary(a, a, b, count, [](T x, T y) { return x + y; });
+            break;
+        case Opcode::sub:
+            binary(a, a, b, count, [](T x, T y) { return x - y; });
+            break;
+        case Opcode::mul:
+            binary(a, a, b, count, [](T x, T y) { return x * y; });
+            break;
+        case Opcode::div:
+            binary(a, a, b, count, [](T x, T y) { return x / y; });
+            break;
+        case Opcode::max:
+            binary(a, a, b, count, [](T x, T y) { return x >= y || x != x ? x : y; });
+            break;
+        case Opcode::min:
+            binary(a, a, b, count, [](T x, T y) { return x <= y || x != x ? x : y; });
+            break;
+        case Opcode::gt:
+            binary(a, a, b, count, [](T x, T y) { return x > y ? T(1) : T(0); });
+            break;
+        case Opcode::ge:
+            binary(a, a, b, count, [](T x, T y) { return x >= y ? T(1) : T(0); });
+            break;
+        case Opcode::eq:
+            binary(a, a, b, count, [](T x, T y) { return x == y ? T(1) : T(0); });
+            break;
+        case Opcode::neg:
+            unary(b, b, count, [](T x) { return -x; });
+            break;
+        case Opcode::abs:
+            unary(b, b, count, [](T x) { return x < 0 ? -x : x; });
+            break;
+        case Opcode::exp:
+            lanewise(b, count, [](auto lanes, auto x) { return exponential(lanes, x); });
+            break;
+        case Opcode::log:
+            lanewise(b, count, [](auto lanes, auto x) { return logarithm(lanes, x); });
+            break;
+        case Opcode::log1p:
+            lanewise(b, count, [](auto lanes, auto x) { return logarithm_of_1_plus(lanes, x); });
+            break;
+        case Opcode::atanh:
+            lanewise(b, count, [](auto lanes, auto x) { return inverse_tangent(lanes, x); });
+            break;
+        case Opcode::expm1:
+            lanewise(b, count, [](auto lanes, auto x) { return exponential_less_1(lanes, x); });
+            break;
+        case Opcode::erf:
+            if constexpr (sizeof(T) == sizeof(float)) {
+                lanewise(b, count, [](auto lanes, auto x) { return error_function(lanes, x); });
+            } else {
+                unary(b, b, count, [](T x) { return std::erf(x); });
+            }
+            break;
+        case Opcode::sqrt:
+            unary(b, b, count, [](T x) { return std::sqrt(x); });
+            break;
+        case Opcode::tanh:
+            if constexpr (sizeof(T) == sizeof(float)) {
+                lanewise(b, count, [](auto lanes, auto x) { return hyperbolic_tangent(lanes, x); });
+            } else {
+                unary(b, b, count, [](T x) { return std::tanh(x); });
+            }
+            break;
+        case Opcode::sigmoid:
+            lanewise(b, count, [](auto lanes, auto x) { return sigmoid(lanes, x); });
+            break;
+        case Opcode::select: {
+            T* const condition = stack[top - 2];
+#pragma GCC ivdep
+            for (std::int64_t i = 0; i < count; ++i) {
+                condition[i] = condition[i] != T(0) ? a[i] : b[i];
+            }
+            break;
+        }
+        case Opcode::source:
+        case Opcode::constant:
+            break;
+    }
+}
+
+constexpr int operands_of(Opcode opcode) {
+    if (opcode == Opcode::select) return 3;
+    return opcode >= Opcode::add && opcode <= Opcode::eq ? 2 : 1;
+}
+
+/// The expression for the elements [at, at + count), at most a chunk; the values are left in
+/// stack[0].
+template <class T>
+void evaluate_chunk(const Expression& expression, const T* const* sources, std::int64_t at,
+                    std::int64_t count, T (*stack)[kChunk<T>]) {
+    const Instruction* const first = expression.instructions.data();
+    const std::size_t instructions = expression.instructions.size();
+    int top = -1;
+    for (std::size_t place = 0; place < instructions; ++place) {
+        const Instruction& instruction = first[place];
+        if (instruction.opcode == Opcode::source) {
+            unary(stack[++top], sources[instruction.source] + at, count, [](T x) { return x; });
+        } else if (instruction.opcode == Opcode::constant) {
+            const T value = T(instruction.constant);
+            T* const constants = stack[++top];
+            for (std::int64_t i = 0; i < count; ++i)
+                constants[i] = value;
+        } else {
+            apply<T>(instruction.opcode, stack, top, count);
+            top -= operands_of(instruction.opcode) - 1;
+        }
+    }
+}
+
+}  // namespace dtnn::kernels::DTNN_ISA
