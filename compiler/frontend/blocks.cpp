@@ -234,6 +234,14 @@ void Blocks::break_cycles(Diagnostics& diagnostics) {
         visit(visit, name);
 }
 
+void UseFields::add_misspelt(const std::set<std::string, std::less<>>& fields) {
+    for (const std::string& field : fields) {
+        if (map.find(field)) continue;
+        given.insert(field);
+        unknown = true;
+    }
+}
+
 void UseFields::add(const SourceEntry& entry, const Environment& environment,
                     const plan::Dims& input, Diagnostics& diagnostics) {
     if (!any_formula(entry.value)) {

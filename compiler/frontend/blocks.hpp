@@ -60,6 +60,8 @@ struct UseFields {
 
     void add(const SourceEntry& entry, const Environment& environment, const plan::Dims& input,
              Diagnostics& diagnostics);
+    /// Fields that were misspelt elsewhere, which was said: unknown where they are not given.
+    void add_misspelt(const std::set<std::string, std::less<>>& fields);
 };
 
 /// The environment of the block's layers: its parameters as given, else their defaults, which may

@@ -11,6 +11,7 @@
 #include "compiler/frontend/parameter_types.hpp"
 #include "compiler/frontend/value_reader.hpp"
 #include "compiler/frontend/yaml_reader.hpp"
+#include "plan/json.hpp"
 
 namespace dtnn::compiler {
 namespace fs = std::filesystem;
@@ -99,12 +100,49 @@ const SourceNode* Composer::read(const std::string& file) {
     return slot ? &*slot : nullptr;
 }
 
+std::vector<std::string> Composer::on_spec_path(const std::string& name) const {
+    std::vector<std::string> found;
+    std::error_code error;
+    const auto add = [&](const fs::path& folder) {
+        const std::string file = (folder / (name + ".yaml")).lexically_normal().string();
+        if (fs::is_regular_file(file, error) &&
+            std::find(found.begin(), found.end(), file) == found.end())
+            found.push_back(file);
+    };
+    for (const std::string& folder : options_.spec_path) {
+        add(folder);
+        for (const KindInfo& kind : all_kinds())
+            add(fs::path(folder) / kind.folder);
+        // As everywhere, the first folder that has it counts.
+        if (!found.empty()) break;
+    }
+    return found;
+}
+
 std::optional<Composer::Loaded> Composer::load_root(const std::string& path) {
     root_file_ = path;
     std::string reason;
-    if (!file_text(options_, path, reason)) {
-        diagnostics_.error(Code::cannot_read, Span{},
-                           fmt::format("cannot read `{}`: {}", path, reason));
+    const auto text = file_text(options_, path, reason);
+    if (!text) {
+        const std::vector<std::string> found =
+            is_path(path) ? std::vector<std::string>() : on_spec_path(path);
+        if (found.size() == 1) {
+            root_file_ = found[0];
+            return load(root_file_, nullptr, Span{});
+        }
+        Diagnostic& error = diagnostics_.error(
+            Code::cannot_read, Span{},
+            found.empty() ? fmt::format("cannot read `{}`: {}", path, reason)
+                          : fmt::format("`{}` is the name of {} specs", path, found.size()));
+        if (!found.empty()) error.help = fmt::format("say which: {}", fmt::join(found, ", "));
+        return std::nullopt;
+    }
+    if (plan::looks_like_plan(*text)) {
+        diagnostics_
+            .error(Code::wrong_kind, Span{},
+                   fmt::format("`{}` is a plan, which was compiled already; here a spec is wanted",
+                               path))
+            .help = "dtnnc summary, settings and diff, and dtnn-run, take plans";
         return std::nullopt;
     }
     return load(path, nullptr, Span{});
@@ -156,7 +194,7 @@ std::optional<Composer::Loaded> Composer::load(const std::string& file, const Ki
         return std::nullopt;
     }
 
-    Loaded loaded{kind, *source};
+    Loaded loaded{kind, *source, file};
     loading_.push_back(file);
     const bool merged = merge_extends(loaded.tree, *kind);
     loading_.pop_back();

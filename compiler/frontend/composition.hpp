@@ -23,9 +23,11 @@ class Composer {
     struct Loaded {
         const KindInfo* kind = nullptr;
         SourceNode tree;  ///< extends merged; without `kind` and `extends`; with a `name`
+        std::string file;
     };
 
-    /// A file named on the command line. Nothing after a diagnostic.
+    /// A spec named on the command line: a file, or, where there is none, a name on the spec path.
+    /// Nothing after a diagnostic.
     std::optional<Loaded> load_root(const std::string& path);
 
     /// The whole job, model alone or part of it: a map with model, dataset, training as maps where
@@ -41,6 +43,8 @@ class Composer {
     /// Follows a reference of `kind` written in a file.
     std::optional<SourceNode> resolve(const SourceNode& reference, const KindInfo& kind,
                                       const std::string& field);
+    /// The files of this name in the first folder of the spec path that has any, of every kind.
+    std::vector<std::string> on_spec_path(const std::string& name) const;
     bool merge_extends(SourceNode& tree, const KindInfo& kind);
     std::optional<std::string> find(const SourceNode& reference, const KindInfo& kind);
 

@@ -167,6 +167,7 @@ class Expander {
         const int source = one_source(entry, head, previous, scope);
         for (const SourceEntry* field : fields)
             if (!is_head(field->key)) use.add(*field, environment, shape(source), diagnostics_);
+        use.add_misspelt(language_.misspelt_of(entry.type));
         const int errors = diagnostics_.error_count();
         const Environment inner = bind_parameters(
             *entry.block, use, entry.span, language_.parameters(), shape(source), diagnostics_);
@@ -357,6 +358,7 @@ class Expander {
             else
                 use.add(*field, environment, input, diagnostics_);
         }
+        use.add_misspelt(language_.misspelt_of(entry.type));
         FieldScope scope_of_fields{entry.type, entry.span};
         scope_of_fields.given = use.given;
         FieldValues values =

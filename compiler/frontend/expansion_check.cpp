@@ -37,6 +37,8 @@ void check_fields(const LayerEntry& entry, const ModelLanguage& language,
         else
             plain.entries.push_back(*field);
     }
+    for (const std::string& field : language.misspelt_of(entry.type))
+        scope.given.insert(field);
     read_fields(plain, table, scope, diagnostics);
 }
 

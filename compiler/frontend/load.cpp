@@ -11,6 +11,7 @@
 #include "compiler/frontend/resolved.hpp"
 #include "compiler/frontend/scalars.hpp"
 #include "compiler/frontend/specs.hpp"
+#include "compiler/frontend/tables.hpp"
 #include "compiler/frontend/validation.hpp"
 #include "compiler/ir/graph.hpp"
 
@@ -137,6 +138,23 @@ void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
     set("classes", make_scalar(fmt::format("{}", classes)));
 }
 
+/// What people look for in the job itself though it belongs to a part of it: where that is, as
+/// --set has it.
+std::map<std::string, std::string> fields_of_parts(const SourceNode& tree) {
+    std::map<std::string, std::string> elsewhere;
+    const auto add = [&](const std::string& name, const std::string& path) {
+        elsewhere.emplace(name, fmt::format("did you mean `{}`?", path));
+    };
+    if (const SourceEntry* model = tree.find("model"))
+        if (const SourceEntry* parameters = model->value.find("parameters"))
+            for (const SourceEntry& parameter : parameters->value.entries)
+                add(parameter.key, "model.parameters." + parameter.key);
+    for (const char* part : {"training", "dataset", "model"})
+        for (const Field& field : *find_kind(part)->fields)
+            add(std::string(field.name), fmt::format("{}.{}", part, field.name));
+    return elsewhere;
+}
+
 JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::string& file,
                  Diagnostics& diagnostics) {
     JobSpec job;
@@ -147,7 +165,8 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
         for (Field& field : table)
             field.optional = true;
     const Span own_span{{file, 1, 1}, 1};
-    FieldValues fields = read_fields(tree, table, {"job", own_span}, diagnostics);
+    FieldValues fields =
+        read_fields(tree, table, {"job", own_span, fields_of_parts(tree)}, diagnostics);
     check_spec_name(fields, "job", diagnostics);
     job.name = fields.spans.contains("name") && !fields.spans["name"].place.file.empty()
                    ? fields.text("name")
@@ -236,27 +255,29 @@ JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostic
             .help = "a job names its model, dataset and training";
         return empty;
     }
-    return finish_job(composer, std::move(*loaded), path, diagnostics);
+    const std::string file = loaded->file;
+    return finish_job(composer, std::move(*loaded), file, diagnostics);
 }
 
 void check_spec(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
     Composer composer(options, diagnostics);
     auto loaded = composer.load_root(path);
     if (!loaded) return;
+    const std::string file = loaded->file;
     const std::string kind(loaded->kind->name);
     if (kind == "job" || kind == "model") {
-        const JobSpec job = finish_job(composer, std::move(*loaded), path, diagnostics);
+        const JobSpec job = finish_job(composer, std::move(*loaded), file, diagnostics);
         if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
         return;
     }
     // A part of a job by itself; settings have the same paths as in a job.
-    SourceNode job = make_map(Span{{path, 1, 1}, 1});
-    loaded->tree.span = Span{{path, 1, 1}, 1};
+    SourceNode job = make_map(Span{{file, 1, 1}, 1});
+    loaded->tree.span = Span{{file, 1, 1}, 1};
     job.entries.push_back({kind, Span{}, std::move(loaded->tree)});
-    if (!composer.compose_job(job, path)) return;
+    if (!composer.compose_job(job, file)) return;
     const SourceNode& part = job.find(kind)->value;
     if (kind == "dataset")
-        read_dataset(part, name_of_file(path), diagnostics);
+        read_dataset(part, name_of_file(file), diagnostics);
     else if (const TrainingSpec training = read_training(part, diagnostics);
              !diagnostics.has_errors())
         check_watched(training, nullptr, diagnostics);

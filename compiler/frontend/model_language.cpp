@@ -119,9 +119,17 @@ void ModelLanguage::read_defaults(const SourceNode& map, Diagnostics& diagnostic
         for (const SourceEntry& field : entry.value.entries)
             if (!any_formula(field.value) || !find_field(table, field.key))
                 plain.entries.push_back(field);
-        read_fields(plain, table, {entry.key, entry.key_span}, diagnostics);
+        FieldValues read = read_fields(plain, table, {entry.key, entry.key_span}, diagnostics);
+        if (!read.mistyped.empty()) misspelt_[entry.key] = std::move(read.mistyped);
         defaults_[entry.key] = &entry.value;
     }
+}
+
+const std::set<std::string, std::less<>>& ModelLanguage::misspelt_of(
+    const std::string& type) const {
+    static const std::set<std::string, std::less<>> none;
+    const auto found = misspelt_.find(type);
+    return found == misspelt_.end() ? none : found->second;
 }
 
 std::vector<const SourceEntry*> ModelLanguage::fields_of(const LayerEntry& entry) const {

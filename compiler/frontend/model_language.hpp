@@ -2,6 +2,7 @@
 /// What a model declares for its layers: parameters, defaults by type, blocks.
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ class ModelLanguage {
 
     /// The fields of an entry: its own, then the defaults of its type for those it does not give.
     std::vector<const SourceEntry*> fields_of(const LayerEntry& entry) const;
+    /// Fields that the defaults of a type probably mean by a name that is none, which was reported.
+    const std::set<std::string, std::less<>>& misspelt_of(const std::string& type) const;
 
   private:
     void read_parameters(const SourceNode& map, Diagnostics& diagnostics);
@@ -31,6 +34,7 @@ class ModelLanguage {
     Environment parameters_;
     Blocks blocks_;
     std::map<std::string, const SourceNode*, std::less<>> defaults_;
+    std::map<std::string, std::set<std::string, std::less<>>, std::less<>> misspelt_;
 };
 
 /// The value of a plain scalar by its own look: an integer, a number, true or false, else text;

@@ -41,12 +41,11 @@ std::string flow(const SourceNode& node) {
     return "{" + parts + "}";
 }
 
-/// The document's own text as a tree; it is ours, so that it reads without a diagnostic.
+/// The document's own text as a tree.
 SourceNode tree_of(const std::string& text) {
-    Diagnostics unheard;
-    auto tree = read_yaml("resolved", text, unheard);
-    // Networks beyond the limits of files resolve to text that cannot be read again.
-    return tree ? std::move(*tree) : SourceNode{};
+    auto tree = read_own_yaml(text);
+    DTNN_CHECK(tree, "a resolved document is a spec");
+    return std::move(*tree);
 }
 
 /// Writes a document in block style, one value a line, each with what `comment` says about it.
@@ -161,9 +160,9 @@ class BlockWriter {
 };
 
 /// A dataset or a training by itself, by way of a job that has nothing else.
-ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, const std::string& path,
-                          Diagnostics& diagnostics) {
+ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, Diagnostics& diagnostics) {
     ResolvedSpec spec;
+    const std::string path = loaded.file;
     spec.kind = loaded.kind->name;
     const Span start{{path, 1, 1}, 1};
     SourceNode tree = make_map(start);
@@ -207,7 +206,7 @@ ResolvedSpec resolve_spec(const std::string& path, const LoadOptions& options,
     auto loaded = composer.load_root(path);
     if (!loaded) return {};
     if (loaded->kind->name != "job" && loaded->kind->name != "model")
-        return resolve_part(composer, std::move(*loaded), path, diagnostics);
+        return resolve_part(composer, std::move(*loaded), diagnostics);
 
     // Both read the file; what is wrong with it alone was said.
     JobSpec job = load_job(path, options, diagnostics);
@@ -247,13 +246,14 @@ std::vector<plan::ResolvedValue> model_parameters(const std::string& path,
     Composer composer(options, unheard);
     auto loaded = composer.load_root(path);
     if (!loaded) return {};
+    const std::string file = loaded->file;
     SourceNode job = std::move(loaded->tree);
     if (loaded->kind->name == "model") {
         SourceNode model = std::move(job);
-        job = make_map(Span{{path, 1, 1}, 1});
+        job = make_map(Span{{file, 1, 1}, 1});
         job.entries.push_back({"model", Span{}, std::move(model)});
     }
-    if (!composer.compose_job(job, path)) return {};
+    if (!composer.compose_job(job, file)) return {};
     const SourceEntry* model = job.find("model");
     const SourceEntry* parameters = model ? model->value.find("parameters") : nullptr;
     std::vector<plan::ResolvedValue> values;

@@ -19,7 +19,9 @@ bool begins_character(char c) {
 std::size_t end_of_quotes(std::string_view line, std::size_t begin) {
     const char quote = line[begin];
     for (std::size_t i = begin + 1; i < line.size(); ++i) {
-        if (quote == '"' && line[i] == '\\')
+        // In single quotes a doubled quote is one of the text.
+        const bool doubled = quote == '\'' && line.substr(i).starts_with("''");
+        if (doubled || (quote == '"' && line[i] == '\\'))
             ++i;
         else if (line[i] == quote)
             return i + 1;
@@ -174,7 +176,8 @@ bool SourceText::quotes_close(int index, int column) const {
     if (at == std::string::npos) return false;
     const char quote = text_[at];
     for (++at; at < text_.size(); ++at) {
-        if (quote == '"' && text_[at] == '\\')
+        const bool doubled = quote == '\'' && text_.compare(at, 2, "''") == 0;
+        if (doubled || (quote == '"' && text_[at] == '\\'))
             ++at;
         else if (text_[at] == quote)
             return true;

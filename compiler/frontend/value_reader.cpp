@@ -266,7 +266,7 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
                         Diagnostics& diagnostics) {
     FieldValues result;
     const int errors = diagnostics.error_count();
-    std::set<std::string, std::less<>> mistyped;
+    std::set<std::string, std::less<>>& mistyped = result.mistyped;
     for (const SourceEntry& entry : map.entries) {
         const Field* field = find_field(table, entry.key);
         if (!field) {

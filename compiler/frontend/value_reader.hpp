@@ -27,7 +27,9 @@ struct FieldValues {
     plan::Attributes values;                         ///< of plain types, defaults filled in
     std::map<std::string, Span> spans;               ///< of the values the user wrote
     std::map<std::string, const SourceNode*> nodes;  ///< every field the user wrote
-    bool sound = true;                               ///< no error was found
+    /// Fields that were probably meant by what is none: not missing, only misspelt.
+    std::set<std::string, std::less<>> mistyped;
+    bool sound = true;  ///< no error was found
 
     const SourceNode* node(const std::string& name) const;
     std::int64_t integer(const std::string& name) const;

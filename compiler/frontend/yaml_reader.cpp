@@ -7,6 +7,7 @@
 #include <yaml-cpp/parser.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <sstream>
 #include <unordered_map>
@@ -22,8 +23,8 @@ struct Stop {};
 
 class TreeBuilder : public YAML::EventHandler {
   public:
-    TreeBuilder(const SourceText& text, Diagnostics& diagnostics)
-        : text_(text), diagnostics_(diagnostics) {}
+    TreeBuilder(const SourceText& text, int most_nodes, Diagnostics& diagnostics)
+        : text_(text), most_nodes_(most_nodes), diagnostics_(diagnostics) {}
 
     bool failed() const { return failed_; }
     bool empty() const { return documents_ == 0; }
@@ -115,7 +116,7 @@ class TreeBuilder : public YAML::EventHandler {
 
     void count(int nodes, const Span& span) {
         nodes_ += nodes;
-        if (nodes_ <= kMaximumNodes) return;
+        if (nodes_ <= most_nodes_) return;
         const bool expanded = aliases_ > 0;
         report(expanded ? Code::too_many_aliases : Code::too_large, span,
                fmt::format("the file holds more than {} values{}", kMaximumNodes,
@@ -208,6 +209,7 @@ class TreeBuilder : public YAML::EventHandler {
     }
 
     const SourceText& text_;
+    int most_nodes_;
     Diagnostics& diagnostics_;
     SourceNode root_;
     std::vector<Frame> frames_;
@@ -249,8 +251,9 @@ bool bare_expression_near(const std::string& text, int line) {
 /// Reads every event of the text; `prepared` is what the parser sees, with the same byte columns as
 /// the shown text.
 std::optional<SourceNode> read(const SourceText& text, const std::string& prepared,
-                               bool null_when_empty, std::size_t offset, Diagnostics& diagnostics) {
-    TreeBuilder builder(text, diagnostics);
+                               bool null_when_empty, std::size_t offset, int most_nodes,
+                               Diagnostics& diagnostics) {
+    TreeBuilder builder(text, most_nodes, diagnostics);
     try {
         std::istringstream stream(prepared);
         YAML::Parser parser(stream);
@@ -295,7 +298,13 @@ std::optional<SourceNode> read_yaml(const std::string& name, const std::string& 
     diagnostics.add_file(name, body);
     const SourceText source(name, body);
     if (!source.check_encoding(diagnostics) || !source.check_tabs(diagnostics)) return std::nullopt;
-    return read(source, body, false, 0, diagnostics);
+    return read(source, body, false, 0, kMaximumNodes, diagnostics);
+}
+
+std::optional<SourceNode> read_own_yaml(const std::string& text) {
+    Diagnostics unheard;
+    const SourceText source("", text);
+    return read(source, text, false, 0, std::numeric_limits<int>::max(), unheard);
 }
 
 std::optional<SourceNode> read_yaml_value(const std::string& text, std::size_t offset,
@@ -303,8 +312,8 @@ std::optional<SourceNode> read_yaml_value(const std::string& text, std::size_t o
     const SourceText source(text, text);
     if (!source.check_encoding(diagnostics)) return std::nullopt;
     // Blanks in place of what precedes the value keep the parser's columns those of the whole text.
-    std::optional<SourceNode> node =
-        read(source, std::string(offset, ' ') + text.substr(offset), true, offset, diagnostics);
+    std::optional<SourceNode> node = read(source, std::string(offset, ' ') + text.substr(offset),
+                                          true, offset, kMaximumNodes, diagnostics);
     if (node && node->span.place.line == 0) node->span = source.mark(0, static_cast<int>(offset));
     return node;
 }

@@ -21,6 +21,9 @@ inline constexpr int kMaximumAliases = 100;
 std::optional<SourceNode> read_yaml(const std::string& name, const std::string& text,
                                     Diagnostics& diagnostics);
 
+/// A document that the compiler itself wrote, of as many values as there are.
+std::optional<SourceNode> read_own_yaml(const std::string& text);
+
 /// The value that begins at byte `offset` of the one-line `text`, which is also what excerpts show.
 /// Nothing written is null.
 std::optional<SourceNode> read_yaml_value(const std::string& text, std::size_t offset,

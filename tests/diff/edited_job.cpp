@@ -37,17 +37,28 @@ EditedJob EditedJob::of(const plan::Plan& plan, bool names) {
         ids.emplace(layer.name, edited.id);
         job.layers.push_back(std::move(edited));
     }
-    job.job = {{"name", "edited"}, {"threads", "2"}, {"memory_budget", "64GiB"}};
+    job.job = {
+        {"name", "edited"}, {"threads", "2"}, {"data_workers", "1"}, {"memory_budget", "64GiB"}};
     job.dataset = {{"name", "samples"},
                    {"type", "synthetic"},
                    {"shape", plan::json_text(plan.dataset.shape)},
                    {"classes", std::to_string(plan.dataset.classes)},
                    {"train_samples", "64"},
                    {"test_samples", "16"},
-                   {"seed", "3"}};
+                   {"seed", "3"},
+                   {"transforms", "[{normalize: {mean: [0.0], deviation: [0.25]}}]"},
+                   {"augmentations", "[flip]"},
+                   {"sample_percentage", "100.0"},
+                   {"test_as_validation", "false"}};
     job.training = {{"name", "short"},
                     {"loss", "categorical_cross_entropy"},
                     {"metrics", "[categorical_accuracy]"},
+                    {"groups", "[{parameters: '*', weight_decay: 0.0}]"},
+                    {"schedules", "[{cosine: {epochs: 2}}]"},
+                    {"accumulation", "1"},
+                    {"clip", "{norm: 1.0}"},
+                    {"average", "{decay: 0.99}"},
+                    {"checkpoint", "{every_epochs: 1, keep: 2}"},
                     {"epochs", "2"},
                     {"batch_size", "8"},
                     {"validation_split", "0.0"},

@@ -183,6 +183,7 @@ struct SettingEdit {
     const char *kind, *field;
     std::vector<std::string> values;
     Meaning meaning = Meaning::mathematics;
+    const char* what = nullptr;  ///< the path that changes, when it is not the field's own
 };
 
 const std::vector<SettingEdit>& setting_edits() {
@@ -210,6 +211,36 @@ const std::vector<SettingEdit>& setting_edits() {
         {"training", "optimizer.nesterov", {"true"}},
         {"training", "optimizer.weight_decay", {"1e-4"}},
         {"training", "optimizer", {"adam"}},
+        {"job", "data_workers", {"2", "3"}, kSpeed},
+        {"dataset", "sample_percentage", {"50", "150.5"}},
+        {"dataset", "test_as_validation", {"true"}},
+        {"dataset", "augmentations", {"[]"}},
+        {"dataset",
+         "transforms",
+         {"[{normalize: {mean: [0.5], deviation: [0.25]}}]"},
+         Meaning::mathematics,
+         "dataset.transforms[0].normalize.mean"},
+        {"dataset", "transforms", {"[]"}},
+        {"training", "accumulation", {"2", "3"}},
+        {"training", "clip", {"{norm: 2.0}"}, Meaning::mathematics, "training.clip.norm"},
+        {"training", "average", {"{decay: 0.9}"}, Meaning::mathematics, "training.average.decay"},
+        {"training",
+         "checkpoint",
+         {"{every_epochs: 1, keep: 5}"},
+         kSpeed,
+         "training.checkpoint.keep"},
+        {"training",
+         "groups",
+         {"[{parameters: '*', weight_decay: 0.5}]"},
+         Meaning::mathematics,
+         "training.groups[0].weight_decay"},
+        {"training", "groups", {"[{parameters: '*.*', weight_decay: 0.0}]", "[]"}},
+        {"training",
+         "schedules",
+         {"[{cosine: {epochs: 5}}]"},
+         Meaning::mathematics,
+         "training.schedules[0].cosine.epochs"},
+        {"training", "schedules", {"[]", "[{cosine: {epochs: 2}}, {cosine: {epochs: 2}}]"}},
     };
     return edits;
 }
@@ -221,7 +252,7 @@ MaybeEdit edit_setting(EditedJob job, Random& random) {
     const std::string kind = edit.kind, field = edit.field;
     const std::string& value = random.one_of(edit.values);
     Expected expected{"setting", "settings", Action::changed, "", -1, "", edit.meaning};
-    expected.what = kind == "job" ? field : kind + "." + field;
+    expected.what = edit.what ? edit.what : kind == "job" ? field : kind + "." + field;
     if (field == "optimizer") {
         job.optimizer = value;
         std::erase_if(job.training, [](const auto& item) {

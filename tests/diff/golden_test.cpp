@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -13,6 +12,7 @@
 
 #include "plan/diff.hpp"
 #include "tests/diff/compile_job.hpp"
+#include "tests/rewrite_goldens.hpp"
 
 using namespace dtnn;
 namespace fs = std::filesystem;
@@ -83,7 +83,7 @@ std::string run(const Case& one) {
 }  // namespace
 
 TEST_CASE("comparisons say exactly what the corpus says") {
-    const bool rewrite = std::getenv("DTNN_REWRITE_GOLDENS") != nullptr;
+    const bool rewrite = dtnn::rewrites_goldens();
     std::set<std::string> titles;
     std::vector<fs::path> files;
     for (const auto& item : fs::directory_iterator(kCorpus))

@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -11,6 +10,7 @@
 #include "compiler/frontend/tables.hpp"
 #include "compiler/ops/op.hpp"
 #include "plan/meaning.hpp"
+#include "tests/rewrite_goldens.hpp"
 
 using namespace dtnn;
 using compiler::FieldTable;
@@ -112,7 +112,7 @@ TEST_CASE("docs/diff.md shows the labels as they are") {
     REQUIRE(first != std::string::npos);
     REQUIRE(last != std::string::npos);
     const std::size_t start = first + begin.size();
-    if (std::getenv("DTNN_REWRITE_GOLDENS")) {
+    if (dtnn::rewrites_goldens()) {
         text.replace(start, last - start, plan::meanings_markdown());
         std::ofstream(kPath, std::ios::binary) << text;
     } else {

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "compiler/frontend/specs.hpp"
+#include "tests/rewrite_goldens.hpp"
 
 namespace {
 
@@ -188,7 +188,7 @@ std::string first_suggestion(const Diagnostics& diagnostics) {
 }  // namespace
 
 TEST_CASE("broken specs get exactly the diagnostics of the corpus") {
-    const bool rewrite = std::getenv("DTNN_REWRITE_GOLDENS") != nullptr;
+    const bool rewrite = dtnn::rewrites_goldens();
     std::set<std::string> seen, titles;
     int broken = 0, misspelt = 0, understood = 0;
     for (const fs::path& path : corpus_files()) {

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -23,6 +22,7 @@
 #include "compiler/lower/compile.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "plan/summary.hpp"
+#include "tests/rewrite_goldens.hpp"
 
 namespace {
 
@@ -111,7 +111,7 @@ plan::Plan compile(const std::string& spec) {
 }  // namespace
 
 TEST_CASE("summaries are those of their golden files") {
-    const bool rewrite = std::getenv("DTNN_REWRITE_GOLDENS") != nullptr;
+    const bool rewrite = dtnn::rewrites_goldens();
     std::vector<fs::path> files;
     for (const auto& item : fs::directory_iterator("tests/golden/summaries"))
         if (item.path().extension() == ".txt") files.push_back(item.path());

@@ -118,7 +118,8 @@ std::string file_name(const std::vector<std::string>& names,
 
 }  // namespace
 
-std::vector<Sweep> parse_sweeps(const std::vector<std::string>& texts) {
+std::vector<Sweep> parse_sweeps(const std::vector<std::string>& texts,
+                                const std::vector<std::string>& settings) {
     std::vector<Sweep> sweeps;
     std::int64_t count = 1;
     std::string product;
@@ -130,6 +131,11 @@ std::vector<Sweep> parse_sweeps(const std::vector<std::string>& texts) {
                     fmt::format("--sweep {}: {} is swept twice\n"
                                 "help: give all its values in one --sweep",
                                 text, sweep.path));
+        for (const std::string& setting : settings)
+            if (setting.substr(0, setting.find('=')) == sweep.path)
+                throw UsageError(fmt::format(
+                    "--sweep {}: {} is also set, by --set {}\nhelp: give it to one of them", text,
+                    sweep.path, setting));
         // Saturates: the product of a long command line need not fit 64 bits.
         count = std::min<std::int64_t>(count * static_cast<std::int64_t>(sweep.values.size()),
                                        1'000'000'000);

@@ -24,9 +24,10 @@ struct Combination {
 };
 
 /// Values are apart at commas outside brackets and quotes. Throws UsageError for a sweep without a
-/// path, with an empty or repeated value, of a path that another one has too, and for more than
-/// kMaximumCombinations combinations.
-std::vector<Sweep> parse_sweeps(const std::vector<std::string>& texts);
+/// path, with an empty or repeated value, of a path that another one or one of the `settings` (of
+/// --set) has too, and for more than kMaximumCombinations combinations.
+std::vector<Sweep> parse_sweeps(const std::vector<std::string>& texts,
+                                const std::vector<std::string>& settings);
 
 /// All of them; the first sweep changes slowest.
 std::vector<Combination> combinations(const std::vector<Sweep>& sweeps);

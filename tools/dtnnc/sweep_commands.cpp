@@ -33,8 +33,8 @@ class SweepDiagnostics {
         for (const compiler::Diagnostic& one : own.all()) {
             const compiler::Place& place = one.span.place;
             const std::string key =
-                fmt::format("{}:{}:{}:{}:{}", static_cast<int>(one.code), place.file, place.line,
-                            place.column, place.file.empty() ? one.text : "");
+                fmt::format("{}:{}:{}:{}:{}", static_cast<int>(one.code), file_of(place),
+                            place.line, place.column, place.file.empty() ? one.text : "");
             const auto [found, fresh] = indices_.emplace(key, findings_.size());
             if (fresh) findings_.push_back({one, describe(combination), 0});
             ++findings_[found->second].count;
@@ -63,6 +63,14 @@ class SweepDiagnostics {
     }
 
   private:
+    /// The settings of one path are one place to mistakes in the path: every value has them.
+    static std::string file_of(const compiler::Place& place) {
+        const std::size_t equals = place.file.find('=');
+        const bool in_path = place.file.starts_with("--set ") && equals != std::string::npos &&
+                             place.column <= static_cast<int>(equals);
+        return in_path ? place.file.substr(0, equals) : place.file;
+    }
+
     struct Finding {
         compiler::Diagnostic diagnostic;  ///< of the first combination that has it
         std::string first;
@@ -265,7 +273,7 @@ int compile_all(const std::string& spec, const std::vector<Combination>& all,
 
 int check_sweep(const std::vector<std::string>& specs, const std::vector<std::string>& sweeps,
                 const CommonOptions& options) {
-    const std::vector<Combination> all = combinations(parse_sweeps(sweeps));
+    const std::vector<Combination> all = combinations(parse_sweeps(sweeps, options.settings));
     SweepDiagnostics found;
     for (const Combination& one : all) {
         compiler::Diagnostics own;
@@ -285,7 +293,7 @@ int compile_sweep(const std::string& spec, const std::string& output,
     if (output == "-") throw UsageError("--sweep writes a folder; -o - is standard output");
     if (!compile.emit.empty())
         throw UsageError("--emit prints one compilation, --sweep makes many");
-    const std::vector<Sweep> sweeps = parse_sweeps(texts);
+    const std::vector<Sweep> sweeps = parse_sweeps(texts, options.settings);
     const std::vector<Combination> all = combinations(sweeps);
     if (const int exit_code = check_all(spec, all, options)) return exit_code;
 
@@ -311,7 +319,7 @@ int compile_sweep(const std::string& spec, const std::string& output,
 int summary_sweep(const std::string& spec, const std::vector<std::string>& texts,
                   const CommonOptions& options) {
     if (is_plan(spec)) throw UsageError(fmt::format("--sweep changes specs; {} is a plan", spec));
-    const std::vector<Sweep> sweeps = parse_sweeps(texts);
+    const std::vector<Sweep> sweeps = parse_sweeps(texts, options.settings);
     const std::vector<Combination> all = combinations(sweeps);
     if (const int exit_code = check_all(spec, all, options)) return exit_code;
     std::vector<Entry> entries;
