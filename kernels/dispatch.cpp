@@ -11,6 +11,8 @@
 #include "kernels/dropout.hpp"
 #include "kernels/elementwise.hpp"
 #include "kernels/elementwise_mean.hpp"
+#include "kernels/gradient.hpp"
+#include "kernels/layerwise_update.hpp"
 #include "kernels/local_response_norm.hpp"
 #include "kernels/loss.hpp"
 #include "kernels/norm.hpp"

@@ -8,9 +8,11 @@
 #include "compiler/lower/emit_plan.hpp"
 #include "compiler/lower/memory_budget.hpp"
 #include "compiler/ops/emit.hpp"
+#include "compiler/passes/parameter_groups.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/audit.hpp"
+#include "plan/staging.hpp"
 
 namespace dtnn::compiler {
 
@@ -20,16 +22,24 @@ struct ProgramRequest {
     std::string name;
     std::string specialised;  ///< "train", "evaluate" or "predict", as passes know it
     std::int64_t batch;
+    bool accumulate = false;  ///< the gradients are for a later batch's update
 };
 
-// The samples of the validation split come off the training samples.
+// The samples of the validation split come off the training samples; of what is left an epoch sees
+// the dataset's percentage.
 void split_dataset(const plan::Training& training, plan::Dataset& dataset) {
     // A product that should be whole may come out a little below (0.29 * 100): a ten-millionth of a
     // sample decides.
     auto samples = static_cast<std::int64_t>(
         std::floor(static_cast<double>(dataset.train_samples) * training.validation_split + 1e-7));
-    dataset.validation_samples = samples;
+    dataset.validation_samples = dataset.test_as_validation ? dataset.test_samples : samples;
     dataset.train_samples -= samples;
+    auto percentage = dataset.attributes.find("sample_percentage");
+    if (percentage == dataset.attributes.end()) return;
+    double share = std::get<double>(percentage->second) / 100;
+    auto seen = static_cast<std::int64_t>(
+        std::floor(static_cast<double>(dataset.train_samples) * share + 1e-7));
+    dataset.train_samples = std::max<std::int64_t>(seen, 1);
 }
 
 std::vector<ProgramRequest> wanted_programs(plan::Training& training,
@@ -39,6 +49,8 @@ std::vector<ProgramRequest> wanted_programs(plan::Training& training,
     bool whole_epoch = training.steps_per_epoch <= 0 || training.steps_per_epoch >= steps;
     if (whole_epoch) training.steps_per_epoch = steps;
     std::vector<ProgramRequest> programs = {{"train", "train", batch}};
+    // The epoch's last batch always ends its group, so no tail is accumulated.
+    if (training.accumulation > 1) programs.push_back({"accumulate", "train", batch, true});
     if (std::int64_t tail = dataset.train_samples % batch; tail > 0 && whole_epoch)
         programs.push_back({"train_tail", "train", tail});
     programs.push_back({"evaluate", "evaluate", batch});
@@ -66,6 +78,7 @@ LoweredProgram lower(const CompileRequest& request, const ProgramRequest& wanted
     context.label_kind = request.dataset.label_kind;
     context.soft_labels = wanted.specialised == "train" && mixes_labels(request.dataset);
     context.program = wanted.specialised;
+    context.accumulate = wanted.accumulate;
     PipelineOptions options;
     options.disabled = request.disabled_passes;
     if (request.emit) {
@@ -112,13 +125,12 @@ void count_forward_work(const Graph& forward, std::int64_t batch, std::vector<pl
         layer.forward_flops /= batch;
 }
 
-// Two prepared batches, so that one is filled while the other is used: samples and labels.
-std::int64_t staging_bytes(const plan::Plan& plan) {
-    std::int64_t sample =
-        plan::element_count(plan.dataset.shape) * plan::size_of(plan.target.dtype);
-    std::int64_t labels =
-        plan::element_count(plan.dataset.label_shape) * plan::size_of(plan::DType::i32);
-    return 2 * plan.training.batch_size * (sample + labels);
+// What is frozen does not train, though its layer's table says that it could.
+void count_frozen(const Graph& forward, const plan::Training& training,
+                  std::vector<plan::Layer>& layers) {
+    for (const Parameter& parameter : forward.parameters)
+        if (parameter.trainable && parameter.layer.valid() && is_frozen(training, parameter.name))
+            layers[parameter.layer.index()].trainable -= plan::element_count(parameter.dims);
 }
 
 plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
@@ -149,12 +161,13 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
         if (added && wanted.batch == plan.training.batch_size) {
             plan.layers = graph->second.layers;
             count_forward_work(graph->second, wanted.batch, plan.layers, kinds);
+            count_frozen(graph->second, plan.training, plan.layers);
         }
         emitter.add(lower(request, wanted, graph->second, kinds));
         if (--programs_to_come[wanted.batch] == 0) forward.erase(graph);
     }
     emitter.finish();
-    plan.memory.staging = staging_bytes(plan);
+    plan.memory.staging = plan::staging_bytes(plan);
 
     std::vector<std::string> findings = plan::audit(plan);
     DTNN_CHECK(findings.empty(), "the plan does not pass its audit: {} ({} findings)",

@@ -32,7 +32,8 @@ struct CompileRequest {
     std::function<void(const std::string& phase, const std::string& program, const Graph&)> emit;
 };
 
-/// Programs: "train" (batch_size), "train_tail" (what is left of an epoch, if anything),
+/// Programs: "train" (batch_size), "accumulate" (with accumulation: a batch whose gradients the
+/// next "train" or "train_tail" takes), "train_tail" (what is left of an epoch, if anything),
 /// "evaluate", one "evaluate_tail" per distinct remainder ("evaluate_tail", "evaluate_tail_2":
 /// validation and test), "predict". A plan that does not fit the memory budget is a diagnostic
 /// (exit code 4). The plan is audited before it is returned.

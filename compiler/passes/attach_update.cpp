@@ -1,120 +1,184 @@
 #include "compiler/passes/attach_update.hpp"
 
-#include <unordered_map>
-
 #include "compiler/ops/define.hpp"
+#include "compiler/ops/optimizer.hpp"
 #include "compiler/passes/differentiate.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/optimizer_graph.hpp"
+#include "compiler/passes/parameter_groups.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
+struct State {
+    const char* role;
+    bool single = false;  ///< one number, not one for each weight
+    plan::Initializer initializer = {};
+};
+
+/// What an optimizer is in the graph: its operator, the operator's attributes, its states.
+struct Rule {
+    const char* op;
+    Attributes attributes;
+    bool counts_updates = false;
+    std::vector<State> states;
+};
+
+/// Weight decay, which every optimizer has, and the attributes `names`. Choices that are off are
+/// left away.
+Attributes chosen(const Attributes& all, std::initializer_list<const char*> names) {
+    Attributes attributes = pick(all, names);
+    for (const auto& common : pick(all, {"weight_decay", "decoupled_weight_decay"}))
+        attributes.insert(common);
+    for (const char* name :
+         {"decoupled_weight_decay", "epsilon_inside_root", "centered", "amsgrad"})
+        if (attributes.contains(name) && !flag(attributes, name)) attributes.erase(name);
+    return attributes;
+}
+
+Rule sgd(const Attributes& a) {
+    Rule rule{"sgd_update", chosen(a, {"momentum", "nesterov"}), false, {}};
+    if (real_or_zero(a, "momentum") > 0) rule.states = {{"velocity"}};
+    return rule;
+}
+
+Rule rmsprop(const Attributes& a) {
+    Rule rule{"rmsprop_update",
+              chosen(a, {"rho", "epsilon", "epsilon_inside_root", "centered", "momentum"}),
+              false,
+              {{"second_moment"}}};
+    if (flag(a, "centered")) rule.states.push_back({"first_moment"});
+    if (real_or_zero(a, "momentum") > 0) rule.states.push_back({"velocity"});
+    return rule;
+}
+
+Rule adam(const Attributes& a, bool decoupled) {
+    Rule rule{"adam_update",
+              chosen(a, {"beta1", "beta2", "epsilon", "epsilon_inside_root", "amsgrad"}),
+              true,
+              {{"first_moment"}, {"second_moment"}}};
+    if (decoupled) rule.attributes["decoupled_weight_decay"] = true;
+    if (flag(a, "amsgrad")) rule.states.push_back({"largest_moment"});
+    return rule;
+}
+
+Rule nadam(const Attributes& a) {
+    Rule rule{"nadam_update",
+              chosen(a, {"beta1", "beta2", "epsilon", "epsilon_inside_root", "variant"}),
+              true,
+              {{"first_moment"}, {"second_moment"}}};
+    if (text_or(a, "variant", "dozat") == "dozat") {
+        for (const auto& momentum_decay : pick(a, {"momentum_decay"}))
+            rule.attributes.insert(momentum_decay);
+        rule.states.push_back({"momentum_product", true, {"ones"}});
+    }
+    return rule;
+}
+
+Rule adagrad(const Attributes& a) {
+    Rule rule{"adagrad_update",
+              chosen(a, {"epsilon", "epsilon_inside_root", "learning_rate_decay"}),
+              true,
+              {{"square_sum"}}};
+    if (const double first = real_or_zero(a, "initial_accumulator"); first > 0) {
+        rule.states[0].initializer.kind = "constant";
+        rule.states[0].initializer.numbers = {{"value", first}};
+    }
+    return rule;
+}
+
+Rule lars(const Attributes& a) {
+    return {"lars_update",
+            chosen(a, {"momentum", "trust_coefficient", "epsilon", "adaptive"}),
+            false,
+            {{"velocity"}}};
+}
+
+Rule lamb(const Attributes& a) {
+    return {"lamb_update",
+            chosen(a, {"beta1", "beta2", "epsilon", "adaptive"}),
+            true,
+            {{"first_moment"}, {"second_moment"}}};
+}
+
+Rule rule_of(const std::string& optimizer, const Attributes& attributes) {
+    if (optimizer == "sgd") return sgd(attributes);
+    if (optimizer == "rmsprop") return rmsprop(attributes);
+    if (optimizer == "adam") return adam(attributes, false);
+    if (optimizer == "adamw") return adam(attributes, true);
+    if (optimizer == "nadam") return nadam(attributes);
+    if (optimizer == "adagrad") return adagrad(attributes);
+    if (optimizer == "lars") return lars(attributes);
+    DTNN_CHECK(optimizer == "lamb", "no optimizer is named `{}`", optimizer);
+    return lamb(attributes);
+}
+
 class Updater {
   public:
     Updater(const Graph& graph, const PassContext& context)
-        : graph_(graph), training_(context.training), r_(graph) {
+        : training_(context.training), r_(graph) {
         for (const Node& node : graph.nodes)
             r_.copy(node);
     }
 
     std::optional<Graph> run() {
-        std::unordered_map<std::string, ValueId> gradients;
-        std::vector<GraphOutput> others;
-        const std::string prefix = gradient_output("");
-        for (const GraphOutput& output : graph_.outputs) {
-            if (output.name.starts_with(prefix))
-                gradients.emplace(output.name.substr(prefix.size()), r_.map(output.value));
-            else
-                others.push_back({output.name, r_.map(output.value)});
-        }
+        std::vector<GraphOutput> outputs;
+        const std::vector<Gradient> gradients = gradients_of(r_, outputs);
         if (gradients.empty()) return std::nullopt;
-        // By value: states join the list while it is walked.
-        const ParameterTable parameters = r_.graph().parameters;
-        for (const Parameter& parameter : parameters) {
-            const auto found = gradients.find(parameter.name);
-            if (found == gradients.end()) continue;
-            if (training_.optimizer == "sgd")
-                sgd(parameter, found->second);
-            else if (training_.optimizer == "adam")
-                adam(parameter, found->second);
-            else
-                DTNN_CHECK(false, "no optimizer is named `{}`", training_.optimizer);
-        }
+        std::erase_if(outputs, [&](const GraphOutput& output) {
+            if (output.name == kGradientScale) scale_ = output.value;
+            return output.name == kGradientScale;
+        });
+        for (const auto& [parameter, gradient] : gradients)
+            update(parameter, gradient);
         Graph result = r_.take();
-        result.outputs = std::move(others);
+        result.outputs = std::move(outputs);
         result.updates.insert(result.updates.end(), updates_.begin(), updates_.end());
         return result;
     }
 
   private:
-    void sgd(const Parameter& weights, ValueId gradient) {
-        Node node = node_for("sgd_update", weights, {"momentum", "nesterov", "weight_decay"});
-        node.inputs = {weights.value, gradient, learning_rate(weights)};
-        const auto momentum = node.attributes.find("momentum");
-        ValueList states;
-        if (momentum != node.attributes.end() && std::get<double>(momentum->second) > 0)
-            states = {state(weights, "velocity")};
-        finish(std::move(node), weights, states);
-    }
-
-    void adam(const Parameter& weights, ValueId gradient) {
-        Node node = node_for("adam_update", weights, {"beta1", "beta2", "epsilon", "weight_decay"});
-        node.inputs = {weights.value, gradient, learning_rate(weights),
-                       input("step", {DType::i64, {}, {}})};
-        finish(std::move(node), weights,
-               {state(weights, "first_moment"), state(weights, "second_moment")});
-    }
-
-    Node node_for(const char* op, const Parameter& weights,
-                  std::initializer_list<const char*> attributes) const {
+    void update(const Parameter& weights, ValueId gradient) {
+        const Attributes settings = optimizer_attributes_of(training_, weights.name);
+        Rule rule = rule_of(training_.optimizer, settings);
+        const Type type = r_.graph().type(weights.value);
         Node node;
-        node.op = op;
-        node.attributes = pick(training_.optimizer_attributes, attributes);
+        node.op = rule.op;
+        node.attributes = std::move(rule.attributes);
         node.phase = Phase::update;
         node.place = weights.place;
-        return node;
-    }
-
-    ValueId state(const Parameter& weights, const char* role) {
-        Parameter parameter;
-        parameter.name = weights.name + "." + role;
-        parameter.role = role;
-        parameter.optimizer_state = true;
-        parameter.dims = weights.dims;
-        parameter.layer = weights.layer;
-        parameter.place = weights.place;
-        const Type type = r_.graph().type(weights.value);
-        return r_.add_parameter(std::move(parameter), type);
-    }
-
-    void finish(Node node, const Parameter& weights, const ValueList& states) {
-        node.inputs.insert(node.inputs.end(), states.begin(), states.end());
+        node.inputs = {weights.value, gradient,
+                       input_named(r_, "learning_rate", {type.dtype, {}, {}})};
+        if (rule.counts_updates)
+            node.inputs.push_back(input_named(r_, "update", {DType::i64, {}, {}}));
+        if (const double factor = learning_rate_scale_of(training_, weights.name); factor != 1)
+            node.attributes["learning_rate_scale"] = factor;
+        if (training_.clip_value > 0) node.attributes["clip_value"] = training_.clip_value;
+        std::vector<ValueId> overwritten{weights.value};
+        for (const State& state : rule.states)
+            overwritten.push_back(add_state(weights, type, state));
+        node.inputs.insert(node.inputs.end(), overwritten.begin() + 1, overwritten.end());
+        if (scale_.valid()) {
+            node.attributes["scaled"] = true;
+            node.inputs.push_back(scale_);
+        }
         const auto results =
             emit(r_, std::move(node), weights.name + ".new", weights.name + ".new");
-        updates_.push_back({weights.value, results[0]});
-        for (std::size_t i = 0; i < states.size(); ++i)
-            updates_.push_back({states[i], results[i + 1]});
+        for (std::size_t i = 0; i < overwritten.size(); ++i)
+            updates_.push_back({overwritten[i], results[i]});
     }
 
-    ValueId learning_rate(const Parameter& weights) {
-        const DType dtype = r_.graph().type(weights.value).dtype;
-        return input("learning_rate", {dtype, {}, {}});
+    ValueId add_state(const Parameter& weights, const Type& type, const State& state) {
+        Parameter parameter = state_beside(weights, state.role);
+        parameter.initializer = state.initializer;
+        if (!state.single) return r_.add_parameter(std::move(parameter), type);
+        parameter.dims = {1};
+        return r_.add_parameter(std::move(parameter), {type.dtype, {1}, {}});
     }
 
-    ValueId input(const char* name, Type type) {
-        ValueId& known = inputs_[name];
-        if (!known.valid()) {
-            const ValueId old = find_input(graph_, name);
-            known = old.valid() ? r_.map(old) : r_.add_input(name, std::move(type));
-        }
-        return known;
-    }
-
-    const Graph& graph_;
     const plan::Training& training_;
     Rewriter r_;
-    std::unordered_map<std::string, ValueId> inputs_;
+    ValueId scale_;  ///< of the gradients; invalid: one
     std::vector<Update> updates_;
 };
 

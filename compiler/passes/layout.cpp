@@ -47,8 +47,9 @@ class Classes {
     }
 
     void join_operands(const Node& node) {
-        const bool alike = node.op == "sgd_update" || node.op == "adam_update" ||
-                           node.op == "fold_batch_norm" || !expression_of(node).empty();
+        // Updates go over flat memory: weights, gradients, states, sums and averages.
+        const bool alike = node.phase == Phase::update || node.op == "fold_batch_norm" ||
+                           !expression_of(node).empty();
         if (!alike) return;
         for (const ValueId input : node.inputs)
             join(node.outputs[0], input);

@@ -16,10 +16,12 @@ namespace dtnn::compiler {
 
 /// What passes may know besides the graph. They may not change it but for `notes`.
 struct PassContext {
-    plan::Training training;   ///< loss, metrics, optimizer, seed
+    plan::Training training;                                ///< loss, metrics, optimizer, seed
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
     bool soft_labels = false;  ///< labels have become shares of the classes (mixup): "targets"
     std::string program;  ///< "train", "evaluate" or "predict": what the graph is specialised for
+    /// In "train": a batch whose gradients are added up for the update of a later one.
+    bool accumulate = false;
     std::vector<std::string> notes;  ///< what a pass wants to say under --emit
 };
 

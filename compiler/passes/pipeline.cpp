@@ -6,13 +6,17 @@
 
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
+#include "compiler/passes/accumulate_gradients.hpp"
 #include "compiler/passes/attach_loss.hpp"
 #include "compiler/passes/attach_update.hpp"
+#include "compiler/passes/average_weights.hpp"
 #include "compiler/passes/canonicalize.hpp"
+#include "compiler/passes/clip_gradients.hpp"
 #include "compiler/passes/common_subexpressions.hpp"
 #include "compiler/passes/dead_code.hpp"
 #include "compiler/passes/differentiate.hpp"
 #include "compiler/passes/fold_batch_norm.hpp"
+#include "compiler/passes/freeze_parameters.hpp"
 #include "compiler/passes/fuse_batch_norm_add_relu.hpp"
 #include "compiler/passes/fuse_batch_norm_relu.hpp"
 #include "compiler/passes/fuse_batch_statistics.hpp"
@@ -22,6 +26,7 @@
 #include "compiler/passes/hoist_invariant.hpp"
 #include "compiler/passes/layout.hpp"
 #include "compiler/passes/pass.hpp"
+#include "compiler/passes/read_averages.hpp"
 #include "compiler/passes/schedule.hpp"
 #include "compiler/passes/specialise_phase.hpp"
 #include "compiler/support/check.hpp"
@@ -31,6 +36,8 @@ namespace {
 
 /// The order, and the reason for it.
 constexpr std::string_view kOrder[] = {
+    // First, so that nothing is made for what does not train.
+    "freeze_parameters",
     // The loss is part of the graph from the start, so that it is rewritten and differentiated like
     // everything else.
     "attach_loss",
@@ -42,7 +49,11 @@ constexpr std::string_view kOrder[] = {
     // Before every fusion: gradient rules are written for plain operators, and what backward keeps
     // decides what may be fused.
     "differentiate",
+    // What is clipped is the gradient of the update; what is averaged are the updated weights.
+    "accumulate_gradients",
+    "clip_gradients",
     "attach_update",
+    "average_weights",
     // Smaller graphs for the rest; single readers, which the fusions ask for, are what is left.
     "common_subexpressions",
     "dead_code",
@@ -60,6 +71,8 @@ constexpr std::string_view kOrder[] = {
     "fuse_elementwise",
     // Shapes and nodes are final: decide how they are stored.
     "layout",
+    // How a parameter is stored follows from how it is read, its average is stored alike.
+    "read_averages",
     // After layout, so that everything that depends on parameters only is there to be hoisted.
     "hoist_invariant",
     // The order of the nodes is the last word.

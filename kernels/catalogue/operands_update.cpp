@@ -1,32 +1,115 @@
-/// Updates of parameters.
+/// Updates of parameters, and what happens to gradients around them.
 
 #include "kernels/catalogue/operand_rule.hpp"
 
 namespace dtnn::kernels::operands {
 
-void sgd_update(Rule& rule) {
+namespace {
+
+enum class Operand { like_weights, number, count };
+
+/// weights, diff, learning_rate, `others`, and the scale of clipped gradients; results: the weights
+/// and each state.
+void update_operands(Rule& rule, const std::vector<Operand>& others) {
     const Problem& p = rule.problem();
-    const bool velocity = p.real("momentum") > 0;
-    if (!rule.counts(3u + velocity, 1u + velocity)) return;
+    const bool scaled = p.flag("scaled");
+    std::size_t states = 0;
+    for (const Operand operand : others)
+        states += operand == Operand::count ? 0 : 1;
+    if (!rule.counts(3 + others.size() + (scaled ? 1 : 0), 1 + states)) return;
     const std::int64_t count = p.sources[0].elements();
     rule.type(p.sources[0], p.dtype);
     rule.elements(p.sources[1], count);
     rule.elements(p.sources[2], 1);
-    if (velocity) rule.elements(p.sources[3], count);
+    rule.elements(p.destinations[0], count);
+    std::size_t result = 1;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        if (others[i] == Operand::count) {
+            rule.elements(p.sources[3 + i], 1, DType::i64);
+            continue;
+        }
+        const std::int64_t elements = others[i] == Operand::number ? 1 : count;
+        rule.elements(p.sources[3 + i], elements);
+        rule.elements(p.destinations[result++], elements);
+    }
+    if (scaled) rule.elements(p.sources.back(), 1);
+}
+
+}  // namespace
+
+void sgd_update(Rule& rule) {
+    std::vector<Operand> others;
+    if (rule.problem().real("momentum") > 0) others.push_back(Operand::like_weights);
+    update_operands(rule, others);
+}
+
+void rmsprop_update(Rule& rule) {
+    std::vector<Operand> others(1, Operand::like_weights);
+    if (rule.problem().flag("centered")) others.push_back(Operand::like_weights);
+    if (rule.problem().real("momentum") > 0) others.push_back(Operand::like_weights);
+    update_operands(rule, others);
+}
+
+void adam_update(Rule& rule) {
+    std::vector<Operand> others{Operand::count, Operand::like_weights, Operand::like_weights};
+    if (rule.problem().flag("amsgrad")) others.push_back(Operand::like_weights);
+    update_operands(rule, others);
+}
+
+void nadam_update(Rule& rule) {
+    const std::string variant = rule.problem().text("variant", "dozat");
+    rule.require(variant == "dozat" || variant == "pydtnn",
+                 "its `variant` \"" + variant + "\" is unknown");
+    std::vector<Operand> others{Operand::count, Operand::like_weights, Operand::like_weights};
+    if (variant == "dozat") others.push_back(Operand::number);
+    update_operands(rule, others);
+}
+
+void adagrad_update(Rule& rule) {
+    update_operands(rule, {Operand::count, Operand::like_weights});
+}
+
+void lars_update(Rule& rule) {
+    update_operands(rule, {Operand::like_weights});
+}
+
+void lamb_update(Rule& rule) {
+    update_operands(rule, {Operand::count, Operand::like_weights, Operand::like_weights});
+}
+
+void gradient_square_sum(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(1, 1)) return;
+    rule.type(p.sources[0], p.dtype);
+    rule.elements(p.destinations[0], 1, DType::f64);
+}
+
+void gradient_scale(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(p.sources.size(), 1)) return;
+    for (const TensorDesc& source : p.sources)
+        rule.elements(source, 1, DType::f64);
+    rule.elements(p.destinations[0], 1);
+}
+
+void gradient_sum(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(3, p.op == "take_gradient_sum" ? 2 : 1)) return;
+    const std::int64_t count = p.sources[0].elements();
+    rule.type(p.sources[0], p.dtype);
+    rule.elements(p.sources[1], count);
+    rule.elements(p.sources[2], 1);
     for (const TensorDesc& destination : p.destinations)
         rule.elements(destination, count);
 }
 
-void adam_update(Rule& rule) {
+void moving_average(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(6, 3)) return;
+    if (!rule.counts(2, 1)) return;
     const std::int64_t count = p.sources[0].elements();
-    rule.elements(p.sources[2], 1);
-    rule.elements(p.sources[3], 1, DType::i64);
-    for (const std::size_t i : {0u, 1u, 4u, 5u})
-        rule.elements(p.sources[i], count);
-    for (const TensorDesc& destination : p.destinations)
-        rule.elements(destination, count);
+    rule.type(p.sources[0], p.dtype);
+    rule.elements(p.sources[1], count);
+    rule.elements(p.destinations[0], count);
 }
 
 }  // namespace dtnn::kernels::operands

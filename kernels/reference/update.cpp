@@ -1,45 +1,116 @@
 #include "kernels/update.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/reference/reference.hpp"
+#include "kernels/reference/update_terms.hpp"
 
 namespace dtnn::kernels::reference {
+namespace {
+
+double root(double square, double epsilon, bool inside) {
+    return inside ? std::sqrt(square + epsilon) : std::sqrt(square) + epsilon;
+}
+
+/// The formula of the header as it stands there, but for the change's numerator, whose factors are
+/// those of `step`.
+template <class T>
+void adam_step(const AdamUpdateArguments<T>& a, const AdamStep& step) {
+    const double correction = 1 - std::pow(a.beta2, double(*a.update + 1));
+    for (std::int64_t i = 0; i < a.count; ++i) {
+        const double g = gradient_of(a, i);
+        const double m = a.beta1 * double(a.first_moment[i]) + (1 - a.beta1) * g;
+        double v = a.beta2 * double(a.second_moment[i]) + (1 - a.beta2) * g * g;
+        const double kept = kept_of(a, i);
+        a.new_first_moment[i] = T(m);
+        a.new_second_moment[i] = T(v);
+        if (a.largest_moment != nullptr) {
+            v = std::max(double(a.largest_moment[i]), v);
+            a.new_largest_moment[i] = T(v);
+        }
+        a.new_weights[i] = T(kept - (step.of_gradient * g + step.of_moment * m) /
+                                        root(v / correction, a.epsilon, a.epsilon_inside_root));
+    }
+}
+
+}  // namespace
 
 template <class T>
 void sgd_update_reference(const SgdUpdateArguments<T>& a, ThreadTeam&) {
-    const auto rate = double(*a.learning_rate);
     for (std::int64_t i = 0; i < a.count; ++i) {
-        const auto w = double(a.weights[i]);
-        const double g = double(a.diff[i]) + a.weight_decay * w;
+        const double g = gradient_of(a, i), kept = kept_of(a, i);
         double change = g;
         if (a.velocity != nullptr) {
-            const double v = a.momentum * double(a.velocity[i]) + g;
-            a.new_velocity[i] = T(v);
-            change = a.nesterov ? g + a.momentum * v : v;
+            const double u = a.momentum * double(a.velocity[i]) + g;
+            a.new_velocity[i] = T(u);
+            change = a.nesterov ? g + a.momentum * u : u;
         }
-        a.new_weights[i] = T(w - rate * change);
+        a.new_weights[i] = T(kept - a.rate() * change);
+    }
+}
+
+template <class T>
+void rmsprop_update_reference(const RmspropUpdateArguments<T>& a, ThreadTeam&) {
+    for (std::int64_t i = 0; i < a.count; ++i) {
+        const double g = gradient_of(a, i), kept = kept_of(a, i);
+        const double v = a.rho * double(a.second_moment[i]) + (1 - a.rho) * g * g;
+        a.new_second_moment[i] = T(v);
+        double d = v;
+        if (a.first_moment != nullptr) {
+            const double m = a.rho * double(a.first_moment[i]) + (1 - a.rho) * g;
+            a.new_first_moment[i] = T(m);
+            d = std::max(v - m * m, 0.0);  // rounding must not make it negative
+        }
+        double change = g / root(d, a.epsilon, a.epsilon_inside_root);
+        if (a.velocity != nullptr) {
+            change += a.momentum * double(a.velocity[i]);
+            a.new_velocity[i] = T(change);
+        }
+        a.new_weights[i] = T(kept - a.rate() * change);
     }
 }
 
 template <class T>
 void adam_update_reference(const AdamUpdateArguments<T>& a, ThreadTeam&) {
-    const auto t = double(*a.step + 1);
-    const double correction1 = 1 - std::pow(a.beta1, t), correction2 = 1 - std::pow(a.beta2, t);
-    const auto rate = double(*a.learning_rate);
+    AdamStep step;
+    step.of_moment = a.rate() / (1 - std::pow(a.beta1, double(*a.update + 1)));
+    adam_step(a, step);
+}
+
+template <class T>
+void nadam_update_reference(const AdamUpdateArguments<T>& a, ThreadTeam&) {
+    const auto t = double(*a.update + 1);
+    AdamStep step;
+    if (a.momentum_product != nullptr) {
+        const double n = a.beta1 * (1 - std::pow(0.96, t * a.momentum_decay) / 2);
+        const double next = a.beta1 * (1 - std::pow(0.96, (t + 1) * a.momentum_decay) / 2);
+        const double product = double(*a.momentum_product) * n;
+        step.of_gradient = a.rate() * (1 - n) / (1 - product);
+        step.of_moment = a.rate() * next / (1 - product * next);
+        *a.new_momentum_product = T(product);
+    } else {
+        step.of_moment = a.rate() / (1 - std::pow(a.beta1, t));
+        step.of_gradient = step.of_moment * (1 - a.beta1);
+    }
+    adam_step(a, step);
+}
+
+template <class T>
+void adagrad_update_reference(const AdagradUpdateArguments<T>& a, ThreadTeam&) {
+    const double rate = a.rate() / (1 + double(*a.update) * a.learning_rate_decay);
     for (std::int64_t i = 0; i < a.count; ++i) {
-        const auto w = double(a.weights[i]);
-        const double g = double(a.diff[i]) + a.weight_decay * w;
-        const double m = a.beta1 * double(a.first_moment[i]) + (1 - a.beta1) * g;
-        const double v = a.beta2 * double(a.second_moment[i]) + (1 - a.beta2) * g * g;
-        a.new_first_moment[i] = T(m);
-        a.new_second_moment[i] = T(v);
-        a.new_weights[i] =
-            T(w - rate * (m / correction1) / (std::sqrt(v / correction2) + a.epsilon));
+        const double g = gradient_of(a, i), kept = kept_of(a, i);
+        const double s = double(a.square_sum[i]) + g * g;
+        a.new_square_sum[i] = T(s);
+        a.new_weights[i] = T(kept - rate * g / root(s, a.epsilon, a.epsilon_inside_root));
     }
 }
 
 DTNN_REFERENCE(sgd_update, SgdUpdateArguments)
+DTNN_REFERENCE(rmsprop_update, RmspropUpdateArguments)
 DTNN_REFERENCE(adam_update, AdamUpdateArguments)
+DTNN_REFERENCE(nadam_update, AdamUpdateArguments)
+DTNN_REFERENCE(adagrad_update, AdagradUpdateArguments)
 
 }  // namespace dtnn::kernels::reference

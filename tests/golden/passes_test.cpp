@@ -1,7 +1,9 @@
 /// Every pass against its golden file, tests/golden/passes/NAME.txt: cases of
 ///
 ///     == title
-///     with program=evaluate optimizer=adam beta1=0.9    (optional: what the pass's context says)
+///     with program=evaluate optimizer=adam beta1=0.9    (optional: what the pass's context says;
+///     program=accumulate is train with gradients that a later batch's update takes;
+///     group=PATTERN,NAME=VALUE,... adds a parameter group)
 ///     graph text
 ///     -----
 ///     graph text, or (unchanged)
@@ -11,7 +13,6 @@
 
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -20,6 +21,7 @@
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
+#include "tests/rewrite_goldens.hpp"
 
 namespace {
 
@@ -70,7 +72,28 @@ void write_cases(const std::string& path, const std::vector<Case>& cases) {
     }
 }
 
-/// Values that are numbers or truth values go to the optimizer's attributes.
+/// NAME=VALUE, a number, a truth value or text.
+void set_attribute(dtnn::plan::Attributes& attributes, const std::string& key,
+                   const std::string& value) {
+    if (value == "true" || value == "false")
+        attributes[key] = value == "true";
+    else if (value.find_first_not_of("0123456789.e-+") == std::string::npos)
+        attributes[key] = std::stod(value);
+    else
+        attributes[key] = value;
+}
+
+dtnn::plan::ParameterGroup group_from(const std::string& text) {
+    dtnn::plan::ParameterGroup group;
+    std::istringstream parts(text);
+    std::getline(parts, group.pattern, ',');
+    for (std::string part; std::getline(parts, part, ',');)
+        set_attribute(group.attributes, part.substr(0, part.find('=')),
+                      part.substr(part.find('=') + 1));
+    return group;
+}
+
+/// Values that are for nothing else go to the optimizer's attributes.
 PassContext context_of(const std::string& settings) {
     PassContext context;
     context.program = "train";
@@ -83,8 +106,19 @@ PassContext context_of(const std::string& settings) {
         const auto equals = word.find('=');
         REQUIRE(equals != std::string::npos);
         const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
-        if (key == "program")
-            context.program = value;
+        if (key == "program") {
+            context.accumulate = value == "accumulate";
+            context.program = context.accumulate ? "train" : value;
+        } else if (key == "group")
+            context.training.groups.push_back(group_from(value));
+        else if (key == "accumulation")
+            context.training.accumulation = std::stoll(value);
+        else if (key == "clip_norm")
+            context.training.clip_norm = std::stod(value);
+        else if (key == "clip_value")
+            context.training.clip_value = std::stod(value);
+        else if (key == "average_decay")
+            context.training.average_decay = std::stod(value);
         else if (key == "loss")
             context.training.loss = value;
         else if (key == "optimizer")
@@ -93,10 +127,8 @@ PassContext context_of(const std::string& settings) {
             context.training.metrics.clear();
         else if (key == "seed")
             context.training.seed = std::stoull(value);
-        else if (value == "true" || value == "false")
-            context.training.optimizer_attributes[key] = value == "true";
         else
-            context.training.optimizer_attributes[key] = std::stod(value);
+            set_attribute(context.training.optimizer_attributes, key, value);
     }
     return context;
 }
@@ -116,7 +148,7 @@ std::string run(const PassInfo& pass, const Case& c) {
 }
 
 TEST_CASE("every pass does what its golden file says") {
-    const bool rewrite = std::getenv("DTNN_REWRITE_GOLDENS") != nullptr;
+    const bool rewrite = dtnn::rewrites_goldens();
     for (const PassInfo& pass : all_passes()) {
         CAPTURE(pass.name);
         std::vector<Case> cases = read_cases(path_of(pass.name));

@@ -1,0 +1,40 @@
+#include "compiler/passes/clip_gradients.hpp"
+
+#include "compiler/passes/differentiate.hpp"
+#include "compiler/passes/optimizer_graph.hpp"
+
+namespace dtnn::compiler {
+
+std::optional<Graph> clip_gradients(const Graph& graph, PassContext& context) {
+    if (!(context.training.clip_norm > 0) || context.accumulate ||
+        find_output(graph, kGradientScale).valid())
+        return std::nullopt;
+    Rewriter r(graph);
+    for (const Node& node : graph.nodes)
+        r.copy(node);
+    std::vector<GraphOutput> outputs;
+    const std::vector<Gradient> gradients = gradients_of(r, outputs);
+    if (gradients.empty()) return std::nullopt;
+    Node scale;
+    scale.op = "gradient_scale";
+    scale.phase = Phase::update;
+    for (const auto& [parameter, gradient] : gradients) {
+        Node sum;
+        sum.op = "gradient_square_sum";
+        sum.inputs = {gradient};
+        sum.phase = Phase::update;
+        sum.layer = parameter.layer;
+        sum.place = parameter.place;
+        scale.inputs.push_back(emit(r, std::move(sum), parameter.name + ".gradient_square_sum")[0]);
+        outputs.push_back({gradient_output(parameter.name), gradient});
+    }
+    const DType dtype = r.graph().type(gradients[0].value).dtype;
+    scale.attributes = {{"clip_norm", context.training.clip_norm},
+                        {"dtype", std::string(plan::name_of(dtype))}};
+    outputs.push_back({kGradientScale, emit(r, std::move(scale), kGradientScale)[0]});
+    Graph result = r.take();
+    result.outputs = std::move(outputs);
+    return result;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,48 @@
+#include "compiler/passes/optimizer_graph.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "compiler/passes/differentiate.hpp"
+
+namespace dtnn::compiler {
+
+std::vector<Gradient> gradients_of(Rewriter& r, std::vector<GraphOutput>& others) {
+    std::unordered_map<std::string, ValueId> by_name;
+    const std::string prefix = gradient_output("");
+    for (const GraphOutput& output : r.old().outputs) {
+        if (output.name.starts_with(prefix))
+            by_name.emplace(output.name.substr(prefix.size()), r.map(output.value));
+        else
+            others.push_back({output.name, r.map(output.value)});
+    }
+    std::vector<Gradient> gradients;
+    gradients.reserve(by_name.size());
+    for (const Parameter& parameter : r.graph().parameters)
+        if (const auto found = by_name.find(parameter.name); found != by_name.end())
+            gradients.push_back({parameter, found->second});
+    return gradients;
+}
+
+Parameter state_beside(const Parameter& parameter, const char* role) {
+    Parameter state;
+    state.name = parameter.name + "." + role;
+    state.role = role;
+    state.optimizer_state = true;
+    state.dims = parameter.dims;
+    state.layer = parameter.layer;
+    state.place = parameter.place;
+    return state;
+}
+
+bool has_parameter(const Graph& graph, const std::string& name) {
+    return std::any_of(graph.parameters.begin(), graph.parameters.end(),
+                       [&](const Parameter& parameter) { return parameter.name == name; });
+}
+
+ValueId input_named(Rewriter& r, const char* name, const Type& type) {
+    const ValueId known = find_input(r.graph(), name);
+    return known.valid() ? known : r.add_input(name, type);
+}
+
+}  // namespace dtnn::compiler

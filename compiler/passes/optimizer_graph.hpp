@@ -1,0 +1,34 @@
+#pragma once
+/// What the passes around the optimizer share: gradients as the graph's outputs, states beside
+/// parameters, inputs of one number.
+
+#include <string>
+#include <vector>
+
+#include "compiler/passes/rewriting.hpp"
+
+namespace dtnn::compiler {
+
+/// A parameter of the graph under construction and its gradient.
+struct Gradient {
+    Parameter parameter;
+    ValueId value;
+};
+
+/// The output that is the factor of all gradients, made by clip_gradients.
+inline constexpr const char* kGradientScale = "gradient_scale";
+
+/// The gradients among the old graph's outputs, in the order of the parameters; `others` gets the
+/// outputs that are none.
+std::vector<Gradient> gradients_of(Rewriter& r, std::vector<GraphOutput>& others);
+
+/// A value that persists beside a parameter, of its dims, layer and place: "w.velocity" for the
+/// role "velocity". Zeros.
+Parameter state_beside(const Parameter& parameter, const char* role);
+
+bool has_parameter(const Graph& graph, const std::string& name);
+
+/// The input of that name; added when there is none.
+ValueId input_named(Rewriter& r, const char* name, const Type& type);
+
+}  // namespace dtnn::compiler

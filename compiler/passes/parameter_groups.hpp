@@ -1,0 +1,24 @@
+#pragma once
+/// What the training's parameter groups say about a parameter: the first group whose pattern
+/// matches its name counts, and nothing else does.
+
+#include <string>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::compiler {
+
+/// Null when no group matches.
+const plan::ParameterGroup* group_of(const plan::Training& training, const std::string& parameter);
+
+bool is_frozen(const plan::Training& training, const std::string& parameter);
+
+/// The optimizer's attributes with the group's in their place.
+plan::Attributes optimizer_attributes_of(const plan::Training& training,
+                                         const std::string& parameter);
+
+/// What the learning rate of a batch is multiplied by for the parameter: the group's
+/// `learning_rate_scale`, so that schedules act on every group.
+double learning_rate_scale_of(const plan::Training& training, const std::string& parameter);
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,14 @@
+#include "kernels/catalogue/predicates.hpp"
+#include "kernels/update_workspace.hpp"
+
+namespace dtnn::kernels::predicates {
+
+std::int64_t number_per_chunk(const Problem& problem) {
+    return norm_chunks_of(problem.sources[0].elements()) * 8;
+}
+
+std::int64_t two_numbers_per_chunk(const Problem& problem) {
+    return 2 * number_per_chunk(problem);
+}
+
+}  // namespace dtnn::kernels::predicates

@@ -1,0 +1,63 @@
+#include "kernels/gradient.hpp"
+
+#include "kernels/cpu/norm_chunks.hpp"
+#include "kernels/cpu/update_terms.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+
+template <class T>
+void gradient_square_sum_chunks(const GradientSquareSumArguments<T>& a, ThreadTeam& team) {
+    const T* const diff = a.diff;
+    double sum[1];
+    chunked_sums<T, 1>(a.count, a.sums, sum, team, [=](auto lanes, std::int64_t i, auto& sums) {
+        using L = decltype(lanes);
+        const auto x = L::to_double(L::load(diff + i));
+        sums[0] += x * x;
+    });
+    *a.dst = sum[0];
+}
+
+template <class T>
+void accumulate_gradient_fused(const GradientSumArguments<T>& a, ThreadTeam& team) {
+    const T weight = *a.batch_weight;
+    const T *const sum = a.sum, *const diff = a.diff;
+    T* const new_sum = a.new_sum;
+    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+#pragma GCC ivdep
+        for (std::int64_t i = begin; i < end; ++i)
+            new_sum[i] = sum[i] + weight * diff[i];
+    });
+}
+
+template <class T>
+void take_gradient_sum_fused(const GradientSumArguments<T>& a, ThreadTeam& team) {
+    const T weight = *a.batch_weight;
+    const T *const sum = a.sum, *const diff = a.diff;
+    T *const new_sum = a.new_sum, *const total = a.total;
+    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+#pragma GCC ivdep
+        for (std::int64_t i = begin; i < end; ++i) {
+            total[i] = sum[i] + weight * diff[i];
+            new_sum[i] = T(0);
+        }
+    });
+}
+
+template <class T>
+void moving_average_fused(const MovingAverageArguments<T>& a, ThreadTeam& team) {
+    const T decay = T(a.decay), rest = T(1 - a.decay);
+    const T *const average = a.average, *const weights = a.weights;
+    T* const new_average = a.new_average;
+    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+#pragma GCC ivdep
+        for (std::int64_t i = begin; i < end; ++i)
+            new_average[i] = decay * average[i] + rest * weights[i];
+    });
+}
+
+DTNN_KERNEL(gradient_square_sum_chunks, GradientSquareSumArguments)
+DTNN_KERNEL(accumulate_gradient_fused, GradientSumArguments)
+DTNN_KERNEL(take_gradient_sum_fused, GradientSumArguments)
+DTNN_KERNEL(moving_average_fused, MovingAverageArguments)
+
+}  // namespace dtnn::kernels::DTNN_ISA

@@ -1,0 +1,33 @@
+#pragma once
+/// What every optimizer step starts from (update.hpp), in numbers that a loop can hold in
+/// registers. Where nothing is clipped, scaled or decayed the operations change no bit.
+
+#include "kernels/cpu/simd.hpp"
+#include "kernels/update.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+
+/// Elements that a thread takes at a time.
+inline constexpr std::int64_t kUpdateGrain = 4096;
+
+template <class T>
+struct UpdateTerms {
+    T rate, scale, limit, decay, keep;
+
+    explicit UpdateTerms(const UpdateArguments<T>& a)
+        : rate(T(a.rate())),
+          scale(a.scale == nullptr ? T(1) : *a.scale),
+          limit(T(a.clip_value)),
+          decay(a.decoupled ? T(0) : T(a.weight_decay)),
+          keep(a.decoupled ? T(1 - a.rate() * a.weight_decay) : T(1)) {}
+
+    /// Not-a-number stays what it is.
+    DTNN_INLINE T clipped(T diff) const {
+        T g = diff * scale;
+        g = g > limit ? limit : g;
+        return g < -limit ? -limit : g;
+    }
+    DTNN_INLINE T gradient(T diff, T weight) const { return clipped(diff) + decay * weight; }
+};
+
+}  // namespace dtnn::kernels::DTNN_ISA

@@ -1,0 +1,52 @@
+#include "kernels/gradient.hpp"
+
+#include <cmath>
+
+#include "kernels/reference/reference.hpp"
+
+namespace dtnn::kernels::reference {
+
+template <class T>
+void gradient_square_sum_reference(const GradientSquareSumArguments<T>& a, ThreadTeam&) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < a.count; ++i)
+        sum += double(a.diff[i]) * double(a.diff[i]);
+    *a.dst = sum;
+}
+
+template <class T>
+void gradient_scale_reference(const GradientScaleArguments<T>& a, ThreadTeam&) {
+    double sum = 0;
+    for (const double* part : a.square_sums)
+        sum += *part;
+    const double scale = a.clip_norm / (std::sqrt(sum) + 1e-6);
+    *a.dst = T(scale > 1 ? 1 : scale);
+}
+
+template <class T>
+void accumulate_gradient_reference(const GradientSumArguments<T>& a, ThreadTeam&) {
+    for (std::int64_t i = 0; i < a.count; ++i)
+        a.new_sum[i] = T(double(a.sum[i]) + double(*a.batch_weight) * double(a.diff[i]));
+}
+
+template <class T>
+void take_gradient_sum_reference(const GradientSumArguments<T>& a, ThreadTeam&) {
+    for (std::int64_t i = 0; i < a.count; ++i) {
+        a.total[i] = T(double(a.sum[i]) + double(*a.batch_weight) * double(a.diff[i]));
+        a.new_sum[i] = T(0);
+    }
+}
+
+template <class T>
+void moving_average_reference(const MovingAverageArguments<T>& a, ThreadTeam&) {
+    for (std::int64_t i = 0; i < a.count; ++i)
+        a.new_average[i] = T(a.decay * double(a.average[i]) + (1 - a.decay) * double(a.weights[i]));
+}
+
+DTNN_REFERENCE(gradient_square_sum, GradientSquareSumArguments)
+DTNN_REFERENCE(gradient_scale, GradientScaleArguments)
+DTNN_REFERENCE(accumulate_gradient, GradientSumArguments)
+DTNN_REFERENCE(take_gradient_sum, GradientSumArguments)
+DTNN_REFERENCE(moving_average, MovingAverageArguments)
+
+}  // namespace dtnn::kernels::reference
