@@ -2,9 +2,11 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -29,6 +31,8 @@ std::string remedy(int error) {
             return "a part of the path is a file, not a folder";
         case EISDIR:
             return "name a file, not a folder";
+        case EFBIG:
+            return "raise the limit of a file's size (ulimit -f)";
         case EMFILE:
         case ENFILE:
             return "raise the limit of open files (ulimit -n)";
@@ -141,9 +145,21 @@ void create_folders(const std::string& path) {
     }
 }
 
-LineFile::LineFile(std::string path)
-    : path_(std::move(path)), file_(std::fopen(path_.c_str(), "we")) {
+LineFile::LineFile(std::string path, Begin begin) : path_(std::move(path)) {
+    Descriptor file(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
+    if (file.get() < 0) throw system_error("write", path_, errno);
+    // The lock goes with the process, however it ends.
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        throw RunError(Exit::failed, fmt::format("another process writes {}", path_),
+                       "wait until that run is over, or stop it");
+    }
+    // A device has no end to be moved.
+    if (begin == Begin::empty && ::ftruncate(file.get(), 0) != 0 && errno != EINVAL)
+        throw system_error("write", path_, errno);
+    file_.reset(::fdopen(file.get(), "r+"));
     if (!file_) throw system_error("write", path_, errno);
+    file.release();
+    if (std::fseek(file_.get(), 0, SEEK_END) != 0) throw system_error("write", path_, errno);
 }
 
 void LineFile::add(std::string_view line) {
@@ -153,11 +169,34 @@ void LineFile::add(std::string_view line) {
     }
 }
 
+std::int64_t LineFile::bytes() const {
+    const off_t bytes = ::ftello(file_.get());
+    if (bytes < 0) throw system_error("read", path_, errno);
+    return bytes;
+}
+
+void LineFile::cut(std::int64_t bytes) {
+    std::int64_t end = std::min(bytes, this->bytes());
+    // To the end of the last whole line.
+    for (; end > 0; --end) {
+        if (::fseeko(file_.get(), end - 1, SEEK_SET) != 0) throw system_error("read", path_, errno);
+        if (std::fgetc(file_.get()) == '\n') break;
+    }
+    if (::fseeko(file_.get(), end, SEEK_SET) != 0 || ::ftruncate(::fileno(file_.get()), end) != 0) {
+        throw system_error("write", path_, errno);
+    }
+}
+
+void LineFile::flush() {
+    if (!file_) return;
+    if (std::fflush(file_.get()) != 0) throw system_error("write", path_, errno);
+    if (::fsync(::fileno(file_.get())) != 0 && errno != EINVAL && errno != EROFS)
+        throw system_error("write", path_, errno);
+}
+
 void LineFile::close() {
     if (!file_) return;
-    const bool flushed = ::fsync(::fileno(file_.get())) == 0 || errno == EINVAL || errno == EROFS;
-    const int error = errno;
-    if (!flushed) throw system_error("write", path_, error);
+    flush();
     if (std::fclose(file_.release()) != 0) throw system_error("write", path_, errno);
 }
 

@@ -2,6 +2,7 @@
 /// Files as a run reads and writes them. Every failure is a RunError that names the path, what the
 /// system said and the remedy.
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <span>
@@ -24,13 +25,20 @@ void write_file(const std::string& path, std::string_view text);
 void create_folders(const std::string& path);
 
 /// A file that lines are added to; each is handed to the system at once, so that a killed run keeps
-/// them.
+/// them. One process at a time, where the file system knows locks.
 class LineFile {
   public:
-    /// Begins an empty file.
-    explicit LineFile(std::string path);
+    enum class Begin { empty, as_it_is };
+    /// Makes the file where there is none. One that another process adds lines to is a RunError,
+    /// and unchanged.
+    explicit LineFile(std::string path, Begin begin = Begin::empty);
     void add(std::string_view line);  ///< without its end
-    /// Flushes to the disk. Called once at the end of a run.
+    std::int64_t bytes() const;
+    /// Drops what is behind so many bytes, and a last line that is not whole.
+    void cut(std::int64_t bytes);
+    /// To the disk.
+    void flush();
+    /// Flushes and closes. Called once at the end of a run.
     void close();
     bool is_open() const { return file_ != nullptr; }
     const std::string& path() const { return path_; }

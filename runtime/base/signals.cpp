@@ -27,7 +27,9 @@ void install_signal_handlers() {
     action.sa_flags = SA_RESTART | SA_NODEFER;
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    sigaction(SIGUSR1, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int stop_requested() {

@@ -1,11 +1,11 @@
 #pragma once
-/// Ctrl-C and SIGTERM: the first asks the run to stop at the next step, the second ends the program
-/// at once.
+/// Ctrl-C, SIGTERM and SIGUSR1: the first asks the run to stop at the next update, the second ends
+/// the program at once.
 
 namespace dtnn::runtime {
 
-/// Installs the handlers, and ignores SIGPIPE so that a closed pipe is an ordinary error. Call
-/// once, from main.
+/// Installs the handlers, and ignores SIGPIPE and SIGXFSZ, so that a closed pipe and a file at its
+/// limit are ordinary errors. Call once, from main.
 void install_signal_handlers();
 
 /// The signal that asked the run to stop, or 0.

@@ -86,6 +86,10 @@ class Executor {
     std::int64_t arena_bytes() const { return arena_.bytes(); }
     /// The memory of plan().parameters[index].
     std::byte* parameter(std::size_t index) const;
+    /// The memory of one of plan().buffers.
+    const std::byte* memory(const plan::Buffer& buffer) const {
+        return arena_.data() + buffer.offset;
+    }
 
   private:
     const plan::Plan* plan_;

@@ -11,6 +11,7 @@
 #include "plan/audit.hpp"
 #include "plan/initializer.hpp"
 #include "plan/json.hpp"
+#include "plan/metrics.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/pipeline.hpp"
@@ -112,6 +113,47 @@ void check_tensor(const plan::Program& program, const std::vector<plan::Output>&
     }
 }
 
+/// The loss, and what the plan's metrics are made of (plan/metrics.hpp).
+void check_measures(const plan::Plan& plan, const plan::Program& program, bool training,
+                    const std::string& name) {
+    const auto check_one = [&](const std::string& output, plan::DType dtype) {
+        const plan::Output* item = find_named(program.outputs, output);
+        const plan::Dims dims =
+            item == nullptr ? plan::Dims{} : program.tensors[std::size_t(item->tensor)].dims;
+        check_tensor(program, program.outputs, output, dtype,
+                     plan::element_count(dims) == 1 ? dims : plan::Dims{}, name);
+    };
+    const std::int64_t classes = plan.dataset.classes;
+    const std::int64_t rows = program.batch * plan::element_count(plan.dataset.label_shape);
+    check_one("loss", plan.target.dtype);
+    if (find_named(program.outputs, "loss_weight") != nullptr)
+        check_one("loss_weight", plan.target.dtype);
+    for (const plan::Metric& metric : plan.training.metrics) {
+        const plan::MetricInfo* info = plan::find_metric(metric.type);
+        if (info == nullptr)
+            throw refused(name, fmt::format("its metric `{}` is unknown", metric.type));
+        if (info->join == plan::MetricJoin::sum) {
+            check_one(metric.output, plan::DType::f64);
+        } else if (info->join == plan::MetricJoin::scores) {
+            // Not measured in training. Scores of pixels have the classes as an axis of their own.
+            if (training) continue;
+            const plan::Output* item = find_named(program.outputs, metric.output);
+            const plan::Dims dims =
+                item == nullptr ? plan::Dims{} : program.tensors[std::size_t(item->tensor)].dims;
+            check_tensor(
+                program, program.outputs, metric.output, plan.target.dtype,
+                plan::element_count(dims) == rows * classes ? dims : plan::Dims{rows, classes},
+                name);
+        } else if (plan.dataset.label_kind == plan::LabelKind::multiple) {
+            check_tensor(program, program.outputs, metric.output, plan::DType::i64, {classes, 4},
+                         name);
+        } else {
+            check_tensor(program, program.outputs, metric.output, plan::DType::i32, {rows, 2},
+                         name);
+        }
+    }
+}
+
 void check_program(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
     // By its name, as the loop finds it; the phase is for people.
     const bool training = program.name.starts_with("train") || program.name == "accumulate";
@@ -128,6 +170,9 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
             const std::int64_t labels = plan::element_count(plan.dataset.label_shape);
             check_tensor(program, program.inputs, "labels", plan::DType::i32,
                          {program.batch * labels}, name);
+        } else if (input.name == "targets") {
+            check_tensor(program, program.inputs, "targets", dtype,
+                         {program.batch, plan.dataset.classes}, name);
         } else if (input.name == "learning_rate" || input.name == "batch_weight" ||
                    input.name == "step" || input.name == "update") {
             const bool count = input.name == "step" || input.name == "update";
@@ -139,18 +184,8 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
                                             program.name, input.name));
         }
     }
-    if (training || program.name.starts_with("evaluate")) {
-        std::vector<std::string> wanted = {"loss"};
-        for (const plan::Metric& metric : plan.training.metrics)
-            wanted.push_back(metric.output);
-        for (const std::string& output : wanted) {
-            const plan::Output* item = find_named(program.outputs, output);
-            const plan::Dims dims =
-                item == nullptr ? plan::Dims{} : program.tensors[std::size_t(item->tensor)].dims;
-            check_tensor(program, program.outputs, output, dtype,
-                         plan::element_count(dims) == 1 ? dims : plan::Dims{}, name);
-        }
-    }
+    if (training || program.name.starts_with("evaluate"))
+        check_measures(plan, program, training, name);
     int number = 0;
     for (const auto* list : {&program.prologue, &program.steps}) {
         for (const plan::Step& step : *list)

@@ -1,6 +1,7 @@
 #include "runtime/report/history.hpp"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/machine.hpp"
@@ -10,10 +11,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json measures(const std::vector<std::string>& names, const Means& means) {
+Json measures(const PassValues& pass) {
     Json object = Json::object();
-    for (std::size_t i = 0; i < names.size(); ++i)
-        object[names[i]] = means.values[i];
+    for (const MetricValue& value : pass.values) {
+        if (value.form == MetricValue::Form::number) {
+            object[value.name] = value.number();
+        } else if (value.form == MetricValue::Form::list) {
+            object[value.name] = value.numbers;
+        } else {
+            Json rows = Json::array();
+            for (auto row = value.numbers.begin(); row != value.numbers.end(); row += value.columns)
+                rows.push_back(std::vector<double>(row, row + value.columns));
+            object[value.name] = std::move(rows);
+        }
+    }
     return object;
 }
 
@@ -24,8 +35,8 @@ std::string line_of(const Json& event) {
 
 }  // namespace
 
-std::string measures_json(const std::vector<std::string>& names, const Means& means) {
-    return measures(names, means).dump();
+std::string measures_json(const PassValues& pass) {
+    return measures(pass).dump();
 }
 
 std::string json_text(const std::string& text) {
@@ -33,8 +44,8 @@ std::string json_text(const std::string& text) {
     return quoted.substr(1, quoted.size() - 2);
 }
 
-History::History(const std::string& path, const plan::Plan& plan)
-    : name_(plan.name), model_(plan.model), measures_(measure_names(plan)), file_(path) {}
+History::History(const std::string& path, const plan::Plan& plan, LineFile::Begin begin)
+    : name_(plan.name), model_(plan.model), file_(path, begin) {}
 
 void History::start(const std::string& checksum, int threads, double first_step_milliseconds,
                     const std::string& dataset_hash) {
@@ -58,20 +69,47 @@ void History::start(const std::string& checksum, int threads, double first_step_
 
 void History::epoch(const EpochResult& result) {
     Json validation;
-    if (result.validation.samples > 0) validation = measures(measures_, result.validation);
+    if (result.validation.samples > 0) validation = measures(result.validation);
     file_.add(line_of({{"event", "epoch"},
                        {"epoch", result.epoch},
                        {"step", result.step},
                        {"learning_rate", result.learning_rate},
-                       {"train", measures(measures_, result.train)},
+                       {"train", measures(result.train)},
                        {"validation", validation},
                        {"samples_per_second", result.samples_per_second},
                        {"seconds", result.seconds}}));
 }
 
-void History::evaluate(const Means& test) {
-    file_.add(line_of(
-        {{"event", "evaluate"}, {"test", measures(measures_, test)}, {"samples", test.samples}}));
+void History::evaluate(const PassValues& test) {
+    file_.add(
+        line_of({{"event", "evaluate"}, {"test", measures(test)}, {"samples", test.samples}}));
+}
+
+void History::stopped(const TrainingResult& result) {
+    if (result.stop.empty()) return;
+    file_.add(line_of({{"event", "stopped"}, {"epoch", result.epoch}, {"reason", result.stop}}));
+}
+
+void History::restored(const TrainingResult& result) {
+    if (!result.restored) return;
+    file_.add(line_of({{"event", "restored"},
+                       {"epoch", result.restored->epoch},
+                       {result.restored->metric, result.restored->value}}));
+}
+
+void History::resume(const TrainingState& state, std::int64_t bytes, int threads) {
+    file_.cut(bytes);
+    if (empty()) return;
+    file_.add(line_of({{"event", "resume"},
+                       {"time", utc_time_stamp()},
+                       {"epoch", state.epoch},
+                       {"step", state.step},
+                       {"threads", threads}}));
+}
+
+std::int64_t History::flush() {
+    file_.flush();
+    return file_.bytes();
 }
 
 void History::interrupted(const TrainingResult& result) {

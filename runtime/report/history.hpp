@@ -9,7 +9,10 @@
 ///      "samples_per_second", "seconds"}                               validation is null where
 ///      nothing is split off
 ///     {"event": "evaluate", "test": {...}, "samples"}
+///     {"event": "stopped", "epoch", "reason"}                         a schedule has ended it
+///     {"event": "restored", "epoch", METRIC: value}                   the weights are that epoch's
 ///     {"event": "interrupted", "epoch", "step"}                       epochs finished, steps done
+///     {"event": "resume", "time", "epoch", "step", "threads"}         likewise, of the checkpoint
 ///     {"event": "failed", "error"}
 
 #include <cstdint>
@@ -22,8 +25,9 @@
 
 namespace dtnn::runtime {
 
-/// {"loss": 0.1, "categorical_accuracy": 0.97} with the shortest digits that read back exactly.
-std::string measures_json(const std::vector<std::string>& names, const Means& means);
+/// {"loss": 0.1, "categorical_accuracy": 0.97} with the shortest digits that read back exactly; a
+/// metric may also be a list, or a matrix as a list of rows. What is not a number is null.
+std::string measures_json(const PassValues& pass);
 
 /// The text with what JSON asks for in front of quotes, backslashes and control characters; without
 /// the quotes around.
@@ -31,22 +35,29 @@ std::string json_text(const std::string& text);
 
 class History {
   public:
-    History(const std::string& path, const plan::Plan& plan);
+    History(const std::string& path, const plan::Plan& plan,
+            LineFile::Begin begin = LineFile::Begin::empty);
 
     /// `dataset_hash`: of everything the samples depend on, so that a changed dataset is noticed;
     /// empty: not known.
     void start(const std::string& checksum, int threads, double first_step_milliseconds,
                const std::string& dataset_hash = {});
     void epoch(const EpochResult& result);
-    void evaluate(const Means& test);
+    void evaluate(const PassValues& test);
+    void stopped(const TrainingResult& result);   ///< nothing when no schedule has
+    void restored(const TrainingResult& result);  ///< nothing when nothing was
     void interrupted(const TrainingResult& result);
+    /// The run goes on from a checkpoint: drops what it was told after that.
+    void resume(const TrainingState& state, std::int64_t bytes, int threads);
+    bool empty() const { return file_.bytes() == 0; }
+    /// To the disk; the length then.
+    std::int64_t flush();
     void failed(const std::string& error);  ///< nothing after close(): the run itself was done
     void close() { file_.close(); }
 
   private:
     std::string name_;
     std::string model_;
-    std::vector<std::string> measures_;
     LineFile file_;
 };
 

@@ -28,16 +28,21 @@ std::string rate_text(double rate) {
     return fmt::format("{:.0f}", rate);
 }
 
-bool is_share(const std::string& name) {
-    return name.ends_with("accuracy");
+std::string measure_text(const std::string& name, double value) {
+    if (!name.ends_with("accuracy")) return fmt::format("{} {:.4g}", name, value);
+    // The accuracy of classes, or of one class or another, needs no name: a job has one of them.
+    const bool plain = name == "categorical_accuracy" || name == "binary_accuracy";
+    return fmt::format("{} {:.2f}%", plain ? "accuracy" : name, 100 * value);
 }
 
-std::string measure_text(const std::string& name, double value) {
-    if (is_share(name)) {
-        // The plan's metrics are few; a person knows which accuracy is meant.
-        return fmt::format("accuracy {:.2f}%", 100 * value);
+/// Of an epoch that is not over: what is known at any time.
+std::string running_text(const MetricSet& metrics, const char* separator) {
+    std::string text;
+    for (std::size_t i = 0; i < metrics.running_count(); ++i) {
+        text += (i == 0 ? "" : separator) +
+                measure_text(metrics.running_name(i), metrics.running_value(i));
     }
-    return fmt::format("{} {:.4g}", name, value);
+    return text;
 }
 
 void write_stderr(const std::string& text) {
@@ -73,16 +78,17 @@ std::string clock_text(double seconds) {
     return fmt::format("{}:{:02}", minutes, whole % 60);
 }
 
-std::string measures_text(const std::vector<std::string>& names, const Means& means,
-                          const char* separator) {
+std::string measures_text(const PassValues& pass, const char* separator) {
     std::string text;
-    for (std::size_t i = 0; i < names.size(); ++i)
-        text += (i == 0 ? "" : separator) + measure_text(names[i], means.values[i]);
+    for (const MetricValue& value : pass.values) {
+        if (value.form != MetricValue::Form::number) continue;
+        text += (text.empty() ? "" : separator) + measure_text(value.name, value.number());
+    }
     return text;
 }
 
-std::string progress_line(const Progress& progress, const std::vector<std::string>& names,
-                          double samples_per_second, double seconds_left, int width) {
+std::string progress_line(const Progress& progress, double samples_per_second, double seconds_left,
+                          int width) {
     constexpr int kLeastBar = 8, kMostBar = 30;
     const std::string head = fmt::format("epoch {}/{} ", progress.epoch, progress.epochs);
     const std::int64_t steps = std::max<std::int64_t>(1, progress.steps);
@@ -91,8 +97,8 @@ std::string progress_line(const Progress& progress, const std::vector<std::strin
     const auto join = [&](const char* spaces) {
         gap = spaces;
         parts = {fmt::format("{}%", 100 * progress.step / steps),
-                 rate_text(samples_per_second) + " samples/s",
-                 measures_text(names, progress.train, spaces), clock_text(seconds_left) + " left"};
+                 rate_text(samples_per_second) + " samples/s", running_text(progress.train, spaces),
+                 clock_text(seconds_left) + " left"};
     };
     const auto length = [&] {
         std::size_t sum = head.size() + gap.size() * (parts.size() - 1);
@@ -122,19 +128,18 @@ std::string progress_line(const Progress& progress, const std::vector<std::strin
     return line;
 }
 
-std::string epoch_line(const EpochResult& result, std::int64_t epochs,
-                       const std::vector<std::string>& names) {
+std::string epoch_line(const EpochResult& result, std::int64_t epochs) {
     std::string line =
-        fmt::format("epoch {}/{}: {}", result.epoch, epochs, measures_text(names, result.train));
+        fmt::format("epoch {}/{}: {}", result.epoch, epochs, measures_text(result.train));
     if (result.validation.samples > 0) {
-        line += "; validation: " + measures_text(names, result.validation);
+        line += "; validation: " + measures_text(result.validation);
     }
     return line + fmt::format("; {} samples/s, {}", rate_text(result.samples_per_second),
                               clock_text(result.seconds));
 }
 
 ProgressReport::ProgressReport(ProgressStyle style, bool color, const plan::Plan& plan)
-    : style_(style), color_(color), epochs_(plan.training.epochs), names_(measure_names(plan)) {}
+    : style_(style), color_(color), epochs_(plan.training.epochs) {}
 
 ProgressReport::~ProgressReport() {
     clear();
@@ -150,15 +155,16 @@ void ProgressReport::step(const Progress& progress) {
     const double now = seconds_since_start();
     if (last_drawn_ >= 0 && now - last_drawn_ < kRedrawSeconds) return;
     last_drawn_ = now;
-    const double per_step = progress.seconds / double(progress.step);
+    const double per_step =
+        progress.seconds / double(std::max<std::int64_t>(1, progress.step - progress.first_step));
     const std::int64_t epochs_left = progress.epochs - progress.epoch;
     const double left =
         per_step * double(progress.steps - progress.step + epochs_left * progress.steps) +
         validation_seconds_ * double(epochs_left + 1);
-    const double rate =
-        progress.seconds > 0 ? double(progress.train.samples) / progress.seconds : 0;
+    const double samples = double(progress.train.samples() - progress.first_sample);
+    const double rate = progress.seconds > 0 ? samples / progress.seconds : 0;
     // The last column stays free: some terminals wrap there.
-    const std::string line = progress_line(progress, names_, rate, left, terminal_width() - 1);
+    const std::string line = progress_line(progress, rate, left, terminal_width() - 1);
     write_stderr("\r" + line + "\x1b[K");
     drawn_ = true;
 }
@@ -168,7 +174,7 @@ void ProgressReport::epoch(const EpochResult& result) {
                                 ? double(result.train.samples) / result.samples_per_second
                                 : 0;
     validation_seconds_ = std::max(0.0, result.seconds - training);
-    say(epoch_line(result, epochs_, names_));
+    say(epoch_line(result, epochs_));
 }
 
 void ProgressReport::say(const std::string& line) {

@@ -3,7 +3,6 @@
 /// elsewhere.
 
 #include <string>
-#include <vector>
 
 #include "runtime/train/loop.hpp"
 
@@ -24,17 +23,15 @@ std::string clock_text(double seconds);
 /// One line of at most `width` columns, e.g.
 ///     epoch 2/3 [=====>    ] 43%  21.3k samples/s  loss 0.0921  accuracy 97.20%  0:12 left
 /// Parts are left out from the right, the bar first, when there is no room. ASCII only.
-std::string progress_line(const Progress& progress, const std::vector<std::string>& names,
-                          double samples_per_second, double seconds_left, int width);
+std::string progress_line(const Progress& progress, double samples_per_second, double seconds_left,
+                          int width);
 
 /// "epoch 2/3: loss 0.0921, accuracy 97.20%; validation: loss 0.1012, accuracy 97.01%; 21.3k
 /// samples/s, 0:03"
-std::string epoch_line(const EpochResult& result, std::int64_t epochs,
-                       const std::vector<std::string>& names);
+std::string epoch_line(const EpochResult& result, std::int64_t epochs);
 
-/// "loss 0.0921, accuracy 97.20%"
-std::string measures_text(const std::vector<std::string>& names, const Means& means,
-                          const char* separator = ", ");
+/// "loss 0.0921, accuracy 97.20%": what is one number; lists and matrices are in the history.
+std::string measures_text(const PassValues& pass, const char* separator = ", ");
 
 class ProgressReport {
   public:
@@ -56,7 +53,6 @@ class ProgressReport {
     bool color_;
     bool drawn_ = false;
     std::int64_t epochs_;
-    std::vector<std::string> names_;
     double last_drawn_ = -1;
     double validation_seconds_ = 0;  ///< of the last epoch, for the time left
 };

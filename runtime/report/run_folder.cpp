@@ -48,6 +48,8 @@ std::string as_folder_name(const std::string& name) {
     return result;
 }
 
+RunFolder::RunFolder(const std::string& existing) : path_(without_end_slashes(existing)) {}
+
 RunFolder::RunFolder(const std::string& output, const LoadedPlan& plan, bool replace) {
     if (output.empty()) {
         path_ = create_dated(plan.plan.name);
@@ -61,11 +63,22 @@ RunFolder::RunFolder(const std::string& output, const LoadedPlan& plan, bool rep
         if (!replace) {
             throw RunError(Exit::failed,
                            fmt::format("the folder {} holds a run already ({})", path_, file),
-                           "name another folder with --output, or replace that run with --force");
+                           "name another folder with --output, go on with that run with --resume, "
+                           "or replace it with --force");
         }
         std::error_code error;
         fs::remove(file, error);
         if (error) throw system_error("remove", file, error.value());
+    }
+    if (replace) {
+        // What is left of another run would be gone on from.
+        for (const char* name : {"/checkpoints", "/best"}) {
+            std::error_code error;
+            fs::remove_all(path_ + name, error);
+            if (error) throw system_error("remove", path_ + name, error.value());
+        }
+        std::error_code ignored;
+        fs::remove(average_weights(), ignored);
     }
     write_file(this->plan(), plan.text);
     write_file(resolved(), plan.plan.resolved_spec);

@@ -1,5 +1,6 @@
 #pragma once
-/// The folder that a run writes: plan.json, resolved.yaml, history.jsonl, weights.safetensors.
+/// The folder that a run writes: plan.json, resolved.yaml, history.jsonl, weights.safetensors,
+/// weights_average.safetensors where the training keeps averages, checkpoints/ and best/.
 
 #include <string>
 
@@ -15,11 +16,15 @@ class RunFolder {
     /// removed first.
     RunFolder(const std::string& output, const LoadedPlan& plan, bool replace);
 
+    /// The folder of a run that began earlier; changes nothing.
+    explicit RunFolder(const std::string& existing);
+
     const std::string& path() const { return path_; }
     std::string plan() const { return path_ + "/plan.json"; }
     std::string resolved() const { return path_ + "/resolved.yaml"; }
     std::string history() const { return path_ + "/history.jsonl"; }
     std::string weights() const { return path_ + "/weights.safetensors"; }
+    std::string average_weights() const { return path_ + "/weights_average.safetensors"; }
 
   private:
     std::string path_;

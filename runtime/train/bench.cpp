@@ -28,7 +28,7 @@ class Batches {
             left_ = per_pass_;
         }
         session_.pipeline().wait();
-        session_.pipeline().take(program.source, program.labels);
+        session_.pipeline().take(program.inputs);
         --left_;
     }
 

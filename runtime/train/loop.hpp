@@ -2,18 +2,22 @@
 /// The training loop.
 
 #include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
 
 #include "runtime/train/session.hpp"
+#include "runtime/train/training_state.hpp"
 
 namespace dtnn::runtime {
 
 struct EpochResult {
-    std::int64_t epoch = 0;  ///< counted from 1
-    std::int64_t step = 0;   ///< steps done since the run began
-    double learning_rate = 0;
-    Means train;
-    Means validation;               ///< no samples: there is no validation split
-    double samples_per_second = 0;  ///< of training alone
+    std::int64_t epoch = 0;    ///< counted from 1
+    std::int64_t step = 0;     ///< steps done since the training began
+    double learning_rate = 0;  ///< of the epoch's last step
+    PassValues train;
+    PassValues validation;          ///< no samples: there is no validation split
+    double samples_per_second = 0;  ///< of training alone, in this process
     double seconds = 0;             ///< with validation
 };
 
@@ -23,27 +27,52 @@ struct Progress {
     std::int64_t epochs = 0;
     std::int64_t step = 0;  ///< in the epoch, counted from 1
     std::int64_t steps = 0;
-    double seconds = 0;  ///< since the epoch began
-    const Means& train;  ///< of the epoch so far
+    double seconds = 0;             ///< since this process began with the epoch
+    std::int64_t first_step = 0;    ///< steps of the epoch that an earlier process has done
+    std::int64_t first_sample = 0;  ///< samples likewise
+    const MetricSet& train;         ///< of the epoch so far
 };
 
 /// What the loop tells. Called between steps, on the loop's thread.
 class TrainingObserver {
   public:
     virtual ~TrainingObserver() = default;
-    virtual void first_step() {}  ///< the run's first step is done
+    virtual void first_step() {}  ///< the first step of this process is done
     virtual void step(const Progress&) {}
     virtual void epoch(const EpochResult&) {}
+    /// The loss is no number: the steps since the state are repeated to find what made it.
+    virtual void searching(const TrainingState& /*from*/, std::int64_t /*until_step*/) {}
+};
+
+/// How a training is run; nothing of it has to be set.
+struct TrainingRequest {
+    const TrainingState* from = nullptr;  ///< null: from the beginning
+    TrainingKeeper* keeper = nullptr;     ///< null: nothing is kept
+    /// Looks at every result of every step; slow.
+    bool check_numbers = false;
+    /// Makes the executor's parameters those of a state that the training went through, and gives
+    /// that state. Empty: what made a number that is none is not searched for.
+    std::function<TrainingState()> rewind;
+    std::int64_t until_step = 0;  ///< ends after this step, if the training does not; 0: no
+    double until_seconds = 0;     ///< likewise, after a step; 0: no
 };
 
 struct TrainingResult {
-    std::int64_t epoch = 0;    ///< epochs finished
-    std::int64_t step = 0;     ///< steps done
-    bool interrupted = false;  ///< a stop was requested; the parameters are those after `step`
+    std::int64_t epoch = 0;               ///< epochs finished
+    std::int64_t step = 0;                ///< steps done
+    bool interrupted = false;             ///< a stop was requested; `state` can be gone on from
+    std::string stop;                     ///< why a schedule has ended it; empty: it has not
+    std::optional<BestWeights> restored;  ///< the weights are those at the end of this epoch
+    TrainingState state;                  ///< the end's, before anything was restored
 };
 
-/// Runs the plan's epochs. A loss that is not a number is a RunError (exit 6) that names epoch and
-/// step.
-TrainingResult train(Session& session, TrainingObserver& observer);
+/// Runs the plan's epochs from where the request says. Keeps checkpoints as the plan's rule asks,
+/// between two updates, and one when a stop is requested.
+///
+/// A loss that is not a number is a RunError (exit 6) that names epoch and step, and, found by
+/// repeating the steps since `rewind`'s state, for at most kSearchSeconds, the first result that
+/// was not finite: operator, layer, line of the spec.
+TrainingResult train(Session& session, TrainingObserver& observer,
+                     const TrainingRequest& request = {});
 
 }  // namespace dtnn::runtime

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
+#include "runtime/exec/number_check.hpp"
 #include "runtime/train/initialize.hpp"
 
 namespace dtnn::runtime {
@@ -48,16 +50,10 @@ void set_number(void* place, double value, plan::DType dtype) {
 
 }  // namespace
 
-std::vector<std::string> measure_names(const plan::Plan& plan) {
-    std::vector<std::string> names = {"loss"};
-    for (const plan::Metric& metric : plan.training.metrics)
-        names.push_back(metric.name);
-    return names;
-}
-
-double BatchProgram::measure(std::size_t i, plan::DType dtype) const {
-    return dtype == plan::DType::f32 ? double(*static_cast<const float*>(measures[i]))
-                                     : *static_cast<const double*>(measures[i]);
+const MetricValue* PassValues::find(const std::string& name) const {
+    const auto found = std::find_if(values.begin(), values.end(),
+                                    [&](const MetricValue& value) { return value.name == name; });
+    return found == values.end() ? nullptr : &*found;
 }
 
 void BatchProgram::set_learning_rate(double value, plan::DType dtype) const {
@@ -81,6 +77,7 @@ Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSour
         }
     };
     add(train_, "train");
+    add(accumulate_, "accumulate");
     add(evaluate_, "evaluate");
     initialize(executor_);
 }
@@ -88,46 +85,52 @@ Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSour
 BatchProgram Session::ready(const std::string& kind, std::int64_t batch) {
     BatchProgram result;
     result.program = executor_.find(kind, batch);
-    result.source = result.program->input("source");
-    result.labels = static_cast<std::int32_t*>(result.program->input("labels"));
+    result.inputs = {result.program->input("source"),
+                     static_cast<std::int32_t*>(result.program->input("labels")),
+                     result.program->input("targets")};
     result.learning_rate = result.program->input("learning_rate");
     result.step = static_cast<std::int64_t*>(result.program->input("step"));
     result.update = static_cast<std::int64_t*>(result.program->input("update"));
     result.batch_weight = result.program->input("batch_weight");
-    result.measures.push_back(result.program->output("loss"));
-    for (const plan::Metric& metric : plan().training.metrics)
-        result.measures.push_back(result.program->output(metric.output));
+    result.outputs = BatchOutputs::of(plan(), *result.program);
     return result;
 }
 
-const BatchProgram& Session::train_program(std::int64_t batch) const {
-    return of_size(train_, batch, "training");
+const BatchProgram& Session::train_program(std::int64_t batch, bool update) const {
+    return update ? of_size(train_, batch, "training")
+                  : of_size(accumulate_, batch, "accumulating");
 }
 
 const BatchProgram& Session::evaluate_program(std::int64_t batch) const {
     return of_size(evaluate_, batch, "evaluation");
 }
 
-Means Session::evaluate(Split split, std::span<const std::int64_t> order) {
-    Means means(measure_names(plan()).size());
-    const plan::DType dtype = plan().target.dtype;
+PassValues Session::evaluate(Split split, std::span<const std::int64_t> order, NumberCheck* check) {
+    if (!evaluation_) evaluation_.emplace(plan());
+    MetricSet& metrics = *evaluation_;
+    metrics.reset();
     const BatchProgram* last = nullptr;
     pipeline_.start(split, order, plan().training.batch_size);
     while (const std::int64_t samples = pipeline_.wait()) {
         const BatchProgram& batch = evaluate_program(samples);
+        pipeline_.take(batch.inputs);
+        if (check != nullptr) check->begin_run(batch.program->program());
         if (&batch != last) batch.program->run_prologue(executor_.team());
         last = &batch;
-        pipeline_.take(batch.source, batch.labels);
         batch.program->run(executor_.team());
-        for (std::size_t i = 0; i < means.values.size(); ++i)
-            means.values[i] += batch.measure(i, dtype) * double(samples);
-        means.samples += samples;
+        metrics.add(batch.outputs, samples);
+        if (!std::isfinite(batch.loss()) || (check != nullptr && check->found())) break;
         if (stop_requested() != 0) break;
     }
     pipeline_.stop();
-    for (double& value : means.values)
-        value /= double(std::max<std::int64_t>(1, means.samples));
-    return means;
+    return {metrics.values(), metrics.samples()};
+}
+
+PassValues Session::validate(NumberCheck* check) {
+    const plan::Dataset& dataset = plan().dataset;
+    if (dataset.test_as_validation) return evaluate(Split::test, sampler_.test(), check);
+    if (dataset.validation_samples == 0) return {};
+    return evaluate(Split::train, sampler_.validation(), check);
 }
 
 }  // namespace dtnn::runtime

@@ -99,15 +99,15 @@ std::vector<double> losses(const plan::Plan& compiled) {
                              plan.training.batch_size);
     while (const std::int64_t samples = session.pipeline().wait()) {
         const runtime::BatchProgram& program = session.train_program(samples);
-        session.pipeline().take(program.source, program.labels);
+        session.pipeline().take(program.inputs);
         program.set_learning_rate(plan.training.learning_rate, plan.target.dtype);
         if (program.step != nullptr) *program.step = std::int64_t(result.size());
         if (result.empty()) program.program->run_prologue(session.executor().team());
         program.program->run(session.executor().team());
-        result.push_back(program.measure(0, plan.target.dtype));
+        result.push_back(program.loss());
     }
     // Evaluation takes part: its fusions are others.
-    result.push_back(session.evaluate(runtime::Split::test, session.sampler().test()).values[0]);
+    result.push_back(session.evaluate(runtime::Split::test, session.sampler().test()).loss());
     return result;
 }
 

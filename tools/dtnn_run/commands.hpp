@@ -10,6 +10,7 @@ struct Options {
     std::string plan;             ///< report: the run's folder
     std::string output;           ///< train: empty is a dated folder under runs/
     std::string weights;          ///< evaluate, and where train begins
+    std::string resume;           ///< the folder of a run that goes on
     std::string format = "text";  ///< text, json
     std::string progress = "auto";
     std::string color = "auto";
@@ -18,6 +19,7 @@ struct Options {
     bool tensorboard = false;
     std::string trace;  ///< the file of a trace; empty: none
     bool force = false;
+    bool check_numbers = false;
     bool per_step = false;
     bool synthetic_data = false;
 };

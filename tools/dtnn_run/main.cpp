@@ -23,11 +23,11 @@ using dtnn::runtime::RunError;
 
 const char* const kExitCodes =
     "Exit codes: 0 done; 1 the run failed; 2 usage; 5 plan, machine or weights do not match;\n"
-    "6 the loss is not a number; 70 internal error; 75 stopped by a signal, the weights are saved.";
+    "6 the loss is not a number; 70 internal error; 75 stopped by a signal after a checkpoint,\n"
+    "--resume goes on. SIGTERM, SIGUSR1 and Ctrl-C stop a run so; the second one ends it at once.";
 
 void add_plan(CLI::App& command, Options& options) {
-    command.add_option("PLAN", options.plan, "an execution plan, written by dtnnc compile")
-        ->required();
+    command.add_option("PLAN", options.plan, "an execution plan, written by dtnnc compile");
     command.add_option("--color", options.color, "colours on stderr")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();
@@ -64,8 +64,15 @@ int run(int argc, char** argv, Options& options) {
     add_format(train, options);
     train.add_option("-o,--output", options.output,
                      "the run's folder; a dated one under runs/ when not given");
-    train.add_option("--weights", options.weights, "begin with the weights of this file");
-    train.add_flag("--force", options.force, "replace the run that the folder holds");
+    CLI::Option* resume = train.add_option(
+        "--resume", options.resume,
+        "go on with the run in this folder, from its newest checkpoint, as if never stopped; PLAN "
+        "may be left out");
+    train.add_option("--weights", options.weights, "begin with the weights of this file")
+        ->excludes(resume);
+    train.add_flag("--force", options.force, "replace the run that the folder holds")
+        ->excludes(resume);
+    train.get_option("--output")->excludes(resume);
     train.add_option("--progress", options.progress, "what is shown on stderr")
         ->check(CLI::IsMember({"auto", "bar", "plain", "none"}))
         ->capture_default_str();
@@ -79,14 +86,20 @@ int run(int argc, char** argv, Options& options) {
     train.add_option("--trace", options.trace,
                      "write the times of the steps to this file, for Perfetto and Chrome, and a "
                      "table by operator to the run's operator_times.txt");
+    train
+        .add_flag("--check-numbers", options.check_numbers,
+                  "look at every result of every step for what is no number; slow")
+        ->excludes(train.get_option("--trace"));
 
     CLI::App& evaluate = *app.add_subcommand("evaluate", "loss and metrics on the test split");
     add_plan(evaluate, options);
+    evaluate.get_option("PLAN")->required();
     add_format(evaluate, options);
     evaluate.add_option("--weights", options.weights, "a run's weights.safetensors")->required();
 
     CLI::App& bench = *app.add_subcommand("bench", "measure training steps; writes no files");
     add_plan(bench, options);
+    bench.get_option("PLAN")->required();
     add_format(bench, options);
     bench.add_option("--steps", options.steps, "measured steps, after a few to warm up")
         ->check(CLI::Range(1, 100'000'000))

@@ -78,12 +78,11 @@ TEST_CASE("kernels are checked before anything is allocated") {
                    [](plan::Plan& plan) { step_of(plan, "dense").op = "teleport"; });
     // A sound problem of the operator that this kernel refuses.
     expect_refused({"cannot do it"}, [](plan::Plan& plan) {
-        plan::Step& step = step_of(plan, "categorical_accuracy");
-        step.sources = {plan.programs[0].outputs[0].tensor};  // the loss
-        step.destinations = step.sources;
+        plan::Step& step = step_of(plan, "sgd_update");
+        step.sources.resize(1);
         step.op = "elementwise";
         step.kernel = "relu";
-        step.attributes["expression"] = std::string("x0 1 add");
+        step.attributes = {{"expression", std::string("x0 1 add")}};
     });
 }
 
@@ -93,8 +92,8 @@ TEST_CASE("operands that a kernel would read or write past their ends are refuse
     expect_refused({"sources"},
                    [](plan::Plan& plan) { step_of(plan, "dense").attributes["bias"] = false; });
     expect_refused({"another type"}, [](plan::Plan& plan) {
-        plan::Step& step = step_of(plan, "categorical_accuracy");
-        step.sources[1] = step.sources[0];
+        // The accuracy in place of the learning rate: one number too, but f64.
+        step_of(plan, "sgd_update").sources[2] = plan.programs[0].outputs[1].tensor;
     });
     // The bias in place of the weights: both are there, and written, and of the plan's type.
     expect_refused({"step 0"}, [](plan::Plan& plan) {

@@ -20,11 +20,13 @@ LoadedPlan loaded_plan() {
     return load_plan_text(plan::to_json(hand_made_plan()), "hand.json");
 }
 
-Means means_of(double loss, double accuracy, std::int64_t samples) {
-    Means means(2);
-    means.values = {loss, accuracy};
-    means.samples = samples;
-    return means;
+PassValues pass_of(double loss, double accuracy, std::int64_t samples) {
+    PassValues pass;
+    pass.values.resize(2);
+    pass.values[0] = {"loss", MetricValue::Form::number, {loss}};
+    pass.values[1] = {"categorical_accuracy", MetricValue::Form::number, {accuracy}};
+    pass.samples = samples;
+    return pass;
 }
 
 /// Goes there and comes back.
@@ -85,11 +87,11 @@ TEST_CASE("history has a line of JSON per event, in the stable form") {
     epoch.epoch = 1;
     epoch.step = 6;
     epoch.learning_rate = 0.1;
-    epoch.train = means_of(0.1, 0.875, 44);
+    epoch.train = pass_of(0.1, 0.875, 44);
     history.epoch(epoch);
-    epoch.validation = means_of(0.25, 0.5, 12);
+    epoch.validation = pass_of(0.25, 0.5, 12);
     history.epoch(epoch);
-    history.evaluate(means_of(0.3, 1, 24));
+    history.evaluate(pass_of(0.3, 1, 24));
     TrainingResult result;
     result.step = 7;
     history.interrupted(result);
@@ -116,20 +118,26 @@ TEST_CASE("history has a line of JSON per event, in the stable form") {
 }
 
 TEST_CASE("the progress line fits every width") {
-    const Means means = means_of(0.0921, 0.972, 1000);
-    const Progress progress{2, 3, 412, 938, 1.5, means};
-    const std::vector<std::string> names = {"loss", "categorical_accuracy"};
-    const std::string wide = progress_line(progress, names, 21345, 12, 120);
+    const plan::Plan plan = hand_made_plan();
+    MetricSet metrics(plan, PassKind::training);
+    const float loss = 0.0921F;
+    const double right = 972;
+    BatchOutputs outputs;
+    outputs.loss = {&loss, plan::DType::f32, 1};
+    outputs.metrics = {{&right, plan::DType::f64, 1}};
+    metrics.add(outputs, 1000);
+    const Progress progress{2, 3, 412, 938, 1.5, 0, 0, metrics};
+    const std::string wide = progress_line(progress, 21345, 12, 120);
     for (const char* part : {"epoch 2/3", "43%", "21.3k samples/s", "loss 0.0921",
                              "accuracy 97.20%", "0:12 left", "=>"}) {
         CAPTURE(wide);
         CHECK(wide.find(part) != std::string::npos);
     }
     for (int width = 0; width < 130; ++width)
-        CHECK(int(progress_line(progress, names, 21345, 12, width).size()) <= width);
-    CHECK(progress_line(progress, names, 21345, 12, 50).find("loss") != std::string::npos);
+        CHECK(int(progress_line(progress, 21345, 12, width).size()) <= width);
+    CHECK(progress_line(progress, 21345, 12, 50).find("loss") != std::string::npos);
     // An ordinary terminal has room for the bar and everything else.
-    const std::string ordinary = progress_line(progress, names, 21345, 12, 79);
+    const std::string ordinary = progress_line(progress, 21345, 12, 79);
     CAPTURE(ordinary);
     CHECK(ordinary.find("=>") != std::string::npos);
     CHECK(ordinary.find("left") != std::string::npos);
@@ -141,11 +149,11 @@ TEST_CASE("the progress line fits every width") {
 TEST_CASE("an epoch is one line with validation") {
     EpochResult result;
     result.epoch = 2;
-    result.train = means_of(0.5, 0.9, 10);
-    result.validation = means_of(0.25, 0.95, 5);
+    result.train = pass_of(0.5, 0.9, 10);
+    result.validation = pass_of(0.25, 0.95, 5);
     result.samples_per_second = 532;
     result.seconds = 61;
-    CHECK(epoch_line(result, 3, {"loss", "categorical_accuracy"}) ==
+    CHECK(epoch_line(result, 3) ==
           "epoch 2/3: loss 0.5, accuracy 90.00%; validation: loss 0.25, accuracy 95.00%; 532 "
           "samples/s, 1:01");
 }

@@ -124,13 +124,13 @@ TEST_CASE("training lowers the loss, and twice the same gives the same bits") {
             CHECK(epoch.train.samples == 44);
             CHECK(epoch.validation.samples == 12);
             CHECK(epoch.samples_per_second > 0);
-            losses[run].push_back(epoch.train.values[0]);
-            losses[run].push_back(epoch.validation.values[0]);
+            losses[run].push_back(epoch.train.loss());
+            losses[run].push_back(epoch.validation.loss());
         }
-        CHECK(recorder.epochs[3].train.values[0] < recorder.epochs[0].train.values[0]);
-        const Means test = session.evaluate(Split::test, session.sampler().test());
+        CHECK(recorder.epochs[3].train.loss() < recorder.epochs[0].train.loss());
+        const PassValues test = session.evaluate(Split::test, session.sampler().test());
         CHECK(test.samples == 24);
-        CHECK(test.values[1] > 0.5);
+        CHECK(test.values[1].number() > 0.5);
         const std::byte* memory = session.executor().parameter(0);
         weights[run].assign(memory, memory + 32 * 3 * 4);
     }
@@ -153,10 +153,11 @@ TEST_CASE("running means weigh batches by their samples") {
     train(session, recorder);
     REQUIRE(recorder.epochs.size() == 1);
     // 44 = 5 * 8 + 4 samples; the test split has only batches of 8, the validation split 8 + 4.
-    const Means means = session.evaluate(Split::train, session.sampler().train());
+    const PassValues means = session.evaluate(Split::train, session.sampler().train());
     CHECK(means.samples == 44);
-    CHECK(recorder.epochs[0].train.values[0] == doctest::Approx(means.values[0]).epsilon(1e-13));
-    CHECK(recorder.epochs[0].train.values[1] == doctest::Approx(means.values[1]).epsilon(1e-13));
+    CHECK(recorder.epochs[0].train.loss() == doctest::Approx(means.loss()).epsilon(1e-13));
+    CHECK(recorder.epochs[0].train.values[1].number() ==
+          doctest::Approx(means.values[1].number()).epsilon(1e-13));
 }
 
 TEST_CASE("a channels-last and a row-major plan train alike") {
@@ -169,7 +170,7 @@ TEST_CASE("a channels-last and a row-major plan train alike") {
         Session session(plan, 1, made_up_source(plan.dataset));
         Recorder recorder;
         train(session, recorder);
-        losses[i] = recorder.epochs.back().train.values[0];
+        losses[i] = recorder.epochs.back().train.loss();
     }
     CHECK(losses[0] == doctest::Approx(losses[1]).epsilon(1e-12));
 }

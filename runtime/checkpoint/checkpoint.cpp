@@ -1,0 +1,210 @@
+#include "runtime/checkpoint/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "runtime/base/checksum.hpp"
+#include "runtime/base/files.hpp"
+#include "runtime/checkpoint/parameter_tensors.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+constexpr const char* kParameters = "parameters.safetensors";
+constexpr const char* kState = "state.json";
+constexpr const char* kSums = "sums of the epoch";
+
+Json number_json(double value) {
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    return value;
+}
+
+double number_of(const Json& json) {
+    const double infinity = std::numeric_limits<double>::infinity();
+    if (!json.is_string()) return json.get<double>();
+    return json.get<std::string>() == "inf" ? infinity : -infinity;
+}
+
+Json content_of(const Checkpoint& checkpoint) {
+    const TrainingState& state = checkpoint.state;
+    Json schedules = Json::array();
+    for (const std::vector<double>& numbers : state.schedules) {
+        Json list = Json::array();
+        for (const double number : numbers)
+            list.push_back(number_json(number));
+        schedules.push_back(std::move(list));
+    }
+    return {{"version", kVersion},
+            {"model", checkpoint.model},
+            {"plan", checkpoint.plan},
+            {"dataset", checkpoint.dataset},
+            {"threads", checkpoint.threads},
+            {"epoch", state.epoch},
+            {"batch", state.batch},
+            {"step", state.step},
+            {"update", state.update},
+            {"epoch_seconds", state.epoch_seconds},
+            {"seconds", state.seconds},
+            {"stop", state.stop},
+            {"schedules", std::move(schedules)},
+            {"history_bytes", checkpoint.history_bytes}};
+}
+
+Checkpoint checkpoint_of(const Json& content) {
+    Checkpoint checkpoint;
+    TrainingState& state = checkpoint.state;
+    checkpoint.model = content.at("model").get<std::string>();
+    checkpoint.plan = content.at("plan").get<std::string>();
+    checkpoint.dataset = content.at("dataset").get<std::string>();
+    checkpoint.threads = content.at("threads").get<int>();
+    checkpoint.history_bytes = content.at("history_bytes").get<std::int64_t>();
+    state.epoch = content.at("epoch").get<std::int64_t>();
+    state.batch = content.at("batch").get<std::int64_t>();
+    state.step = content.at("step").get<std::int64_t>();
+    state.update = content.at("update").get<std::int64_t>();
+    state.epoch_seconds = content.at("epoch_seconds").get<double>();
+    state.seconds = content.at("seconds").get<double>();
+    state.stop = content.at("stop").get<std::string>();
+    for (const Json& list : content.at("schedules")) {
+        std::vector<double>& numbers = state.schedules.emplace_back();
+        for (const Json& number : list)
+            numbers.push_back(number_of(number));
+    }
+    return checkpoint;
+}
+
+[[noreturn]] void damaged(const std::string& folder, const std::string& fact) {
+    throw DamagedCheckpoint(Exit::mismatch,
+                            fmt::format("the checkpoint {} is damaged: {}", folder, fact),
+                            "go on from another one, or begin the training again");
+}
+
+/// A file of the checkpoint; one that cannot be read is damage.
+std::string read_part(const std::string& folder, const char* name) {
+    try {
+        return read_file(folder + "/" + name);
+    } catch (const RunError& error) {
+        damaged(folder, error.what());
+    }
+}
+
+/// The content of state.json.
+Json read_state(const std::string& folder) {
+    const Json file = Json::parse(read_part(folder, kState), nullptr, false);
+    if (!file.is_object() || !file.contains("checksum") || !file.contains("content"))
+        damaged(folder, fmt::format("{} is not the text that was written", kState));
+    const Json& content = file["content"];
+    const std::string text = content.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (!file["checksum"].is_string() || file["checksum"] != checksum_text(text))
+        damaged(folder, fmt::format("{} is not the text that was written", kState));
+    if (!content.contains("version") || content["version"] != kVersion) {
+        throw RunError(Exit::mismatch,
+                       fmt::format("the checkpoint {} is of another version of dtnn-run", folder),
+                       "go on with the version that the training began with");
+    }
+    return content;
+}
+
+/// What keeps the tensors from being the plan's parameters; empty: nothing.
+std::vector<std::string> differences(const plan::Plan& plan, const Safetensors& file) {
+    std::vector<std::string> found;
+    std::size_t known = 0;
+    for (const plan::Parameter& parameter : plan.parameters) {
+        const StoredTensor* tensor = file.find(parameter.name);
+        if (tensor == nullptr) {
+            found.push_back(fmt::format("`{}` is not in the checkpoint", parameter.name));
+            continue;
+        }
+        ++known;
+        if (tensor->dtype == parameter.dtype && tensor->dims == parameter.dims) continue;
+        found.push_back(fmt::format("`{}` is {} in the checkpoint and {} in the plan",
+                                    parameter.name, describe_tensor(tensor->dtype, tensor->dims),
+                                    describe_tensor(parameter.dtype, parameter.dims)));
+    }
+    if (known + 1 < file.tensors.size()) {
+        found.push_back(fmt::format("{} tensors of the checkpoint are not in the plan",
+                                    file.tensors.size() - known - 1));
+    }
+    return found;
+}
+
+}  // namespace
+
+void write_checkpoint(const std::string& folder, const Executor& executor,
+                      const Checkpoint& checkpoint) {
+    ParameterTensors tensors;
+    const plan::Plan& plan = executor.plan();
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i)
+        tensors.add(executor, i, plan.parameters[i].name);
+    std::vector<StoredTensor> all(tensors.all().begin(), tensors.all().end());
+    const std::vector<std::byte>& sums = checkpoint.state.sums;
+    all.push_back({kSums, plan::DType::u8, {std::int64_t(sums.size())}, sums});
+    std::int64_t bytes = 0;
+    for (const StoredTensor& tensor : all)
+        bytes += std::int64_t(tensor.bytes.size());
+    const std::string checksum = write_safetensors(
+        folder + "/" + kParameters, all,
+        {{"format", "dtnn"}, {"model", checkpoint.model}, {"plan", checkpoint.plan}});
+
+    Json content = content_of(checkpoint);
+    content["files"] = {{kParameters, {{"data_bytes", bytes}, {"checksum", checksum}}}};
+    const std::string text = content.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string whole =
+        fmt::format("{{\"checksum\": \"{}\", \"content\":\n{}}}\n", checksum_text(text), text);
+    write_file(folder + "/" + kState, whole);
+}
+
+Checkpoint read_checkpoint(const std::string& folder, const Executor& executor,
+                           const std::string& plan_checksum) {
+    const Json content = read_state(folder);
+    const plan::Plan& plan = executor.plan();
+    Checkpoint checkpoint;
+    std::string checksum;
+    try {
+        checkpoint = checkpoint_of(content);
+        checksum = content.at("files").at(kParameters).at("checksum").get<std::string>();
+    } catch (const Json::exception& error) {
+        damaged(folder, error.what());
+    }
+    std::string bytes = read_part(folder, kParameters);
+    if (checksum_text(bytes) != checksum)
+        damaged(folder, fmt::format("{} is not the bytes that were written", kParameters));
+    const std::string path = folder + "/" + kParameters;
+    const Safetensors file = parse_safetensors(std::move(bytes), path);
+    const std::vector<std::string> found = differences(plan, file);
+    if (checkpoint.plan != plan_checksum || !found.empty()) {
+        constexpr std::size_t kShown = 10;
+        std::vector<std::string> lines;
+        if (checkpoint.plan != plan_checksum) {
+            lines.push_back(fmt::format("its plan is {}, the plan given is {}", checkpoint.plan,
+                                        plan_checksum));
+        }
+        if (checkpoint.model != plan.model) {
+            lines.push_back(
+                fmt::format("its model is `{}`, the plan's is `{}`", checkpoint.model, plan.model));
+        }
+        lines.insert(lines.end(), found.begin(),
+                     found.begin() + std::ptrdiff_t(std::min(found.size(), kShown)));
+        if (found.size() > kShown) lines.push_back(fmt::format("... {} in all", found.size()));
+        throw RunError(Exit::mismatch, fmt::format("the checkpoint {} is of another plan", folder),
+                       "go on with the plan that the training began with, or begin a new training "
+                       "with its weights (--weights)",
+                       fmt::format("{}", fmt::join(lines, "\n  ")));
+    }
+    const StoredTensor* sums = file.find(kSums);
+    if (sums == nullptr) damaged(folder, fmt::format("`{}` is missing", kSums));
+    checkpoint.state.sums.assign(sums->bytes.begin(), sums->bytes.end());
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i)
+        set_parameter(executor, i, file.find(plan.parameters[i].name)->bytes);
+    return checkpoint;
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,53 @@
+#pragma once
+/// One checkpoint: a folder of two files.
+///
+///     parameters.safetensors    every parameter of the plan, optimizer state and averages
+///     included,
+///                               in logical order by the plan's names; and `sums of the epoch`,
+///                               bytes of the metrics' sums (MetricSet::save)
+///     state.json                {"checksum": of the text of content, "content": {
+///                                 "version": 1, "model", "plan", "dataset", "threads",
+///                                 "epoch", "batch", "step", "update",     done so far
+///                                 "epoch_seconds", "seconds", "stop", "schedules": [[..], ..],
+///                                 "history_bytes",
+///                                 "files": {"parameters.safetensors": {"bytes", "checksum"}}}}
+///
+/// Numbers are written with the shortest digits that read back exactly; infinite ones as "inf" and
+/// "-inf".
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/base/run_error.hpp"
+#include "runtime/train/training_state.hpp"
+
+namespace dtnn::runtime {
+
+class Executor;
+
+struct Checkpoint {
+    TrainingState state;
+    std::string model;
+    std::string plan;     ///< the plan's checksum
+    std::string dataset;  ///< of what the samples depend on
+    int threads = 1;
+    std::int64_t history_bytes = 0;  ///< of history.jsonl when it was written
+};
+
+/// The folder is no whole checkpoint: a file is missing, or is not what was written.
+class DamagedCheckpoint : public RunError {
+  public:
+    using RunError::RunError;
+};
+
+/// Writes the two files into `folder`, which exists, and flushes them.
+void write_checkpoint(const std::string& folder, const Executor& executor,
+                      const Checkpoint& checkpoint);
+
+/// Verifies both files, and that the checkpoint is of this plan, before anything is changed; then
+/// sets the executor's parameters. A DamagedCheckpoint, or a RunError (exit 5) that says how the
+/// checkpoint differs from the plan.
+Checkpoint read_checkpoint(const std::string& folder, const Executor& executor,
+                           const std::string& plan_checksum);
+
+}  // namespace dtnn::runtime

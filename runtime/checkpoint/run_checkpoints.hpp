@@ -1,0 +1,63 @@
+#pragma once
+/// The checkpoints and the best weights of a run, in its folder:
+///
+///     RUN/checkpoints/0000000782/      one for each step that is kept (checkpoint.hpp)
+///     RUN/checkpoints/latest           the name of the newest, written last
+///     RUN/best/SCHEDULE/epoch_7.safetensors
+///
+/// A checkpoint is written into a folder aside, flushed and renamed, so that whatever bears the
+/// name of a step is whole. What could not be written leaves nothing behind, and what was there
+/// before stays.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/checkpoint/checkpoint.hpp"
+#include "runtime/exec/executor.hpp"
+
+namespace dtnn::runtime {
+
+/// What every checkpoint of a run says of it.
+struct RunIdentity {
+    std::string plan_checksum;
+    std::string dataset;
+    int threads = 1;
+};
+
+class RunCheckpoints final : public TrainingKeeper {
+  public:
+    /// `history` flushes the run's history to the disk and gives its length in bytes.
+    RunCheckpoints(std::string run_folder, Executor& executor, RunIdentity identity,
+                   std::function<std::int64_t()> history);
+
+    void checkpoint(const TrainingState& state) override;
+    /// What is to be restored: all weights and statistics, and averages beside them. Otherwise what
+    /// evaluation reads, under the names of weights, as --weights takes it.
+    void keep_best(const BestWeights& best) override;
+    void take_back(const BestWeights& best) override;
+
+    /// The newest checkpoint that is whole, with its parameters in the executor; nothing when there
+    /// is none at all. A damaged one is told to `warn` and set aside; when all are damaged, that is
+    /// a RunError. So is one that is of another plan.
+    std::optional<Checkpoint> load_newest(const std::function<void(const std::string&)>& warn);
+
+    /// Removes what an earlier process has left half done.
+    void clean();
+
+    std::string folder() const { return folder_ + "/checkpoints"; }
+
+  private:
+    std::vector<std::string> steps() const;  ///< names, the newest last
+    void remove_old() const;
+    std::string best_path(const BestWeights& best, std::int64_t epoch) const;
+
+    std::string folder_;
+    Executor& executor_;
+    RunIdentity identity_;
+    std::function<std::int64_t()> history_;
+};
+
+}  // namespace dtnn::runtime

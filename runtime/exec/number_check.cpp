@@ -1,0 +1,124 @@
+#include "runtime/exec/number_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "runtime/exec/step_problem.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+/// What a list of numbers holds besides finite ones.
+struct Finding {
+    std::int64_t not_finite = 0;
+    bool nan = false;
+    double first = 0;
+};
+
+template <class Real>
+Finding examine(const std::byte* memory, std::int64_t count) {
+    const std::span<const Real> numbers(reinterpret_cast<const Real*>(memory), std::size_t(count));
+    // x - x is zero for finite numbers and NaN for all others; a sum over blocks keeps the common
+    // case a plain loop.
+    constexpr std::size_t kBlock = 1024;
+    Finding finding;
+    for (std::size_t begin = 0; begin < numbers.size(); begin += kBlock) {
+        const auto block = numbers.subspan(begin, std::min(kBlock, numbers.size() - begin));
+        Real sum = 0;
+        for (const Real x : block)
+            sum += x - x;
+        if (sum == Real(0)) continue;
+        for (const Real x : block) {
+            if (std::isfinite(x)) continue;
+            if (finding.not_finite++ == 0) finding.first = double(x);
+            finding.nan = finding.nan || std::isnan(x);
+        }
+    }
+    return finding;
+}
+
+Finding examine(plan::DType dtype, const std::byte* memory, std::int64_t count) {
+    if (dtype == plan::DType::f32) return examine<float>(memory, count);
+    if (dtype == plan::DType::f64) return examine<double>(memory, count);
+    return {};
+}
+
+std::string fact_of(const Finding& finding, std::int64_t count, const std::string& name) {
+    if (count == 1) return fmt::format("`{}` is {}", name, finding.first);
+    return fmt::format("{} of the {} numbers of `{}` {} not finite, the first is {}",
+                       finding.not_finite, count, name, finding.not_finite == 1 ? "is" : "are",
+                       finding.first);
+}
+
+}  // namespace
+
+NumberCheck::NumberCheck(Executor& executor, StepObserver* next)
+    : executor_(executor), next_(next) {
+    executor_.observe(this);
+}
+
+NumberCheck::~NumberCheck() {
+    executor_.observe(next_);
+}
+
+void NumberCheck::look(const plan::Program& program, int tensor, const plan::Step* step) {
+    const plan::Plan& plan = executor_.plan();
+    const plan::Tensor& t = program.tensors[std::size_t(tensor)];
+    const std::int64_t count = plan::element_count(t.dims);
+    const std::byte* memory = executor_.memory(plan.buffers[std::size_t(t.buffer)]) + t.offset;
+    const Finding finding = examine(t.dtype, memory, count);
+    if (finding.not_finite == 0) return;
+    nan_ = nan_ || finding.nan;
+    if (suspect_) return;
+    NotFinite found;
+    found.fact = fact_of(finding, count, t.name);
+    if (step == nullptr) {
+        found.place = fmt::format("the input `{}`", t.name);
+    } else {
+        int number = int(program.prologue.size());
+        for (const auto* list : {&program.prologue, &program.steps}) {
+            if (!list->empty() && step >= list->data() && step < list->data() + list->size())
+                number = int(step - list->data()) +
+                         (list == &program.steps ? int(program.prologue.size()) : 0);
+        }
+        found.place = describe_step(plan, program, number, *step);
+    }
+    suspect_ = std::move(found);
+}
+
+void NumberCheck::begin_run(const plan::Program& program) {
+    suspect_.reset();
+    nan_ = false;
+    for (const plan::Output& input : program.inputs)
+        look(program, input.tensor, nullptr);
+}
+
+void NumberCheck::begin(const plan::Program& program, const plan::Step& step) {
+    if (next_ != nullptr) next_->begin(program, step);
+}
+
+void NumberCheck::end(const plan::Program& program, const plan::Step& step) {
+    if (next_ != nullptr) next_->end(program, step);
+    // The rest of a run that has its NaN is not looked at: everything behind it holds more of them.
+    if (nan_) return;
+    for (const int destination : step.destinations)
+        look(program, destination, &step);
+}
+
+std::optional<NotFinite> parameter_not_finite(const Executor& executor) {
+    const plan::Plan& plan = executor.plan();
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+        const plan::Parameter& parameter = plan.parameters[i];
+        const std::int64_t count = plan::element_count(parameter.dims);
+        const Finding finding = examine(parameter.dtype, executor.parameter(i), count);
+        if (finding.not_finite == 0) continue;
+        return NotFinite{fmt::format("the parameter `{}`", parameter.name),
+                         fact_of(finding, count, parameter.name)};
+    }
+    return std::nullopt;
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,41 @@
+#pragma once
+/// What a training goes on from, and who keeps it.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "runtime/train/watchers.hpp"
+
+namespace dtnn::runtime {
+
+/// Where a training stands between two updates: with the executor's parameters (weights, moving
+/// statistics, optimizer state, averages) all that the rest of it depends on. Random choices are
+/// functions of the position.
+struct TrainingState {
+    std::int64_t epoch = 0;       ///< epochs finished, with their validation and schedules
+    std::int64_t batch = 0;       ///< batches done of the epoch after those
+    std::int64_t step = 0;        ///< batches done since the training began
+    std::int64_t update = 0;      ///< updates done since the training began
+    std::vector<std::byte> sums;  ///< MetricSet::save of the unfinished epoch
+    std::vector<std::vector<double>> schedules;  ///< Schedules::state
+    std::string stop;          ///< why a schedule has ended the training; empty: it has not
+    double epoch_seconds = 0;  ///< spent on the unfinished epoch
+    double seconds = 0;        ///< spent on the training
+};
+
+/// Keeps what must outlive the process. What cannot be kept is a RunError that ends the training;
+/// what was kept before stays.
+class TrainingKeeper {
+  public:
+    virtual ~TrainingKeeper() = default;
+    /// Everything: the state and the executor's parameters.
+    virtual void checkpoint(const TrainingState& state) = 0;
+    /// The weights as they are now.
+    virtual void keep_best(const BestWeights& best) = 0;
+    /// Makes the executor's weights those that keep_best was given.
+    virtual void take_back(const BestWeights& best) = 0;
+};
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,483 @@
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+
+#include "runtime/base/files.hpp"
+#include "runtime/base/folders.hpp"
+#include "runtime/base/signals.hpp"
+#include "runtime/checkpoint/run_checkpoints.hpp"
+#include "runtime/checkpoint/safetensors.hpp"
+#include "runtime/checkpoint/weights.hpp"
+#include "runtime/train/initialize.hpp"
+#include "runtime/train/loop.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/hand_made_plan.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Notes epochs, and asks for a stop after a step.
+class Recorder final : public TrainingObserver {
+  public:
+    explicit Recorder(std::int64_t stop_after = -1) : stop_after_(stop_after) {}
+    void step(const Progress& progress) override {
+        ++steps;
+        last_progress = progress.step;
+        if (steps == stop_after_) request_stop(SIGTERM);
+    }
+    void epoch(const EpochResult& result) override { epochs.push_back(result); }
+    void searching(const TrainingState& from, std::int64_t until) override {
+        searched_from = from.step;
+        searched_until = until;
+    }
+
+    std::int64_t steps = 0;
+    std::int64_t last_progress = 0;
+    std::int64_t searched_from = -1, searched_until = -1;
+    std::vector<EpochResult> epochs;
+
+  private:
+    std::int64_t stop_after_;
+};
+
+struct Unstopped {
+    Unstopped() { request_stop(0); }
+    ~Unstopped() { request_stop(0); }
+};
+
+/// A session with its checkpoints in a folder.
+struct Run {
+    Run(plan::Plan the_plan, const std::string& folder, const std::string& checksum = "xxh3:1")
+        : plan(std::move(the_plan)),
+          session(plan, 1, made_up_source(plan.dataset)),
+          keeper(folder, session.executor(), {checksum, "xxh3:d", 1},
+                 [this] { return history_bytes; }) {}
+
+    TrainingResult train(Recorder& recorder, const TrainingState* from = nullptr) {
+        TrainingRequest request;
+        request.from = from;
+        request.keeper = &keeper;
+        return runtime::train(session, recorder, request);
+    }
+    std::optional<Checkpoint> load() {
+        return keeper.load_newest([this](const std::string& text) { warnings.push_back(text); });
+    }
+    std::vector<std::byte> weights() {
+        const std::byte* memory = session.executor().parameter(0);
+        const plan::Parameter& parameter = session.plan().parameters[0];
+        return {memory,
+                memory + plan::element_count(parameter.dims) * plan::size_of(parameter.dtype)};
+    }
+
+    plan::Plan plan;  ///< what the session is made of
+    std::int64_t history_bytes = 17;
+    std::vector<std::string> warnings;
+    Session session;
+    RunCheckpoints keeper;
+};
+
+plan::Component plateau() {
+    return {"reduce_on_plateau",
+            {{"metric", std::string("validation.loss")},
+             {"factor", 0.5},
+             {"patience", std::int64_t{0}},
+             {"minimum", 0.0},
+             {"direction", std::string("auto")},
+             {"cooldown", std::int64_t{0}},
+             {"threshold", 0.5}}};
+}
+
+plan::Component early_stopping(std::int64_t patience, const std::string& direction) {
+    return {"early_stopping",
+            {{"metric", std::string("loss")},
+             {"patience", patience},
+             {"direction", direction},
+             {"threshold", 0.0},
+             {"restore_best", true}}};
+}
+
+plan::Plan resumed_plan() {
+    plan::Plan plan = hand_made_plan();
+    plan.training.schedules = {
+        {"cosine", {{"begin", std::int64_t{0}}, {"epochs", std::int64_t{0}}, {"minimum", 0.0}}},
+        plateau()};
+    return plan;
+}
+
+std::vector<std::string> steps_in(const TemporaryFolder& folder) {
+    std::vector<std::string> names = names_in(folder / "checkpoints");
+    std::erase(names, "latest");
+    return names;
+}
+
+void flip_byte(const std::string& path, std::size_t at) {
+    std::string text = read_file(path);
+    text[at % text.size()] = char(text[at % text.size()] ^ 1);
+    write_text(path, text);
+}
+
+/// A run of four epochs with a checkpoint after each, of which two are kept.
+void train_whole(const TemporaryFolder& folder, std::int64_t keep = 2) {
+    plan::Plan plan = hand_made_plan();
+    plan.training.checkpoint = {0, 0, 1, keep};
+    Run run(plan, folder.path());
+    Recorder recorder;
+    run.train(recorder);
+}
+
+}  // namespace
+
+TEST_CASE("a run that is stopped after any step goes on to the same bits") {
+    const Unstopped guard;
+    const plan::Plan plan = resumed_plan();
+    std::vector<std::byte> weights;
+    Recorder whole;
+    {
+        const TemporaryFolder folder;
+        Run run(plan, folder.path());
+        run.train(whole);
+        weights = run.weights();
+    }
+    REQUIRE(whole.steps == 24);
+    // The plateau has cut the rate, so its state matters.
+    CHECK(whole.epochs[3].learning_rate < 0.1);
+    for (std::int64_t stop = 1; stop <= 24; ++stop) {
+        CAPTURE(stop);
+        const TemporaryFolder folder;
+        Recorder first(stop), second;
+        {
+            Run run(plan, folder.path());
+            const TrainingResult result = run.train(first);
+            CHECK(result.interrupted);
+            CHECK(result.step == stop);
+        }
+        request_stop(0);
+        Run run(plan, folder.path());
+        const std::optional<Checkpoint> checkpoint = run.load();
+        REQUIRE(checkpoint.has_value());
+        CHECK(checkpoint->state.step == stop);
+        CHECK(checkpoint->history_bytes == 17);
+        const TrainingResult result = run.train(second, &checkpoint->state);
+        CHECK_FALSE(result.interrupted);
+        CHECK(result.step == 24);
+        CHECK(result.epoch == 4);
+        CHECK(first.steps + second.steps == 24);
+        CHECK(run.weights() == weights);
+        first.epochs.insert(first.epochs.end(), second.epochs.begin(), second.epochs.end());
+        REQUIRE(first.epochs.size() == 4);
+        for (std::size_t i = 0; i < 4; ++i) {
+            const EpochResult &ours = first.epochs[i], &theirs = whole.epochs[i];
+            CHECK(ours.epoch == theirs.epoch);
+            CHECK(ours.step == theirs.step);
+            CHECK(ours.learning_rate == theirs.learning_rate);
+            CHECK(ours.train.loss() == theirs.train.loss());
+            CHECK(ours.train.samples == theirs.train.samples);
+            CHECK(ours.train.values[1].number() == theirs.train.values[1].number());
+            CHECK(ours.validation.loss() == theirs.validation.loss());
+        }
+    }
+}
+
+TEST_CASE("checkpoints come when the rule says so, and the last ones are kept") {
+    const Unstopped guard;
+    const auto names = [](std::int64_t steps, double seconds, std::int64_t epochs,
+                          std::int64_t keep) {
+        const TemporaryFolder folder;
+        plan::Plan plan = hand_made_plan();
+        plan.training.checkpoint = {steps, seconds, epochs, keep};
+        Run run(plan, folder.path());
+        Recorder recorder;
+        run.train(recorder);
+        return steps_in(folder);
+    };
+    using Names = std::vector<std::string>;
+    CHECK(names(0, 0, 1, 2) == Names{"0000000018", "0000000024"});
+    CHECK(names(0, 0, 2, 9) == Names{"0000000012", "0000000024"});
+    CHECK(names(5, 0, 0, 9) == Names{"0000000005", "0000000010", "0000000015", "0000000020"});
+    CHECK(names(6, 0, 0, 9) == Names{"0000000006", "0000000012", "0000000018", "0000000024"});
+    CHECK(names(0, 1e-9, 0, 3) == Names{"0000000022", "0000000023", "0000000024"});
+    CHECK(names(0, 0, 0, 3).empty());
+}
+
+TEST_CASE("latest names the newest checkpoint") {
+    const Unstopped guard;
+    const TemporaryFolder folder;
+    train_whole(folder);
+    CHECK(read_file(folder / "checkpoints/latest") == "0000000024\n");
+}
+
+TEST_CASE("a damaged checkpoint is noticed whatever the byte, and the one before it serves") {
+    const Unstopped guard;
+    for (const char* file : {"state.json", "parameters.safetensors"}) {
+        for (const std::size_t at : {0UL, 7UL, 30UL, 200UL, 333UL, 5000UL}) {
+            CAPTURE(file);
+            CAPTURE(at);
+            const TemporaryFolder folder;
+            train_whole(folder);
+            flip_byte(folder / ("checkpoints/0000000024/" + std::string(file)), at);
+            Run run(hand_made_plan(), folder.path());
+            const auto checkpoint = run.load();
+            REQUIRE(checkpoint.has_value());
+            CHECK(checkpoint->state.step == 18);
+            REQUIRE(run.warnings.size() == 1);
+            CHECK(run.warnings[0].find("0000000024 is damaged") != std::string::npos);
+            CHECK(run.warnings[0].find("step 18") != std::string::npos);
+            // It no longer counts as one of those that are kept.
+            CHECK(steps_in(folder) == std::vector<std::string>{"0000000018", "damaged-0000000024"});
+        }
+    }
+}
+
+TEST_CASE("a checkpoint without a file, or cut short, is damaged; when all are, that is said") {
+    const Unstopped guard;
+    const TemporaryFolder folder;
+    train_whole(folder, 3);
+    fs::remove(folder / "checkpoints/0000000024/state.json");
+    fs::resize_file(folder / "checkpoints/0000000018/parameters.safetensors", 700);
+    {
+        Run run(hand_made_plan(), folder.path());
+        const auto checkpoint = run.load();
+        REQUIRE(checkpoint.has_value());
+        CHECK(checkpoint->state.step == 12);
+        CHECK(run.warnings.size() == 2);
+    }
+    write_text(folder / "checkpoints/0000000012/state.json", "");
+    Run run(hand_made_plan(), folder.path());
+    expect_error(Exit::mismatch, {"0000000012 is damaged", "help:"}, [&] { run.load(); });
+    CHECK_FALSE(Run(hand_made_plan(), folder / "elsewhere").load().has_value());
+}
+
+TEST_CASE("a checkpoint of another plan, model or shape is refused with the difference") {
+    const Unstopped guard;
+    const TemporaryFolder folder;
+    train_whole(folder);
+    Run other_plan(hand_made_plan(), folder.path(), "xxh3:2");
+    expect_error(Exit::mismatch, {"of another plan", "xxh3:1", "xxh3:2", "--weights"},
+                 [&] { other_plan.load(); });
+    HandMade wish;
+    wish.classes = 4;
+    Run other_shape(hand_made_plan(wish), folder.path());
+    const std::vector<std::byte> before = other_shape.weights();
+    expect_error(Exit::mismatch,
+                 {"dense_1.weights", "f32 [32,3] in the checkpoint", "f32 [32,4] in the plan"},
+                 [&] { other_shape.load(); });
+    CHECK(other_shape.weights() == before);
+    plan::Plan renamed = hand_made_plan();
+    renamed.model = "another";
+    renamed.parameters[1].name = "dense_1.offset";
+    Run other_model(renamed, folder.path());
+    expect_error(Exit::mismatch,
+                 {"softmax_regression", "another", "`dense_1.offset` is not in the checkpoint"},
+                 [&] { other_model.load(); });
+    // Nothing was called damaged for that.
+    CHECK(steps_in(folder) == std::vector<std::string>{"0000000018", "0000000024"});
+}
+
+TEST_CASE("a checkpoint that cannot be written ends the run and leaves the others whole") {
+    const Unstopped guard;
+    const TemporaryFolder folder;
+    plan::Plan plan = hand_made_plan();
+    plan.training.checkpoint = {1, 0, 0, 2};
+    Run run(plan, folder.path());
+    run.keeper.checkpoint({});
+    // As on a full disk, writing fails in the middle of a file.
+    struct rlimit before {};
+    REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+    const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+    for (const rlim_t bytes : {rlim_t{0}, rlim_t{64}, rlim_t{500}}) {
+        CAPTURE(bytes);
+        const struct rlimit small { bytes, before.rlim_max };
+        REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+        Recorder recorder;
+        expect_error(Exit::failed,
+                     {"the checkpoint of step 1 cannot be written", "File too large",
+                      "help:", "go on from the checkpoint of step 0"},
+                     [&] { run.train(recorder); });
+        setrlimit(RLIMIT_FSIZE, &before);
+        CHECK(recorder.steps == 1);
+        CHECK(steps_in(folder) == std::vector<std::string>{"0000000000"});
+        CHECK(run.load().has_value());
+        CHECK(run.warnings.empty());
+    }
+    std::signal(SIGXFSZ, handler);
+    // A file stands where the folder should be.
+    fs::remove_all(folder / "checkpoints");
+    write_text(folder / "checkpoints", "no folder");
+    expect_error(Exit::failed, {"the checkpoint of step 0 cannot be written"},
+                 [&] { run.keeper.checkpoint({}); });
+}
+
+TEST_CASE("a folder takes another's place at once, and what was half done is removed") {
+    const TemporaryFolder folder;
+    for (const char* text : {"old", "new"}) {
+        create_folders(folder / "aside");
+        write_text(folder / "aside/file", text);
+        put_folder(folder / "aside", folder / "place");
+        CHECK(read_file(folder / "place/file") == text);
+    }
+    CHECK(names_in(folder.path()) == std::vector<std::string>{"place"});
+    create_folders(folder / "checkpoints/.writing-0000000009");
+    Run run(hand_made_plan(), folder.path());
+    run.keeper.clean();
+    CHECK(names_in(folder / "checkpoints").empty());
+}
+
+TEST_CASE("early stopping takes back the weights of the best epoch, after a resume too") {
+    const Unstopped guard;
+    HandMade wish;
+    wish.learning_rate = 0.02;
+    plan::Plan plan = hand_made_plan(wish);
+    // Maximizing a loss that falls: the first epoch is the best.
+    plan.training.schedules = {early_stopping(2, "maximize")};
+    plan.training.checkpoint = {0, 0, 1, 9};
+    wish.epochs = 1;
+    const plan::Plan first_epoch = hand_made_plan(wish);
+    std::vector<std::byte> best;
+    {
+        const TemporaryFolder folder;
+        Run run(first_epoch, folder.path());
+        Recorder recorder;
+        run.train(recorder);
+        best = run.weights();
+    }
+    const TemporaryFolder folder;
+    {
+        Run run(plan, folder.path());
+        Recorder recorder;
+        const TrainingResult result = run.train(recorder);
+        CHECK(result.epoch == 3);
+        CHECK(result.stop.find("early_stopping") != std::string::npos);
+        REQUIRE(result.restored.has_value());
+        CHECK(result.restored->epoch == 1);
+        CHECK(run.weights() == best);
+        CHECK(names_in(folder / "best/early_stopping") ==
+              std::vector<std::string>{"epoch_1.safetensors"});
+    }
+    // The checkpoint of the end knows that it was the end.
+    Run again(plan, folder.path());
+    const auto checkpoint = again.load();
+    REQUIRE(checkpoint.has_value());
+    CHECK(again.weights() != best);
+    Recorder recorder;
+    const TrainingResult result = again.train(recorder, &checkpoint->state);
+    CHECK(recorder.steps == 0);
+    CHECK(result.epoch == 3);
+    CHECK_FALSE(result.stop.empty());
+    CHECK(again.weights() == best);
+    // Weights that were changed are not taken back.
+    const std::string path = folder / "best/early_stopping/epoch_1.safetensors";
+    flip_byte(path, fs::file_size(path) - 3);
+    expect_error(Exit::failed, {"epoch_1.safetensors", "not the bytes that were written"},
+                 [&] { again.train(recorder, &checkpoint->state); });
+}
+
+TEST_CASE("model_checkpoint keeps weights that can be loaded, and drops those that were better") {
+    const Unstopped guard;
+    HandMade wish;
+    wish.learning_rate = 0.02;
+    plan::Plan plan = hand_made_plan(wish);
+    plan.training.schedules = {{"model_checkpoint",
+                                {{"metric", std::string("loss")},
+                                 {"direction", std::string("auto")},
+                                 {"every_epochs", std::int64_t{1}},
+                                 {"keep", std::int64_t{2}}}}};
+    const TemporaryFolder folder;
+    Run run(plan, folder.path());
+    Recorder recorder;
+    run.train(recorder);
+    // The loss falls all the time, so the last two epochs are the best.
+    CHECK(names_in(folder / "best/model_checkpoint") ==
+          std::vector<std::string>{"epoch_3.safetensors", "epoch_4.safetensors"});
+    Run other(plan, folder / "other");
+    load_weights(other.session.executor(), folder / "best/model_checkpoint/epoch_4.safetensors");
+    CHECK(other.weights() == run.weights());
+    CHECK(read_safetensors(folder / "best/model_checkpoint/epoch_4.safetensors")
+              .metadata.contains("loss"));
+}
+
+TEST_CASE("the first result that was not finite is named, by repeating the steps") {
+    const Unstopped guard;
+    HandMade wish;
+    wish.learning_rate = 1e38;
+    plan::Plan plan = hand_made_plan(wish);
+    Session session(plan, 1, made_up_source(plan.dataset));
+    Recorder recorder;
+    TrainingRequest request;
+    request.rewind = [&] {
+        initialize(session.executor());
+        return TrainingState{};
+    };
+    expect_error(Exit::diverged,
+                 {"loss is", "epoch 1, step", "the first result that was not finite", "hand.yaml:3",
+                  "dense_1", "not finite, the first is", "learning rate"},
+                 [&] { train(session, recorder, request); });
+    CHECK(recorder.searched_from == 0);
+    CHECK(recorder.searched_until >= 1);
+    // Looked at from the beginning, it is found without repeating anything.
+    initialize(session.executor());
+    request.check_numbers = true;
+    Recorder checked;
+    expect_error(Exit::diverged, {"the first result that was not finite", "hand.yaml:3"},
+                 [&] { train(session, checked, request); });
+    CHECK(checked.searched_from == -1);
+    // A training that stays finite is not disturbed.
+    plan::Plan sound = hand_made_plan();
+    Session quiet(sound, 1, made_up_source(sound.dataset));
+    Recorder whole;
+    request = {};
+    request.check_numbers = true;
+    CHECK(train(quiet, whole, request).step == 24);
+}
+
+namespace {
+
+/// Made-up samples, one of which holds what is no number.
+class Poisoned final : public SampleSource {
+  public:
+    Poisoned(const plan::Dataset& dataset, std::int64_t sample)
+        : inner_(made_up_source(dataset)), sample_(sample) {}
+    void load(Split split, std::int64_t index, Sample& sample) const override {
+        inner_->load(split, index, sample);
+        if (split == Split::train && index == sample_)
+            sample.pixels[3] = std::numeric_limits<float>::quiet_NaN();
+    }
+    std::int64_t size(Split split) const override { return inner_->size(split); }
+    std::uint64_t content_hash() const override { return 1; }
+    std::int64_t resident_bytes() const override { return 0; }
+
+  private:
+    std::unique_ptr<SampleSource> inner_;
+    std::int64_t sample_;
+};
+
+}  // namespace
+
+TEST_CASE("samples that hold what is no number are named as the cause") {
+    const Unstopped guard;
+    const plan::Plan plan = hand_made_plan();
+    for (const bool validated : {false, true}) {
+        CAPTURE(validated);
+        const Session probe(plan, 1, made_up_source(plan.dataset));
+        Sampler sampler(plan.dataset, plan.training);
+        const std::int64_t sample = (validated ? sampler.validation() : sampler.train())[4];
+        Session session(plan, 1, std::make_unique<Poisoned>(plan.dataset, sample));
+        Recorder recorder;
+        TrainingRequest request;
+        request.rewind = [&] {
+            initialize(session.executor());
+            return TrainingState{};
+        };
+        expect_error(Exit::diverged,
+                     {validated ? "the validation loss is" : "the loss is", "the input `source`",
+                      "mend the dataset"},
+                     [&] { train(session, recorder, request); });
+    }
+}
+
+}  // namespace dtnn::runtime
