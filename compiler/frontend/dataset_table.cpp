@@ -397,8 +397,9 @@ const FieldTable& dataset_tail_table() {
         {.name = "sample_percentage",
          .type = FieldType::real,
          .fallback = 100.0,
-         .doc = "training samples of an epoch: below 100 another part of them every epoch, above "
-                "100 some of them more than once",
+         .doc =
+             "training samples of an epoch: below 100 a part of them, drawn anew for every epoch, "
+             "above 100 some of them more than once",
          .minimum = 0,
          .maximum = 10'000,
          .unit = "percent",
