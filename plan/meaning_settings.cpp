@@ -11,6 +11,7 @@ constexpr Meaning kSpeed = Meaning::performance;
 
 constexpr const char* kKind = "it says which table of fields the spec follows";
 constexpr const char* kText = "it is text for people";
+constexpr const char* kChanged = "training samples are changed otherwise";
 constexpr const char* kExtends =
     "only what is taken over counts, and that is compared field by field";
 constexpr const char* kExpanded =
@@ -26,6 +27,8 @@ constexpr const char* kEpsilon = "small gradients make updates of another size";
 constexpr const char* kMean = "the mean of the gradients reaches back otherwise";
 constexpr const char* kSquares = "the mean of the squared gradients reaches back otherwise";
 constexpr const char* kNorms = "the norms decide the size of updates otherwise";
+constexpr const char* kLoss = "another quantity is made small";
+constexpr const char* kMeasured = "metrics are measured beside the training and do not change it";
 constexpr const char* kKept = "other weights are kept, beside the training";
 
 }  // namespace
@@ -192,8 +195,67 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"schedule.model_checkpoint", "direction", kSpeed, kKept},
         {"schedule.model_checkpoint", "every_epochs", kSpeed, kKept},
         {"schedule.model_checkpoint", "keep", kSpeed, kKept},
+        {"transform.resize", "size", kMath,
+         "the network sees the samples in another size or sharpness"},
+        {"transform.resize", "shorter", kMath,
+         "the network sees the samples in another size or sharpness"},
+        {"transform.resize", "antialias", kMath,
+         "the network sees the samples in another size or sharpness"},
+        {"transform.crop", "size", kMath, "the network sees another part of the samples"},
+        {"transform.crop", "top", kMath, "the network sees another part of the samples"},
+        {"transform.crop", "left", kMath, "the network sees another part of the samples"},
+        {"transform.centre_crop", "size", kMath, "the network sees another part of the samples"},
+        {"transform.centre_crop", "share", kMath, "the network sees another part of the samples"},
+        {"transform.normalize", "constants", kMath, "the network sees other values"},
         {"transform.normalize", "mean", kMath, "the network sees other values"},
         {"transform.normalize", "deviation", kMath, "the network sees other values"},
+
+        {"augmentation.flip", "probability", kMath, "samples are changed more or less often"},
+        {"augmentation.vertical_flip", "probability", kMath,
+         "samples are changed more or less often"},
+        {"augmentation.random_crop", "padding", kMath, kChanged},
+        {"augmentation.random_crop", "size", kMath, kChanged},
+        {"augmentation.random_crop", "fill", kMath, kChanged},
+        {"augmentation.random_resized_crop", "size", kMath, kChanged},
+        {"augmentation.random_resized_crop", "area", kMath, kChanged},
+        {"augmentation.random_resized_crop", "ratio", kMath, kChanged},
+        {"augmentation.random_resized_crop", "antialias", kMath, kChanged},
+        {"augmentation.rotation", "degrees", kMath, kChanged},
+        {"augmentation.rotation", "fill", kMath, kChanged},
+        {"augmentation.rotation", "probability", kMath, "samples are changed more or less often"},
+        {"augmentation.brightness", "amount", kMath, kChanged},
+        {"augmentation.brightness", "probability", kMath, "samples are changed more or less often"},
+        {"augmentation.contrast", "amount", kMath, kChanged},
+        {"augmentation.contrast", "probability", kMath, "samples are changed more or less often"},
+        {"augmentation.saturation", "amount", kMath, kChanged},
+        {"augmentation.saturation", "probability", kMath, "samples are changed more or less often"},
+        {"augmentation.cutout", "size", kMath, kChanged},
+        {"augmentation.cutout", "fill", kMath, kChanged},
+        {"augmentation.cutout", "probability", kMath, "samples are changed more or less often"},
+        {"augmentation.mixup", "alpha", kMath, kChanged},
+
+        {"loss.categorical_cross_entropy", "smoothing", kMath, kLoss},
+        {"loss.categorical_cross_entropy", "class_weights", kMath, kLoss},
+        {"loss.negative_log_likelihood", "class_weights", kMath, kLoss},
+        {"loss.binary_cross_entropy", "from_logits", kMath, "the loss takes predictions otherwise"},
+        {"loss.binary_cross_entropy", "positive_weights", kMath, kLoss},
+        {"loss.huber", "delta", kMath, kLoss},
+        {"loss.hinge", "margin", kMath, kLoss},
+        {"loss.hinge", "form", kMath, kLoss},
+        {"loss.dice", "smooth", kMath, kLoss},
+
+        {"metric.top_k_accuracy", "k", kSpeed, kMeasured},
+        {"metric.binary_accuracy", "threshold", kSpeed, kMeasured},
+        {"metric.hinge", "margin", kSpeed, kMeasured},
+        {"metric.hinge", "form", kSpeed, kMeasured},
+        {"metric.precision", "average", kSpeed, kMeasured},
+        {"metric.precision", "threshold", kSpeed, kMeasured},
+        {"metric.recall", "average", kSpeed, kMeasured},
+        {"metric.recall", "threshold", kSpeed, kMeasured},
+        {"metric.f1", "average", kSpeed, kMeasured},
+        {"metric.f1", "threshold", kSpeed, kMeasured},
+        {"metric.confusion_matrix", "threshold", kSpeed, kMeasured},
+        {"metric.roc_auc", "average", kSpeed, kMeasured},
 
         {"optimizer.sgd", "learning_rate", kMath, kSize},
         {"optimizer.sgd", "momentum", kMath, kMomentum},
