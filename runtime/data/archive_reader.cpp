@@ -189,6 +189,9 @@ std::optional<Member> ArchiveReader::next() {
                 throw refuse(fmt::format("is cut off: it has {} bytes, and the file ends {} before",
                                          member.size, member.offset + member.size - source_->end));
         }
+        const char* const method = archive_format_name(reader);
+        if (!tar && method != nullptr && std::string_view(method).ends_with("(uncompressed)"))
+            member.offset = source_->begin + archive_filter_bytes(reader, 0);
         size_ = member.size;
         member_ = member.path;
         return member;
@@ -211,6 +214,23 @@ void ArchiveReader::read(std::span<char> bytes) {
     const la_ssize_t got = archive_read_data(reader, &more, 1);
     if (got < 0) fail(fmt::format("the member `{}` is corrupt", printable(member_)));
     if (got > 0) fail(fmt::format("the member `{}` is longer than it says", printable(member_)));
+}
+
+void ArchiveReader::read(const std::function<void(std::string_view)>& piece) {
+    archive* const reader = source_->reader.get();
+    unpacked_ += size_;
+    check_expansion(label_, source_->end - source_->begin, unpacked_);
+    std::vector<char> buffer(kBlock);
+    std::int64_t done = 0;
+    while (true) {
+        const la_ssize_t got = archive_read_data(reader, buffer.data(), buffer.size());
+        if (got < 0) fail(fmt::format("the member `{}` is corrupt or cut off", printable(member_)));
+        if (got == 0) break;
+        done += got;
+        piece({buffer.data(), std::size_t(got)});
+    }
+    if (done != size_)
+        fail(fmt::format("the member `{}` does not have the size it says", printable(member_)));
 }
 
 std::string ArchiveReader::read() {

@@ -2,10 +2,12 @@
 /// Walking through tar, tar.gz and zip files without unpacking anything to a disk (libarchive).
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "runtime/base/regular_file.hpp"
 
@@ -14,7 +16,8 @@ namespace dtnn::runtime {
 struct Member {
     std::string path;       ///< UTF-8, without a leading "./"
     std::int64_t size = 0;  ///< unpacked
-    /// Where its bytes begin in the file, when they lie there as they are; -1: they do not.
+    /// Where its bytes begin in the file, when they lie there as they are; -1: they do not. Of a
+    /// zip this is what libarchive tells; what is read there must be verified.
     std::int64_t offset = -1;
 };
 
@@ -37,6 +40,8 @@ class ArchiveReader {
     /// The whole of the member that next() has given; `bytes` is exactly as large.
     void read(std::span<char> bytes);
     std::string read();
+    /// The same, piece by piece.
+    void read(const std::function<void(std::string_view)>& piece);
 
     const std::string& label() const { return label_; }
 

@@ -2,9 +2,13 @@
 
 #include <array>
 
+#include "plan/resident.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/data/array_source.hpp"
 #include "runtime/data/cifar.hpp"
+#include "runtime/data/csv_source.hpp"
 #include "runtime/data/digits.hpp"
+#include "runtime/data/image_readers.hpp"
 #include "runtime/data/mnist.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/data/synthetic.hpp"
@@ -88,28 +92,121 @@ Source open_cifar(const plan::Dataset& dataset) {
                                    source_train_samples(dataset), dataset.test_samples);
 }
 
+std::int64_t cache_of(const plan::Dataset& dataset) {
+    return attribute<std::int64_t>(dataset, "cache");
+}
+
+/// Sources that have labels of one kind only.
+void check_label_kind(const plan::Dataset& dataset, plan::LabelKind kind) {
+    if (dataset.label_kind == kind) return;
+    throw RunError(
+        Exit::mismatch,
+        fmt::format("the plan's dataset `{}` has labels of another kind than its "
+                    "samples, which have {}",
+                    dataset.name,
+                    kind == plan::LabelKind::classes ? "a class each" : "several labels each"),
+        "compile the job with dataset.label_kind=classes; rows of labels are for .npz "
+        "and csv");
+}
+
+ImageIndex::Expected images_of(const plan::Dataset& dataset) {
+    return {dataset.classes,
+            source_train_samples(dataset),
+            dataset.test_samples,
+            stored_shape(dataset),
+            attribute<std::int64_t>(dataset, "most_pixels"),
+            cache_of(dataset)};
+}
+
+ArraySource::Expected arrays_of(const plan::Dataset& dataset) {
+    return {stored_shape(dataset),         dataset.classes,      dataset.label_kind,
+            source_train_samples(dataset), dataset.test_samples, cache_of(dataset)};
+}
+
+Source open_folder(const plan::Dataset& dataset) {
+    check_label_kind(dataset, plan::LabelKind::classes);
+    return open_image_folder(attribute<std::string>(dataset, "path"), images_of(dataset));
+}
+
+Source open_archive(const plan::Dataset& dataset) {
+    const std::string& path = attribute<std::string>(dataset, "path");
+    // Both are zip files; what an archive of arrays is called, NumPy decides.
+    if (path.ends_with(".npz")) return ArraySource::open_archive(path, arrays_of(dataset));
+    check_label_kind(dataset, plan::LabelKind::classes);
+    return open_image_archive(path, images_of(dataset));
+}
+
+Source open_imagenet_form(const plan::Dataset& dataset) {
+    const std::string& path = attribute<std::string>(dataset, "path");
+    check_label_kind(dataset, plan::LabelKind::classes);
+    if (ArraySource::has_shards(path)) return ArraySource::open_shards(path, arrays_of(dataset));
+    return open_imagenet(path, images_of(dataset));
+}
+
+Source open_xrays(const plan::Dataset& dataset) {
+    check_label_kind(dataset, plan::LabelKind::multiple);
+    return open_chestxray(attribute<std::string>(dataset, "path"), images_of(dataset));
+}
+
+Source open_csv(const plan::Dataset& dataset) {
+    CsvSource::Form form;
+    form.shape = stored_shape(dataset);
+    form.classes = dataset.classes;
+    form.kind = dataset.label_kind;
+    form.label_columns = attribute<std::vector<std::int64_t>>(dataset, "label_columns");
+    form.header = attribute<bool>(dataset, "header");
+    const std::string& separator = attribute<std::string>(dataset, "separator");
+    form.separator = separator == "semicolon" ? ';' : separator == "tab" ? '\t' : ',';
+    form.train_samples = source_train_samples(dataset);
+    form.test_samples = dataset.test_samples;
+    form.cache = cache_of(dataset);
+    return std::make_unique<CsvSource>(attribute<std::string>(dataset, "path"),
+                                       attribute<std::string>(dataset, "test_path"), form);
+}
+
 struct Type {
     const char* name;
     Source (*open)(const plan::Dataset&);
 };
 constexpr std::array kTypes = {
-    Type{"digits", open_digits},  Type{"mnist", open_mnist},         Type{"cifar10", open_cifar},
-    Type{"cifar100", open_cifar}, Type{"synthetic", made_up_source},
+    Type{"digits", open_digits},
+    Type{"mnist", open_mnist},
+    Type{"cifar10", open_cifar},
+    Type{"cifar100", open_cifar},
+    Type{"folder", open_folder},
+    Type{"archive", open_archive},
+    Type{"imagenet", open_imagenet_form},
+    Type{"chestxray", open_xrays},
+    Type{"csv", open_csv},
+    Type{"synthetic", made_up_source},
 };
 
 }  // namespace
 
 std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
-    return std::make_unique<Synthetic>(stored_shape(dataset), dataset.classes, dataset.label_shape,
+    // Where images have several sizes, they are made in the size that the transforms give.
+    plan::Dims shape = stored_shape(dataset);
+    for (std::size_t axis = 1; axis < shape.size(); ++axis)
+        if (shape[axis] == 0) shape[axis] = dataset.shape[axis];
+    return std::make_unique<Synthetic>(shape, dataset.classes, dataset.label_shape,
                                        seed_of(dataset), source_train_samples(dataset),
-                                       dataset.test_samples);
+                                       dataset.test_samples, dataset.label_kind);
 }
 
 std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset) {
     check_labels(dataset);
     std::string names;
     for (const Type& type : kTypes) {
-        if (type.name == dataset.type) return type.open(dataset);
+        if (type.name == dataset.type) {
+            Source source = type.open(dataset);
+            const std::int64_t booked = plan::resident_bytes(dataset);
+            if (source->resident_bytes() <= booked) return source;
+            throw RunError(Exit::internal,
+                           fmt::format("the dataset keeps {} bytes in memory, and the plan has "
+                                       "booked {}",
+                                       source->resident_bytes(), booked),
+                           "this is a mistake of the program: please report it");
+        }
         names += (names.empty() ? "" : ", ") + std::string(type.name);
     }
     throw RunError(Exit::mismatch,

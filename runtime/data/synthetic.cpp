@@ -18,13 +18,15 @@ constexpr float kContrast = 0.3f;
 }  // namespace
 
 Synthetic::Synthetic(plan::Dims shape, std::int64_t classes, plan::Dims label_shape,
-                     std::uint64_t seed, std::int64_t train_samples, std::int64_t test_samples)
+                     std::uint64_t seed, std::int64_t train_samples, std::int64_t test_samples,
+                     plan::LabelKind kind)
     : shape_(std::move(shape)),
       label_shape_(std::move(label_shape)),
       classes_(classes),
       seed_(seed),
       train_samples_(train_samples),
-      test_samples_(test_samples) {}
+      test_samples_(test_samples),
+      kind_(kind) {}
 
 void Synthetic::load(Split split, std::int64_t index, Sample& sample) const {
     sample.set_shape(shape_[0], shape_[1], shape_[2]);
@@ -45,6 +47,10 @@ void Synthetic::load(Split split, std::int64_t index, Sample& sample) const {
                 lights[cell] = philox::uniform_float(cells[cell]);
             return lights;
         });
+        if (kind_ == plan::LabelKind::classes) return;
+        sample.targets.assign(std::size_t(classes_), 0.0);
+        sample.targets[std::size_t(labels[0])] = 1.0;
+        labels.clear();
         return;
     }
     const std::int64_t height = shape_[1], width = shape_[2];

@@ -9,13 +9,15 @@ namespace dtnn::runtime {
 
 /// Sample i has class i % classes: the class's pattern (a coarse grid of light and dark, 4 by 4 per
 /// channel) and uniform noise, in [0, 1]. With a class for every pixel, each cell of the grid has a
-/// class drawn for the sample, and the light of its class. A pure function of (seed, split, index);
+/// class drawn for the sample, and the light of its class. Where samples have a row of numbers for
+/// their label, it is 1 at the class and 0 elsewhere. A pure function of (seed, split, index);
 /// patterns and lights of (seed, class).
 class Synthetic final : public SampleSource {
   public:
     /// `label_shape`: empty, or the height and width of a sample.
     Synthetic(plan::Dims shape, std::int64_t classes, plan::Dims label_shape, std::uint64_t seed,
-              std::int64_t train_samples, std::int64_t test_samples);
+              std::int64_t train_samples, std::int64_t test_samples,
+              plan::LabelKind kind = plan::LabelKind::classes);
     void load(Split split, std::int64_t index, Sample& sample) const override;
     std::int64_t size(Split split) const override {
         return split == Split::train ? train_samples_ : test_samples_;
@@ -38,6 +40,7 @@ class Synthetic final : public SampleSource {
     std::uint64_t seed_;
     std::int64_t train_samples_;
     std::int64_t test_samples_;
+    plan::LabelKind kind_;
 };
 
 }  // namespace dtnn::runtime
