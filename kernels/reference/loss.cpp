@@ -88,21 +88,21 @@ void categorical_cross_entropy_backward_reference(const ClassificationArguments<
 
 template <class T>
 void softmax_cross_entropy_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
-    std::vector<double> logarithms;  // of the sums, beside the largest
+    double total = 0;
     for (std::int64_t n = 0; n < a.samples; ++n) {
         const T* const logits = a.src + n * a.classes;
         const double largest = double(*std::max_element(logits, logits + a.classes));
         double sum = 0;
         for (std::int64_t c = 0; c < a.classes; ++c)
             sum += std::exp(double(logits[c]) - largest);
-        logarithms.push_back(std::log(sum) + largest);
+        // Before the row's probabilities, which may take the place of its logits.
+        for (std::int64_t c = 0; c < a.classes && counts(a, n); ++c)
+            if (share(a, n, c) != 0)
+                total += share(a, n, c) * (std::log(sum) + largest - double(logits[c]));
         for (std::int64_t c = 0; c < a.classes; ++c)
             a.probabilities[n * a.classes + c] = T(std::exp(double(logits[c]) - largest) / sum);
     }
-    const double sum = sum_of_shares(a, [&](std::int64_t n, std::int64_t c) {
-        return logarithms[std::size_t(n)] - double(a.src[n * a.classes + c]);
-    });
-    *a.dst = T(sum / divisor(a));
+    *a.dst = T(total / divisor(a));
 }
 
 template <class T>
