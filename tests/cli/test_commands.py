@@ -146,7 +146,7 @@ class Runtime(CommandTest):
         plan = self.compile()
         self.expect(self.dtnn_run(plan, "--output", "run"), 0)
         self.assertEqual(sorted(os.listdir(self.path("run"))),
-                         ["history.jsonl", "plan.json", "resolved.yaml", "weights.safetensors"])
+                         ["checkpoints", "history.csv", "history.jsonl", "plan.json", "resolved.yaml", "weights.safetensors"])
         events = self.history("run")
         epochs = [e for e in events if e["event"] == "epoch"]
         self.assertEqual([e["epoch"] for e in epochs], [1, 2])
