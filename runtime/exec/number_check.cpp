@@ -47,13 +47,17 @@ Finding examine(plan::DType dtype, const std::byte* memory, std::int64_t count) 
 }
 
 std::string fact_of(const Finding& finding, std::int64_t count, const std::string& name) {
-    if (count == 1) return fmt::format("`{}` is {}", name, finding.first);
+    if (count == 1) return fmt::format("`{}` is {}", name, number_text(finding.first));
     return fmt::format("{} of the {} numbers of `{}` {} not finite, the first is {}",
                        finding.not_finite, count, name, finding.not_finite == 1 ? "is" : "are",
-                       finding.first);
+                       number_text(finding.first));
 }
 
 }  // namespace
+
+std::string number_text(double value) {
+    return std::isnan(value) ? "nan" : fmt::format("{}", value);
+}
 
 NumberCheck::NumberCheck(Executor& executor, StepObserver* next)
     : executor_(executor), next_(next) {

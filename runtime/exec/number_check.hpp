@@ -9,6 +9,9 @@
 
 namespace dtnn::runtime {
 
+/// Shortest digits that read back; one word for what is not a number, whatever its sign.
+std::string number_text(double value);
+
 /// What was found first.
 struct NotFinite {
     std::string place;  ///< the step, with layer and spec line; or the input

@@ -13,9 +13,9 @@ RunError not_a_number(const plan::Plan& plan, const NotANumber& found) {
         from_data = found.first->place.starts_with("the input");
     }
     if (!found.search.empty()) detail += "\n  " + found.search;
-    const std::string fact = found.what.empty()
-                                 ? fmt::format("a result of step {} is no number", found.step)
-                                 : fmt::format("the {} is {}", found.what, found.value);
+    const std::string fact =
+        found.what.empty() ? fmt::format("a result of step {} is no number", found.step)
+                           : fmt::format("the {} is {}", found.what, number_text(found.value));
     const std::string remedy =
         from_data ? std::string("the samples hold what is no number: mend the dataset")
                   : fmt::format(

@@ -166,6 +166,10 @@ void TrainRun::announce() {
                                training.epochs == 1 ? "epoch" : "epochs", start_.threads,
                                start_.threads == 1 ? "thread" : "threads", folder_->path()));
     if (!state_) return;
+    if (state_->epoch >= training.epochs || !state_->stop.empty()) {
+        progress_->say(fmt::format("its training was over after step {}", state_->step));
+        return;
+    }
     progress_->say(fmt::format("going on after step {}, {} {} of epoch {}", state_->step,
                                state_->batch, state_->batch == 1 ? "step" : "steps",
                                state_->epoch + 1));
