@@ -53,6 +53,7 @@ class GraphBuilder {
         check_predictions(layers.back());
         if (!diagnostics_.has_errors()) check_loss(layers);
         if (!diagnostics_.has_errors()) check_groups();
+        if (!diagnostics_.has_errors()) check_something_trains();
         return std::move(graph_);
     }
 
@@ -245,6 +246,29 @@ class GraphBuilder {
                               ", "),
                     names.size() > kShown ? " and so on" : "");
         }
+    }
+
+    /// A model that has parameters and freezes them all would run for hours to no end.
+    void check_something_trains() {
+        const std::vector<plan::ParameterGroup>& groups = job_.training.training.groups;
+        std::size_t last = groups.size();  // that freezes a parameter
+        for (const Parameter& parameter : graph_.parameters) {
+            if (!parameter.trainable) continue;
+            const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& one) {
+                return matches_pattern(parameter.name, one.pattern);
+            });
+            if (group == groups.end()) return;
+            const auto frozen = group->attributes.find("frozen");
+            if (frozen == group->attributes.end() || !std::get<bool>(frozen->second)) return;
+            last = static_cast<std::size_t>(group - groups.begin());
+        }
+        if (last == groups.size()) return;
+        const auto span = job_.training.spans.find(fmt::format("groups[{}].frozen", last));
+        diagnostics_
+            .error(Code::nothing_trains,
+                   span == job_.training.spans.end() ? job_.training.span : span->second,
+                   "the groups freeze every parameter of the model; nothing is left to train")
+            .help = "take the parameters that should learn out of the groups with `frozen`";
     }
 
     const JobSpec& job_;

@@ -63,10 +63,12 @@ NOT_STRUCTURAL = {
     "shape-mismatch": "shapes",
     "classes-mismatch": "model and dataset",
     "not-probabilities": "the last layer and the loss",
+    "labels-mismatch": "the dataset's labels, and the loss and metrics",
     "too-few-samples": "products of several fields",
     "conflicting-fields": "which fields stand together",
     "unknown-metric": "the list of metrics, and the dataset",
     "unmatched-pattern": "the names of the model's parameters",
+    "nothing-trains": "the names of the model's parameters",
     "over-budget": "the plan",
 }
 # Cases with codes that are structural elsewhere, by title, and why a schema accepts them.
@@ -75,6 +77,7 @@ EXCEPTIONS = {
     "a model of nothing": "all of its layers are left out by values",
     "more samples than mnist has": "the limit is the data's own",
     "samples that are too large": "the limit is on a product",
+    "class weights that are all nothing": "the limit is on all of them together",
     "a group with a field of another optimizer": "the optimizer is another field",
     "a transform with too many channels": "the samples' shape",
 }
