@@ -7,10 +7,12 @@
 #include <memory>
 #include <system_error>
 
-#include "runtime/base/files.hpp"
+#include "runtime/base/regular_file.hpp"
 
 namespace dtnn::runtime {
 namespace {
+
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 32;
 
 RunError bad(const std::string& path, const std::string& fact,
              const char* help = "download the file again") {
@@ -110,9 +112,11 @@ IdxFile read_idx(const std::string& folder, const std::string& name,
     const std::string raw = (std::filesystem::path(folder) / name).string();
     const std::string packed = raw + ".gz";
     std::error_code ignored;
-    if (std::filesystem::exists(raw, ignored)) return parse_idx(read_file(raw), raw, dims);
+    if (std::filesystem::exists(raw, ignored))
+        return parse_idx(RegularFile(raw).read_all(kMostBytes, "an IDX file"), raw, dims);
     if (std::filesystem::exists(packed, ignored)) {
-        return parse_idx(gunzip(read_file(packed), expected_bytes(dims), packed), packed, dims);
+        const std::string bytes = RegularFile(packed).read_all(kMostBytes, "an IDX file");
+        return parse_idx(gunzip(bytes, expected_bytes(dims), packed), packed, dims);
     }
     throw RunError(Exit::failed, fmt::format("neither {} nor {} is there", raw, packed),
                    "put MNIST's four files (train-images-idx3-ubyte, train-labels-idx1-ubyte, "

@@ -1,0 +1,43 @@
+#pragma once
+/// Small sound datasets of every type, to be opened as they are or with something broken.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "tests/unit/runtime/archive_files.hpp"
+#include "tests/unit/runtime/hand_made_plan.hpp"
+
+namespace dtnn::runtime {
+
+struct DatasetFiles {
+    plan::Dataset dataset;  ///< as a plan has it; paths are relative to the folder
+    std::map<std::string, std::string> files;
+    /// What the file dataset.path is packed of, if anything: by the end of its name.
+    Members members;
+
+    /// Writes everything, packing members, into the folder, and makes the paths absolute.
+    void write(const TemporaryFolder& folder);
+    void set(const std::string& attribute, const plan::AttributeValue& value) {
+        dataset.attributes[attribute] = value;
+    }
+    std::string& member(const std::string& path);
+};
+
+/// Three classes of plain images, two of each for training and one for testing, 8x8.
+DatasetFiles mnist_files();
+DatasetFiles cifar_files();
+DatasetFiles folder_files();
+/// `name`: "a.tar", "a.tar.gz", "a.zip".
+DatasetFiles archive_files(const std::string& name);
+DatasetFiles npz_files(bool deflated = false);
+DatasetFiles csv_files();
+DatasetFiles imagenet_files();
+DatasetFiles shard_files();
+DatasetFiles chestxray_files();
+
+/// A MATLAB file with the structure `synsets`.
+std::string synsets_file(const std::vector<std::string>& synsets, bool compressed);
+
+}  // namespace dtnn::runtime

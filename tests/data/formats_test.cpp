@@ -1,0 +1,200 @@
+// Sound datasets of every type: what comes out of them.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "plan/resident.hpp"
+#include "runtime/data/mat_file.hpp"
+#include "runtime/data/sample_source.hpp"
+#include "tests/data/dataset_files.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/image_files.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+struct Loaded {
+    std::vector<std::vector<int>> pixels;  ///< the first of each channel, times 255
+    std::vector<std::vector<double>> labels;
+    std::uint64_t hash = 0;
+    bool operator==(const Loaded&) const = default;
+};
+
+/// Training samples, then test samples.
+Loaded load_all(DatasetFiles files) {
+    const TemporaryFolder folder;
+    files.write(folder);
+    const auto source = open_source(files.dataset);
+    CHECK(source->resident_bytes() <= plan::resident_bytes(files.dataset));
+    Loaded loaded;
+    loaded.hash = source->content_hash();
+    Sample sample;
+    for (const Split split : {Split::train, Split::test}) {
+        for (std::int64_t i = 0; i < source->size(split); ++i) {
+            source->load(split, i, sample);
+            CHECK(sample.pixels.size() ==
+                  std::size_t(sample.channels * sample.height * sample.width));
+            std::vector<int> first;
+            for (std::int64_t c = 0; c < sample.channels; ++c)
+                first.push_back(int(std::lround(
+                    sample.pixels[std::size_t(c * sample.height * sample.width)] * 255)));
+            loaded.pixels.push_back(first);
+            loaded.labels.emplace_back(sample.labels.begin(), sample.labels.end());
+            if (!sample.targets.empty()) loaded.labels.back() = sample.targets;
+        }
+    }
+    return loaded;
+}
+
+const std::vector<std::vector<double>> kLabels = {{0}, {0}, {1}, {1}, {2}, {2}, {0}, {1}, {2}};
+const std::vector<std::vector<int>> kShades = {{0, 0, 100}, {0, 0, 101}, {0, 100, 0},
+                                               {0, 101, 0}, {100, 0, 0}, {101, 0, 0},
+                                               {0, 0, 200}, {0, 200, 0}, {200, 0, 0}};
+
+}  // namespace
+
+TEST_CASE("images are the same samples in folders, tar, tar.gz and zip") {
+    const Loaded folder = load_all(folder_files());
+    CHECK(folder.labels == kLabels);
+    CHECK(folder.pixels == kShades);
+    for (const char* name : {"a.tar", "a.tar.gz", "a.zip"}) {
+        CAPTURE(name);
+        CHECK(load_all(archive_files(name)) == folder);
+    }
+    DatasetFiles prefixed = archive_files("a.tar");
+    for (auto& [path, content] : prefixed.members)
+        path = "./cifar/" + path;
+    prefixed.members.emplace_back("./cifar/README", "passed over");
+    prefixed.members.emplace_back("./cifar/train/.DS_Store", "passed over");
+    CHECK(load_all(prefixed) == folder);
+    DatasetFiles changed = folder_files();
+    changed.files["d/test/red/9.png"] = plain_png(8, 8, 201);
+    CHECK(load_all(changed).hash != folder.hash);
+}
+
+TEST_CASE(
+    "images that do not fit the cache are read where they lie, or refused where they cannot be") {
+    DatasetFiles tar_files = archive_files("a.tar");
+    tar_files.set("cache", std::int64_t{1} << 20);  // less than a chunk besides the index
+    const Loaded there = load_all(tar_files);
+    CHECK(there.labels == kLabels);
+    CHECK(there.pixels == kShades);
+    CHECK(there.hash != load_all(archive_files("a.tar")).hash);
+    DatasetFiles in_folder = folder_files();
+    in_folder.set("cache", std::int64_t{1} << 20);
+    CHECK(load_all(in_folder).pixels == kShades);
+    DatasetFiles packed = archive_files("a.tar.gz");
+    packed.set("cache", std::int64_t{1000});
+    expect_error(Exit::failed, {"a.tar.gz", "9 images", "dataset.cache=", "unpack"},
+                 [&] { load_all(packed); });
+}
+
+TEST_CASE("images of several sizes and of gray, where the dataset says so") {
+    DatasetFiles files = folder_files();
+    files.files["d/train/blue/0.png"] = plain_png(5, 9, 1, 2, 3);
+    files.dataset.stored_shape = {3, 0, 0};
+    CHECK(load_all(files).pixels[0] == std::vector<int>{1, 2, 3});
+    files = folder_files();
+    files.files["d/train/blue/0.png"] =
+        png(8, 8, PngColours::gray, std::vector<std::uint8_t>(64, 77));
+    CHECK(load_all(files).pixels[0] == std::vector<int>{77, 77, 77});
+}
+
+TEST_CASE("arrays of an npz file, stored and deflated, with labels of every kind") {
+    const Loaded stored = load_all(npz_files());
+    CHECK(stored.labels.size() == 9);
+    CHECK(stored.labels[1] == std::vector<double>{1});
+    CHECK(stored.pixels[1][0] == std::lround(255 * 4 / 24.0));
+    CHECK(stored.pixels[8][0] == std::lround(255 * 8 / 12.0));
+    const Loaded deflated = load_all(npz_files(true));
+    CHECK(deflated.pixels == stored.pixels);
+    CHECK(deflated.labels == stored.labels);
+
+    DatasetFiles files = npz_files();
+    files.member("x_train.npy") = npy("|u1", "(6, 2, 2)", std::string(24, '\x80'));
+    files.member("y_train.npy") =
+        npy("<f4", "(6, 3)",
+            bytes_of<float>({1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 1}));  // one-hot
+    const Loaded bytes = load_all(files);
+    CHECK(bytes.pixels[0][0] == 128);
+    CHECK(bytes.labels == stored.labels);
+
+    files = npz_files();
+    files.dataset.label_kind = plan::LabelKind::values;
+    files.dataset.classes = 1;
+    files.member("y_train.npy") = npy("<f8", "(6,)", bytes_of<double>({.5, 1, 2, 3, 4, 5}));
+    CHECK(load_all(files).labels[0] == std::vector<double>{.5});
+    files.dataset.label_kind = plan::LabelKind::multiple;
+    files.dataset.classes = 2;
+    files.member("y_train.npy") = npy("|b1", "(6, 2)", std::string(12, '\1'));
+    files.member("y_test.npy") = npy("|b1", "(3, 2)", std::string("\0\1\0\1\0\1", 6));
+    CHECK(load_all(files).labels[8] == std::vector<double>{0, 1});
+}
+
+TEST_CASE("tables with names, numbers, several labels and values") {
+    const Loaded table = load_all(csv_files());
+    // setosa, versicolor, virginica: in the order of their names.
+    CHECK(table.labels ==
+          std::vector<std::vector<double>>{{0}, {2}, {1}, {0}, {0}, {0}, {0}, {2}, {1}});
+    CHECK(table.pixels[0] == std::vector<int>{int(std::lround(1.5 * 255)), 2 * 255});
+    DatasetFiles files = csv_files();
+    files.set("header", false);
+    files.set("separator", std::string("semicolon"));
+    files.set("label_columns", plan::Dims{1});
+    files.dataset.classes = 10;
+    files.files["train.csv"] =
+        "\xEF\xBB\xBF"
+        "7;1;2\n0;3;4\n1;1;1\n2;1;1\n3;1;1\n9;1;1";
+    files.files["test.csv"] = gzip("4;1;2\n5;1;2\n6;1;2\n\n");
+    CHECK(load_all(files).labels[0] == std::vector<double>{7});
+    CHECK(load_all(files).labels[6] == std::vector<double>{4});
+    files.dataset.label_kind = plan::LabelKind::values;
+    files.dataset.classes = 2;
+    files.dataset.stored_shape = files.dataset.shape = {1, 1, 1};
+    files.set("label_columns", plan::Dims{3, 1});
+    CHECK(load_all(files).labels[0] == std::vector<double>{2, 7});
+}
+
+TEST_CASE("imagenet from its tars, its folders and shards") {
+    const Loaded tars = load_all(imagenet_files());
+    CHECK(tars.labels == kLabels);
+    CHECK(tars.pixels == kShades);
+    DatasetFiles folders = imagenet_files();
+    folders.files.clear();
+    const DatasetFiles images = folder_files();
+    for (const auto& [path, content] : images.files) {
+        std::string name = path;
+        const std::size_t at = name.find("d/test/");
+        if (at == 0) name.replace(0, 7, "d/val/");
+        folders.files[name] = content;
+    }
+    CHECK(load_all(folders).pixels == kShades);
+    const Loaded shards = load_all(shard_files());
+    CHECK(shards.labels ==
+          std::vector<std::vector<double>>{{0}, {1}, {2}, {0}, {1}, {2}, {2}, {1}, {0}});
+    CHECK(shards.pixels[5] == std::vector<int>{'x', 'x', 'x'});
+}
+
+TEST_CASE("the devkit's table of synsets, compressed or not") {
+    for (const bool compressed : {false, true}) {
+        const auto synsets = read_synsets(synsets_file({"n02", "n01440764"}, compressed), "meta");
+        REQUIRE(synsets.size() == 2);
+        CHECK(synsets.at(1) == "n02");
+        CHECK(synsets.at(2) == "n01440764");
+    }
+}
+
+TEST_CASE("chest X-rays have a bit for each finding, out of folders and archives") {
+    const Loaded loaded = load_all(chestxray_files());
+    CHECK(loaded.pixels == std::vector<std::vector<int>>{{1}, {3}, {2}, {4}});
+    std::vector<double> findings(15, 0);
+    findings[1] = findings[4] = 1;  // Cardiomegaly, Effusion
+    CHECK(loaded.labels[0] == findings);
+    findings.assign(15, 0);
+    findings[10] = 1;  // No Finding
+    CHECK(loaded.labels[2] == findings);
+}
+
+}  // namespace dtnn::runtime
