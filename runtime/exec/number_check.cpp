@@ -72,10 +72,12 @@ void NumberCheck::look(const plan::Program& program, int tensor, const plan::Ste
     const plan::Plan& plan = executor_.plan();
     const plan::Tensor& t = program.tensors[std::size_t(tensor)];
     const std::int64_t count = plan::element_count(t.dims);
-    const std::byte* memory = executor_.memory(plan.buffers[std::size_t(t.buffer)]) + t.offset;
+    const plan::Buffer& buffer = plan.buffers[std::size_t(t.buffer)];
+    const std::byte* memory = executor_.memory(buffer) + t.offset;
     const Finding finding = examine(t.dtype, memory, count);
     if (finding.not_finite == 0) return;
-    nan_ = nan_ || finding.nan;
+    matters_ = matters_ || finding.nan || buffer.role == plan::BufferRole::parameter ||
+               buffer.role == plan::BufferRole::state;
     if (suspect_) return;
     NotFinite found;
     found.fact = fact_of(finding, count, t.name);
@@ -95,7 +97,7 @@ void NumberCheck::look(const plan::Program& program, int tensor, const plan::Ste
 
 void NumberCheck::begin_run(const plan::Program& program) {
     suspect_.reset();
-    nan_ = false;
+    matters_ = false;
     for (const plan::Output& input : program.inputs)
         look(program, input.tensor, nullptr);
 }
@@ -106,8 +108,8 @@ void NumberCheck::begin(const plan::Program& program, const plan::Step& step) {
 
 void NumberCheck::end(const plan::Program& program, const plan::Step& step) {
     if (next_ != nullptr) next_->end(program, step);
-    // The rest of a run that has its NaN is not looked at: everything behind it holds more of them.
-    if (nan_) return;
+    // The rest of such a run is not looked at: everything behind it holds more of them.
+    if (matters_) return;
     for (const int destination : step.destinations)
         look(program, destination, &step);
 }

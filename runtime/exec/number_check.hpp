@@ -21,10 +21,10 @@ struct NotFinite {
 
 /// While it is attached, looks at every result of every step that the executor runs.
 ///
-/// An infinite number may be a sound intermediate (1 / (1 + exp(x)) of a large x); only when it
-/// leads to something that is no number at all does it matter. So the first result that is not
-/// finite is remembered for each program, and `found` tells of it once a later one, or itself,
-/// holds a NaN; a caller that sees a loss that is not finite asks for `suspect`.
+/// An infinite number may be a sound intermediate (1 / (1 + exp(x)) of a large x); it matters when
+/// it leads to what is no number at all, or stays in a parameter. So the first result of a run that
+/// is not finite is remembered, and `found` tells of it once it, or a later one, holds a NaN or is
+/// a parameter's; a caller that sees a loss that is not finite asks for `suspect`.
 class NumberCheck final : public StepObserver {
   public:
     /// Attaches itself. `next` is told of every step too; may be null.
@@ -39,8 +39,8 @@ class NumberCheck final : public StepObserver {
     void begin(const plan::Program& program, const plan::Step& step) override;
     void end(const plan::Program& program, const plan::Step& step) override;
 
-    /// The first result of the run that was not finite, once a NaN has been seen.
-    const std::optional<NotFinite>& found() const { return nan_ ? suspect_ : none_; }
+    /// The first result of the run that was not finite, once it matters.
+    const std::optional<NotFinite>& found() const { return matters_ ? suspect_ : none_; }
     /// The first result of the run that was not finite.
     const std::optional<NotFinite>& suspect() const { return suspect_; }
 
@@ -51,7 +51,7 @@ class NumberCheck final : public StepObserver {
     StepObserver* next_;
     std::optional<NotFinite> suspect_;
     const std::optional<NotFinite> none_;
-    bool nan_ = false;
+    bool matters_ = false;
 };
 
 /// The first of the executor's parameters that holds a number that is not finite: its name and the

@@ -109,6 +109,8 @@ bool Loop::checkpoint_due() const {
 
 void Loop::checkpoint() {
     if (request_.keeper == nullptr) return;
+    // What a run goes on from is always sound.
+    if (parameter_not_finite(session_.executor())) diverged("", 0);
     request_.keeper->checkpoint(full_state());
     checkpoint_step_ = state_.step;
     checkpoint_watch_.restart();
@@ -260,6 +262,7 @@ void Loop::diverged(const char* what, double loss) {
         }
         if (!found.first) found.search = search();
     }
+    if (!found.first) found.first = parameter_not_finite(session_.executor());
     throw not_a_number(plan_, found);
 }
 
@@ -275,6 +278,7 @@ std::string Loop::search() {
     } catch (const RunError& error) {
         return fmt::format("no step can be repeated: {}", error.what());
     }
+    if (from.step >= state_.step) return "";
     observer_.searching(from, state_.step);
     TrainingRequest again;
     again.from = &from;

@@ -14,7 +14,7 @@ RunError not_a_number(const plan::Plan& plan, const NotANumber& found) {
     }
     if (!found.search.empty()) detail += "\n  " + found.search;
     const std::string fact =
-        found.what.empty() ? fmt::format("a result of step {} is no number", found.step)
+        found.what.empty() ? fmt::format("a result of step {} is not finite", found.step)
                            : fmt::format("the {} is {}", found.what, number_text(found.value));
     const std::string remedy =
         from_data ? std::string("the samples hold what is no number: mend the dataset")

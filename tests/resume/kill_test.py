@@ -22,7 +22,9 @@ def main():
             runs += 1
             kills += done
             print(f"{trial.name}: {done} kills, at most {checkpoints} checkpoints on disk, the same weights; {kills} in all", flush=True)
-    print(f"{kills} kills over {runs} runs of {len(trials)} jobs: every run ended with the bits of the run without a break")
+        half = sum(trial.half_written for trial in trials)
+    print(f"{kills} kills, {half} of them while a checkpoint was written or removed, over {runs} runs of {len(trials)} jobs: every "
+          "run ended with the bits of the run without a break, and every checkpoint could be read all the time")
 
 
 if __name__ == "__main__":

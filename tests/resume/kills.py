@@ -106,6 +106,12 @@ def verify_checkpoints(run):
     return len(names)
 
 
+def half_written(run):
+    """Whether the last process was killed while it wrote a checkpoint, or removed one."""
+    folder = os.path.join(run, "checkpoints")
+    return os.path.isdir(folder) and any(name.startswith(".writing-") for name in os.listdir(folder))
+
+
 def epochs_of(run):
     """What the history says of every epoch, but for times."""
     epochs = []
@@ -122,6 +128,7 @@ class Trial:
 
     def __init__(self, name, folder):
         self.name, self.folder = name, folder
+        self.half_written = 0  # kills that hit the writing of a checkpoint
         os.makedirs(folder, exist_ok=True)
         spec, self.plan = os.path.join(folder, name + ".yaml"), os.path.join(folder, name + ".json")
         with open(spec, "w", encoding="utf-8") as file:
@@ -159,9 +166,10 @@ class Trial:
             process = self.start(run, resume=done > 0 and os.path.exists(os.path.join(run, "plan.json")))
             if done < kills:
                 # Soon enough that most runs are hit, and often while a checkpoint is being written.
-                process.kill_after(chance.uniform(0.003, max(0.05, 0.6 * self.seconds)), how)
+                process.kill_after(chance.uniform(0.003, max(0.05, 0.4 * self.seconds)), how)
             code, errors = process.wait()
             checkpoints = max(checkpoints, verify_checkpoints(run))
+            self.half_written += half_written(run)
             assert "damaged" not in errors and "internal" not in errors, errors
             if code == 0:
                 break

@@ -50,7 +50,7 @@ class RunReport final : public TrainingObserver {
     }
     void searching(const TrainingState& from, std::int64_t until_step) override {
         progress_.say(
-            fmt::format("dtnn-run: a number is none; repeating steps {} to {} to find "
+            fmt::format("dtnn-run: a loss is not a number; repeating steps {} to {} to find "
                         "what made it",
                         from.step + 1, until_step));
     }

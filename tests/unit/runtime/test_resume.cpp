@@ -12,6 +12,7 @@
 #include "runtime/checkpoint/run_checkpoints.hpp"
 #include "runtime/checkpoint/safetensors.hpp"
 #include "runtime/checkpoint/weights.hpp"
+#include "runtime/exec/number_check.hpp"
 #include "runtime/train/initialize.hpp"
 #include "runtime/train/loop.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
@@ -433,6 +434,35 @@ TEST_CASE("the first result that was not finite is named, by repeating the steps
     request = {};
     request.check_numbers = true;
     CHECK(train(quiet, whole, request).step == 24);
+}
+
+TEST_CASE("a checkpoint never holds what is not finite") {
+    const Unstopped guard;
+    HandMade wish;
+    wish.learning_rate = 0.5;
+    plan::Plan plan = hand_made_plan(wish);
+    plan.training.checkpoint = {1, 0, 0, 50};
+    const TemporaryFolder folder;
+    Run run(plan, folder.path());
+    // The loss of the first step does not see an infinite weight of its update.
+    class Spoiler final : public TrainingObserver {
+      public:
+        explicit Spoiler(Executor& the_executor) : executor(the_executor) {}
+        void step(const Progress& progress) override {
+            const float infinite = std::numeric_limits<float>::infinity();
+            if (progress.step == 3) std::memcpy(executor.parameter(1), &infinite, sizeof infinite);
+        }
+        Executor& executor;
+    } spoiler(run.session.executor());
+    TrainingRequest request;
+    request.keeper = &run.keeper;
+    expect_error(Exit::diverged,
+                 {"a result of step 3 is not finite", "epoch 1, step 3", "`dense_1.bias`",
+                  "1 of the 3 numbers", "is inf"},
+                 [&] { train(run.session, spoiler, request); });
+    CHECK(steps_in(folder) == std::vector<std::string>{"0000000001", "0000000002"});
+    REQUIRE(run.load().has_value());
+    CHECK_FALSE(parameter_not_finite(run.session.executor()).has_value());
 }
 
 namespace {
