@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/components.hpp"
+#include "compiler/frontend/loss_check.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/value_reader.hpp"
 #include "compiler/ir/graph.hpp"
@@ -51,7 +52,8 @@ class GraphBuilder {
             if (!add(layer)) return std::move(graph_);
         graph_.outputs.push_back({"predictions", values_.back()});
         check_predictions(layers.back());
-        if (!diagnostics_.has_errors()) check_loss(layers);
+        if (!diagnostics_.has_errors()) check_labels(job_, diagnostics_);
+        if (!diagnostics_.has_errors()) check_model_end(job_, diagnostics_);
         if (!diagnostics_.has_errors()) check_groups();
         if (!diagnostics_.has_errors()) check_something_trains();
         return std::move(graph_);
@@ -189,34 +191,6 @@ class GraphBuilder {
              "the dataset is here"});
         error.help = fmt::format("end with `- conv2d: {{filters: {}, kernel: 1}}` and `- softmax`",
                                  wanted[1]);
-    }
-
-    /// Cross entropy is the logarithm of a probability: of anything else it is a number without
-    /// meaning, which training would still make smaller. So is the likelihood, whose logarithm the
-    /// model takes.
-    void check_loss(const std::vector<LayerSpec>& layers) {
-        const std::string& loss = job_.training.training.loss;
-        const LossInput wanted = loss_input({loss, job_.training.training.loss_attributes});
-        if (job_.model_alone || wanted == LossInput::anything) return;
-        const bool likelihood = wanted == LossInput::log_probabilities;
-        const LayerSpec* last = &layers.back();
-        while (last->type == "flatten" && last->sources[0] >= 0)
-            last = &layers[static_cast<std::size_t>(last->sources[0])];
-        const std::string& type = last->type;
-        if (likelihood ? type == "log_softmax" : type == "softmax" || type == "sigmoid") return;
-        Diagnostic& error = diagnostics_.error(
-            Code::not_probabilities, last->span,
-            fmt::format("the model ends in `{}`, but the loss `{}` takes {}", type, loss,
-                        likelihood ? "logarithms of probabilities" : "probabilities"));
-        const auto declared = job_.training.spans.find("loss");
-        if (declared != job_.training.spans.end())
-            error.notes.push_back({declared->second, "the loss is chosen here"});
-        if (type == "log_softmax" || (likelihood && type == "softmax"))
-            error.help = fmt::format("choose `loss: {}`", likelihood ? "categorical_cross_entropy"
-                                                                     : "negative_log_likelihood");
-        else
-            error.help = likelihood ? "end the model with `- log_softmax`"
-                                    : "end the model with `- softmax`";
     }
 
     /// A group whose pattern is misspelt would silently train otherwise than was meant.

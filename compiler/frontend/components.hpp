@@ -94,14 +94,15 @@ void require_one_of(const ReadComponent& read, const std::vector<std::string>& f
 /// The member with nothing but defaults.
 plan::Component default_component(const ComponentInfo& member);
 
-/// What a loss takes for predictions. (loss_table.cpp)
-enum class LossInput { anything, probabilities, log_probabilities };
-LossInput loss_input(const plan::Component& loss);
+/// Of the hinge, which is a loss and a metric. (loss_table.cpp)
+const FieldTable& hinge_fields();
 
 /// The metric's name in histories and the program's output that it reads. Two metrics of a training
 /// must not have one name. (metric_table.cpp)
 plan::Metric metric_of(const plan::Component& metric);
 /// Whether its value is one number, which a schedule can watch. (metric_table.cpp)
 bool is_one_number(const plan::Metric& metric);
+/// Whether it is measured on training batches too. (metric_table.cpp)
+bool is_of_training(const plan::Metric& metric);
 
 }  // namespace dtnn::compiler

@@ -14,6 +14,7 @@
 #include "compiler/frontend/tables.hpp"
 #include "compiler/frontend/validation.hpp"
 #include "compiler/ir/graph.hpp"
+#include "plan/metrics.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -220,6 +221,10 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     check_shapes(job, diagnostics);
     check_samples(job, diagnostics);
     check_watched(job.training, &job.dataset, diagnostics);
+    // What a metric reads of the programs depends on the labels.
+    for (plan::Metric& metric : job.training.training.metrics)
+        metric = plan::make_metric({metric.type, metric.attributes},
+                                   job.dataset.dataset.label_kind);
     if (diagnostics.has_errors()) return job;
     describe_resolved(job);
     return job;

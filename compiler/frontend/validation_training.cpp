@@ -274,24 +274,31 @@ void check_watched(const TrainingSpec& spec, const DatasetSpec* dataset, Diagnos
         std::vector<std::string> names = {"loss"};
         const plan::Metric* found = nullptr;
         for (const plan::Metric& metric : training.metrics) {
-            if (is_one_number(metric)) names.push_back(metric.name);
+            if (is_one_number(metric) && (of_validation || is_of_training(metric)))
+                names.push_back(metric.name);
             if (metric.name == name) found = &metric;
         }
-        if (name != "loss" && (!found || !is_one_number(*found))) {
-            const std::string fact = found ? "is no single number"
+        const bool unmeasured = found && !of_validation && !is_of_training(*found);
+        if (name != "loss" && (!found || !is_one_number(*found) || unmeasured)) {
+            const std::string fact = unmeasured ? "is measured on validation samples only"
+                                     : found    ? "is no single number"
                                      : metrics().find(name)
                                          ? "is not among the training's metrics"
                                          : "is neither `loss` nor a metric of the training";
             std::vector<std::string> candidates = names;
-            for (const std::string& one : names)
-                candidates.push_back(std::string(kValidation) + one);
+            for (const plan::Metric& metric : training.metrics)
+                if (is_one_number(metric))
+                    candidates.push_back(std::string(kValidation) + metric.name);
+            candidates.push_back(std::string(kValidation) + "loss");
+            const auto near = did_you_mean(name, names);
             diagnostics
                 .error(
                     Code::unknown_metric, span,
                     fmt::format("{} watches `{}`, but `{}` {}", schedule.type, watched, name, fact))
-                .help = !found && metrics().find(name)
-                            ? fmt::format("add `{}` to `metrics`", name)
-                            : suggest(watched, candidates, "what it can watch");
+                .help = !found && metrics().find(name) ? fmt::format("add `{}` to `metrics`", name)
+                        : near && !found               ? fmt::format("did you mean `{}{}`?",
+                                                       of_validation ? kValidation : "", *near)
+                                         : suggest(watched, candidates, "what it can watch");
         } else if (of_validation && !validated) {
             diagnostics
                 .error(Code::unknown_metric, span,

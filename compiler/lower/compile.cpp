@@ -12,6 +12,7 @@
 #include "compiler/passes/pass.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/audit.hpp"
+#include "plan/metrics.hpp"
 #include "plan/staging.hpp"
 
 namespace dtnn::compiler {
@@ -66,17 +67,12 @@ std::vector<ProgramRequest> wanted_programs(plan::Training& training,
     return programs;
 }
 
-bool mixes_labels(const plan::Dataset& dataset) {
-    return std::any_of(dataset.augmentations.begin(), dataset.augmentations.end(),
-                       [](const plan::Component& c) { return c.type == "mixup"; });
-}
-
 LoweredProgram lower(const CompileRequest& request, const ProgramRequest& wanted,
                      const Graph& forward, NodeKinds& kinds) {
     PassContext context;
     context.training = request.training;
     context.label_kind = request.dataset.label_kind;
-    context.soft_labels = wanted.specialised == "train" && mixes_labels(request.dataset);
+    context.soft_labels = wanted.specialised == "train" && plan::mixes_samples(request.dataset);
     context.program = wanted.specialised;
     context.accumulate = wanted.accumulate;
     PipelineOptions options;
@@ -167,7 +163,9 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
         if (--programs_to_come[wanted.batch] == 0) forward.erase(graph);
     }
     emitter.finish();
-    plan.memory.staging = plan::staging_bytes(plan);
+    // What metrics keep of a pass is outside the arena, as prepared batches are.
+    plan.memory.staging = plan::staging_bytes(plan) +
+                          plan::metric_bytes(plan.training, plan.dataset, plan.target.dtype);
 
     std::vector<std::string> findings = plan::audit(plan);
     DTNN_CHECK(findings.empty(), "the plan does not pass its audit: {} ({} findings)",

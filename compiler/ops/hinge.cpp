@@ -12,7 +12,7 @@ OpDef define_hinge() {
         .inputs({"predictions", "labels"})
         .outputs({"loss"})
         .shape([](ShapeContext& c) {
-            if (!expect_rows_and_labels(c, "hinge", true)) return;
+            if (!expect_rows_and_labels(c, "hinge")) return;
             fallback(c, "margin", 1.0);
             fallback(c, "form", std::string("largest"));
             if (flag(c.attributes(), "sum"))

@@ -10,7 +10,7 @@ OpDef define_hinge_backward() {
         .inputs({"predictions", "labels"})
         .outputs({"diff"})
         .shape([](ShapeContext& c) {
-            if (!expect_rows_and_labels(c, "hinge_backward", true)) return;
+            if (!expect_rows_and_labels(c, "hinge_backward")) return;
             fallback(c, "margin", 1.0);
             fallback(c, "form", std::string("largest"));
             result_like(c);

@@ -6,7 +6,7 @@
 
 namespace dtnn::compiler {
 
-bool expect_rows_and_labels(ShapeContext& c, const char* op, bool labels_only) {
+bool expect_rows_and_labels(ShapeContext& c, const char* op) {
     if (!expect_operands(c, op, 2)) return false;
     const Type& rows = c.input(0);
     if (rows.dims.size() != 2) {
@@ -18,9 +18,9 @@ bool expect_rows_and_labels(ShapeContext& c, const char* op, bool labels_only) {
         return false;
     }
     if (c.input(1).dtype == DType::i32) return expect_dims(c, op, 1, "labels", {rows.dims[0]});
-    if (labels_only || c.input(1).dtype != rows.dtype) {
-        c.fail(fmt::format("{}: labels must be i32{}, got {}", op,
-                           labels_only ? "" : " or like the predictions", print(c.input(1))));
+    if (c.input(1).dtype != rows.dtype) {
+        c.fail(fmt::format("{}: labels must be i32 or like the predictions, got {}", op,
+                           print(c.input(1))));
         return false;
     }
     return expect_dims(c, op, 1, "targets", rows.dims);

@@ -53,11 +53,6 @@ bool labelled_with_weights(Rule& rule) {
     return !rule.broken();
 }
 
-bool only_labels(Rule& rule) {
-    rule.type(rule.problem().sources[1], DType::i32);
-    return !rule.broken();
-}
-
 void gradient(Rule& rule) {
     const Problem& p = rule.problem();
     rule.shape(p.destinations[0], p.sources[0].dims);
@@ -85,8 +80,7 @@ void softmax_cross_entropy(Rule& rule) {
 
 void hinge(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(2, 1) || !only_labels(rule) || !labelled(rule, p.sources[0], p.sources[1]))
-        return;
+    if (!rule.counts(2, 1) || !labelled(rule, p.sources[0], p.sources[1])) return;
     if (p.op.ends_with("_backward"))
         gradient(rule);
     else

@@ -63,6 +63,14 @@ double probability(const ClassificationArguments<T>& a, std::int64_t n, std::int
     return p < a.epsilon ? a.epsilon : p;
 }
 
+/// -1 for what is no class; of targets the first largest.
+template <class T>
+std::int64_t label_of(const ClassificationArguments<T>& a, std::int64_t n) {
+    if (a.targets == nullptr) return counts(a, n) ? a.labels[n] : -1;
+    const T* const row = a.targets + n * a.classes;
+    return std::max_element(row, row + a.classes) - row;
+}
+
 /// A maximum with 0 that keeps what is not a number.
 double above_zero(double value) {
     return value <= 0 ? 0 : value;
@@ -133,12 +141,13 @@ template <class T>
 void hinge_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
     double sum = 0;
     for (std::int64_t n = 0; n < a.samples; ++n) {
-        if (!counts(a, n)) continue;
+        const std::int64_t label = label_of(a, n);
+        if (label < 0) continue;
         const T* const row = a.src + n * a.classes;
-        const double mine = double(row[a.labels[n]]);
+        const double mine = double(row[label]);
         double largest = -INFINITY;
         for (std::int64_t c = 0; c < a.classes; ++c) {
-            if (c == a.labels[n]) continue;
+            if (c == label) continue;
             if (a.over_all) sum += above_zero(a.margin - mine + double(row[c])) / double(a.classes);
             largest = std::max(largest, double(row[c]));
         }
@@ -159,8 +168,8 @@ void hinge_backward_reference(const ClassificationArguments<T>& a, ThreadTeam&) 
         row.assign(a.src + n * a.classes, a.src + (n + 1) * a.classes);
         T* const diff = a.dst + n * a.classes;
         std::fill(diff, diff + a.classes, T(0));
-        if (!counts(a, n)) continue;
-        const std::size_t label = std::size_t(a.labels[n]);
+        if (label_of(a, n) < 0) continue;
+        const std::size_t label = std::size_t(label_of(a, n));
         std::vector<std::size_t> counted;
         for (std::size_t c = 0; c < row.size(); ++c) {
             if (c == label) continue;

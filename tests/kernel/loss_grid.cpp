@@ -49,7 +49,7 @@ struct Rows {
     Results results = scalar;
     bool probabilities = false;  ///< the source holds some; else halves, so that there are ties
     double f32_tolerance = 1e-6, f64_tolerance = 1e-13;
-    bool in_place = false;
+    int in_place = -1;                   ///< the destination that may lie on the predictions
     bool labels = true, targets = true;  ///< the forms of operand 1
     Attributes attributes = {};
 };
@@ -61,7 +61,7 @@ Case case_of(const Rows& rows, std::int64_t samples, std::int64_t classes, bool 
                            rows.results(matrix), rows.attributes);
     item.f32_tolerance = rows.f32_tolerance;
     item.f64_tolerance = rows.f64_tolerance;
-    if (rows.in_place) item.in_place = {{0, 0}};
+    if (rows.in_place >= 0) item.in_place = {{rows.in_place, 0}};
     item.prepare = [probabilities = rows.probabilities, targets,
                     classes](std::vector<Buffer>& buffers) {
         if (targets) {
@@ -120,7 +120,7 @@ GRID(categorical_cross_entropy_backward) {
     return with_shares({.op = "categorical_cross_entropy_backward",
                         .results = same,
                         .probabilities = true,
-                        .in_place = true});
+                        .in_place = 0});
 }
 GRID(softmax_cross_entropy) {
     return with_shares({.op = "softmax_cross_entropy",
@@ -128,7 +128,8 @@ GRID(softmax_cross_entropy) {
                             [](const TensorDesc& matrix) {
                                 return std::vector<TensorDesc>{row_major({}), matrix};
                             },
-                        .f32_tolerance = 4e-6});
+                        .f32_tolerance = 4e-6,
+                        .in_place = 1});
 }
 GRID(softmax_cross_entropy_backward) {
     return with_shares({.op = "softmax_cross_entropy_backward",
@@ -136,20 +137,18 @@ GRID(softmax_cross_entropy_backward) {
                         .probabilities = true,
                         .f32_tolerance = 1e-6,
                         .f64_tolerance = 1e-14,
-                        .in_place = true});
+                        .in_place = 0});
 }
 GRID(negative_log_likelihood) {
     return with_shares({.op = "negative_log_likelihood"});
 }
 GRID(negative_log_likelihood_backward) {
-    return with_shares(
-        {.op = "negative_log_likelihood_backward", .results = same, .in_place = true});
+    return with_shares({.op = "negative_log_likelihood_backward", .results = same, .in_place = 0});
 }
 
 namespace {
 
 std::vector<Case> hinges(Rows rows, bool sums) {
-    rows.targets = false;
     std::vector<Case> cases;
     for (const char* form : {"largest", "all"}) {
         rows.attributes = {{"form", std::string(form)}, {"margin", 1.5}};
@@ -183,13 +182,13 @@ GRID(hinge) {
     return hinges({.op = "hinge", .f32_tolerance = 4e-6}, true);
 }
 GRID(hinge_backward) {
-    return hinges({.op = "hinge_backward", .results = same, .in_place = true}, false);
+    return hinges({.op = "hinge_backward", .results = same, .in_place = 0}, false);
 }
 GRID(dice) {
     return dices({.op = "dice"});
 }
 GRID(dice_backward) {
-    return dices({.op = "dice_backward", .results = same, .in_place = true});
+    return dices({.op = "dice_backward", .results = same, .in_place = 0});
 }
 
 GRID(categorical_accuracy) {
