@@ -1,0 +1,89 @@
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "plan/metrics.hpp"
+
+namespace {
+
+using namespace dtnn::plan;
+
+std::string name_of_metric(const std::string& type, Attributes attributes = {}) {
+    return metric_name({type, std::move(attributes)});
+}
+
+}  // namespace
+
+TEST_CASE("a metric's name tells it from others of its type") {
+    CHECK(name_of_metric("categorical_accuracy") == "categorical_accuracy");
+    CHECK(name_of_metric("top_k_accuracy", {{"k", std::int64_t{3}}}) == "top_3_accuracy");
+    CHECK(name_of_metric("f1", {{"average", std::string("macro")}, {"threshold", 0.5}}) == "f1");
+    CHECK(name_of_metric("f1", {{"average", std::string("per_class")}}) == "f1_per_class");
+    CHECK(name_of_metric("recall", {{"average", std::string("micro")}, {"threshold", 0.3}}) ==
+          "recall_micro_0.3");
+    CHECK(name_of_metric("roc_auc", {{"average", std::string("micro")}}) == "roc_auc_micro");
+}
+
+TEST_CASE("metrics made of the same counts read one output") {
+    const Attributes macro{{"average", std::string("macro")}, {"threshold", 0.3}};
+    for (const char* type : {"precision", "recall", "f1", "confusion_matrix"}) {
+        CAPTURE(type);
+        CHECK(metric_output({type, macro}, LabelKind::classes) == "class_pairs");
+        CHECK(metric_output({type, {}}, LabelKind::multiple) == "label_counts");
+        // Counts are of one threshold.
+        CHECK(metric_output({type, macro}, LabelKind::multiple) == "label_counts_0.3");
+    }
+    CHECK(metric_output({"roc_auc", {}}, LabelKind::multiple) == "predictions");
+    CHECK(metric_output({"hinge", {}}, LabelKind::classes) == "hinge");
+}
+
+TEST_CASE("outputs of sums are the metrics' own, and never those of others") {
+    std::set<std::string> outputs{"loss", "loss_weight", "predictions"};
+    for (const MetricInfo& info : all_metrics()) {
+        if (info.join != MetricJoin::sum) continue;
+        CAPTURE(info.type);
+        CHECK(
+            outputs.insert(metric_output({std::string(info.type), {}}, LabelKind::classes)).second);
+    }
+}
+
+TEST_CASE("what a sum is divided by counts pixels, and classes where all numbers count") {
+    Dataset dataset;
+    dataset.classes = 5;
+    dataset.label_shape = {4, 6};
+    CHECK(metric_items(*find_metric("categorical_accuracy"), dataset) == 24);
+    CHECK(metric_items(*find_metric("mean_squared_error"), dataset) == 120);
+}
+
+TEST_CASE("memory of metrics is what their outputs make up, once for those that share") {
+    Training training;
+    Dataset dataset;
+    dataset.classes = 10;
+    dataset.validation_samples = 30;
+    dataset.test_samples = 50;
+    const auto bytes = [&] { return metric_bytes(training, dataset, DType::f32); };
+    const auto add = [&](const char* type, Attributes attributes = {}) {
+        training.metrics.push_back(make_metric({type, std::move(attributes)}, dataset.label_kind));
+    };
+    add("categorical_accuracy");
+    CHECK(bytes() == 0);
+    add("precision");
+    add("f1", {{"average", std::string("micro")}});
+    CHECK(bytes() == 2 * 8 * 100);
+    add("roc_auc", {{"average", std::string("micro")}});
+    CHECK(bytes() == 2 * 8 * 100 + 50 * (40 + 4 + 160));
+
+    training.metrics.clear();
+    dataset.label_kind = LabelKind::multiple;
+    add("precision");
+    add("precision", {{"threshold", 0.3}});
+    CHECK(bytes() == 2 * 2 * 8 * 40);
+    add("roc_auc");
+    CHECK(bytes() == 2 * 2 * 8 * 40 + 50 * (40 + 10 + 16));
+
+    // Too many classes to say in 64 bits: as many as can be, not less than nothing.
+    dataset.label_kind = LabelKind::classes;
+    dataset.classes = 4'000'000'000;
+    add("confusion_matrix");
+    CHECK(bytes() > 0);
+}
