@@ -80,9 +80,11 @@ struct Normalise {
                 using V = decltype(lanes);
                 auto y = V::load(src + i) * V::load(scale + p) + V::load(shift + p);
                 if constexpr (with_residual) y += V::load(residual + i);
-                const typename V::Ints positive = y > V::zero();
-                if constexpr (with_mask) put_bits<V>(mask, i, positive);
-                if constexpr (relu) y = positive ? y : V::zero();
+                if constexpr (with_mask) {
+                    const typename V::Ints positive = y > V::zero();
+                    put_bits<V>(mask, i, positive);
+                }
+                if constexpr (relu) y = y <= V::zero() ? V::zero() : y;
                 V::store(dst + i, y);
             });
         });

@@ -79,7 +79,7 @@ void max_pool2d_channels_last(const MaxPool2dArguments<T>& a, ThreadTeam& team) 
                             if (first) {
                                 best = value, index = place, first = false;
                             } else {
-                                const auto larger = value > best;
+                                const auto larger = (value > best) | (value != value);
                                 best = larger ? value : best;
                                 index = larger ? place : index;
                             }
@@ -112,9 +112,9 @@ void max_pool2d_window_2x2(const MaxPool2dArguments<T>& a, ThreadTeam& team) {
                     const auto v0 = V::load(src + c), v1 = V::load(src + channels + c);
                     const auto v2 = V::load(src + below + c);
                     const auto v3 = V::load(src + below + channels + c);
-                    const auto right1 = v1 > v0, right2 = v3 > v2;
+                    const auto right1 = (v1 > v0) | (v1 != v1), right2 = (v3 > v2) | (v3 != v3);
                     const auto upper = right1 ? v1 : v0, lower = right2 ? v3 : v2;
-                    const auto down = lower > upper;
+                    const auto down = (lower > upper) | (lower != lower);
                     V::store(dst + c, down ? lower : upper);
                     if (indices == nullptr) return;
                     // Comparisons give -1 for true.

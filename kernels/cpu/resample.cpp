@@ -143,7 +143,7 @@ void adaptive_max_pool2d_channels_last(const AdaptiveMaxArguments<T>& a, ThreadT
                         for (std::int64_t j = 0; j < x.count; ++j) {
                             cell = y.source[i] * in.width + x.source[j];
                             const auto value = V::load(src + cell * channels + c);
-                            const auto larger = value > best;
+                            const auto larger = (value > best) | (value != value);
                             best = larger ? value : best;
                             index = larger ? V::broadcast_int(typename V::Int(cell)) : index;
                         }

@@ -74,7 +74,7 @@ void batch_norm_training_reference(const BatchNormTrainingArguments<T>& a, Threa
             if (a.residual != nullptr) y += double(a.residual[a.residual_layout.at(n, c, h, w)]);
             const std::int64_t at = a.dst_layout.at(n, c, h, w);
             if (a.mask != nullptr) set_bit(a.mask, at, T(y) > 0);
-            a.dst[at] = a.relu && !(y > 0) ? T(0) : T(y);
+            a.dst[at] = a.relu && y <= 0 ? T(0) : T(y);
         });
     }
 }
@@ -128,7 +128,7 @@ void batch_norm_inference_reference(const BatchNormInferenceArguments<T>& a, Thr
             double y = (double(a.src[image.at(n, c, h, w)]) - double(a.running_mean[c])) * scale +
                        double(a.beta[c]);
             if (a.residual != nullptr) y += double(a.residual[a.residual_layout.at(n, c, h, w)]);
-            a.dst[a.dst_layout.at(n, c, h, w)] = a.relu && !(y > 0) ? T(0) : T(y);
+            a.dst[a.dst_layout.at(n, c, h, w)] = a.relu && y <= 0 ? T(0) : T(y);
         });
     }
 }

@@ -1,5 +1,7 @@
 #include "kernels/pool2d.hpp"
 
+#include <cmath>
+
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
@@ -69,7 +71,8 @@ void max_pool2d_reference(const MaxPool2dArguments<T>& a, ThreadTeam&) {
         for_cells(a.window, oh, ow, a.src_layout.height, a.src_layout.width,
                   [&](auto h, auto w, auto place) {
                       const T value = a.src[a.src_layout.at(n, c, h, w)];
-                      if (index != kNoCell && !(value > best)) return;
+                      if (index != kNoCell && value <= best) return;
+                      if (index != kNoCell && std::isnan(best) && !std::isnan(value)) return;
                       best = value;
                       index = std::uint8_t(place);
                   });

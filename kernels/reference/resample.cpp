@@ -1,5 +1,6 @@
 #include "kernels/resample.hpp"
 
+#include <cmath>
 #include <cstddef>
 
 #include "kernels/reference/reference.hpp"
@@ -70,7 +71,8 @@ void adaptive_max_pool2d_reference(const AdaptiveMaxArguments<T>& a, ThreadTeam&
         std::int64_t index = -1;
         for_taps(a.y, a.x, h, w, [&](auto i, auto j, double) {
             const T value = a.src[a.src_layout.at(n, c, i, j)];
-            if (index >= 0 && !(value > best)) return;
+            if (index >= 0 && value <= best) return;
+            if (index >= 0 && std::isnan(best) && !std::isnan(value)) return;
             best = value;
             index = i * a.src_layout.width + j;
         });
