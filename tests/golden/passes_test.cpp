@@ -3,7 +3,8 @@
 ///     == title
 ///     with program=evaluate optimizer=adam beta1=0.9    (optional: what the pass's context says;
 ///     program=accumulate is train with gradients that a later batch's update takes;
-///     group=PATTERN,NAME=VALUE,... adds a parameter group)
+///     group=PATTERN,NAME=VALUE,... adds a parameter group; labels=multiple, values or soft;
+///     loss.NAME=VALUE[,VALUE...] is a field of the loss; metrics=TYPE,TYPE... or none)
 ///     graph text
 ///     -----
 ///     graph text, or (unchanged)
@@ -21,6 +22,7 @@
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
+#include "plan/metrics.hpp"
 #include "tests/rewrite_goldens.hpp"
 
 namespace {
@@ -83,6 +85,27 @@ void set_attribute(dtnn::plan::Attributes& attributes, const std::string& key,
         attributes[key] = value;
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+    std::vector<std::string> words;
+    std::istringstream parts(text);
+    for (std::string part; std::getline(parts, part, ',');)
+        words.push_back(part);
+    return words;
+}
+
+/// A list of reals where there is a comma.
+void set_loss_field(dtnn::plan::Attributes& attributes, const std::string& key,
+                    const std::string& value) {
+    if (value.find(',') == std::string::npos) {
+        set_attribute(attributes, key, value);
+        return;
+    }
+    std::vector<double> numbers;
+    for (const std::string& word : words_of(value))
+        numbers.push_back(std::stod(word));
+    attributes[key] = numbers;
+}
+
 dtnn::plan::ParameterGroup group_from(const std::string& text) {
     dtnn::plan::ParameterGroup group;
     std::istringstream parts(text);
@@ -98,8 +121,7 @@ PassContext context_of(const std::string& settings) {
     PassContext context;
     context.program = "train";
     context.training.loss = "categorical_cross_entropy";
-    context.training.metrics = {
-        {"categorical_accuracy", "categorical_accuracy", {}, "categorical_accuracy"}};
+    std::vector<std::string> metrics{"categorical_accuracy"};
     context.training.optimizer = "sgd";
     std::istringstream words(settings);
     for (std::string word; words >> word;) {
@@ -124,12 +146,21 @@ PassContext context_of(const std::string& settings) {
         else if (key == "optimizer")
             context.training.optimizer = value;
         else if (key == "metrics")
-            context.training.metrics.clear();
+            metrics = value == "none" ? std::vector<std::string>() : words_of(value);
+        else if (key == "labels" && value == "soft")
+            context.soft_labels = true;
+        else if (key == "labels")
+            context.label_kind = value == "multiple" ? dtnn::plan::LabelKind::multiple
+                                                     : dtnn::plan::LabelKind::values;
+        else if (key.starts_with("loss."))
+            set_loss_field(context.training.loss_attributes, key.substr(5), value);
         else if (key == "seed")
             context.training.seed = std::stoull(value);
         else
             set_attribute(context.training.optimizer_attributes, key, value);
     }
+    for (const std::string& type : metrics)
+        context.training.metrics.push_back(dtnn::plan::make_metric({type, {}}, context.label_kind));
     return context;
 }
 
