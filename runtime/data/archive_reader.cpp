@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <fmt/format.h>
+#include <locale.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +19,26 @@ constexpr std::size_t kBlock = std::size_t{64} << 10;
 
 struct FreeArchive {
     void operator()(archive* reader) const { archive_read_free(reader); }
+};
+
+/// libarchive converts names from UTF-8 to the locale's characters, and the program's locale has
+/// ASCII only. While one of these lives, the thread's locale has all, and nothing is converted.
+class Utf8Locale {
+  public:
+    Utf8Locale() : locale_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t{})) {
+        if (locale_ != locale_t{}) before_ = ::uselocale(locale_);
+    }
+    ~Utf8Locale() {
+        if (locale_ == locale_t{}) return;
+        ::uselocale(before_);
+        ::freelocale(locale_);
+    }
+    Utf8Locale(const Utf8Locale&) = delete;
+    Utf8Locale& operator=(const Utf8Locale&) = delete;
+
+  private:
+    locale_t locale_;
+    locale_t before_{};
 };
 
 /// Without "./" in front, which tar writes when it packs a folder by the name ".".
@@ -122,6 +143,7 @@ ArchiveReader::ArchiveReader(const RegularFile& file, const Member& inner)
     : label_(inner.path.empty() ? file.path() : file.path() + ":" + inner.path),
       source_(std::make_unique<Source>(file, inner.offset, inner.offset + inner.size)) {
     archive* const reader = source_->reader.get();
+    const Utf8Locale names;
     archive_read_support_format_tar(reader);
     const bool whole = inner.path.empty();
     if (whole && is_gzip(file)) {
@@ -151,6 +173,7 @@ void ArchiveReader::fail(const std::string& what) const {
 
 std::optional<Member> ArchiveReader::next() {
     archive* const reader = source_->reader.get();
+    const Utf8Locale names;
     while (true) {
         archive_entry* entry = nullptr;
         const int result = archive_read_next_header(reader, &entry);

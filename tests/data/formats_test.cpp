@@ -69,6 +69,13 @@ TEST_CASE("images are the same samples in folders, tar, tar.gz and zip") {
     prefixed.members.emplace_back("./cifar/README", "passed over");
     prefixed.members.emplace_back("./cifar/train/.DS_Store", "passed over");
     CHECK(load_all(prefixed) == folder);
+    for (const char* name : {"a.tar", "a.zip"}) {
+        DatasetFiles named = archive_files(name);
+        for (auto& [path, content] : named.members)
+            if (const auto at = path.find("red"); at != std::string::npos)
+                path.replace(at, 3, "\u8d64");  // red; behind the other classes
+        CHECK(load_all(named).pixels == folder.pixels);
+    }
     DatasetFiles changed = folder_files();
     changed.files["d/test/red/9.png"] = plain_png(8, 8, 201);
     CHECK(load_all(changed).hash != folder.hash);

@@ -1,0 +1,191 @@
+/// Any bytes at all as a file of data: the readers refuse it with a RunError that has a remedy, or
+/// give samples that are sound, and neither crash, hang nor take unbounded memory.
+///
+/// The first byte chooses the reader, see LLVMFuzzerTestOneInput; the rest is the file.
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+#include <string>
+
+#include "runtime/base/run_error.hpp"
+#include "runtime/data/archive_reader.hpp"
+#include "runtime/data/array_source.hpp"
+#include "runtime/data/csv_source.hpp"
+#include "runtime/data/idx.hpp"
+#include "runtime/data/image.hpp"
+#include "runtime/data/mat_file.hpp"
+#include "runtime/data/npy.hpp"
+#include "runtime/data/utf8.hpp"
+
+namespace {
+
+using namespace dtnn::runtime;
+
+constexpr std::int64_t kMostPixels = 1 << 16;
+constexpr std::int64_t kMostBytes = 1 << 22;
+
+[[noreturn]] void fail(const char* why) {
+    std::fprintf(stderr, "%s\n", why);
+    std::abort();
+}
+
+/// A regular file without a disk.
+class MemoryFile {
+  public:
+    MemoryFile(const char* bytes, std::size_t size) : descriptor_(::memfd_create("fuzz", 0)) {
+        if (descriptor_ < 0 || ::write(descriptor_, bytes, size) != ssize_t(size))
+            fail("no memory for a file");
+    }
+    ~MemoryFile() { ::close(descriptor_); }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+    std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+  private:
+    int descriptor_;
+};
+
+void read_image(const std::string& file) {
+    const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(file.data()),
+                                              file.size());
+    static Sample sample;  // used again, as workers do
+    for (const std::int64_t channels : {1, 3}) {
+        const ImageLimits limits{channels, kMostPixels};
+        decode_image(bytes, "image", limits, sample);
+        const ImageHeader header = read_image_header(bytes, "image", limits);
+        if (header.height != sample.height || header.width != sample.width ||
+            sample.channels != channels || header.height * header.width > kMostPixels)
+            fail("the header and the image differ");
+        if (sample.pixels.size() != std::size_t(channels * header.height * header.width))
+            fail("the image has another number of pixels");
+        for (const float pixel : sample.pixels)
+            if (!(pixel >= 0.0f && pixel <= 1.0f)) fail("a pixel is not in [0, 1]");
+    }
+}
+
+void walk(ArchiveReader& archive, const RegularFile& file, int depth) {
+    std::int64_t members = 0, bytes = 0;
+    while (const auto member = archive.next()) {
+        if (const char* why = why_unsafe(member->path)) fail(why);
+        if (member->size < 0 || ++members > 100'000) fail("a member that cannot be");
+        if (depth == 0 && member->offset >= 0 && member->size > 0 &&
+            member->offset + member->size <= file.size() && member->path.ends_with(".tar")) {
+            ArchiveReader inner(file, *member);
+            walk(inner, file, depth + 1);
+        }
+        bytes += member->size;
+        if (bytes > kMostBytes) return;
+        if (archive.read().size() != std::size_t(member->size)) fail("a member of another size");
+    }
+}
+
+void read_archive(const std::string& file) {
+    const MemoryFile memory(file.data(), file.size());
+    const RegularFile regular(memory.path());
+    ArchiveReader archive(regular);
+    walk(archive, regular, 0);
+}
+
+template <class Source>
+void load_all(const Source& source, std::int64_t classes) {
+    Sample sample;
+    for (const Split split : {Split::train, Split::test}) {
+        for (std::int64_t i = 0; i < source.size(split); ++i) {
+            source.load(split, i, sample);
+            for (const float pixel : sample.pixels)
+                if (!std::isfinite(pixel)) fail("a pixel is not finite");
+            if (sample.labels.size() != 1 || sample.labels[0] < 0 || sample.labels[0] >= classes)
+                fail("a label is out of range");
+        }
+    }
+}
+
+void read_npz_file(const std::string& file) {
+    const MemoryFile memory(file.data(), file.size());
+    for (const auto& [name, array] : read_npz(memory.path(), kMostBytes)) {
+        std::vector<double> values(std::size_t(array.header.elements()));
+        array.copy(std::span<double>(values));
+    }
+}
+
+void read_arrays(const std::string& file) {
+    const MemoryFile memory(file.data(), file.size());
+    ArraySource::Expected expected{{1, 2, 2}, 3, dtnn::plan::LabelKind::classes, 6, 3, kMostBytes};
+    load_all(*ArraySource::open_archive(memory.path(), expected), 3);
+}
+
+void read_array(const std::string& file) {
+    const NpyArray array = parse_npy(file, "array");
+    std::vector<float> values(std::size_t(array.header.elements()));
+    array.copy(std::span<float>(values));
+    std::vector<std::int64_t> wholes(values.size());
+    array.copy(std::span<std::int64_t>(wholes));
+}
+
+void read_table(const std::string& file) {
+    const MemoryFile memory(file.data(), file.size());
+    CsvSource::Form form;
+    form.shape = {2, 1, 1};
+    form.classes = 3;
+    form.label_columns = {-1};
+    form.train_samples = form.test_samples = 6;
+    form.cache = kMostBytes;
+    load_all(CsvSource(memory.path(), memory.path(), form), 3);
+}
+
+void read_idx_file(const std::string& file) {
+    const IdxFile idx = parse_idx(file, "idx", {6, 2, 2});
+    if (idx.begin + 24 != idx.bytes.size()) fail("an IDX file of another size");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    if (size == 0) return 0;
+    const std::string file(reinterpret_cast<const char*>(data) + 1, size - 1);
+    try {
+        switch (data[0]) {
+            case 'i':
+                read_image(file);
+                break;
+            case 'a':
+                read_archive(file);
+                break;
+            case 'z':
+                read_npz_file(file);
+                break;
+            case 's':
+                read_arrays(file);
+                break;
+            case 'y':
+                read_array(file);
+                break;
+            case 'c':
+                read_table(file);
+                break;
+            case 'x':
+                read_idx_file(file);
+                break;
+            case 'g':
+                (void)gunzip(file, std::size_t{1} << 20, "gzip");
+                break;
+            case 'm':
+                (void)read_synsets(file, "meta.mat");
+                break;
+            default:
+                break;
+        }
+    } catch (const RunError& error) {
+        const std::string text = error.what();
+        if (error.exit() == Exit::internal || text.empty()) fail("not a user's mistake");
+        if (!is_utf8(error.render(false))) fail("a message that is not UTF-8");
+    }
+    return 0;
+}
