@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <vector>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
 
+#include "runtime/base/arrangement.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/checkpoint/parameter_tensors.hpp"
 #include "runtime/checkpoint/safetensors.hpp"
@@ -13,31 +17,43 @@
 namespace dtnn::runtime {
 namespace {
 
-std::vector<std::string> differences(const plan::Plan& plan, const Safetensors& file) {
-    std::vector<std::string> found;
-    for (const plan::Parameter& parameter : plan.parameters) {
-        if (parameter.optimizer_state) continue;
-        const StoredTensor* tensor = file.find(parameter.name);
-        if (tensor == nullptr) {
-            found.push_back(fmt::format("{} {} is missing", parameter.name,
-                                        describe_tensor(parameter.dtype, parameter.dims)));
-        } else if (tensor->dtype != parameter.dtype || tensor->dims != parameter.dims) {
-            found.push_back(fmt::format("{} is {} in the file and {} in the plan", parameter.name,
-                                        describe_tensor(tensor->dtype, tensor->dims),
-                                        describe_tensor(parameter.dtype, parameter.dims)));
-        }
+/// The tensor's elements in the parameter's logical order and type.
+template <class From, class To>
+std::vector<std::byte> converted(const WeightMatch::Pair& pair) {
+    const Arrangement arrangement(pair.form.view, pair.form.order);
+    std::vector<std::byte> logical(std::size_t(arrangement.elements()) * sizeof(To));
+    const std::byte* from = pair.tensor->bytes.data();
+    arrangement.for_each(0, arrangement.elements(), [&](std::int64_t i, std::int64_t place) {
+        From value;
+        std::memcpy(&value, from + std::size_t(place) * sizeof(From), sizeof(From));
+        const To result = To(value);
+        std::memcpy(logical.data() + std::size_t(i) * sizeof(To), &result, sizeof(To));
+    });
+    return logical;
+}
+
+void set_from(const Executor& executor, const WeightMatch::Pair& pair) {
+    const bool wide_from = pair.tensor->dtype == plan::DType::f64;
+    const bool wide_to = executor.plan().parameters[pair.parameter].dtype == plan::DType::f64;
+    const bool as_it_is =
+        wide_from == wide_to && Arrangement(pair.form.view, pair.form.order).identity();
+    if (as_it_is) {
+        set_parameter(executor, pair.parameter, pair.tensor->bytes);
+    } else if (wide_from) {
+        set_parameter(executor, pair.parameter,
+                      wide_to ? converted<double, double>(pair) : converted<double, float>(pair));
+    } else {
+        set_parameter(executor, pair.parameter,
+                      wide_to ? converted<float, double>(pair) : converted<float, float>(pair));
     }
-    for (const StoredTensor& tensor : file.tensors) {
-        const bool known = std::any_of(
-            plan.parameters.begin(), plan.parameters.end(), [&](const plan::Parameter& parameter) {
-                return !parameter.optimizer_state && parameter.name == tensor.name;
-            });
-        if (!known) {
-            found.push_back(fmt::format("{} {} is not in the plan", tensor.name,
-                                        describe_tensor(tensor.dtype, tensor.dims)));
-        }
-    }
-    return found;
+}
+
+std::string remedy(const WeightMatch& match) {
+    if (match.pydtnn)
+        return "name weights of the same model; --map FILE says which array is which parameter, "
+               "--allow-missing takes a part of them";
+    return "name the weights of a run of this plan; --map FILE renames tensors or leaves them out, "
+           "--allow-missing takes a part, --layout and --cast convert";
 }
 
 }  // namespace
@@ -58,27 +74,28 @@ void save_evaluated_weights(const Executor& executor, const std::string& path,
                       {{"format", "dtnn"}, {"model", executor.plan().model}, {"plan", checksum}});
 }
 
-void load_weights(const Executor& executor, const std::string& path) {
+LoadedWeights load_weights(const Executor& executor, const WeightRequest& request) {
     const plan::Plan& plan = executor.plan();
-    const Safetensors file = read_safetensors(path);
-    const std::vector<std::string> found = differences(plan, file);
-    if (!found.empty()) {
-        constexpr std::size_t kShown = 10;
-        std::string list;
-        for (std::size_t i = 0; i < std::min(found.size(), kShown); ++i)
-            list += (i == 0 ? "" : "\n  ") + found[i];
-        if (found.size() > kShown) list += fmt::format("\n  and {} more", found.size() - kShown);
-        throw RunError(
-            Exit::mismatch,
-            fmt::format("the weights {} do not fit the plan's model `{}`", path, plan.model),
-            "name the weights of a run of this plan", list);
+    NameMap map = request.map.empty() ? NameMap() : NameMap::read(request.map);
+    const WeightFile file = read_weight_file(request.path);
+    const WeightMatch match = match_weights(plan, file, request, std::move(map));
+    if (!match.differences.empty()) {
+        throw RunError(Exit::mismatch,
+                       fmt::format("the weights {} do not fit the plan's model `{}`", request.path,
+                                   plan.model),
+                       remedy(match), fmt::format("{}", fmt::join(match.differences, "\n  ")));
     }
-    for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
-        const plan::Parameter& parameter = plan.parameters[i];
-        if (parameter.optimizer_state) continue;
-        set_parameter(executor, i, file.find(parameter.name)->bytes);
-    }
+    LoadedWeights loaded{{}, match.unused, match.layout};
+    for (const std::size_t missing : match.missing)
+        loaded.kept.push_back(plan.parameters[missing].name);
+    for (const WeightMatch::Pair& pair : match.pairs)
+        set_from(executor, pair);
     begin_averages(executor);
+    return loaded;
+}
+
+void load_weights(const Executor& executor, const std::string& path) {
+    load_weights(executor, WeightRequest{.path = path});
 }
 
 }  // namespace dtnn::runtime

@@ -4,10 +4,7 @@
 
 #include "runtime/base/files.hpp"
 #include "runtime/base/signals.hpp"
-#include "runtime/checkpoint/weights.hpp"
 #include "runtime/report/bench_report.hpp"
-#include "runtime/report/history.hpp"
-#include "runtime/report/progress.hpp"
 #include "runtime/train/bench.hpp"
 #include "tools/dtnn_run/allocation_count.hpp"
 #include "tools/dtnn_run/start.hpp"
@@ -15,24 +12,6 @@
 namespace dtnn {
 
 using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
-
-int evaluate_command(const Options& options) {
-    const Start start(options.plan);
-    const plan::Plan& plan = start.loaded.plan;
-    Session session(plan, start.threads, open_source(plan.dataset));
-    load_weights(session.executor(), options.weights);
-    const PassValues test = session.evaluate(Split::test, session.sampler().test());
-    if (stop_requested() != 0) return int(Exit::interrupted);
-    require_number(test);
-    if (options.format == "json") {
-        print_out(
-            fmt::format("{{\"version\": 1, \"name\": \"{}\", \"samples\": {}, \"test\": {}}}\n",
-                        json_text(plan.name), test.samples, measures_json(test)));
-    } else {
-        print_out(fmt::format("test: {} ({} samples)\n", measures_text(test), test.samples));
-    }
-    return int(Exit::done);
-}
 
 int bench_command(const Options& options) {
     const Start start(options.plan);

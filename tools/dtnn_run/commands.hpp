@@ -3,15 +3,24 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "tools/dtnn_run/weight_options.hpp"
 
 namespace dtnn {
 
 struct Options {
-    std::string plan;             ///< report: the run's folder
-    std::string output;           ///< train: empty is a dated folder under runs/
-    std::string weights;          ///< evaluate, and where train begins
-    std::string resume;           ///< the folder of a run that goes on
-    std::string format = "text";  ///< text, json
+    std::string plan;     ///< report: the run's folder
+    std::string output;   ///< train: empty is a dated folder under runs/
+    std::string weights;  ///< evaluate, predict, weights, and where train begins
+    WeightOptions weight_options;
+    std::vector<std::string> input;  ///< predict: files, or a split
+    std::string split = "test";      ///< evaluate
+    std::string prediction_format;   ///< csv, jsonl, npz; empty: as the output's name says
+    double threshold = 0.5;          ///< predict: of any number of labels
+    bool average = false;            ///< weights: the moving averages of a run
+    std::string resume;              ///< the folder of a run that goes on
+    std::string format = "text";     ///< text, json
     std::string progress = "auto";
     std::string color = "auto";
     std::int64_t steps = 50;  ///< bench
@@ -27,6 +36,9 @@ struct Options {
 /// Each returns the exit code or throws RunError.
 int train_command(const Options& options);
 int evaluate_command(const Options& options);
+int predict_command(const Options& options);
+int weights_list_command(const Options& options);
+int weights_export_command(const Options& options);
 int bench_command(const Options& options);
 int report_command(const Options& options);
 

@@ -1,4 +1,4 @@
-/// dtnn-run: trains, evaluates or measures what an execution plan says.
+/// dtnn-run: trains, evaluates, predicts or measures what an execution plan says.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -39,13 +39,44 @@ void add_format(CLI::App& command, Options& options) {
         ->capture_default_str();
 }
 
+void add_predict(CLI::App& command, Options& options) {
+    add_plan(command, options);
+    command.get_option("PLAN")->required();
+    command.add_option("--weights", options.weights, "a run's weights.safetensors, or an .npz")
+        ->required();
+    command
+        .add_option("--input", options.input,
+                    "images (JPEG, PNG), folders of images, arrays (.npy, .npz); or one split of "
+                    "the plan's dataset: train, validation, test")
+        ->required()
+        ->expected(1, -1);
+    command.add_option("-o,--output", options.output,
+                       "the file of predictions; standard output when not given, or -");
+    command
+        .add_option("--format", options.prediction_format,
+                    "of the predictions; by the file's name when not given, csv on standard output")
+        ->check(CLI::IsMember({"csv", "jsonl", "npz"}));
+    command
+        .add_option("--threshold", options.threshold,
+                    "where a sample has any number of labels: those this probable are given")
+        ->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    dtnn::add_weight_options(command, options.weight_options);
+}
+
+void add_weights_file(CLI::App& command, Options& options) {
+    command.add_option("FILE", options.weights, "a .safetensors or .npz file, or a run's folder")
+        ->required();
+    command.add_flag("--average", options.average, "of a run's folder the moving averages");
+}
+
 /// "train" is the word that may be left out.
 std::vector<std::string> with_word(int argc, char** argv) {
     std::vector<std::string> words(argv + 1, argv + argc);
     if (words.empty()) return words;
     const std::string& first = words.front();
-    for (const char* known :
-         {"train", "evaluate", "bench", "report", "--help", "-h", "--version", "--help-all"}) {
+    for (const char* known : {"train", "evaluate", "predict", "weights", "bench", "report",
+                              "--help", "-h", "--version", "--help-all"}) {
         if (first == known) return words;
     }
     words.insert(words.begin(), "train");
@@ -70,6 +101,7 @@ int run(int argc, char** argv, Options& options) {
         "may be left out");
     train.add_option("--weights", options.weights, "begin with the weights of this file")
         ->excludes(resume);
+    dtnn::add_weight_options(train, options.weight_options);
     train.add_flag("--force", options.force, "replace the run that the folder holds")
         ->excludes(resume);
     train.get_option("--output")->excludes(resume);
@@ -91,11 +123,29 @@ int run(int argc, char** argv, Options& options) {
                   "look at every result of every step for what is no number; slow")
         ->excludes(train.get_option("--trace"));
 
-    CLI::App& evaluate = *app.add_subcommand("evaluate", "loss and metrics on the test split");
+    CLI::App& evaluate = *app.add_subcommand("evaluate", "loss and metrics on a split");
     add_plan(evaluate, options);
     evaluate.get_option("PLAN")->required();
     add_format(evaluate, options);
-    evaluate.add_option("--weights", options.weights, "a run's weights.safetensors")->required();
+    evaluate.add_option("--weights", options.weights, "a run's weights.safetensors, or an .npz")
+        ->required();
+    evaluate.add_option("--split", options.split, "samples of the plan's dataset")
+        ->check(CLI::IsMember({"train", "validation", "test"}))
+        ->capture_default_str();
+    dtnn::add_weight_options(evaluate, options.weight_options);
+
+    CLI::App& predict = *app.add_subcommand("predict", "classes and probabilities of samples");
+    add_predict(predict, options);
+
+    CLI::App& weights = *app.add_subcommand("weights", "look into files of weights, convert them");
+    weights.require_subcommand(1);
+    CLI::App& list = *weights.add_subcommand("list", "names, types, shapes and metadata");
+    add_weights_file(list, options);
+    add_format(list, options);
+    CLI::App& convert = *weights.add_subcommand("export", "the same tensors in another format");
+    add_weights_file(convert, options);
+    convert.add_option("-o,--output", options.output, "the file: .safetensors, or .npz for NumPy")
+        ->required();
 
     CLI::App& bench = *app.add_subcommand("bench", "measure training steps; writes no files");
     add_plan(bench, options);
@@ -125,6 +175,9 @@ int run(int argc, char** argv, Options& options) {
     }
     if (train.parsed()) return dtnn::train_command(options);
     if (evaluate.parsed()) return dtnn::evaluate_command(options);
+    if (predict.parsed()) return dtnn::predict_command(options);
+    if (list.parsed()) return dtnn::weights_list_command(options);
+    if (convert.parsed()) return dtnn::weights_export_command(options);
     if (page.parsed()) return dtnn::report_command(options);
     return dtnn::bench_command(options);
 }

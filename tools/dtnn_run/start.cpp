@@ -21,9 +21,10 @@ void warn(const std::string& text) {
     std::fprintf(stderr, "dtnn-run: warning: %s\n", text.c_str());
 }
 
-void require_number(const PassValues& test) {
-    if (test.samples > 0 && !std::isfinite(test.loss())) {
-        throw RunError(Exit::diverged, fmt::format("the loss on the test split is {}", test.loss()),
+void require_number(const PassValues& values, const std::string& split) {
+    if (values.samples > 0 && !std::isfinite(values.loss())) {
+        throw RunError(Exit::diverged,
+                       fmt::format("the loss on the {} split is {}", split, values.loss()),
                        "train with a smaller learning rate");
     }
 }

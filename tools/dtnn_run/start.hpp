@@ -23,7 +23,7 @@ struct Start {
 /// "dtnn-run: warning: TEXT" on stderr.
 void warn(const std::string& text);
 
-/// A loss on the test split that is no number is a RunError (exit 6).
-void require_number(const runtime::PassValues& test);
+/// A loss on the split that is no number is a RunError (exit 6).
+void require_number(const runtime::PassValues& values, const std::string& split = "test");
 
 }  // namespace dtnn

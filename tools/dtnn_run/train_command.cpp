@@ -89,7 +89,8 @@ class TrainRun {
           start_(plan_path(options)),
           session_(plan(), start_.threads, open_source(plan().dataset)),
           dataset_(fmt::format("xxh3:{:016x}", session_.source().content_hash())) {
-        if (!options.weights.empty()) load_weights(session_.executor(), options.weights);
+        if (!options.weights.empty())
+            load_wanted_weights(session_.executor(), options.weights, options.weight_options);
         folder_.emplace(options.resume.empty()
                             ? RunFolder(options.output, start_.loaded, options.force)
                             : RunFolder(options.resume));
@@ -179,7 +180,9 @@ void TrainRun::announce() {
 TrainingState TrainRun::rewind() {
     if (std::optional<Checkpoint> newest = checkpoints_->load_newest(warn)) return newest->state;
     initialize(session_.executor());
-    if (!options_.weights.empty()) load_weights(session_.executor(), options_.weights);
+    if (!options_.weights.empty())
+        load_weights(session_.executor(),
+                     weight_request(options_.weights, options_.weight_options));
     return {};
 }
 

@@ -1,0 +1,64 @@
+#include "runtime/base/new_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "runtime/base/files.hpp"
+
+namespace dtnn::runtime {
+namespace {
+constexpr std::size_t kBuffer = std::size_t{1} << 18;
+}  // namespace
+
+NewFile::NewFile(std::string path) : path_(std::move(path)) {
+    if (path_ == "-") return;
+    descriptor_ = ::open((path_ + ".part").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) throw system_error("write", path_, errno);
+}
+
+NewFile::~NewFile() {
+    if (descriptor_ < 0) return;
+    ::close(descriptor_);
+    ::unlink((path_ + ".part").c_str());
+}
+
+void NewFile::fail(int error) {
+    throw system_error("write", path_, error);
+}
+
+void NewFile::flush() {
+    if (path_ == "-") {
+        print_out(buffer_);
+        buffer_.clear();
+        return;
+    }
+    std::string_view rest = buffer_;
+    while (!rest.empty()) {
+        const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+        if (written < 0 && errno != EINTR) fail(errno);
+        if (written > 0) rest.remove_prefix(std::size_t(written));
+    }
+    buffer_.clear();
+}
+
+void NewFile::add(std::string_view text) {
+    buffer_ += text;
+    if (buffer_.size() >= kBuffer) flush();
+}
+
+void NewFile::finish() {
+    flush();
+    if (path_ == "-") return;
+    if (::fsync(descriptor_) != 0) fail(errno);
+    const std::string aside = path_ + ".part";
+    const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
+    if (closed && ::rename(aside.c_str(), path_.c_str()) == 0) return;
+    const int error = errno;
+    ::unlink(aside.c_str());
+    fail(error);
+}
+
+}  // namespace dtnn::runtime

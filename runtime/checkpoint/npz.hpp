@@ -1,0 +1,36 @@
+#pragma once
+/// Writing NumPy's .npz: a zip of .npy members, stored as they are, that numpy.load reads (format
+/// "numpy.lib.format" version 1.0). Reading: runtime/data/npy.hpp.
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/checkpoint/safetensors.hpp"
+
+namespace dtnn::runtime {
+
+/// An array in memory, row-major, little-endian.
+struct NpzArray {
+    std::string name;   ///< without ".npy"
+    std::string descr;  ///< NumPy's type: "<f4", "<U12"
+    plan::Dims dims;
+    std::span<const std::byte> bytes;
+};
+
+/// NumPy's type of an element.
+std::string numpy_type(plan::DType dtype);
+
+/// Writes aside, flushes, renames. The same bytes for the same arrays, in the order given.
+void write_npz(const std::string& path, std::span<const NpzArray> arrays);
+
+/// Texts as an array of NumPy's text type: its `descr`, and the bytes (UTF-32, padded with zeros to
+/// the longest). Bytes that are not UTF-8 become U+FFFD.
+struct NpzTexts {
+    std::string descr;
+    std::vector<std::byte> bytes;
+};
+NpzTexts numpy_texts(std::span<const std::string> texts);
+
+}  // namespace dtnn::runtime

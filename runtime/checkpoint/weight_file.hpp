@@ -1,0 +1,36 @@
+#pragma once
+/// Files of named tensors, whoever wrote them: safetensors, or NumPy's .npz.
+
+#include <deque>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/checkpoint/safetensors.hpp"
+
+namespace dtnn::runtime {
+
+struct WeightFile {
+    std::string path;
+    const char* format = "";            ///< "safetensors", "npz"
+    std::vector<StoredTensor> tensors;  ///< in the file's order; views, which moving keeps
+    std::map<std::string, std::string> metadata;  ///< of safetensors; .npz has none
+
+    Safetensors safetensors;                    ///< what the views are of
+    std::deque<std::vector<std::byte>> arrays;  ///< likewise
+
+    const StoredTensor* find(const std::string& name) const;
+};
+
+/// Reads and verifies. The content tells the format; where the name says another one (.npz,
+/// .safetensors), or the content is neither, that is the error. Nothing in a file is executed:
+/// pickled objects are refused. Whole numbers of .npz become i64, or stay u8. All errors: exit 5.
+WeightFile read_weight_file(const std::string& path);
+
+/// By the name's end: .safetensors or .npz (without metadata, for which it has no place). Another
+/// one is a RunError (exit 2). Written aside, flushed, renamed.
+void write_weight_file(const std::string& path, std::span<const StoredTensor> tensors,
+                       const std::map<std::string, std::string>& metadata);
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,106 @@
+#include "runtime/checkpoint/weight_layout.hpp"
+
+#include <algorithm>
+
+namespace dtnn::runtime {
+namespace {
+
+struct LayoutName {
+    WeightLayout layout;
+    const char* name;
+};
+constexpr LayoutName kNames[] = {{WeightLayout::own, "own"},
+                                 {WeightLayout::nchw, "nchw"},
+                                 {WeightLayout::nhwc, "nhwc"},
+                                 {WeightLayout::nhwc_gpu, "nhwc_gpu"}};
+
+plan::Dims squeezed(plan::Dims dims) {
+    std::erase(dims, 1);
+    return dims;
+}
+
+plan::Dims in_order(const plan::Dims& dims, const plan::Order& order) {
+    plan::Dims result;
+    for (const int axis : order)
+        result.push_back(dims[std::size_t(axis)]);
+    return result;
+}
+
+std::vector<FileForm> convolution(const plan::Dims& dims, WeightLayout layout) {
+    plan::Order order = {0, 1, 2, 3};
+    if (layout == WeightLayout::nhwc) order = {1, 2, 3, 0};
+    if (layout == WeightLayout::nhwc_gpu) order = {0, 2, 3, 1};
+    std::vector<FileForm> forms = {{in_order(dims, order), dims, order}};
+    if (dims[2] == 1 && dims[3] == 1) {
+        const plan::Dims matrix = layout == WeightLayout::nhwc ? plan::Dims{dims[1], dims[0]}
+                                                               : plan::Dims{dims[0], dims[1]};
+        forms.push_back({matrix, dims, order});
+    }
+    return forms;
+}
+
+}  // namespace
+
+const char* name_of(WeightLayout layout) {
+    for (const LayoutName& known : kNames) {
+        if (known.layout == layout) return known.name;
+    }
+    return "";
+}
+
+std::optional<WeightLayout> parse_layout(const std::string& name) {
+    for (const LayoutName& known : kNames) {
+        if (known.name == name) return known.layout;
+    }
+    return std::nullopt;
+}
+
+bool FileForm::takes(const plan::Dims& file) const {
+    return squeezed ? runtime::squeezed(file) == runtime::squeezed(dims) : file == dims;
+}
+
+LayoutRules::LayoutRules(const plan::Plan& plan) : plan_(&plan) {
+    for (const plan::Layer& layer : plan.layers)
+        layers_.emplace(layer.name, &layer);
+}
+
+std::optional<plan::Dims> LayoutRules::flattened(const plan::Layer& layer) const {
+    const plan::Layer* at = &layer;
+    for (std::size_t guard = 0; guard <= plan_->layers.size(); ++guard) {
+        if (at->from.size() != 1) return std::nullopt;
+        const auto source = layers_.find(at->from.front());
+        const bool input = source == layers_.end();
+        const plan::Dims& shape = input ? plan_->dataset.shape : source->second->output_shape;
+        if (shape.size() == 3) return shape;
+        if (input || shape.size() != 1 || source->second->type == "dense") return std::nullopt;
+        at = source->second;
+    }
+    return std::nullopt;
+}
+
+std::vector<FileForm> LayoutRules::forms(std::size_t index, WeightLayout layout) const {
+    const plan::Parameter& parameter = plan_->parameters[index];
+    const plan::Dims& dims = parameter.dims;
+    const FileForm own{dims, dims, {}};
+    if (layout == WeightLayout::own || parameter.layer < 0) return {own};
+    const plan::Layer& layer = plan_->layers[std::size_t(parameter.layer)];
+    const bool weights = parameter.role == "weights";
+    if (weights && layer.type == "conv2d" && dims.size() == 4) return convolution(dims, layout);
+    if (weights && layer.type == "depthwise_conv2d" && dims.size() == 4)
+        return {own, {{dims[0], dims[2], dims[3]}, dims, {}}};
+    const bool last_first = layout != WeightLayout::nchw;
+    const bool per_source = (weights && layer.type == "dense" && dims.size() == 2) ||
+                            (dims.size() == 1 && parameter.role != "bias");
+    std::optional<plan::Dims> image;
+    if (last_first && per_source) image = flattened(layer);
+    const bool whole = image && plan::element_count(*image) == dims[0];
+    if (weights && dims.size() == 2) {
+        if (!whole) return {own};
+        return {{dims, {(*image)[0], (*image)[1], (*image)[2], dims[1]}, {1, 2, 0, 3}}};
+    }
+    if (dims.size() != 1) return {own};
+    if (!whole) return {{dims, dims, {}, true}};
+    return {{dims, *image, {1, 2, 0}, true}};
+}
+
+}  // namespace dtnn::runtime

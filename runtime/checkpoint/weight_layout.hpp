@@ -1,0 +1,64 @@
+#pragma once
+/// How files of other programs arrange the axes of weights.
+///
+///     parameter                    own, and nchw    nhwc             nhwc_gpu
+///     conv2d weights               (co,ci,kh,kw)    (ci,kh,kw,co)    (co,kh,kw,ci)
+///       of 1x1, also (not own)     (co,ci)          (ci,co)          (co,ci)
+///     depthwise_conv2d weights,
+///       also (not own)             (co,kh,kw)       (co,kh,kw)       (co,kh,kw)
+///     what has an element for
+///       each number of a           in the order     in the order     as nhwc
+///       flattened image: dense     C,H,W            H,W,C
+///       (in,out), batch norm
+///
+/// Everything else has the plan's shape; of one axis, also with axes of one around it (not own).
+/// The three are what PyDTNN 1.x writes: NCHW, NHWC on the processor, NHWC with cuDNN. nchw is also
+/// PyTorch's for convolutions.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::runtime {
+
+enum class WeightLayout { own, nchw, nhwc, nhwc_gpu };
+
+inline constexpr WeightLayout kForeignLayouts[] = {WeightLayout::nchw, WeightLayout::nhwc,
+                                                   WeightLayout::nhwc_gpu};
+
+const char* name_of(WeightLayout layout);
+std::optional<WeightLayout> parse_layout(const std::string& name);
+
+/// A shape that a file may have for a parameter, and where the parameter's logical elements are in
+/// it: those of Arrangement(view, order).
+struct FileForm {
+    plan::Dims dims;
+    plan::Dims view;
+    plan::Order order;      ///< empty: the logical order
+    bool squeezed = false;  ///< extents of one do not count
+
+    bool takes(const plan::Dims& file) const;
+    bool operator==(const FileForm&) const = default;
+};
+
+class LayoutRules {
+  public:
+    /// The plan outlives the rules.
+    explicit LayoutRules(const plan::Plan& plan);
+
+    /// The forms that plan.parameters[index] may have in a file of this layout, the usual one
+    /// first.
+    std::vector<FileForm> forms(std::size_t index, WeightLayout layout) const;
+
+  private:
+    /// Channels, height and width of the image whose elements, flattened, the layer's sources are.
+    std::optional<plan::Dims> flattened(const plan::Layer& layer) const;
+
+    const plan::Plan* plan_;
+    std::map<std::string, const plan::Layer*> layers_;
+};
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,68 @@
+#pragma once
+/// Which tensor of a file becomes which parameter of a plan, and how.
+///
+/// By name: a tensor goes to the parameter of its name, or of the name that the map gives it.
+/// By order: of the tensors that the map leaves, the k-th of a role goes to the k-th parameter of
+/// that role that is not taken, in the order of file and plan; shapes must then fit. The role is
+/// what a tensor's name ends with, alone or behind `.`, `/`, `_` or `:`
+///
+///     weights           weights, weight, kernel      running_mean      running_mean, moving_mean
+///     bias              biases, bias                 running_variance  running_variance,
+///     gamma, beta       gamma, beta                                    running_var,
+///                                                                      moving_variance, moving_var
+///
+/// PyDTNN 1.x calls arrays ID_LAYER_KEY ("5_Conv2D_weights"; LAYER is the class, KEY one of
+/// weights, biases, gamma, beta, running_mean, running_var; layers in the order in which the model
+/// adds them, paths of blocks one after another). A file of only such names is matched by order,
+/// its layout is the one under which all shapes fit (weight_layout.hpp), and reals are converted
+/// to the plan's type. Arrays of its versions 2 and 3 are pickled objects, which nothing here
+/// reads.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "runtime/checkpoint/name_map.hpp"
+#include "runtime/checkpoint/weight_file.hpp"
+#include "runtime/checkpoint/weight_layout.hpp"
+
+namespace dtnn::runtime {
+
+/// What is asked for, as on a command line.
+struct WeightRequest {
+    std::string path;
+    std::string map = {};         ///< a file (name_map.hpp); empty: none
+    std::string layout = "auto";  ///< a WeightLayout's name; auto: own, of PyDTNN's files found
+    std::string match = "auto";   ///< name, order; auto: name, but order for PyDTNN's files
+    bool allow_missing = false;   ///< parameters without a tensor, and tensors without a parameter
+    bool cast = false;            ///< reals of another width
+};
+
+struct WeightMatch {
+    struct Pair {
+        std::size_t parameter = 0;
+        const StoredTensor* tensor = nullptr;
+        FileForm form;
+    };
+    std::vector<Pair> pairs;           ///< in the plan's order
+    std::vector<std::size_t> missing;  ///< parameters that no tensor goes to
+    std::vector<std::string> unused;   ///< tensors that go to no parameter, and are not dropped
+    std::vector<std::string>
+        differences;  ///< what keeps the pairs from being loaded; empty: nothing
+    WeightLayout layout = WeightLayout::own;
+    bool pydtnn = false;
+};
+
+/// Parameters that are optimizer state take no part. The file outlives the match. A RunError only
+/// where the request itself is wrong; what does not fit is told in `differences`.
+WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
+                          const WeightRequest& request, NameMap map);
+
+/// Whether PyDTNN 1.x would write an array of this name.
+bool is_pydtnn_name(const std::string& name);
+
+/// The role in a name, as plans call it; empty: none.
+std::string role_in(const std::string& name);
+
+}  // namespace dtnn::runtime

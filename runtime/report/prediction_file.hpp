@@ -1,0 +1,59 @@
+#pragma once
+/// Predictions as files: CSV, JSON Lines, or NumPy's .npz. Numbers have the shortest digits that
+/// read back exactly.
+///
+/// CSV has a header, JSON Lines an object a sample, with these columns in this order; those in
+/// brackets only where they are known. `index` counts from 0 in the order given, `sample` is the
+/// file, or what the dataset calls it. Columns with `_0` come once for each number in CSV; JSON
+/// Lines have a list instead.
+///
+///     one class a sample    index sample [label] class [class_name] probability probability_0...
+///                           JSON Lines: ... "probabilities"; where the numbers are no
+///                           probabilities: score, score_0..., "scores"
+///     any number of labels  index sample [labels] classes [class_names] probability_0...
+///                           classes: those at or above the threshold, in CSV between blanks
+///     values                index sample [targets: target_0...] value_0... ("values")
+///
+/// .npz has arrays index i64 [N], sample (text) [N], and
+///
+///     one class a sample    [label i32 [N]] class i32 [N] probability [N] probabilities [N,C]
+///     any number of labels  [labels u8 [N,C]] classes u8 [N,C] (0 or 1) probabilities [N,C]
+///     values                [targets [N,C]] values [N,C]
+///
+/// with numbers in the plan's type. Predictions that are images (a class a pixel) only fit .npz:
+/// label and class are [N,H,W], probability too, and probabilities [N,C,H,W].
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/train/predict.hpp"
+
+namespace dtnn::runtime {
+
+enum class PredictionFormat { csv, jsonl, npz };
+
+/// What a file of predictions is made of.
+struct PredictionFacts {
+    PredictionForm form;
+    plan::DType dtype = plan::DType::f32;
+    bool answers = false;  ///< the source knows what is right
+    double threshold = 0.5;
+    std::vector<std::string> class_names;  ///< as many as classes, or none
+};
+
+class PredictionWriter {
+  public:
+    virtual ~PredictionWriter() = default;
+    /// `names`: of the batch's samples.
+    virtual void add(const PredictedBatch& batch, const std::vector<std::string>& names) = 0;
+    /// Only now there is a file of this name.
+    virtual void finish() = 0;
+};
+
+/// `path` "-" is standard output, which .npz cannot be written to: a RunError (exit 2), as for
+/// images in another format than .npz.
+std::unique_ptr<PredictionWriter> open_predictions(PredictionFormat format, const std::string& path,
+                                                   PredictionFacts facts);
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,160 @@
+#include "runtime/train/predict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <vector>
+
+#include "runtime/base/arrangement.hpp"
+#include "runtime/base/run_error.hpp"
+#include "runtime/base/signals.hpp"
+#include "runtime/train/session.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+constexpr const char* kOutput = "predictions";
+
+const plan::Tensor& predictions_of(const plan::Plan& plan) {
+    const plan::Program* program = plan::find_program(plan, "predict");
+    if (program != nullptr) {
+        for (const plan::Output& output : program->outputs) {
+            if (output.name == kOutput) return program->tensors[std::size_t(output.tensor)];
+        }
+    }
+    throw RunError(Exit::mismatch, "the plan has no program for prediction",
+                   "compile the job again with the dtnnc of this version");
+}
+
+bool takes_logits(const plan::Training& training) {
+    if (training.loss == "binary_cross_entropy_with_logits") return true;
+    const auto field = training.loss_attributes.find("from_logits");
+    if (field == training.loss_attributes.end()) return false;
+    const bool* flag = std::get_if<bool>(&field->second);
+    return flag != nullptr && *flag;
+}
+
+/// Copies rows of the output, converted, to `to`.
+template <class T>
+void copy_rows(const void* from, const Arrangement& batch, PredictionForm::From kind,
+               std::span<double> to) {
+    const T* const values = static_cast<const T*>(from);
+    batch.for_each(0, std::int64_t(to.size()), [&](std::int64_t logical, std::int64_t place) {
+        T value = values[place];
+        if (kind == PredictionForm::From::logarithm) value = std::exp(value);
+        if (kind == PredictionForm::From::logit) value = T(1) / (T(1) + std::exp(-value));
+        to[std::size_t(logical)] = double(value);
+    });
+}
+
+/// Labels as the pipeline writes them, for one batch.
+struct Answers {
+    Answers(const plan::Plan& plan, std::int64_t batch) {
+        const plan::StagedSample sample = plan::staged_sample(plan);
+        labels.resize(std::size_t(batch * sample.labels) / sizeof(std::int32_t));
+        raw.resize(std::size_t(batch * sample.targets));
+        targets.resize(raw.size() / std::size_t(plan::size_of(plan.target.dtype)));
+    }
+    void convert(plan::DType dtype) {
+        for (std::size_t i = 0; i < targets.size(); ++i) {
+            if (dtype == plan::DType::f64) {
+                std::memcpy(&targets[i], raw.data() + i * sizeof(double), sizeof(double));
+            } else {
+                float value = 0;
+                std::memcpy(&value, raw.data() + i * sizeof(float), sizeof(float));
+                targets[i] = double(value);
+            }
+        }
+    }
+    /// Those of the batch's first samples.
+    template <class T>
+    static std::span<const T> of(const std::vector<T>& all, std::int64_t samples,
+                                 std::int64_t batch) {
+        return std::span<const T>(all).first(all.size() / std::size_t(batch) *
+                                             std::size_t(samples));
+    }
+    std::vector<std::int32_t> labels;
+    std::vector<std::byte> raw;
+    std::vector<double> targets;
+};
+
+}  // namespace
+
+PredictionForm prediction_form(const plan::Plan& plan) {
+    const plan::Tensor& tensor = predictions_of(plan);
+    PredictionForm form;
+    form.kind = plan.dataset.label_kind;
+    form.dims.assign(tensor.dims.begin() + 1, tensor.dims.end());
+    const std::string& loss = plan.training.loss;
+    const std::string last = plan.layers.empty() ? std::string() : plan.layers.back().type;
+    if (form.kind == plan::LabelKind::values) {
+        form.probabilities = false;
+    } else if (loss == "negative_log_likelihood" || last == "log_softmax") {
+        form.from = PredictionForm::From::logarithm;
+    } else if (takes_logits(plan.training)) {
+        form.from = PredictionForm::From::logit;
+    } else {
+        form.probabilities = loss == "categorical_cross_entropy" ||
+                             loss == "binary_cross_entropy" || last == "softmax" ||
+                             last == "sigmoid";
+    }
+    return form;
+}
+
+void predict(Session& session, Split split, std::span<const std::int64_t> order,
+             const std::function<void(const PredictedBatch&)>& tell) {
+    const plan::Plan& plan = session.plan();
+    const PredictionForm form = prediction_form(plan);
+    const plan::Tensor& tensor = predictions_of(plan);
+    BoundProgram& program = *session.executor().find("predict", plan.training.batch_size);
+    const std::int64_t batch = program.batch();
+    const std::int64_t elements = plan::element_count(form.dims);
+    const Arrangement arrangement(tensor.dims, tensor.order);
+    auto* const source = static_cast<std::byte*>(program.input("source"));
+    const std::int64_t sample_bytes = plan::staged_sample(plan).pixels;
+    const void* const output = program.output(kOutput);
+    Answers answers(plan, batch);
+    std::vector<double> rows(std::size_t(batch * elements));
+
+    program.run_prologue(session.executor().team());
+    PredictedBatch told;
+    Pipeline& pipeline = session.pipeline();
+    pipeline.start(split, order, batch);
+    while (const std::int64_t samples = pipeline.wait()) {
+        pipeline.take({source, answers.labels.empty() ? nullptr : answers.labels.data(),
+                       answers.raw.empty() ? nullptr : answers.raw.data()});
+        std::memset(source + samples * sample_bytes, 0,
+                    std::size_t((batch - samples) * sample_bytes));
+        program.run(session.executor().team());
+        const std::span<double> predictions(rows.data(), std::size_t(samples * elements));
+        if (tensor.dtype == plan::DType::f64) {
+            copy_rows<double>(output, arrangement, form.from, predictions);
+        } else {
+            copy_rows<float>(output, arrangement, form.from, predictions);
+        }
+        const auto none = std::find_if_not(predictions.begin(), predictions.end(),
+                                           [](double value) { return std::isfinite(value); });
+        if (none != predictions.end()) {
+            const std::int64_t at = told.first + (none - predictions.begin()) / elements;
+            throw RunError(
+                Exit::diverged,
+                fmt::format("the prediction for {} is {}",
+                            session.source().name_of(split, order[std::size_t(at)]), *none),
+                "predict with the weights of a training that did not diverge");
+        }
+        answers.convert(plan.target.dtype);
+        told.samples = samples;
+        told.predictions = predictions;
+        told.labels = Answers::of(answers.labels, samples, batch);
+        told.targets = Answers::of(answers.targets, samples, batch);
+        tell(told);
+        told.first += samples;
+        if (stop_requested() != 0) break;
+    }
+    pipeline.stop();
+}
+
+}  // namespace dtnn::runtime

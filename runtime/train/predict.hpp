@@ -1,0 +1,49 @@
+#pragma once
+/// What a network says about samples: its predict program over batches.
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "plan/plan.hpp"
+#include "runtime/data/sample_source.hpp"
+
+namespace dtnn::runtime {
+
+class Session;
+
+/// What a plan's predictions are.
+///     classes    a number for each class, of which the largest counts (the first of equal ones, as
+///                for categorical_accuracy); per pixel where pixels have labels
+///     multiple   a number for each of the labels, which a sample may have any of
+///     values     real numbers
+struct PredictionForm {
+    plan::LabelKind kind = plan::LabelKind::classes;
+    plan::Dims dims;            ///< of a sample's predictions, logical: [classes], [classes,H,W]
+    bool probabilities = true;  ///< else the numbers are scores, in no certain range
+    /// What makes probabilities of the network's output: nothing; exp, where the loss takes their
+    /// logarithms (negative_log_likelihood); or sigmoid, where it takes logits.
+    enum class From { identity, logarithm, logit };
+    From from = From::identity;
+};
+
+/// A plan without a program "predict" is a RunError (exit 5).
+PredictionForm prediction_form(const plan::Plan& plan);
+
+struct PredictedBatch {
+    std::int64_t first = 0;  ///< place of its first sample in the order
+    std::int64_t samples = 0;
+    std::span<const double> predictions;  ///< [samples, dims], row-major; exact in the plan's type
+    /// What the source says: of classes `labels`, otherwise `targets`.
+    std::span<const std::int32_t> labels;
+    std::span<const double> targets;
+};
+
+/// Tells of batch after batch. The last one may have fewer samples than the program takes: zeros
+/// stand in for the others, which no sample's prediction depends on. Stops early when a stop is
+/// requested. A prediction that is no number is a RunError (exit 6) that names the sample.
+void predict(Session& session, Split split, std::span<const std::int64_t> order,
+             const std::function<void(const PredictedBatch&)>& tell);
+
+}  // namespace dtnn::runtime

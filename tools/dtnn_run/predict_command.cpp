@@ -1,0 +1,85 @@
+/// What a network says about files, or about a split of its dataset.
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "runtime/base/signals.hpp"
+#include "runtime/data/given_samples.hpp"
+#include "runtime/report/prediction_file.hpp"
+#include "runtime/train/predict.hpp"
+#include "tools/dtnn_run/commands.hpp"
+#include "tools/dtnn_run/split.hpp"
+#include "tools/dtnn_run/start.hpp"
+
+namespace dtnn {
+namespace {
+
+using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
+
+PredictionFormat format_of(const Options& options) {
+    std::string name = options.prediction_format;
+    if (name.empty()) {
+        const std::string end = std::filesystem::path(options.output).extension().string();
+        if (options.output.empty() || options.output == "-") {
+            name = "csv";
+        } else if (end == ".csv" || end == ".jsonl" || end == ".npz") {
+            name = end.substr(1);
+        } else {
+            throw RunError(Exit::usage, fmt::format("{} does not say its format", options.output),
+                           "give it a name that ends in .csv, .jsonl or .npz, or say --format");
+        }
+    }
+    return name == "csv"     ? PredictionFormat::csv
+           : name == "jsonl" ? PredictionFormat::jsonl
+                             : PredictionFormat::npz;
+}
+
+}  // namespace
+
+int predict_command(const Options& options) {
+    const PredictionFormat format = format_of(options);
+    const Start start(options.plan);
+    const plan::Plan& plan = start.loaded.plan;
+    const bool of_split = options.input.size() == 1 && is_split(options.input.front());
+    PredictionFacts facts;
+    facts.form = prediction_form(plan);
+    facts.dtype = plan.target.dtype;
+    facts.answers = of_split;
+    facts.threshold = options.threshold;
+    if (of_split) require_split(plan, options.input.front());
+    std::unique_ptr<SampleSource> source =
+        of_split ? open_source(plan.dataset)
+                 : std::make_unique<GivenSamples>(options.input, plan.dataset);
+    facts.class_names = source->class_names();
+    Session session(plan, start.threads, std::move(source));
+    load_wanted_weights(session.executor(), options.weights, options.weight_options);
+
+    std::vector<std::int64_t> all;
+    SplitSamples samples;
+    if (of_split) {
+        samples = samples_of(session.sampler(), options.input.front());
+    } else {
+        all.resize(std::size_t(session.source().size(Split::test)));
+        std::iota(all.begin(), all.end(), std::int64_t{0});
+        samples = {Split::test, all};
+    }
+    const auto writer =
+        open_predictions(format, options.output.empty() ? "-" : options.output, std::move(facts));
+    std::vector<std::string> names;
+    predict(session, samples.split, samples.order, [&](const PredictedBatch& batch) {
+        names.clear();
+        for (std::int64_t i = batch.first; i < batch.first + batch.samples; ++i)
+            names.push_back(session.source().name_of(samples.split, samples.order[std::size_t(i)]));
+        writer->add(batch, names);
+    });
+    if (stop_requested() != 0) return int(Exit::interrupted);
+    writer->finish();
+    return int(Exit::done);
+}
+
+}  // namespace dtnn

@@ -1,0 +1,85 @@
+/// Files of weights: what is in them, and the same in another format.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "runtime/base/files.hpp"
+#include "runtime/checkpoint/weight_file.hpp"
+#include "runtime/report/run_folder.hpp"
+#include "tools/dtnn_run/commands.hpp"
+
+namespace dtnn {
+namespace {
+
+using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
+
+/// A file as it is; of a run's folder the weights that it ended with.
+std::string file_of(const Options& options) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(options.weights, ignored)) {
+        if (!options.average) return options.weights;
+        throw RunError(Exit::usage, "--average is for the folder of a run",
+                       "name the folder, or the file that it has, weights_average.safetensors");
+    }
+    const RunFolder folder(options.weights);
+    std::string path = options.average ? folder.average_weights() : folder.weights();
+    if (std::filesystem::exists(path, ignored)) return path;
+    throw RunError(Exit::mismatch, fmt::format("{} is not there", path),
+                   options.average
+                       ? "only runs that keep moving averages write them: "
+                         "training.average"
+                       : "the run has not ended; name the parameters.safetensors of one "
+                         "of its checkpoints, or go on with it (--resume)");
+}
+
+std::string list_json(const WeightFile& file) {
+    nlohmann::ordered_json tensors = nlohmann::ordered_json::array();
+    for (const StoredTensor& tensor : file.tensors)
+        tensors.push_back({{"name", tensor.name},
+                           {"type", plan::name_of(tensor.dtype)},
+                           {"shape", tensor.dims},
+                           {"bytes", tensor.bytes.size()}});
+    const nlohmann::ordered_json whole = {{"version", 1},
+                                          {"format", file.format},
+                                          {"metadata", file.metadata},
+                                          {"tensors", std::move(tensors)}};
+    return whole.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string list_text(const WeightFile& file) {
+    std::size_t longest = 4;
+    std::int64_t elements = 0, bytes = 0;
+    for (const StoredTensor& tensor : file.tensors)
+        longest = std::max(longest, tensor.name.size());
+    std::string text;
+    for (const StoredTensor& tensor : file.tensors) {
+        text += fmt::format("{:<{}}  {:<4}  [{}]\n", tensor.name, longest,
+                            plan::name_of(tensor.dtype), fmt::join(tensor.dims, ","));
+        elements += plan::element_count(tensor.dims);
+        bytes += std::int64_t(tensor.bytes.size());
+    }
+    for (const auto& [key, value] : file.metadata)
+        text += fmt::format("{}: {}\n", key, value);
+    return text + fmt::format("{} tensors, {} elements, {} bytes ({})\n", file.tensors.size(),
+                              elements, bytes, file.format);
+}
+
+}  // namespace
+
+int weights_list_command(const Options& options) {
+    const WeightFile file = read_weight_file(file_of(options));
+    print_out(options.format == "json" ? list_json(file) : list_text(file));
+    return int(Exit::done);
+}
+
+int weights_export_command(const Options& options) {
+    const WeightFile file = read_weight_file(file_of(options));
+    write_weight_file(options.output, file.tensors, file.metadata);
+    print_out(options.output + "\n");
+    return int(Exit::done);
+}
+
+}  // namespace dtnn
