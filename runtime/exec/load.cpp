@@ -127,7 +127,7 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
     const std::int64_t rows = program.batch * plan::element_count(plan.dataset.label_shape);
     check_one("loss", plan.target.dtype);
     if (find_named(program.outputs, "loss_weight") != nullptr)
-        check_one("loss_weight", plan.target.dtype);
+        check_one("loss_weight", plan::DType::f64);
     for (const plan::Metric& metric : plan.training.metrics) {
         const plan::MetricInfo* info = plan::find_metric(metric.type);
         if (info == nullptr)

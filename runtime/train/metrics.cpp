@@ -153,6 +153,15 @@ void MetricSet::add_pairs(const BatchOutputs::Array& pairs, Counts& counts) cons
 
 void MetricSet::add_scores(const BatchOutputs& batch) {
     const BatchOutputs::Array& array = batch.metrics[scoring_];
+    // Whatever a plan says: labels are read as what they are.
+    const bool fits =
+        multiple_ ? batch.labels.dtype == array.dtype && batch.labels.elements == array.elements
+                  : batch.labels.dtype == plan::DType::i32 &&
+                        batch.labels.elements * classes_ == array.elements;
+    if (batch.labels.data == nullptr || !fits) {
+        throw RunError(Exit::mismatch, "the programs that evaluate do not read the labels",
+                       "compile the job again with the dtnnc of this version");
+    }
     const auto keep = [&](auto& scores) {
         using T = typename std::remove_reference_t<decltype(scores)>::value_type;
         const auto more = elements_of<T>(array);
