@@ -88,6 +88,7 @@ class ResultComparison {
         bytes("inputs", s.inputs, t.inputs);
         bytes("transient", s.transient, t.transient);
         bytes("prepared batches", s.staging, t.staging);
+        bytes("samples kept in memory", s.samples, t.samples);
     }
 
     void work() {

@@ -77,6 +77,8 @@ std::string member_value(const Settings& settings, const std::string& owner,
         if (!is_below(item->first, owner)) continue;
         const std::string rest = item->first.substr(owner.size());
         const std::size_t dot = rest.rfind('.');
+        // A group's pattern is its name.
+        if (rest.substr(dot) == ".parameters") continue;
         std::string& list = fields[rest.substr(0, std::min(rest.find(']'), dot))];
         list += (list.empty() ? "" : ", ") + json_text(rest.substr(dot + 1)) + ": " +
                 item->second.value;

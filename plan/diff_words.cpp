@@ -257,6 +257,37 @@ std::string change_words(const Change& change) {
     return text;
 }
 
+namespace {
+
+/// Whether a setting is one of a set with its fields, or a list of such.
+bool has_members(const Json& value) {
+    if (value.is_array()) return std::any_of(value.begin(), value.end(), has_members);
+    return value.is_object() && value.contains("type") && value.contains("fields");
+}
+
+Json names_only(const Json& value) {
+    if (value.is_array()) {
+        Json names = Json::array();
+        for (const Json& item : value)
+            names.push_back(names_only(item));
+        return names;
+    }
+    return value.is_object() && value.contains("type") ? value["type"] : value;
+}
+
+/// "batch_size"; of what stands inside a setting both names: "clip norm", "warm_up epochs".
+std::string short_setting(const std::string& path) {
+    const std::string last = last_part(path);
+    const bool inside =
+        (path.starts_with("training.") && !path.starts_with("training.optimizer.")) ||
+        path.starts_with("dataset.");
+    if (!inside || std::count(path.begin(), path.end(), '.') < 2) return last;
+    const std::string owner = last_part(path.substr(0, path.size() - last.size() - 1));
+    return owner.substr(0, owner.find('[')) + " " + last;
+}
+
+}  // namespace
+
 std::string short_words(const Change& change) {
     const std::size_t count = change.members.size();
     auto name = [&] { return count == 1 ? change.members.front() : count_of_layers(count); };
@@ -288,15 +319,14 @@ std::string short_words(const Change& change) {
                    ? fmt::format("{}.{} {}", name(), last_part(change.what), range_words(change))
                    : fmt::format("{} of {} {} layers {}", last_part(change.what), count,
                                  type_of_layers(change), range_words(change));
-    if (change.what == "training.optimizer") {
-        Json before = parsed(change.before), after = parsed(change.after);
-        if (before.is_object() && after.is_object())
-            return fmt::format("optimizer {} -> {}", words(before["type"]), words(after["type"]));
-    }
-    std::string what = change.what == "training.batch_size" ? "batch" : last_part(change.what);
+    std::string what = change.what == "training.batch_size" ? "batch" : short_setting(change.what);
     // Names that stand in several specs keep the spec's.
     if (what == "name" || what == "type" || what == "seed" || what == "shape") what = change.what;
     std::replace(what.begin(), what.end(), '_', ' ');
+    const Json before = parsed(change.before), after = parsed(change.after);
+    if (has_members(before) || has_members(after))
+        return fmt::format("{} {} -> {}", what, words(names_only(before)),
+                           words(names_only(after)));
     return what + " " + range_words(change);
 }
 

@@ -7,6 +7,7 @@
 #include "plan/json_text.hpp"
 #include "plan/summary_columns.hpp"
 #include "plan/summary_rows.hpp"
+#include "plan/summary_settings.hpp"
 #include "plan/summary_table.hpp"
 
 namespace dtnn::plan {
@@ -42,6 +43,10 @@ std::string title(const Plan& plan) {
                : fmt::format("{} (model {})", plan.name, plan.model);
 }
 
+std::int64_t peak_of(const Memory& memory) {
+    return memory.arena + memory.staging + memory.samples;
+}
+
 struct Total {
     std::string name, text;
 };
@@ -50,18 +55,21 @@ std::vector<Total> totals(const Plan& plan) {
     const ParameterTotals parameters = count_parameters(plan);
     const Work work = work_of(plan);
     const Memory& memory = plan.memory;
-    return {
+    std::vector<Total> lines = {
         {"parameters", fmt::format("{} in all: {} trainable, {} other; {} of weights",
                                    grouped(parameters.total), grouped(parameters.trainable),
                                    grouped(parameters.total - parameters.trainable),
                                    bytes_text(parameters.bytes))},
         {"memory",
          fmt::format("{} at most per rank; arena {}: parameters {}, optimizer {}, inputs {}, "
-                     "transient {}; prepared batches {}",
-                     bytes_text(memory.arena + memory.staging), bytes_text(memory.arena),
+                     "transient {}; prepared batches {}{}",
+                     bytes_text(peak_of(memory)), bytes_text(memory.arena),
                      bytes_text(memory.parameters), bytes_text(memory.optimizer),
                      bytes_text(memory.inputs), bytes_text(memory.transient),
-                     bytes_text(memory.staging))},
+                     bytes_text(memory.staging),
+                     memory.samples > 0
+                         ? fmt::format("; samples kept in memory {}", bytes_text(memory.samples))
+                         : std::string())},
         {"work",
          fmt::format("{} forward per sample; {} and at least {} of traffic per training "
                      "step of {} samples",
@@ -74,12 +82,19 @@ std::vector<Total> totals(const Plan& plan) {
                      plan.training.epochs, plan.training.steps_per_epoch,
                      grouped(plan.dataset.train_samples), grouped(plan.dataset.validation_samples),
                      grouped(plan.dataset.test_samples))},
+    };
+    for (auto& [name, text] : summary_settings(plan))
+        lines.push_back({name, std::move(text)});
+    lines.push_back(
         {"target",
          fmt::format(
-             "{} {} {}, {} thread{}, {}", plan.target.device, plan.target.isa,
+             "{} {} {}, {} thread{}, {}{}", plan.target.device, plan.target.isa,
              name_of(plan.target.dtype), plan.target.threads, plan.target.threads == 1 ? "" : "s",
-             plan.target.ranks == 1 ? "1 rank" : fmt::format("{} ranks", plan.target.ranks))},
-    };
+             plan.target.data_workers > 1
+                 ? fmt::format("{} data workers, ", plan.target.data_workers)
+                 : std::string(),
+             plan.target.ranks == 1 ? "1 rank" : fmt::format("{} ranks", plan.target.ranks))});
+    return lines;
 }
 
 std::string layer_json(const Plan& plan, const std::vector<LayerFacts>& facts,
@@ -118,9 +133,9 @@ std::string as_json(const Plan& plan, const std::vector<LayerFacts>& facts,
         parameters.bytes);
     text += fmt::format(
         " \"memory\": {{\"peak\": {}, \"arena\": {}, \"parameters\": {}, \"optimizer\": {}, "
-        "\"inputs\": {}, \"transient\": {}, \"staging\": {}}},\n",
-        memory.arena + memory.staging, memory.arena, memory.parameters, memory.optimizer,
-        memory.inputs, memory.transient, memory.staging);
+        "\"inputs\": {}, \"transient\": {}, \"staging\": {}, \"samples\": {}}},\n",
+        peak_of(memory), memory.arena, memory.parameters, memory.optimizer, memory.inputs,
+        memory.transient, memory.staging, memory.samples);
     text += fmt::format(
         " \"work\": {{\"forward_flops_per_sample\": {}, \"train_step\": {{\"flops\": {}, "
         "\"bytes\": {}, \"kernels\": {}}}, \"evaluate_step\": {{\"flops\": {}, \"bytes\": {}, "

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/ops/emit.hpp"
 
 namespace dtnn::compiler {
@@ -15,13 +17,16 @@ void report(const ModelSpec& model, const LayerSpec& layer, const ShapeError& sh
     Diagnostic& error = diagnostics.error(Code::shape_error,
                                           field == layer.spans.end() ? layer.span : field->second,
                                           shape_error.text);
-    for (const int source : layer.sources) {
+    for (auto read = layer.sources.begin(); read != layer.sources.end(); ++read) {
+        const int source = *read;
+        // Several empty branches read one layer.
+        if (std::find(layer.sources.begin(), read, source) != read) continue;
         const std::string text = fmt::format("{}", fmt::join(shape_of(model, source), "x"));
         if (source < 0) {
             error.notes.push_back({model.input_span, fmt::format("the model's input is {}", text)});
         } else {
-            const LayerSpec& read = model.layers[static_cast<std::size_t>(source)];
-            error.notes.push_back({read.span, fmt::format("`{}` gives {}", read.name, text)});
+            const LayerSpec& other = model.layers[static_cast<std::size_t>(source)];
+            error.notes.push_back({other.span, fmt::format("`{}` gives {}", other.name, text)});
         }
     }
     error.help = shape_error.help;

@@ -80,6 +80,16 @@ EXCEPTIONS = {
     "class weights that are all nothing": "the limit is on all of them together",
     "a group with a field of another optimizer": "the optimizer is another field",
     "a transform with too many channels": "the samples' shape",
+    "steps that do not rise": "numbers of one list are compared",
+    "images of several sizes that stay so": "what transforms make of a shape",
+    "images with one extent of zero": "two extents are zero together",
+    "images of two channels": "one or three, of a list's first number only",
+    "one class": "a field of several types, with another least value in one of them",
+    "more samples than cifar10 has": "the limit is the data's own",
+    "an empty path of images": "texts of all kinds are read, numbers too",
+    "label columns that are none": "numbers of one list are compared",
+    "two label columns for one class": "two fields are compared",
+    "fewer label columns than values": "two fields are compared",
 }
 
 

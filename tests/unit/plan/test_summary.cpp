@@ -98,8 +98,36 @@ work        24 FLOP forward per sample;
             400 FLOP and at least 1.6 KiB of traffic per training step of 2 samples
 steps       4 kernels per training step, 1 per evaluation step
 training    3 epochs of 5 steps, 10 samples; 2 for validation, 4 for the test
+optimizer   sgd, learning rate 0.1; 1 group of parameters; loss categorical_cross_entropy;
+            measures categorical_accuracy
+schedules   cosine (epochs 3)
+data        normalize (deviation [2.0], mean [0.5])
 target      cpu avx2 f32, 1 thread, 1 rank
 )");
+}
+
+TEST_CASE("the summary says how a plan trains, and all of its memory") {
+    Plan plan = sample_plan();
+    plan.training.clip_norm = 5;
+    plan.training.accumulation = 4;
+    plan.training.average_decay = 0.99;
+    plan.training.loss_attributes = {{"smoothing", 0.1}};
+    plan.training.schedules.push_back({"early_stopping", {{"metric", std::string("loss")}}});
+    plan.dataset.augmentations = {{"flip", {}}};
+    plan.dataset.test_as_validation = true;
+    plan.target.data_workers = 3;
+    plan.memory.samples = 1024;
+    const std::string text = summary_text(plan, 1000);
+    for (const char* said :
+         {"optimizer   sgd, learning rate 0.1; 1 group of parameters; gradients of norm 5 at most; "
+          "an update every 4 batches; weights averaged with decay 0.99; loss "
+          "categorical_cross_entropy (smoothing 0.1); measures categorical_accuracy\n",
+          "schedules   cosine (epochs 3), early_stopping (metric loss)\n",
+          "data        normalize (deviation [2.0], mean [0.5]); in training flip; the test samples "
+          "are the validation's too\n",
+          "1 thread, 3 data workers, 1 rank\n", "memory      1.8 KiB at most per rank; ",
+          "; samples kept in memory 1.0 KiB\n"})
+        CHECK_MESSAGE(text.find(said) != std::string::npos, said << " is not in\n" << text);
 }
 
 TEST_CASE("the table fits the width and cuts no number") {
