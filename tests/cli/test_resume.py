@@ -45,7 +45,7 @@ class Resume(CommandTest):
         process = subprocess.Popen([DTNN_RUN, plan, "--output", "run"], cwd=self.folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
+        while time.monotonic() < deadline and process.poll() is None:
             try:
                 if sum(e["event"] == "epoch" for e in self.history("run")) >= after:
                     break
@@ -64,11 +64,13 @@ class Resume(CommandTest):
     def test_the_history_goes_on_where_the_checkpoint_was(self):
         plan = self.compile("--set", "training.checkpoint={every_steps: 3}", "--set", "training.epochs=6")
         self.expect(self.dtnn_run(plan, "--output", "whole"), 0)
-        # As if killed after the second epoch was told, before its checkpoint: lines behind it, the last one not whole.
+        # As if killed before the newest checkpoint: lines behind the one before it, the last of them not whole.
         shutil.copytree(self.path("whole"), self.path("run"))
-        newest = max(self.names())
-        with open(self.path(f"run/checkpoints/{newest}/state.json"), encoding="utf-8") as file:
+        older, newest = self.names()
+        shutil.rmtree(self.path(f"run/checkpoints/{newest}"))
+        with open(self.path(f"run/checkpoints/{older}/state.json"), encoding="utf-8") as file:
             content = json.load(file)["content"]
+        self.assertLess(content["history_bytes"], os.path.getsize(self.path("run/history.jsonl")))
         with open(self.path("run/history.jsonl"), "ab") as file:
             file.write(b'{"event":"epoch","epoch":99,"st')
         process = self.expect(self.dtnn_run("--resume", "run"), 0, f"going on after step {content['step']}")
@@ -146,7 +148,7 @@ class Resume(CommandTest):
         process = subprocess.Popen([DTNN_RUN, plan, "--output", "run"], cwd=self.folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and not os.path.exists(self.path("run/checkpoints/latest")):
+        while time.monotonic() < deadline and process.poll() is None and not os.path.exists(self.path("run/checkpoints/latest")):
             time.sleep(0.02)
         self.expect(self.dtnn_run("--resume", "run"), 1, "another process writes run/history.jsonl")
         process.send_signal(signal.SIGUSR1)
@@ -241,7 +243,7 @@ class CannotWrite(CommandTest):
         process = subprocess.Popen([DTNN_RUN, plan, "--output", "place/run"], cwd=self.folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and not os.path.exists(self.path("place/run/checkpoints/latest")):
+        while time.monotonic() < deadline and process.poll() is None and not os.path.exists(self.path("place/run/checkpoints/latest")):
             time.sleep(0.02)
         os.rename(self.path("place"), self.path("gone"))
         self.write("place", "a file where the folder was")
