@@ -30,19 +30,23 @@ void lars_update_fused(const LarsUpdateArguments<T>& a, ThreadTeam& team) {
                            std::sqrt(sums[1]) + a.weight_decay * norm + a.epsilon);
     }
     const T momentum = T(a.momentum), rate = T(a.rate() * ratio), decay = T(a.weight_decay);
-    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+    team.for_ranges(
+        a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
-        for (std::int64_t i = begin; i < end; ++i) {
-            const T w = weights[i];
-            const T u = momentum * velocity[i] + rate * (terms.clipped(diff[i]) + decay * w);
-            new_velocity[i] = u;
-            new_weights[i] = w - u;
-        }
-    });
+            for (std::int64_t i = begin; i < end; ++i) {
+                const T w = weights[i];
+                const T u = momentum * velocity[i] + rate * (terms.clipped(diff[i]) + decay * w);
+                new_velocity[i] = u;
+                new_weights[i] = w - u;
+            }
+        });
 }
 
+/// Elements whose changes lie on the stack between their making and their sum.
+constexpr std::int64_t kBlock = 512;
+
 /// The moments first, which may overwrite their sources; the change is then made of them twice, for
-/// its norm and for the weights, instead of being kept.
+/// its norm and for the weights, instead of being kept for all.
 template <class T>
 void lamb_update_fused(const LambUpdateArguments<T>& a, ThreadTeam& team) {
     const UpdateTerms<T> terms(a);
@@ -57,25 +61,35 @@ void lamb_update_fused(const LambUpdateArguments<T>& a, ThreadTeam& team) {
     T* const new_second = a.new_second_moment;
     double* const sums = a.sums;
     const std::int64_t count = a.count, chunks = norm_chunks_of(count);
-    team.for_ranges(chunks, 1, [=](std::int64_t from, std::int64_t to, int) {
+    team.for_ranges(chunks, 1, [=](std::int64_t from, std::int64_t to, int) DTNN_UPDATE_LOOP {
+        T change[kBlock];
         for (std::int64_t chunk = from; chunk < to; ++chunk) {
-            const std::int64_t begin = chunk * kNormChunk;
-            const std::int64_t end = count - begin < kNormChunk ? count : begin + kNormChunk;
-            double of_weights = 0, of_changes = 0;
-#pragma omp simd reduction(+ : of_weights, of_changes)
-            for (std::int64_t i = begin; i < end; ++i) {
-                const T w = weights[i];
-                const T g = terms.clipped(diff[i]);
-                const T m = beta1 * first[i] + rest1 * g;
-                const T v = beta2 * second[i] + rest2 * g * g;
-                const T c = upscale * m / (std::sqrt(v) * deviation + epsilon) + decay * w;
-                new_first[i] = m;
-                new_second[i] = v;
-                of_weights += double(w) * double(w);
-                of_changes += double(c) * double(c);
+            const std::int64_t last =
+                count - chunk * kNormChunk < kNormChunk ? count : (chunk + 1) * kNormChunk;
+            double own[2] = {};
+            for (std::int64_t begin = chunk * kNormChunk; begin < last; begin += kBlock) {
+                const std::int64_t length = last - begin < kBlock ? last - begin : kBlock;
+#pragma GCC ivdep
+                for (std::int64_t k = 0; k < length; ++k) {
+                    const std::int64_t i = begin + k;
+                    const T g = terms.clipped(diff[i]);
+                    const T m = beta1 * first[i] + rest1 * g;
+                    const T v = beta2 * second[i] + rest2 * g * g;
+                    new_first[i] = m;
+                    new_second[i] = v;
+                    change[k] =
+                        upscale * m / (std::sqrt(v) * deviation + epsilon) + decay * weights[i];
+                }
+                row_sums<T, 2>(length, own, [&](auto lanes, std::int64_t k, auto& into) {
+                    using L = decltype(lanes);
+                    const auto w = L::to_double(L::load(weights + begin + k));
+                    const auto c = L::to_double(L::load(change + k));
+                    into[0] += w * w;
+                    into[1] += c * c;
+                });
             }
-            sums[2 * chunk] = of_weights;
-            sums[2 * chunk + 1] = of_changes;
+            sums[2 * chunk] = own[0];
+            sums[2 * chunk + 1] = own[1];
         }
     });
     double of_weights = 0, of_changes = 0;
@@ -85,15 +99,17 @@ void lamb_update_fused(const LambUpdateArguments<T>& a, ThreadTeam& team) {
     }
     const double ratio = a.adaptive ? lamb_ratio(std::sqrt(of_weights), std::sqrt(of_changes)) : 1;
     const T rate = T(a.rate() * ratio);
-    team.for_ranges(count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+    team.for_ranges(
+        count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
-        for (std::int64_t i = begin; i < end; ++i) {
-            const T w = weights[i];
-            const T c = upscale * new_first[i] / (std::sqrt(new_second[i]) * deviation + epsilon) +
-                        decay * w;
-            new_weights[i] = w - rate * c;
-        }
-    });
+            for (std::int64_t i = begin; i < end; ++i) {
+                const T w = weights[i];
+                const T c =
+                    upscale * new_first[i] / (std::sqrt(new_second[i]) * deviation + epsilon) +
+                    decay * w;
+                new_weights[i] = w - rate * c;
+            }
+        });
 }
 
 DTNN_KERNEL(lars_update_fused, LarsUpdateArguments)

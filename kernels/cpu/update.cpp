@@ -17,20 +17,21 @@ void sgd(const SgdUpdateArguments<T>& a, ThreadTeam& team) {
     const T keep_velocity = T(a.momentum);
     const T *const weights = a.weights, *const diff = a.diff, *const velocity = a.velocity;
     T *const new_weights = a.new_weights, *const new_velocity = a.new_velocity;
-    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+    team.for_ranges(a.count, kUpdateGrain,
+                    [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
-        for (std::int64_t i = begin; i < end; ++i) {
-            const T w = weights[i];
-            const T g = terms.gradient(diff[i], w);
-            T change = g;
-            if constexpr (momentum) {
-                const T u = keep_velocity * velocity[i] + g;
-                new_velocity[i] = u;
-                change = nesterov ? g + keep_velocity * u : u;
-            }
-            new_weights[i] = terms.keep * w - terms.rate * change;
-        }
-    });
+                        for (std::int64_t i = begin; i < end; ++i) {
+                            const T w = weights[i];
+                            const T g = terms.gradient(diff[i], w);
+                            T change = g;
+                            if constexpr (momentum) {
+                                const T u = keep_velocity * velocity[i] + g;
+                                new_velocity[i] = u;
+                                change = nesterov ? g + keep_velocity * u : u;
+                            }
+                            new_weights[i] = terms.keep * w - terms.rate * change;
+                        }
+                    });
 }
 
 template <bool centered, bool momentum, class T>
@@ -44,28 +45,29 @@ void rmsprop(const RmspropUpdateArguments<T>& a, ThreadTeam& team) {
     const T* const velocity = a.velocity;
     T *const new_weights = a.new_weights, *const new_second = a.new_second_moment;
     T *const new_first = a.new_first_moment, *const new_velocity = a.new_velocity;
-    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+    team.for_ranges(a.count, kUpdateGrain,
+                    [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
-        for (std::int64_t i = begin; i < end; ++i) {
-            const T w = weights[i];
-            const T g = terms.gradient(diff[i], w);
-            const T v = rho * second[i] + rest * g * g;
-            new_second[i] = v;
-            T d = v;
-            if constexpr (centered) {
-                const T m = rho * first[i] + rest * g;
-                new_first[i] = m;
-                d = v - m * m;
-                d = d < T(0) ? T(0) : d;
-            }
-            T change = g / (std::sqrt(d + inside) + outside);
-            if constexpr (momentum) {
-                change += keep_velocity * velocity[i];
-                new_velocity[i] = change;
-            }
-            new_weights[i] = terms.keep * w - terms.rate * change;
-        }
-    });
+                        for (std::int64_t i = begin; i < end; ++i) {
+                            const T w = weights[i];
+                            const T g = terms.gradient(diff[i], w);
+                            const T v = rho * second[i] + rest * g * g;
+                            new_second[i] = v;
+                            T d = v;
+                            if constexpr (centered) {
+                                const T m = rho * first[i] + rest * g;
+                                new_first[i] = m;
+                                d = v - m * m;
+                                d = d < T(0) ? T(0) : d;
+                            }
+                            T change = g / (std::sqrt(d + inside) + outside);
+                            if constexpr (momentum) {
+                                change += keep_velocity * velocity[i];
+                                new_velocity[i] = change;
+                            }
+                            new_weights[i] = terms.keep * w - terms.rate * change;
+                        }
+                    });
 }
 
 template <bool nesterov, bool amsgrad, class T>
@@ -79,24 +81,25 @@ void adam(const AdamUpdateArguments<T>& a, const AdamStep& step, ThreadTeam& tea
     const T* const largest = a.largest_moment;
     T *const new_weights = a.new_weights, *const new_first = a.new_first_moment;
     T *const new_second = a.new_second_moment, *const new_largest = a.new_largest_moment;
-    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+    team.for_ranges(
+        a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
-        for (std::int64_t i = begin; i < end; ++i) {
-            const T w = weights[i];
-            const T g = terms.gradient(diff[i], w);
-            const T m = beta1 * first[i] + rest1 * g;
-            T v = beta2 * second[i] + rest2 * g * g;
-            new_first[i] = m;
-            new_second[i] = v;
-            if constexpr (amsgrad) {
-                v = largest[i] > v ? largest[i] : v;
-                new_largest[i] = v;
+            for (std::int64_t i = begin; i < end; ++i) {
+                const T w = weights[i];
+                const T g = terms.gradient(diff[i], w);
+                const T m = beta1 * first[i] + rest1 * g;
+                T v = beta2 * second[i] + rest2 * g * g;
+                new_first[i] = m;
+                new_second[i] = v;
+                if constexpr (amsgrad) {
+                    v = largest[i] > v ? largest[i] : v;
+                    new_largest[i] = v;
+                }
+                const T change = nesterov ? of_gradient * g + of_moment * m : of_moment * m;
+                new_weights[i] =
+                    terms.keep * w - change / (std::sqrt(v + inside) * deviation + outside);
             }
-            const T change = nesterov ? of_gradient * g + of_moment * m : of_moment * m;
-            new_weights[i] =
-                terms.keep * w - change / (std::sqrt(v + inside) * deviation + outside);
-        }
-    });
+        });
 }
 
 }  // namespace
@@ -144,16 +147,17 @@ void adagrad_update_fused(const AdagradUpdateArguments<T>& a, ThreadTeam& team) 
     const T outside = a.epsilon_inside_root ? T(0) : T(a.epsilon);
     const T *const weights = a.weights, *const diff = a.diff, *const sum = a.square_sum;
     T *const new_weights = a.new_weights, *const new_sum = a.new_square_sum;
-    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+    team.for_ranges(
+        a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
-        for (std::int64_t i = begin; i < end; ++i) {
-            const T w = weights[i];
-            const T g = terms.gradient(diff[i], w);
-            const T s = sum[i] + g * g;
-            new_sum[i] = s;
-            new_weights[i] = terms.keep * w - rate * g / (std::sqrt(s + inside) + outside);
-        }
-    });
+            for (std::int64_t i = begin; i < end; ++i) {
+                const T w = weights[i];
+                const T g = terms.gradient(diff[i], w);
+                const T s = sum[i] + g * g;
+                new_sum[i] = s;
+                new_weights[i] = terms.keep * w - rate * g / (std::sqrt(s + inside) + outside);
+            }
+        });
 }
 
 DTNN_KERNEL(sgd_update_fused, SgdUpdateArguments)

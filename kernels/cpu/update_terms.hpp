@@ -7,6 +7,10 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
+/// Of the loops of updates: inlined into the caller, GCC 12 turns the clipping's choices into jumps
+/// and gives up on vectors; in a function of its own it does not.
+#define DTNN_UPDATE_LOOP __attribute__((noinline))
+
 /// Elements that a thread takes at a time.
 inline constexpr std::int64_t kUpdateGrain = 4096;
 

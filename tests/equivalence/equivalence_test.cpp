@@ -98,10 +98,18 @@ std::vector<double> losses(const plan::Plan& compiled) {
     session.pipeline().start(runtime::Split::train, session.sampler().epoch_order(0),
                              plan.training.batch_size);
     while (const std::int64_t samples = session.pipeline().wait()) {
-        const runtime::BatchProgram& program = session.train_program(samples);
+        // Of the batches whose gradients one update adds up, the last of the epoch lacks a sample.
+        const std::int64_t group = plan.training.accumulation;
+        const auto step = std::int64_t(result.size());
+        const std::int64_t end = std::min((step / group + 1) * group, std::int64_t(kSteps));
+        const std::int64_t whole = (end - step / group * group) * plan.training.batch_size;
+        const runtime::BatchProgram& program = session.train_program(samples, step + 1 == end);
         session.pipeline().take(program.inputs);
         program.set_learning_rate(plan.training.learning_rate, plan.target.dtype);
-        if (program.step != nullptr) *program.step = std::int64_t(result.size());
+        program.set_batch_weight(double(samples) / double(end == kSteps ? whole - 1 : whole),
+                                 plan.target.dtype);
+        if (program.step != nullptr) *program.step = step;
+        if (program.update != nullptr) *program.update = step / group;
         if (result.empty()) program.program->run_prologue(session.executor().team());
         program.program->run(session.executor().team());
         result.push_back(program.loss());
@@ -146,6 +154,11 @@ const std::vector<Subject> kSubjects = {
      true,
      true},
     {"residual_small"},
+    // What stands around the optimizer: sums, a norm over all gradients, averages, groups.
+    {"residual_small",
+     {"training.accumulation=3", "training.clip={norm: 0.5}", "training.average={decay: 0.9}",
+      "training.groups=[{parameters: \"*.bias\", momentum: 0}, {parameters: \"*.gamma\", "
+      "frozen: true}]"}},
     {"resnet10", {"model.parameters.width=8"}, 8, true},
     {"resnet50", {"model.input.shape=[3, 64, 64]", "model.parameters.width=8"}, 4, true, true},
     {"simplecnn"},
