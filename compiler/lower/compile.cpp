@@ -13,6 +13,7 @@
 #include "compiler/support/check.hpp"
 #include "plan/audit.hpp"
 #include "plan/metrics.hpp"
+#include "plan/resident.hpp"
 #include "plan/staging.hpp"
 
 namespace dtnn::compiler {
@@ -166,6 +167,7 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
     // What metrics keep of a pass is outside the arena, as prepared batches are.
     plan.memory.staging = plan::staging_bytes(plan) +
                           plan::metric_bytes(plan.training, plan.dataset, plan.target.dtype);
+    plan.memory.samples = plan::sample_bytes(plan);
 
     std::vector<std::string> findings = plan::audit(plan);
     DTNN_CHECK(findings.empty(), "the plan does not pass its audit: {} ({} findings)",
@@ -183,7 +185,7 @@ plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics) {
         smaller.training.batch_size = batch;
         smaller.emit = {};
         plan::Memory memory = assemble(smaller, diagnostics).memory;
-        return memory.arena + memory.staging;
+        return memory.arena + memory.staging + memory.samples;
     };
     check_budget(plan, request.memory_budget, request.job_span, need_of, diagnostics);
     return plan;

@@ -96,16 +96,16 @@ void check_budget(const plan::Plan& plan, std::int64_t budget, const Span& span,
                   const std::function<std::int64_t(std::int64_t batch)>& need_of,
                   Diagnostics& diagnostics) {
     const plan::Memory& memory = plan.memory;
-    std::int64_t need = memory.arena + memory.staging;
+    std::int64_t need = memory.arena + memory.staging + memory.samples;
     if (budget <= 0 || need <= budget) return;
     std::int64_t batch = plan.training.batch_size;
     std::int64_t fitting = largest_fitting(batch, budget, need_of);
     std::string text = fmt::format(
         "the plan needs {} of memory per rank, the budget is {}: parameters {}, optimizer state "
-        "{}, inputs {}, activations, gradients and workspaces {}, prepared batches {}",
+        "{}, inputs {}, activations, gradients and workspaces {}, prepared batches {}, samples {}",
         bytes_text(need), bytes_text(budget), bytes_text(memory.parameters),
         bytes_text(memory.optimizer), bytes_text(memory.inputs), bytes_text(memory.transient),
-        bytes_text(memory.staging));
+        bytes_text(memory.staging), bytes_text(memory.samples));
     if (std::string layers = largest_layers(plan); !layers.empty())
         text += "; most at the peak take " + layers;
     std::string help =
@@ -114,8 +114,11 @@ void check_budget(const plan::Plan& plan, std::int64_t budget, const Span& span,
                           batch)
             : fmt::format(
                   "no batch size fits: even batch_size 1 needs {}; raise memory_budget, or "
-                  "make the largest layers smaller",
-                  bytes_text(batch > 1 ? need_of(1) : need));
+                  "make {} smaller",
+                  bytes_text(batch > 1 ? need_of(1) : need),
+                  memory.samples > memory.arena && plan.dataset.attributes.contains("cache")
+                      ? "dataset.cache"
+                      : "the largest layers");
     diagnostics.error(Code::over_budget, span, std::move(text)).help = std::move(help);
 }
 

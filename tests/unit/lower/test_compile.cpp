@@ -170,7 +170,7 @@ TEST_CASE("totals, staging and layers") {
 TEST_CASE("over the memory budget is a diagnostic with numbers and a remedy") {
     Job job("digits_simplecnn");
     plan::Plan plan = job.compile();
-    std::int64_t need = plan.memory.arena + plan.memory.staging;
+    std::int64_t need = plan.memory.arena + plan.memory.staging + plan.memory.samples;
     job.request.memory_budget = need;
     job.compile();
     CHECK_FALSE(job.diagnostics.has_errors());
@@ -185,15 +185,18 @@ TEST_CASE("over the memory budget is a diagnostic with numbers and a remedy") {
     CHECK(diagnostic.help.find("batch_size 63 instead of 64 fits") != std::string::npos);
 
     // What the help says is true, and the next larger does not fit.
+    // The samples that the dataset keeps do not depend on the batch.
+    const std::int64_t budget =
+        plan.memory.samples + (plan.memory.arena + plan.memory.staging) * 3 / 4;
     Job part("digits_simplecnn");
-    part.request.memory_budget = need * 3 / 4;
+    part.request.memory_budget = budget;
     part.compile();
     REQUIRE(part.diagnostics.has_errors());
     int fits = 0;
     REQUIRE(std::sscanf(part.diagnostics.all()[0].help.c_str(), "batch_size %d", &fits) == 1);
     for (int batch : {fits, fits + 1}) {
         Job again("digits_simplecnn");
-        again.request.memory_budget = need * 3 / 4;
+        again.request.memory_budget = budget;
         again.request.training.batch_size = batch;
         again.compile();
         CHECK(again.diagnostics.has_errors() == (batch > fits));
