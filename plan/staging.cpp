@@ -36,9 +36,20 @@ std::int64_t largest_sample(const Dataset& dataset) {
     return largest;
 }
 
+std::int64_t order_bytes(const Dataset& dataset) {
+    const std::int64_t kept = dataset.test_as_validation ? 0 : dataset.validation_samples;
+    const std::int64_t pool = dataset.source_train_samples - kept;
+    std::int64_t elements =
+        pool + dataset.validation_samples + dataset.test_samples + dataset.train_samples;
+    // What an epoch draws from the pool besides whole rounds of it.
+    if (pool > 0 && dataset.train_samples % pool != 0) elements += pool;
+    return elements * std::int64_t(sizeof(std::int64_t));
+}
+
 std::int64_t staging_bytes(const Plan& plan) {
     const std::int64_t workers = std::max(1, plan.target.data_workers);
     return kStagedBatches * plan.training.batch_size * staged_sample(plan).bytes() +
+           order_bytes(plan.dataset) +
            workers * 2 * largest_sample(plan.dataset) * std::int64_t(sizeof(float));
 }
 

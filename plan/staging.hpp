@@ -30,8 +30,12 @@ StagedSample staged_sample(const Plan& plan);
 /// makes of them.
 std::int64_t largest_sample(const Dataset& dataset);
 
-/// kStagedBatches batches, and for every worker the sample it has loaded and the one that a
-/// transform writes (32-bit floats).
+/// The lists of the samples that are trained on, validated and tested, and of an epoch's order
+/// (runtime/data/sampler.hpp).
+std::int64_t order_bytes(const Dataset& dataset);
+
+/// kStagedBatches batches, the orders, and for every worker the sample it has loaded and the one
+/// that a transform writes (32-bit floats).
 std::int64_t staging_bytes(const Plan& plan);
 
 }  // namespace dtnn::plan

@@ -448,14 +448,16 @@ std::vector<ComponentInfo> augmentation_members() {
          .fields = &flip_fields()},
         {.name = "random_crop",
          .doc = "Takes a part of the sample, padded or not, from anywhere: with padding and "
-                "without `size` the sample is shifted by up to so many pixels.",
+                "without `size` the sample is shifted by up to so many pixels. Evaluation sees "
+                "samples as they are, with `size` their middle part.",
          .example = "kind: dataset\ntype: synthetic\nshape: [3, 32, 32]\nclasses: 10\n"
                     "augmentations: [flip, {random_crop: {padding: 4}}]\n",
          .fields = &random_crop_fields(),
          .shape = randomly_cropped_shape},
         {.name = "random_resized_crop",
          .doc = "Takes a part of random area and aspect ratio and brings it to the size "
-                "(torchvision's RandomResizedCrop).",
+                "(torchvision's RandomResizedCrop). Evaluation sees samples as they are, with "
+                "`size` the largest middle part of its shape, brought to it.",
          .example = "kind: dataset\ntype: synthetic\nshape: [3, 256, 256]\nclasses: 10\n"
                     "transforms: [{centre_crop: {size: 224}}]\n"
                     "augmentations: [{random_resized_crop: {area: [0.35, 1]}}]\n",

@@ -180,18 +180,55 @@ void check_one_size(const FieldValues& fields, const DatasetSpec& spec, bool sou
                             spec.dataset.type == "imagenet" ? 224 : 64);
 }
 
-/// Reads transforms or augmentations and follows the shape of a sample through them.
-void read_chain(const char* name, FieldValues& fields, plan::Dims& shape,
+/// Steps that would leave the classes of pixels where they were.
+bool moves_pixels(const std::string& step) {
+    static const std::set<std::string> steps = {
+        "resize",      "crop",     "centre_crop",         "flip", "vertical_flip",
+        "random_crop", "rotation", "random_resized_crop", "mixup"};
+    return steps.contains(step);
+}
+
+/// Follows the shape of a sample through transforms and augmentations.
+struct ShapeChain {
+    plan::Dims& shape;
+    bool labels_pixels;
+    bool known = true;                               ///< the shape, after no diagnostic
+    std::vector<ReadComponent> normalizations = {};  ///< which come last, wherever they stand
+
+    void follow(const ReadComponent& one, const ComponentInfo& member, Diagnostics& diagnostics) {
+        if (labels_pixels && moves_pixels(one.component.type)) {
+            diagnostics.error(
+                Code::conflicting_fields, one.span,
+                fmt::format("{} moves the pixels of samples, whose classes would stay behind",
+                            one.component.type));
+        }
+        if (one.component.type == "normalize")
+            normalizations.push_back(one);
+        else if (known && member.shape)
+            known = member.shape(one, shape, diagnostics);
+    }
+    void end(Diagnostics& diagnostics) {
+        for (const ReadComponent& one : normalizations)
+            if (known) transforms().find("normalize")->shape(one, shape, diagnostics);
+    }
+};
+
+/// Reads transforms or augmentations.
+void read_chain(const char* name, FieldValues& fields, ShapeChain& chain,
                 std::vector<plan::Component>& list, Diagnostics& diagnostics) {
     const SourceNode* node = fields.node(name);
     if (!node) return;
     const Field& field = *find_field(dataset_tail_table(), name);
     const ReadComponents read =
         read_member_list(*node, field, "dataset", fields.spans, diagnostics);
-    bool known = read.sound && shape.size() == 3;
+    chain.known = chain.known && read.sound && chain.shape.size() == 3;
+    bool mixes = false;
     for (const ReadComponent& one : read.list) {
-        const ComponentInfo& member = *field.components->find(one.component.type);
-        if (known && member.shape) known = member.shape(one, shape, diagnostics);
+        chain.follow(one, *field.components->find(one.component.type), diagnostics);
+        if (mixes && one.component.type == "mixup")
+            diagnostics.error(Code::conflicting_fields, one.span,
+                              "mixup is given twice; batches are mixed once");
+        mixes = mixes || one.component.type == "mixup";
         list.push_back(one.component);
     }
 }
@@ -236,10 +273,11 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     if (spec.sample_percentage != 100)
         dataset.attributes["sample_percentage"] = spec.sample_percentage;
     const int errors = diagnostics.error_count();
-    read_chain("transforms", fields, dataset.shape, dataset.transforms, diagnostics);
-    const bool sound = diagnostics.error_count() == errors;
-    check_one_size(fields, spec, sound, diagnostics);
-    read_chain("augmentations", fields, dataset.shape, dataset.augmentations, diagnostics);
+    ShapeChain chain{dataset.shape, !dataset.label_shape.empty()};
+    read_chain("transforms", fields, chain, dataset.transforms, diagnostics);
+    read_chain("augmentations", fields, chain, dataset.augmentations, diagnostics);
+    chain.end(diagnostics);
+    check_one_size(fields, spec, diagnostics.error_count() == errors, diagnostics);
     forget_made(fields.spans);
     spec.spans = std::move(fields.spans);
     return spec;

@@ -43,6 +43,13 @@ class RandomCrop final : public SampleStep {
         crop(sample, window, fill_, scratch.spare);
         replace_pixels(sample, scratch);
     }
+    void apply_plain(Sample& sample, SampleScratch& scratch) const override {
+        if (size_.empty()) return;
+        crop(sample,
+             {(sample.height - size_[0]) / 2, (sample.width - size_[1]) / 2, size_[0], size_[1]},
+             fill_, scratch.spare);
+        replace_pixels(sample, scratch);
+    }
 
   private:
     /// Where the window begins: anywhere that keeps it within the padded extent, and so that the
@@ -76,6 +83,13 @@ class RandomResizedCrop final : public SampleStep {
                scratch.spare);
         replace_pixels(sample, scratch);
     }
+    void apply_plain(Sample& sample, SampleScratch& scratch) const override {
+        if (size_.empty()) return;
+        const double ratio = double(size_[1]) / double(size_[0]);
+        resize(sample, middle(sample, ratio, ratio), size_[0], size_[1], antialias_, scratch.resize,
+               scratch.spare);
+        replace_pixels(sample, scratch);
+    }
 
   private:
     Window window(const Sample& sample, Draws& draws) const {
@@ -93,13 +107,16 @@ class RandomResizedCrop final : public SampleStep {
             part.left = draws.below(sample.width - part.width + 1);
             return part;
         }
-        // The largest part in the middle whose aspect ratio is allowed.
+        return middle(sample, ratio_[0], ratio_[1]);
+    }
+    /// The largest part in the middle whose width is between so many times its height.
+    static Window middle(const Sample& sample, double least, double greatest) {
         Window part{0, 0, sample.height, sample.width};
         const double ratio = double(sample.width) / double(sample.height);
-        if (ratio < ratio_[0])
-            part.height = at_most(double(sample.width) / ratio_[0], sample.height);
-        else if (ratio > ratio_[1])
-            part.width = at_most(double(sample.height) * ratio_[1], sample.width);
+        if (ratio < least)
+            part.height = at_most(double(sample.width) / least, sample.height);
+        else if (ratio > greatest)
+            part.width = at_most(double(sample.height) * greatest, sample.width);
         part.top = (sample.height - part.height) / 2;
         part.left = (sample.width - part.width) / 2;
         return part;
@@ -176,6 +193,9 @@ class Sometimes final : public SampleStep {
         : probability_(probability), step_(std::move(step)) {}
     void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const override {
         if (draws.happens(probability_)) step_->apply(sample, scratch, draws);
+    }
+    void apply_plain(Sample& sample, SampleScratch& scratch) const override {
+        step_->apply_plain(sample, scratch);
     }
 
   private:

@@ -224,6 +224,8 @@ void Pipeline::prepare(Worker& worker, std::int64_t position, Slot& slot) const 
         chain_.transform(sample, worker.scratch);
         if (pass_.epoch)
             chain_.augment(sample, worker.scratch, {*pass_.epoch, index, drawn / samples});
+        else
+            chain_.leave_plain(sample, worker.scratch);
     } catch (const RunError& error) {
         throw RunError(error.exit(),
                        fmt::format("{} {}", source_.name_of(pass_.split, index), error.what()),

@@ -65,4 +65,9 @@ void SampleChain::augment(Sample& sample, SampleScratch& scratch, const Sighting
     }
 }
 
+void SampleChain::leave_plain(Sample& sample, SampleScratch& scratch) const {
+    for (const Augmentation& one : augmentations_)
+        one.step->apply_plain(sample, scratch);
+}
+
 }  // namespace dtnn::runtime

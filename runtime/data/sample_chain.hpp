@@ -35,6 +35,8 @@ class SampleChain {
     void transform(Sample& sample, SampleScratch& scratch) const;
     /// What training samples go through then.
     void augment(Sample& sample, SampleScratch& scratch, const Sighting& sighting) const;
+    /// What the others go through then: the middle part where augmentations make another size.
+    void leave_plain(Sample& sample, SampleScratch& scratch) const;
 
     const std::vector<Normalization>& normalizations() const { return normalizations_; }
 

@@ -29,6 +29,9 @@ class SampleStep {
     /// places (replace_pixels). Called by several threads at once. A sample that it cannot work on
     /// is a RunError whose fact goes on from the sample's name: "is 3x20x20, ...".
     virtual void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const = 0;
+    /// Of augmentations: what samples go through that are evaluated, not trained on. Only those do
+    /// something that make another size, so that both have it.
+    virtual void apply_plain(Sample&, SampleScratch&) const {}
 };
 
 /// `sample` takes shape and pixels of the spare one, which gets those that it had.

@@ -1,9 +1,13 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "runtime/data/pipeline.hpp"
@@ -17,8 +21,10 @@ namespace {
 class Counting final : public SampleSource {
   public:
     void load(Split, std::int64_t index, Sample& sample) const override {
-        if (index == fails_at) {
-            throw RunError(Exit::failed, "disk.idx: sample 11 cannot be read", "mend the disk");
+        if (index == fails_at || (fails_from >= 0 && index >= fails_from)) {
+            throw RunError(Exit::failed,
+                           "disk.idx: sample " + std::to_string(index) + " cannot be read",
+                           "mend the disk");
         }
         if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(5));
         sample.set_shape(2, 2, 3);
@@ -29,15 +35,20 @@ class Counting final : public SampleSource {
         for (std::size_t i = 0; i < sample.labels.size(); ++i)
             sample.labels[i] =
                 index == odd_label_at ? 99 : std::int32_t((index + std::int64_t(i)) % 3);
+        sample.targets.resize(target_count);
+        for (std::size_t i = 0; i < target_count; ++i)
+            sample.targets[i] = double(index) + double(i) * 0.1;
     }
     std::int64_t size(Split) const override { return 1000; }
     std::uint64_t content_hash() const override { return 0; }
     std::int64_t resident_bytes() const override { return 0; }
 
     std::int64_t fails_at = -1;
+    std::int64_t fails_from = -1;
     std::int64_t odd_label_at = -1;
     bool slow = false;
     std::size_t label_count = 1;
+    std::size_t target_count = 0;
     mutable std::atomic<int> loads{0};
 };
 
@@ -173,6 +184,191 @@ TEST_CASE("a pipeline can be left in the middle") {
         if (round > 3) pipeline.stop();
     }
     CHECK(source.loads < 200);
+}
+
+TEST_CASE("batches are the same bits for any number of workers") {
+    Counting source;
+    plan::Plan plan = small_plan();
+    plan.training.batch_size = 32;
+    plan.dataset.augmentations = {
+        {"flip", {{"probability", 0.5}}},
+        {"random_crop", {{"padding", std::vector<std::int64_t>{2, 2}}, {"fill", 0.0}}},
+        {"mixup", {{"alpha", 0.4}}}};
+    plan.dataset.transforms = {
+        {"normalize",
+         {{"mean", std::vector<double>{0.5, 1}}, {"deviation", std::vector<double>{0.25, 3}}}}};
+    // 1000 samples, some of them twice: 33 batches and a tail.
+    std::vector<std::int64_t> order = counting(1070);
+    std::reverse(order.begin(), order.end());
+    const auto batches = [&](int workers, std::int64_t first) {
+        plan.target.data_workers = workers;
+        Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {1, 2, 0}));
+        pipeline.start({.order = order, .batch = 32, .first_batch = first, .epoch = 3});
+        std::vector<std::vector<float>> result;
+        while (const std::int64_t samples = pipeline.wait()) {
+            std::vector<float> values(32 * 12 + 32 * 3);
+            std::vector<std::int32_t> labels(32);
+            pipeline.take({values.data(), labels.data(), values.data() + 32 * 12});
+            for (const std::int32_t label : labels)
+                values.push_back(float(label));
+            values.push_back(float(samples));
+            result.push_back(values);
+        }
+        return result;
+    };
+    const auto one = batches(1, 0);
+    CHECK(one.size() == 34);
+    CHECK(one.back().back() == 1070 - 33 * 32);
+    for (const int workers : {2, 3, 4, 7})
+        CHECK(batches(workers, 0) == one);
+    // A pass that begins later gives what is left of the whole one.
+    for (const std::int64_t first : {1, 17, 33, 34}) {
+        CHECK(batches(2, first) == std::vector<std::vector<float>>(one.begin() + first, one.end()));
+    }
+}
+
+TEST_CASE("a sample that comes twice in an epoch is augmented anew, in another epoch too") {
+    Counting source;
+    plan::Plan plan = small_plan();
+    plan.dataset.augmentations = {
+        {"random_crop", {{"padding", std::vector<std::int64_t>{1, 2}}, {"fill", 0.0}}}};
+    std::vector<std::int64_t> order;
+    for (std::int64_t occurrence = 0; occurrence < 16; ++occurrence)
+        order.push_back(5 + occurrence * 1000);
+    Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
+    const auto pass = [&](std::optional<std::int64_t> epoch) {
+        std::vector<std::vector<float>> samples;
+        pipeline.start({.order = order, .batch = 4, .epoch = epoch});
+        float pixels[48];
+        while (pipeline.wait() > 0) {
+            pipeline.take({pixels, nullptr, nullptr});
+            for (int i = 0; i < 4; ++i)
+                samples.emplace_back(pixels + i * 12, pixels + i * 12 + 12);
+        }
+        return samples;
+    };
+    const auto first = pass(0), second = pass(1), plain = pass(std::nullopt);
+    CHECK(pass(0) == first);
+    CHECK(first != second);
+    CHECK(std::set<std::vector<float>>(first.begin(), first.end()).size() > 5);
+    // Evaluation sees samples as they are: PyDTNN augmented ImageNet's validation too.
+    CHECK(std::set<std::vector<float>>(plain.begin(), plain.end()).size() == 1);
+    CHECK(plain[0][5] == 5 + 5.0f / 16);
+}
+
+TEST_CASE("normalize is applied last, in the plan's type, and to evaluation as well") {
+    Counting source;
+    plan::Plan plan = small_plan(plan::DType::f64);
+    plan.dataset.transforms = {
+        {"normalize",
+         {{"mean", std::vector<double>{0.1, 0.2}}, {"deviation", std::vector<double>{0.3, 0.7}}}}};
+    plan.dataset.augmentations = {
+        {"random_crop", {{"padding", std::vector<std::int64_t>{50, 50}}, {"fill", 0.0}}}};
+    const std::vector<std::int64_t> order = {7};
+    Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
+    double pixels[12];
+    pipeline.start({.split = Split::test, .order = order, .batch = 4});
+    REQUIRE(pipeline.wait() == 1);
+    pipeline.take({pixels, nullptr, nullptr});
+    CHECK(pixels[4] == (7.25 - 0.1) / 0.3);
+    CHECK(pixels[8] == (7.5 - 0.2) / 0.7);
+    // What a crop fills is black, and normalized like any other pixel.
+    int filled = 0;
+    for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
+        pipeline.start({.order = order, .batch = 4, .epoch = epoch});
+        REQUIRE(pipeline.wait() == 1);
+        pipeline.take({pixels, nullptr, nullptr});
+        filled += pixels[0] == (0 - 0.1) / 0.3 && pixels[6] == (0 - 0.2) / 0.7;
+    }
+    CHECK(filled > 10);
+}
+
+TEST_CASE("mixed batches have the labels' rows mixed as their samples are") {
+    Counting source;
+    plan::Plan plan = small_plan();
+    plan.dataset.augmentations = {{"mixup", {{"alpha", 1.0}}}};
+    CHECK(Pipeline::staging_bytes(plan) == 2 * 4 * (12 * 4 + 4 + 3 * 4) + 2 * 12 * 4);
+    const std::vector<std::int64_t> order = {0, 1, 2, 4};
+    Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
+    float pixels[48], targets[12];
+    pipeline.start({.order = order, .batch = 4, .epoch = 0});
+    REQUIRE(pipeline.wait() == 4);
+    pipeline.take({pixels, nullptr, targets});
+    // The first sample is share * 0 + (1 - share) * 4, its classes 0 and 1.
+    const float share = 1 - (pixels[0] / 4);
+    CHECK(share > 0);
+    CHECK(share < 1);
+    CHECK(pixels[12] == doctest::Approx(share * 1 + (1 - share) * 2));
+    CHECK(pixels[36] == doctest::Approx(share * 4));
+    const std::vector<float> expected = {share, 1 - share, 0,     0,         share, 1 - share,
+                                         0,     1 - share, share, 1 - share, share, 0};
+    for (int i = 0; i < 12; ++i)
+        CHECK(targets[i] == doctest::Approx(expected[std::size_t(i)]));
+    // Evaluation is not mixed.
+    pipeline.start({.order = order, .batch = 4});
+    REQUIRE(pipeline.wait() == 4);
+    pipeline.take({pixels, nullptr, targets});
+    CHECK(pixels[36] == 4);
+    CHECK(targets[10] == 1);
+}
+
+TEST_CASE(
+    "with several workers the first sample that fails is told of, after what came before it") {
+    Counting source;
+    source.slow = true;
+    source.fails_at = 11;
+    source.fails_from = 11;
+    plan::Plan plan = small_plan();
+    plan.training.batch_size = 16;
+    plan.target.data_workers = 4;
+    const auto order = counting(200);
+    std::vector<float> pixels(16 * 12);
+    for (int round = 0; round < 5; ++round) {
+        Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
+        pipeline.start({.order = order, .batch = 5});
+        for (int batch = 0; batch < 2; ++batch) {
+            REQUIRE(pipeline.wait() == 5);
+            pipeline.take({pixels.data(), nullptr, nullptr});
+        }
+        expect_error(Exit::failed, {"sample 11"}, [&] { pipeline.wait(); });
+        expect_error(Exit::failed, {"sample 11"}, [&] { pipeline.wait(); });
+    }
+}
+
+TEST_CASE("what a transform cannot work on is told of with the sample's name") {
+    Counting source;
+    plan::Plan plan = small_plan();
+    plan.dataset.transforms = {{"centre_crop", {{"size", std::vector<std::int64_t>{9, 9}}}}};
+    const auto order = counting(4);
+    Pipeline cropped(source, plan, Arrangement({2, 2, 3}, {}));
+    cropped.start({.split = Split::test, .order = order, .batch = 4});
+    expect_error(Exit::failed, {"test sample 0 is 2x2x3", "resize"}, [&] { cropped.wait(); });
+    // Images of several sizes, and nothing that makes them one.
+    plan.dataset.transforms = {};
+    plan.dataset.shape = {2, 3, 3};
+    Pipeline uneven(source, plan, Arrangement({2, 3, 3}, {}));
+    uneven.start({.order = order, .batch = 4});
+    expect_error(Exit::failed, {"train sample 0 is 2x2x3", "2x3x3", "resize"},
+                 [&] { uneven.wait(); });
+}
+
+TEST_CASE("targets come in the plan's type") {
+    Counting source;
+    source.label_count = 0;
+    source.target_count = 3;
+    plan::Plan plan = small_plan(plan::DType::f64);
+    plan.dataset.label_kind = plan::LabelKind::values;
+    const auto order = counting(5);
+    Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
+    pipeline.start({.order = order, .batch = 4});
+    double targets[12];
+    REQUIRE(pipeline.wait() == 4);
+    pipeline.take({nullptr, nullptr, targets});
+    for (int i = 0; i < 12; ++i)
+        CHECK(targets[i] == i / 3 + (i % 3) * 0.1);
+    source.target_count = 2;
+    pipeline.start({.order = order, .batch = 4});
+    expect_error(Exit::failed, {"2 labels", "takes 3"}, [&] { pipeline.wait(); });
 }
 
 }  // namespace dtnn::runtime

@@ -175,6 +175,33 @@ TEST_CASE("random_resized_crop takes parts of the areas and ratios that it is gi
     CHECK(greatest > 0.55);
 }
 
+TEST_CASE("what makes another size makes it of evaluated samples too, of their middle") {
+    const Sample before = marked(1, 6, 9);
+    plan::Plan plan;
+    plan.dataset.shape = {1, 4, 4};
+    const auto plain = [&](plan::Component component) {
+        plan.dataset.augmentations = {kFlip, std::move(component)};
+        Sample sample = before;
+        SampleScratch scratch;
+        SampleChain(plan).leave_plain(sample, scratch);
+        return sample;
+    };
+    const Sample part = plain(
+        {"random_crop", {{"padding", Extents{0, 0}}, {"size", Extents{4, 4}}, {"fill", 0.0}}});
+    REQUIRE(part.pixels.size() == 16);
+    CHECK(at(part, 0, 0, 0) == at(before, 0, 1, 2));
+    const Sample resized = plain({"random_resized_crop",
+                                  {{"size", Extents{3, 3}},
+                                   {"area", std::vector<double>{0.5, 1.0}},
+                                   {"ratio", std::vector<double>{1.0, 1.0}},
+                                   {"antialias", true}}});
+    REQUIRE(resized.pixels.size() == 9);
+    // The middle 6x6 by means weighted 1, 3, 3, 1: of a ramp, its value at the pixel's centre.
+    CHECK(at(resized, 0, 1, 1) == doctest::Approx((2.5 * 100 + 3.5 + 1) / 65536));
+    CHECK(plain({"random_crop", {{"padding", Extents{2, 2}}, {"fill", 0.0}}}).pixels ==
+          before.pixels);
+}
+
 TEST_CASE("cutout covers a rectangle of all channels about any pixel") {
     Sample before;
     before.set_shape(3, 8, 8);
