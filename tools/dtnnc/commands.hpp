@@ -2,6 +2,7 @@
 /// The commands of dtnnc, one function each; main.cpp reads the command line. All return the exit
 /// code.
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -93,6 +94,18 @@ int resolve(const std::string& spec, const std::string& output, const std::strin
 /// Every setting of a job or plan outside its layers: value, unit, origin, what it is. Formats:
 /// text, markdown, csv, json.
 int settings(const std::string& spec_or_plan, const CommonOptions& options);
+
+/// What `data` takes beyond the common options.
+struct DataCommand {
+    std::int64_t samples = 10'000;  ///< of each split that are looked at; 0: all
+    std::string contact_sheet;      ///< a PNG file; empty: none
+    bool step = true;               ///< the job's training step is measured too
+};
+
+/// What is in a dataset, what training sees of it, and whether it comes as fast as the job's
+/// training step needs it. Reads the data: what is wrong with them is told as dtnn-run tells it,
+/// with its exit code.
+int data(const std::string& spec_or_plan, const DataCommand& command, const CommonOptions& options);
 
 /// What the product knows about a word: an operator, a field, a kind, a word of the language, a
 /// diagnostic, a pass or a kernel. Of no word, the lists of them.

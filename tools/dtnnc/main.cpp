@@ -147,6 +147,18 @@ void add_compile(CLI::App& command, CompileOptions& compile, std::string& output
         ->take_all();
 }
 
+void add_data(CLI::App& command, DataCommand& data) {
+    command
+        .add_option("--samples", data.samples,
+                    "Samples of each split to look at, drawn at random; 0 looks at all")
+        ->check(at_least(0))
+        ->capture_default_str();
+    command.add_option("--contact-sheet", data.contact_sheet,
+                       "PNG file to draw: samples as evaluation sees them, then as the first "
+                       "epochs do");
+    command.add_flag("!--no-step", data.step, "Does not measure the job's training step");
+}
+
 // CLI11 names an unknown first word an unexpected argument; the commands are a closed set, so a
 // near one is offered.
 bool unknown_command(int argc, char** argv, const CLI::App& app) {
@@ -221,6 +233,13 @@ int run(int argc, char** argv) {
     settings_command->add_option("SPEC|PLAN", first, "A job, another spec or a plan")->required();
     add_common(*settings_command, options, true, {"text", "markdown", "csv", "json"});
 
+    CLI::App* data_command = app.add_subcommand(
+        "data", "Looks at a dataset: counts, balance, pixels, and whether it comes fast enough");
+    DataCommand data_options;
+    data_command->add_option("SPEC|PLAN", first, "A job, a dataset or a plan")->required();
+    add_common(*data_command, options, true);
+    add_data(*data_command, data_options);
+
     CLI::App* explain_command = app.add_subcommand(
         "explain", "Explains an operator, a field, a word of the language, a diagnostic, a kernel");
     explain_command->add_option("WORD", first, "What to explain; without it, the words there are");
@@ -258,6 +277,7 @@ int run(int argc, char** argv) {
     if (diff_command->parsed()) return diff(first, second, headline, options);
     if (resolve_command->parsed()) return resolve(first, output, origins, options);
     if (settings_command->parsed()) return settings(first, options);
+    if (data_command->parsed()) return data(first, data_options, options);
     if (schema_command->parsed()) return schema(output, kind);
     if (reference_command->parsed()) return reference(output);
     return explain(first, options);

@@ -1,0 +1,145 @@
+#include "runtime/data/survey.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "runtime/base/run_error.hpp"
+#include "runtime/data/sampler.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+constexpr std::uint64_t kSurveySeed = 0;  ///< of the samples that are looked at
+
+/// Mean and deviation by T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a
+/// pairwise algorithm for computing sample variances" (1979): the parts are samples.
+class Moments {
+  public:
+    template <class Number>
+    void add(const Number* numbers, std::int64_t count) {
+        if (count == 0) return;
+        double sum = 0;
+        for (std::int64_t i = 0; i < count; ++i) {
+            sum += double(numbers[i]);
+            least_ = std::min(least_, double(numbers[i]));
+            greatest_ = std::max(greatest_, double(numbers[i]));
+        }
+        const double mean = sum / double(count);
+        double squares = 0;
+        for (std::int64_t i = 0; i < count; ++i)
+            squares += (double(numbers[i]) - mean) * (double(numbers[i]) - mean);
+        const double all = double(count_ + count), difference = mean - mean_;
+        squares_ += squares + difference * difference * double(count_) * double(count) / all;
+        mean_ += difference * double(count) / all;
+        count_ += count;
+    }
+    NumberSpread spread() const {
+        if (count_ == 0) return {};
+        return {mean_, std::sqrt(squares_ / double(count_)), least_, greatest_};
+    }
+
+  private:
+    std::int64_t count_ = 0;
+    double mean_ = 0;
+    double squares_ = 0;  ///< of the distances from the mean
+    double least_ = std::numeric_limits<double>::infinity();
+    double greatest_ = -std::numeric_limits<double>::infinity();
+};
+
+class Surveyor {
+  public:
+    Surveyor(const SampleSource& source, const plan::Plan& plan)
+        : source_(source), dataset_(plan.dataset), chain_(plan) {}
+
+    SplitSurvey look(Split split, std::int64_t most) {
+        SplitSurvey result;
+        result.samples = source_.size(split);
+        result.seen = most > 0 ? std::min(most, result.samples) : result.samples;
+        result.class_counts.assign(std::size_t(dataset_.classes), 0);
+        std::vector<Moments> values(std::size_t(dataset_.classes));
+        std::vector<std::int64_t> drawn = split_permutation(kSurveySeed, result.samples);
+        drawn.resize(std::size_t(result.seen));
+        std::sort(drawn.begin(), drawn.end());
+        for (const std::int64_t index : drawn) {
+            source_.load(split, index, sample_);
+            note_size();
+            count_labels(split, index, result, values);
+            transform(split, index);
+            if (split == Split::train) note_pixels();
+        }
+        if (dataset_.label_kind == plan::LabelKind::values) {
+            result.class_counts.clear();
+            for (const Moments& one : values)
+                result.values.push_back(one.spread());
+        }
+        return result;
+    }
+    plan::Dims smallest, largest;
+    std::vector<Moments> channels;
+
+  private:
+    void note_size() {
+        const plan::Dims size = {sample_.height, sample_.width};
+        if (smallest.empty()) smallest = largest = size;
+        for (std::size_t axis = 0; axis < 2; ++axis) {
+            smallest[axis] = std::min(smallest[axis], size[axis]);
+            largest[axis] = std::max(largest[axis], size[axis]);
+        }
+    }
+    void count_labels(Split split, std::int64_t index, SplitSurvey& result,
+                      std::vector<Moments>& values) {
+        for (const std::int32_t label : sample_.labels) {
+            if (label < 0 || label >= dataset_.classes) {
+                throw RunError(Exit::failed,
+                               fmt::format("{} has the class {}; the dataset has {} classes",
+                                           source_.name_of(split, index), label, dataset_.classes));
+            }
+            ++result.class_counts[std::size_t(label)];
+        }
+        const std::size_t targets = std::min(sample_.targets.size(), std::size_t(dataset_.classes));
+        for (std::size_t i = 0; i < targets; ++i) {
+            result.class_counts[i] += sample_.targets[i] != 0;
+            values[i].add(&sample_.targets[i], 1);
+        }
+    }
+    void transform(Split split, std::int64_t index) {
+        try {
+            chain_.transform(sample_, scratch_);
+        } catch (const RunError& error) {
+            throw RunError(error.exit(),
+                           fmt::format("{} {}", source_.name_of(split, index), error.what()),
+                           error.help(), error.detail());
+        }
+    }
+    void note_pixels() {
+        channels.resize(std::size_t(sample_.channels));
+        const std::int64_t plane = sample_.height * sample_.width;
+        for (std::int64_t c = 0; c < sample_.channels; ++c)
+            channels[std::size_t(c)].add(sample_.pixels.data() + c * plane, plane);
+    }
+
+    const SampleSource& source_;
+    const plan::Dataset& dataset_;
+    SampleChain chain_;
+    Sample sample_;
+    SampleScratch scratch_;
+};
+
+}  // namespace
+
+DataSurvey survey(const SampleSource& source, const plan::Plan& plan, std::int64_t most) {
+    Surveyor surveyor(source, plan);
+    DataSurvey result;
+    result.train = surveyor.look(Split::train, most);
+    result.test = surveyor.look(Split::test, most);
+    result.smallest = surveyor.smallest;
+    result.largest = surveyor.largest;
+    for (const Moments& channel : surveyor.channels)
+        result.channels.push_back(channel.spread());
+    return result;
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,42 @@
+#pragma once
+/// What is in a dataset, by looking at its samples.
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "runtime/data/sample_chain.hpp"
+#include "runtime/data/sample_source.hpp"
+
+namespace dtnn::runtime {
+
+/// Of many numbers.
+struct NumberSpread {
+    double mean = 0;
+    double deviation = 0;  ///< of the whole, not an estimate
+    double least = 0;
+    double greatest = 0;
+};
+
+struct SplitSurvey {
+    std::int64_t samples = 0;  ///< of the split
+    std::int64_t seen = 0;     ///< how many of them were looked at
+    /// Label kind `classes`: samples, or pixels, of each class. `multiple`: samples that have each.
+    std::vector<std::int64_t> class_counts;
+    std::vector<NumberSpread> values;  ///< label kind `values`: of each
+};
+
+struct DataSurvey {
+    SplitSurvey train;
+    SplitSurvey test;
+    /// Extents before the transforms, of all samples that were looked at.
+    plan::Dims smallest, largest;  ///< height and width, each by itself
+    /// Of the training samples behind the transforms, before normalize: of every channel.
+    std::vector<NumberSpread> channels;
+};
+
+/// Looks at `most` samples of each split (0: all), drawn without regard to their order, which may
+/// be that of the classes. A sample that cannot be read is a RunError that names it.
+DataSurvey survey(const SampleSource& source, const plan::Plan& plan, std::int64_t most);
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,22 @@
+#pragma once
+/// Samples as a picture.
+
+#include <string>
+
+#include "plan/plan.hpp"
+#include "runtime/data/sample_source.hpp"
+
+namespace dtnn::tools {
+
+struct SheetSize {
+    int rows = 8;     ///< samples, evenly spaced over the training samples
+    int columns = 8;  ///< first the sample as evaluation sees it, then as the first epochs do
+};
+
+/// A PNG of training samples behind transforms and augmentations, before normalize and mixup. Small
+/// ones are enlarged by a whole factor. Of one channel gray, of three in colours, else the first
+/// channel.
+std::string contact_sheet(const runtime::SampleSource& source, const plan::Plan& plan,
+                          const SheetSize& size);
+
+}  // namespace dtnn::tools
