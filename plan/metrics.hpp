@@ -51,7 +51,8 @@ std::int64_t metric_items(const MetricInfo& metric, const Dataset& dataset);
 ///     scores               of S samples of R rows, S the larger of validation and test split: R S
 ///                          (C size_of(dtype) + 4), or R S (C size_of(dtype) + C) where samples
 ///                          have any number of classes, and to sort them 16 R S for each class
-///                          in turn, 16 R S C when all are one question (micro)
+///                          in turn, 16 R S C when all are one question (micro). Evaluating the
+///                          training split takes as much more as it has more samples
 std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DType dtype);
 
 }  // namespace dtnn::plan

@@ -17,9 +17,10 @@ constexpr bool rows = true;
 constexpr bool elements = false;
 
 constexpr std::array kLosses{
-#define ROWWISE(name, takes, labels, soft) LossInfo{#name, Predictions::takes, labels, soft},
-#define POINTWISE(name, takes, labels, over, expression, derivative) \
-    LossInfo{#name, Predictions::takes, labels, true, expression, derivative, over},
+#define ROWWISE(name, takes, joins, labels, soft) \
+    LossInfo{#name, Predictions::takes, #joins, labels, soft},
+#define POINTWISE(name, takes, joins, labels, over, expression, derivative) \
+    LossInfo{#name, Predictions::takes, #joins, labels, true, expression, derivative, over},
 #include "compiler/ops/losses.def"
 #undef ROWWISE
 #undef POINTWISE

@@ -15,8 +15,9 @@ enum class Predictions { anything, probabilities, log_probabilities };
 struct LossInfo {
     std::string_view name;
     Predictions takes = Predictions::anything;
-    int labels = 0;     ///< bit i: can be taken of labels of plan::LabelKind(i)
-    bool soft = false;  ///< a row may have a share of every class
+    std::string_view joins = {};  ///< the layer that becomes one operator with it, or "nothing"
+    int labels = 0;               ///< bit i: can be taken of labels of plan::LabelKind(i)
+    bool soft = false;            ///< a row may have a share of every class
     /// Pointwise losses: infix over p, t, w and the loss's real fields. Empty: the operator of that
     /// name over rows.
     std::string_view expression = {};

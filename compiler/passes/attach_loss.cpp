@@ -171,13 +171,13 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
         !old_predictions.valid())
         return std::nullopt;
 
-    // A loss per pixel is a loss per row of channels. A last layer that canonicalize may join with
-    // its loss goes behind the rows.
+    // A loss per pixel is a loss per row of channels. A last layer that canonicalize joins with the
+    // loss goes behind the rows.
     const Dims dims = graph.type(old_predictions).dims;
     const bool image = dims.size() == 4;
     const Node* last = producer(graph, old_predictions);
-    const bool joined =
-        last && (last->op == "softmax" || last->op == "log_softmax" || last->op == "sigmoid");
+    const LossInfo* loss = find_loss(context.training.loss, context.training.loss_attributes);
+    const bool joined = last && loss && last->op == loss->joins;
     const bool moved = image && joined && Uses(graph).readers(old_predictions).empty();
     Rewriter r(graph);
     for (const Node& node : graph.nodes)

@@ -15,11 +15,11 @@ namespace dtnn::compiler {
 ///
 /// `labels` is a new input, i32 [N]; or `targets` is one, T [N,C], where samples have any number of
 /// classes, or values, or (context.soft_labels) shares of classes. Predictions that are an image
-/// [N,C,H,W] are taken as a row for each pixel, labels as i32 [N*H*W], targets as [N*H*W,C]:
+/// [N,C,H,W] are taken as a row for each pixel, labels as i32 [N*H*W], targets as [N*H*W,C].
+/// The layer that the loss joins (a column of losses.def) goes behind the rows:
 ///
 ///     %p = softmax(%x: T[N,C,H,W])                    ->  %r = pixels_to_rows(%x)
-///     return predictions=%p                               %p = softmax(%r)     or log_softmax,
-///     sigmoid
+///     return predictions=%p                               %p = softmax(%r)
 ///
 /// Outputs are the loss, `loss_weight` where labels have weights (the sum of the batch's), and what
 /// plan::metric_output names for each metric; predictions only where a metric reads all of them,

@@ -89,18 +89,17 @@ bool reads_order_only(const Node& node) {
            node.op == "class_pairs";
 }
 
-/// The cross-entropy that reads the softmax over rows, or the likelihood that reads the
-/// log_softmax, or null.
+/// The loss over rows that joins the softmax or log_softmax which it reads, or null.
 const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& node) {
     const bool logarithm = node.op == "log_softmax";
     const ValueId result = node.outputs[0];
     if ((!logarithm && node.op != "softmax") || graph.type(result).dims.size() != 2) return nullptr;
-    const char* wanted = logarithm ? "negative_log_likelihood" : "categorical_cross_entropy";
     const Node* found = nullptr;
     for (const NodeId reader : uses.readers(result)) {
         const Node& loss = graph.node(reader);
+        const LossInfo* info = find_loss(loss.op);
         // The fused node stands where the softmax stood, so the labels must be there by then.
-        if (loss.op == wanted && loss.inputs[0] == result &&
+        if (info && info->joins == node.op && loss.inputs[0] == result &&
             graph.value(loss.inputs[1]).kind == ValueKind::input)
             found = found ? found : &loss;
         else if (logarithm && !reads_order_only(loss))
