@@ -100,7 +100,7 @@ RateFactor polynomial(const ComponentFields& fields, const TrainingExtent& exten
 
 RateFactor one_cycle(const ComponentFields& fields, const TrainingExtent& extent, double) {
     const std::int64_t epochs = fields.whole("epochs") > 0 ? fields.whole("epochs") : extent.epochs;
-    const double last = double(epochs * extent.updates()) - 1;
+    const double last = double(epochs) * double(extent.updates()) - 1;
     // A rise of less than two updates has no way to go: the cycle begins at its top.
     const double top = std::max(0.0, fields.real("rise") * (last + 1) - 1);
     const double first = 1 / fields.real("start_divisor");
@@ -139,7 +139,8 @@ TrainingExtent extent_of(const plan::Plan& plan) {
     TrainingExtent extent;
     extent.epochs = plan.training.epochs;
     extent.batches = std::max<std::int64_t>(1, wanted > 0 && wanted < all ? wanted : all);
-    extent.accumulation = std::max<std::int64_t>(1, plan.training.accumulation);
+    // The epoch's last batch ends its group in any case.
+    extent.accumulation = std::clamp<std::int64_t>(plan.training.accumulation, 1, extent.batches);
     return extent;
 }
 

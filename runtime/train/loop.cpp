@@ -44,6 +44,15 @@ class Loop {
         sums_.reset();
         if (request.from == nullptr) return;
         state_ = *request.from;
+        const bool sound = state_.epoch >= 0 && state_.epoch <= extent_.epochs &&
+                           state_.batch >= 0 && state_.batch <= extent_.batches &&
+                           state_.step >= 0 && state_.update >= 0 && between_updates();
+        if (!sound) {
+            throw RunError(Exit::mismatch,
+                           fmt::format("no training by this plan stands at batch {} of epoch {}",
+                                       state_.batch, state_.epoch),
+                           "go on with the plan that the training began with");
+        }
         if (!state_.sums.empty()) sums_.restore(state_.sums);
         if (!state_.schedules.empty() && !schedules_.set_state(state_.schedules)) {
             throw RunError(Exit::mismatch, "the state of the schedules is of another plan",

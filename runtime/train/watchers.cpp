@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <utility>
 
 #include "runtime/base/run_error.hpp"
@@ -13,6 +14,20 @@ namespace dtnn::runtime {
 namespace {
 
 constexpr const char* kValidation = "validation.";
+
+bool is_one_number(const plan::Metric& metric) {
+    const auto average = metric.attributes.find("average");
+    return metric.type != "confusion_matrix" &&
+           (average == metric.attributes.end() ||
+            average->second != plan::AttributeValue(std::string("per_class")));
+}
+
+/// Numbers of a state that count epochs.
+bool are_counts(std::initializer_list<double> numbers) {
+    constexpr double kMost = 1e15;
+    return std::all_of(numbers.begin(), numbers.end(),
+                       [](double x) { return x >= 0 && x <= kMost && x == std::floor(x); });
+}
 
 /// The best value so far and the epochs since.
 struct Best {
@@ -60,7 +75,7 @@ class ReduceOnPlateau final : public Watcher {
         return {best_.value, double(best_.epoch), double(best_.since), double(cooling_), rate_};
     }
     bool set_state(const std::vector<double>& state) override {
-        if (state.size() != 5) return false;
+        if (state.size() != 5 || !are_counts({state[1], state[2], state[3]})) return false;
         best_ = {state[0], std::int64_t(state[1]), std::int64_t(state[2])};
         cooling_ = std::int64_t(state[3]);
         rate_ = state[4];
@@ -115,7 +130,7 @@ class EarlyStopping final : public Watcher {
         return {best_.value, double(best_.epoch), double(best_.since)};
     }
     bool set_state(const std::vector<double>& state) override {
-        if (state.size() != 3) return false;
+        if (state.size() != 3 || !are_counts({state[1], state[2]})) return false;
         best_ = {state[0], std::int64_t(state[1]), std::int64_t(state[2])};
         return true;
     }
@@ -188,6 +203,9 @@ class ModelCheckpoint final : public Watcher {
     }
     bool set_state(const std::vector<double>& state) override {
         if (state.size() % 2 != 0 || state.size() / 2 > most_) return false;
+        for (std::size_t i = 1; i < state.size(); i += 2) {
+            if (!are_counts({state[i]})) return false;
+        }
         kept_.clear();
         for (std::size_t i = 0; i < state.size(); i += 2)
             kept_.push_back({state[i], std::int64_t(state[i + 1])});
@@ -236,9 +254,13 @@ Watched::Watched(const plan::Component& component, const plan::Plan& plan) {
                          [&](const plan::Metric& candidate) { return candidate.name == metric; });
         if (found == plan.training.metrics.end()) {
             refuse("the plan does not compute it");
-        } else {
+        } else if (is_one_number(*found)) {
             type = found->type;
+        } else {
+            refuse("it is not one number");
         }
+        if (type == "roc_auc" && metric == name)
+            refuse("it is measured on validation samples only");
     }
     const std::string direction = fields.word("direction");
     maximize = direction == "maximize" || (direction == "auto" && larger_is_better(type));

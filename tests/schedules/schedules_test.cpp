@@ -289,6 +289,20 @@ TEST_CASE("PyDTNN: a metric that is unknown, or not computed, or has no validati
     // PyDTNN's defaults watch a validation that there is none of: the rate falls, then it crashes.
     expect_error(Exit::mismatch, {"reduce_on_plateau", "no validation samples"},
                  [&] { build(plateau("validation.loss", 5, "auto"), false); });
+    // A list of numbers has no better and no worse; a ranking is not known while training.
+    const auto with_metric = [](const plan::Metric& metric, const std::string& watched) {
+        plan::Plan plan = plan_of(9, 2, {early_stopping(watched, 3, false)});
+        plan.training.metrics.push_back(metric);
+        const Schedules schedules(plan);
+    };
+    const plan::Metric rates = {
+        "f1_per_class", "f1", {{"average", std::string("per_class")}}, "class_pairs"};
+    expect_error(Exit::mismatch, {"f1_per_class", "not one number"},
+                 [&] { with_metric(rates, "validation.f1_per_class"); });
+    const plan::Metric area = {"roc_auc", "roc_auc", {}, "predictions"};
+    expect_error(Exit::mismatch, {"roc_auc", "validation samples only"},
+                 [&] { with_metric(area, "roc_auc"); });
+    CHECK_NOTHROW(with_metric(area, "validation.roc_auc"));
     expect_error(Exit::mismatch, {"`step_lr` is unknown"}, [&] { build({"step_lr", {}}, true); });
     CHECK_NOTHROW(build(plateau("loss", 5, "auto"), false));
 }
@@ -368,6 +382,9 @@ TEST_CASE("schedules go on from their state as if never stopped") {
     Schedules other(plan);
     CHECK_FALSE(other.set_state({{1, 2}, {}, {}, {}}));
     CHECK_FALSE(other.set_state({}));
+    CHECK_FALSE(other.set_state({{1, 2, 3, -1, 0.1}, {1, 2, 3}, {}, {}}));
+    CHECK_FALSE(other.set_state({{1, 2, 3, 0, 0.1}, {1, 1e300, 3}, {}, {}}));
+    CHECK_FALSE(other.set_state({{1, 2, 3, 0, 0.1}, {1, 2, 3}, {1, 0.5}, {}}));
     CHECK(other.state() == Schedules(plan).state());
 }
 

@@ -436,6 +436,47 @@ TEST_CASE("the first result that was not finite is named, by repeating the steps
     CHECK(train(quiet, whole, request).step == 24);
 }
 
+TEST_CASE("a training does not go on from where none can stand") {
+    const Unstopped guard;
+    const plan::Plan plan = hand_made_plan();
+    Session session(plan, 1, made_up_source(plan.dataset));
+    for (int wrong = 0; wrong < 4; ++wrong) {
+        CAPTURE(wrong);
+        TrainingState state;
+        if (wrong == 0) state.batch = 7;
+        if (wrong == 1) state.batch = -1;
+        if (wrong == 2) state.epoch = 5;
+        if (wrong == 3) state.sums.resize(3);
+        TrainingRequest request;
+        request.from = &state;
+        Recorder recorder;
+        expect_error(Exit::mismatch, {"plan", "help:"}, [&] { train(session, recorder, request); });
+        CHECK(recorder.steps == 0);
+    }
+}
+
+TEST_CASE("a file of lines is cut back to whole lines, and has one writer") {
+    const TemporaryFolder folder;
+    const std::string path = folder / "lines";
+    write_text(path, "one\ntwo\nthr");
+    {
+        LineFile file(path, LineFile::Begin::as_it_is);
+        expect_error(Exit::failed, {"another process writes", "lines", "help:"},
+                     [&] { const LineFile second(path, LineFile::Begin::empty); });
+        CHECK(file.bytes() == 11);
+        file.cut(1000);
+        CHECK(file.bytes() == 8);
+        file.add("four");
+        file.cut(6);
+        CHECK(file.bytes() == 4);
+        file.add("two again");
+        file.close();
+    }
+    CHECK(read_file(path) == "one\ntwo again\n");
+    LineFile empty(path);
+    CHECK(empty.bytes() == 0);
+}
+
 TEST_CASE("a checkpoint never holds what is not finite") {
     const Unstopped guard;
     HandMade wish;
