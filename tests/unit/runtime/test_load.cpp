@@ -137,4 +137,25 @@ TEST_CASE("overlapping buffers are refused") {
     expect_refused({}, [](plan::Plan& plan) { plan.buffers[1].offset = plan.buffers[0].offset; });
 }
 
+TEST_CASE("updates of several batches need the program that adds their gradients up") {
+    expect_refused({"accumulation needs a program for batches of"},
+                   [](plan::Plan& plan) { plan.training.accumulation = 4; });
+}
+
+TEST_CASE("numbers that the loop writes have their types") {
+    const auto renamed = [](const char* name) {
+        return [name](plan::Plan& plan) {
+            for (plan::Output& input : plan.programs[0].inputs)
+                if (input.name == "learning_rate") input.name = name;
+        };
+    };
+    expect_refused({"`update` is f32", "not i64"}, renamed("update"));
+    expect_refused({"`step` is f32", "not i64"}, renamed("step"));
+    expect_refused({"wants the input `momentum`, which is unknown"}, renamed("momentum"));
+    // The batch's weight is such a number itself.
+    plan::Plan plan = hand_made_plan();
+    renamed("batch_weight")(plan);
+    CHECK_NOTHROW(load_plan_text(plan::to_json(plan), "plan.json"));
+}
+
 }  // namespace dtnn::runtime
