@@ -16,7 +16,7 @@
 namespace dtnn::runtime {
 namespace {
 
-std::string remedy(int error) {
+std::string remedy(int error, bool reading) {
     switch (error) {
         case ENOSPC:
         case EDQUOT:
@@ -24,7 +24,8 @@ std::string remedy(int error) {
         case EACCES:
         case EPERM:
         case EROFS:
-            return "change its permissions, or name another folder with --output";
+            return reading ? "change its permissions, or copy it to where it may be read"
+                           : "change its permissions, or name another folder with --output";
         case ENOENT:
             return "check the path; it is relative to the current folder";
         case ENOTDIR:
@@ -36,6 +37,13 @@ std::string remedy(int error) {
         case EMFILE:
         case ENFILE:
             return "raise the limit of open files (ulimit -n)";
+        case ELOOP:
+            return "a link in the path leads back to itself: correct it";
+        case EIO:
+            return reading
+                       ? "the disk or its file system is failing: read it from another place"
+                       : "the disk or its file system is failing: name a folder on another disk "
+                         "with --output";
         default:
             return "";
     }
@@ -86,7 +94,7 @@ RunError system_error(const std::string& action, const std::string& path, int er
     return RunError(exit,
                     fmt::format("cannot {} {}: {}", action, path,
                                 std::error_code(error, std::generic_category()).message()),
-                    remedy(error));
+                    remedy(error, action.starts_with("read") || action == "open"));
 }
 
 std::string read_file(const std::string& path, Exit exit) {

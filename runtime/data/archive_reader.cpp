@@ -214,7 +214,7 @@ std::optional<Member> ArchiveReader::next() {
         }
         const char* const method = archive_format_name(reader);
         if (!tar && method != nullptr && std::string_view(method).ends_with("(uncompressed)"))
-            member.offset = source_->begin + archive_filter_bytes(reader, 0);
+            member.zip_offset = source_->begin + archive_filter_bytes(reader, 0);
         size_ = member.size;
         member_ = member.path;
         return member;

@@ -16,9 +16,11 @@ namespace dtnn::runtime {
 struct Member {
     std::string path;       ///< UTF-8, without a leading "./"
     std::int64_t size = 0;  ///< unpacked
-    /// Where its bytes begin in the file, when they lie there as they are; -1: they do not. Of a
-    /// zip this is what libarchive tells; what is read there must be verified.
+    /// Where its bytes begin in the file, in a tar that is not compressed; -1: elsewhere.
     std::int64_t offset = -1;
+    /// The same of a member that a zip stores as it is, as far as can be told: what is found there
+    /// must be verified, and its checksum is not when it is read there.
+    std::int64_t zip_offset = -1;
 };
 
 /// Refuses what no honest archive of data holds: absolute paths, paths that climb out ("..") or are

@@ -74,12 +74,12 @@ void ArraySource::check_shape(const Part& part) const {
 
 void ArraySource::read_pixels(Part& part, ArchiveReader& archive, const Member& member,
                               bool verify) {
-    if (member.offset >= 0) {
+    if (member.zip_offset >= 0) {
         // What libarchive tells of the place is believed when the header is found there.
         std::string beginning(std::size_t(std::min(member.size, kMostNpyHeader)), '\0');
-        part.file->read(member.offset, std::span<char>(beginning));
+        part.file->read(member.zip_offset, std::span<char>(beginning));
         part.header = parse_npy_header(beginning, member.size, part.name);
-        part.offset = member.offset;
+        part.offset = member.zip_offset;
         if (!verify) return;
         ContentHash hash;
         hash.add(hash_);

@@ -12,6 +12,7 @@
 #include "plan/initializer.hpp"
 #include "plan/json.hpp"
 #include "plan/metrics.hpp"
+#include "plan/resident.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/pipeline.hpp"
@@ -262,6 +263,13 @@ void check_staging(const plan::Plan& plan, const std::string& name) {
     if (plan.memory.staging < needed) {
         throw refused(name, fmt::format("batches prepared ahead take {} bytes, the plan books {}",
                                         needed, plan.memory.staging));
+    }
+    const std::int64_t samples = plan::sample_bytes(plan);
+    if (plan.memory.samples < samples) {
+        throw refused(name,
+                      fmt::format("the dataset keeps up to {} bytes in memory, the plan books "
+                                  "{}",
+                                  samples, plan.memory.samples));
     }
 }
 

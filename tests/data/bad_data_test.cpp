@@ -305,7 +305,7 @@ const std::vector<BadCase>& cases() {
              std::string good = zip(files.members);
              files.files["a.zip"] = spoiled(good, good.find("IDAT") + 5);
          },
-         "a.zip", "corrupt"},
+         "a.zip", "bad CRC"},
         {"a zip without its directory", packed("a.zip"),
          [](DatasetFiles& files) {
              files.files["a.zip"] = zip(files.members);
