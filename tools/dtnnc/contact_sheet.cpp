@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/data/sample_chain.hpp"
+#include "runtime/data/sampler.hpp"
 #include "tools/dtnnc/output.hpp"
 
 namespace dtnn::tools {
@@ -95,8 +96,11 @@ std::string contact_sheet(const runtime::SampleSource& source, const plan::Plan&
     Sample sample;
     runtime::SampleScratch scratch;
     const std::int64_t samples = source.size(runtime::Split::train);
+    // At random: classes that take turns, or stand in blocks, all have their chance.
+    const std::vector<std::int64_t> shuffled =
+        runtime::split_permutation(plan.training.seed, samples);
     for (int row = 0; row < size.rows && row < samples; ++row) {
-        const std::int64_t index = row * samples / std::min<std::int64_t>(size.rows, samples);
+        const std::int64_t index = shuffled[std::size_t(row)];
         for (int column = 0; column < size.columns; ++column) {
             source.load(runtime::Split::train, index, sample);
             chain.transform(sample, scratch);

@@ -9,7 +9,7 @@
 namespace dtnn::tools {
 
 struct SheetSize {
-    int rows = 8;     ///< samples, evenly spaced over the training samples
+    int rows = 8;     ///< training samples, drawn by the seed
     int columns = 8;  ///< first the sample as evaluation sees it, then as the first epochs do
 };
 
