@@ -34,13 +34,22 @@ std::int64_t resident_bytes(const Dataset& dataset) {
     return integer(dataset, "cache");
 }
 
-std::int64_t decoding_bytes(const Dataset& dataset) {
+std::int64_t most_pixels(const Dataset& dataset) {
     const Dims& stored = dataset.stored_shape;
     if (!dataset.attributes.contains("most_pixels") || stored.size() != 3) return 0;
     const bool fixed = stored[1] > 0 && stored[2] > 0;
-    const std::int64_t pixels = fixed ? stored[1] * stored[2] : integer(dataset, "most_pixels");
-    // Decoders write up to four channels of 16 bits; the sample has its channels as floats.
-    return pixels * (8 + 4 * stored[0]);
+    return fixed ? stored[1] * stored[2] : integer(dataset, "most_pixels");
+}
+
+std::int64_t most_image_file(std::int64_t pixels) {
+    return (std::int64_t{1} << 20) + 8 * pixels;
+}
+
+std::int64_t decoding_bytes(const Dataset& dataset) {
+    const std::int64_t pixels = most_pixels(dataset);
+    if (pixels == 0) return 0;
+    // Decoders write up to three channels of 16 bits, or four of 8.
+    return most_image_file(pixels) + pixels * (6 + 4 * dataset.stored_shape[0]);
 }
 
 std::int64_t sample_bytes(const Plan& plan) {

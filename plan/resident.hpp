@@ -13,8 +13,16 @@ namespace dtnn::plan {
 /// (`cache`) for those of the user's own files.
 std::int64_t resident_bytes(const Dataset& dataset);
 
-/// What one worker takes besides to decode the largest image, as bytes and as floats; zero where
-/// nothing is decoded.
+/// Height times width of the largest image that is decoded: of every image where all have one size,
+/// else `most_pixels`. Zero where nothing is decoded.
+std::int64_t most_pixels(const Dataset& dataset);
+
+/// Bytes of the largest file that an image of so many pixels may have: four channels of 16 bits
+/// that do not compress, and profiles, thumbnails and the like.
+std::int64_t most_image_file(std::int64_t pixels);
+
+/// What one worker takes besides for the largest image: its file, what the decoder writes, and its
+/// channels as floats.
 std::int64_t decoding_bytes(const Dataset& dataset);
 
 /// Both, with as many workers as the plan has: Memory::samples.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "plan/resident.hpp"
 #include "runtime/data/content_hash.hpp"
 #include "runtime/data/utf8.hpp"
 
@@ -13,7 +14,13 @@ namespace dtnn::runtime {
 namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 20;
-constexpr std::int64_t kMostFile = std::int64_t{1} << 28;  ///< bytes of one image's file
+
+std::int64_t most_file(const ImageIndex::Expected& expected) {
+    const plan::Dims& shape = expected.shape;
+    const std::int64_t pixels = shape[1] > 0 ? shape[1] * shape[2] : expected.most_pixels;
+    return std::min<std::int64_t>(plan::most_image_file(pixels),
+                                  std::numeric_limits<std::int32_t>::max());
+}
 
 /// Offsets of kept images: the chunk above, the place in it below.
 constexpr int kPlaceBits = 32;
@@ -21,7 +28,7 @@ constexpr int kPlaceBits = 32;
 }  // namespace
 
 ImageIndex::ImageIndex(std::string path, Expected expected)
-    : path_(std::move(path)), expected_(std::move(expected)) {
+    : path_(std::move(path)), expected_(std::move(expected)), most_file_(most_file(expected_)) {
     images_[0].reserve(std::size_t(std::min(expected_.train_samples, expected_.cache / 32)));
     images_[1].reserve(std::size_t(std::min(expected_.test_samples, expected_.cache / 32)));
 }
@@ -53,11 +60,12 @@ ImageIndex::Image& ImageIndex::append(Split split, const std::string& name, std:
     const Image image{std::int64_t(names_.size()), 0, std::int32_t(size), container, label, false};
     names_ += name;
     names_ += '\0';
-    if (size > kMostFile) {
+    if (size > most_file_) {
         throw RunError(Exit::failed,
-                       fmt::format("{} has {} bytes; an image has at most {}", full_name(image),
-                                   size, kMostFile),
-                       "take the file out of the dataset");
+                       fmt::format("{} has {} bytes; the plan has memory for image files of {}",
+                                   full_name(image), size, most_file_),
+                       "take the file out of the dataset, or compile the job with a larger "
+                       "dataset.most_pixels");
     }
     image_bytes_ += size;
     of(split).push_back(image);

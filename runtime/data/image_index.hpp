@@ -119,6 +119,7 @@ class ImageIndex {
 
     std::string path_;
     Expected expected_;
+    std::int64_t most_file_;  ///< bytes of an image's file
     std::vector<Container> containers_;
     std::map<std::string, std::int32_t> numbers_;  ///< of classes, as they came
     std::vector<bool> trained_;                    ///< classes that the train split has

@@ -20,7 +20,8 @@ constexpr int kMostDepth = 8;
 
 /// Types of elements, and classes of arrays.
 constexpr std::uint32_t kInt8 = 1, kUint8 = 2, kInt16 = 3, kUint16 = 4, kInt32 = 5, kUint32 = 6,
-                        kSingle = 7, kDouble = 9, kMatrix = 14, kCompressed = 15, kUtf8 = 16;
+                        kSingle = 7, kDouble = 9, kInt64 = 12, kUint64 = 13, kMatrix = 14,
+                        kCompressed = 15, kUtf8 = 16;
 constexpr std::uint32_t kStructure = 2, kCharacters = 4;
 
 struct Broken {
@@ -128,6 +129,10 @@ double number_of(const Element& element) {
             return stored<std::int32_t>(value.data);
         case kUint32:
             return stored<std::uint32_t>(value.data);
+        case kInt64:
+            return stored<std::int64_t>(value.data);
+        case kUint64:
+            return stored<std::uint64_t>(value.data);
         case kSingle:
             return stored<float>(value.data);
         case kDouble:

@@ -94,6 +94,14 @@ std::string spoiled(std::string text, std::size_t at) {
     return text;
 }
 
+std::string noise(std::size_t size) {
+    std::string bytes(size, '\0');
+    std::uint32_t state = 1;
+    for (char& byte : bytes)
+        byte = char((state = state * 1664525 + 1013904223) >> 24);
+    return bytes;
+}
+
 const std::string kPhoto = jpeg(8, 8, 3, std::vector<std::uint8_t>(192, 9));
 const char* const kBlue = "d/train/blue/0.png";
 
@@ -245,26 +253,31 @@ const std::vector<BadCase>& cases() {
          add_member("train/blue/more/0.png", plain_png(8, 8, 1)), "train/blue/more/0.png",
          "is not train/CLASS/IMAGE"},
         {"an archive bomb by its ratio", packed("a.tar.gz"),
-         add_member("train/blue/x.png", std::string(std::size_t{64} << 20, '\0')), "a.tar.gz",
+         add_member("notes.txt", std::string(std::size_t{64} << 20, '\0')), "a.tar.gz",
          "archive bomb"},
+        {"an archive bomb by its size", packed("a.tar.gz"),
+         add_member("train/blue/x.png", std::string(std::size_t{16} << 20, '\0')),
+         "train/blue/x.png", "has memory for image files of"},
         {"an archive bomb in a zip", packed("a.zip"),
          [](DatasetFiles& files) {
              files.set("cache", std::int64_t{1} << 30);
-             files.members.emplace_back("train/blue/x.png",
-                                        std::string(std::size_t{64} << 20, '\0'));
+             for (int i = 10; i < 74; ++i)
+                 files.members.emplace_back("train/blue/" + std::to_string(i) + ".png",
+                                            std::string(1'000'000, '\0'));
              files.files["a.zip"] = zip(files.members, true);
          },
          "a.zip", "archive bomb"},
         {"more than the cache holds", packed("a.tar.gz"),
          [](DatasetFiles& files) {
-             std::string noise(std::size_t{6} << 20, '\0');
-             std::uint32_t state = 1;
-             for (char& byte : noise)
-                 byte = char((state = state * 1664525 + 1013904223) >> 24);
-             files.members.emplace_back("train/blue/x.png", plain_png(8, 8, 1) + noise);
-             files.dataset.source_train_samples = 7;
+             for (int i = 10; i < 18; ++i)
+                 files.members.emplace_back("train/blue/" + std::to_string(i) + ".png",
+                                            plain_png(8, 8, 1) + noise(900'000));
+             files.dataset.source_train_samples = 14;
          },
          "a.tar.gz", "dataset.cache"},
+        {"an image's file that is absurdly large", folder_files,
+         set_file(kBlue, plain_png(8, 8, 1) + noise(2'000'000)), "blue/0.png",
+         "has memory for image files of"},
         {"a member of an absurd size", packed("a.tar"),
          [](DatasetFiles& files) {
              std::string huge = tar_member("train/blue/x.png", "");
