@@ -211,8 +211,6 @@ int TrainRun::finish(const TrainingResult& result) {
                                start_.loaded.checksum);
     }
     if (result.interrupted) return interrupted(result);
-    history_->stopped(result);
-    history_->restored(result);
     if (!result.stop.empty()) progress_->say("training ends: " + result.stop);
     if (result.restored) {
         progress_->say(fmt::format("the weights are those of epoch {}, {} {:.4g}",
@@ -225,6 +223,9 @@ int TrainRun::finish(const TrainingResult& result) {
         return interrupted(result);
     }
     require_number(test);
+    // Behind whatever a checkpoint may have been written with: a run that goes on tells it again.
+    history_->stopped(result);
+    history_->restored(result);
     history_->evaluate(test);
     watch_->update();
     history_->close();
