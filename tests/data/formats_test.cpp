@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <thread>
 
 #include "plan/resident.hpp"
 #include "runtime/data/mat_file.hpp"
@@ -107,6 +109,40 @@ TEST_CASE("images of several sizes and of gray, where the dataset says so") {
     files.files["d/train/blue/0.png"] =
         png(8, 8, PngColours::gray, std::vector<std::uint8_t>(64, 77));
     CHECK(load_all(files).pixels[0] == std::vector<int>{77, 77, 77});
+}
+
+TEST_CASE("several threads load the same samples as one, from memory and from where they lie") {
+    std::vector<DatasetFiles> all = {
+        archive_files("a.tar"), folder_files(),   npz_files(), csv_files(),
+        shard_files(),          chestxray_files()};
+    all.push_back(archive_files("a.tar"));
+    all.back().set("cache", std::int64_t{1} << 20);
+    for (DatasetFiles& files : all) {
+        const TemporaryFolder folder;
+        files.write(folder);
+        const auto source = open_source(files.dataset);
+        const std::int64_t samples = source->size(Split::train);
+        std::vector<Sample> alone(static_cast<std::size_t>(samples));
+        for (std::int64_t i = 0; i < samples; ++i)
+            source->load(Split::train, i, alone[std::size_t(i)]);
+        std::atomic<int> same{0};
+        std::vector<std::thread> threads;
+        for (std::int64_t first = 0; first < 4; ++first) {
+            threads.emplace_back([&, first] {
+                Sample sample;
+                for (std::int64_t i = 0; i < 50; ++i) {
+                    const std::int64_t index = (first + i) % samples;
+                    source->load(Split::train, index, sample);
+                    const Sample& other = alone[std::size_t(index)];
+                    same += sample.pixels == other.pixels && sample.labels == other.labels &&
+                            sample.targets == other.targets;
+                }
+            });
+        }
+        for (std::thread& thread : threads)
+            thread.join();
+        CHECK(same == 200);
+    }
 }
 
 TEST_CASE("arrays of an npz file, stored and deflated, with labels of every kind") {
