@@ -18,6 +18,14 @@ T value_or_zero(const plan::Attributes& attributes, const std::string& field) {
 /// How the field is written: with the first member that needs no fields.
 std::string written_example(const Field& field, const SourceNode& node) {
     const bool list = field.type == FieldType::variant_list;
+    // As others write it: {type: adam, learning_rate: 0.001}.
+    if (node.is_map())
+        for (const SourceEntry& entry : node.entries)
+            if ((entry.key == "type" || entry.key == "name") && entry.value.is_scalar() &&
+                field.components->find(entry.value.text))
+                return fmt::format("the name stands before its fields: `{}: {}{{{}: {{...}}}}{}`",
+                                   field.name.substr(0, field.name.find('[')), list ? "[" : "",
+                                   entry.value.text, list ? "]" : "");
     if (list && node.is_map() && node.entries.size() > 1)
         return fmt::format("write each of them as an entry of the list: `- {}: ...`",
                            node.entries[0].key);
@@ -85,14 +93,7 @@ std::optional<ReadComponent> read_component(const SourceNode& node, const Field&
     if (node.is_map() && node.entries.size() == 1) {
         const SourceEntry& entry = node.entries[0];
         name = make_scalar(entry.key, entry.key_span);
-        if (entry.value.is_map()) {
-            fields = &entry.value;
-        } else if (!entry.value.is_null()) {
-            diagnostics.error(Code::wrong_type, entry.value.span,
-                              fmt::format("`{}` of {} is given {}; it takes a map of fields",
-                                          entry.key, field.name, describe(entry.value)));
-            return std::nullopt;
-        }
+        fields = &entry.value;
     } else if (!node.is_scalar()) {
         Diagnostic& error = diagnostics.error(
             Code::wrong_type, node.span,
@@ -103,10 +104,41 @@ std::optional<ReadComponent> read_component(const SourceNode& node, const Field&
         error.help = written_example(field, node);
         return std::nullopt;
     }
+    // {type: adam}, as others write it.
+    if (node.is_map() && !field.components->find(name.text) && fields->is_scalar() &&
+        field.components->find(fields->text)) {
+        diagnostics
+            .error(Code::wrong_type, name.span,
+                   fmt::format("`{}` of {} has a field `{}`; it must be {}", field.name, what,
+                               name.text, describe(FieldType::variant)))
+            .help =
+            fmt::format("write `{}`, or `{}: {{...}}` with its fields", fields->text, fields->text);
+        return std::nullopt;
+    }
     Field choice = field;
     choice.type = FieldType::choice;
     const auto chosen = read_value(name, choice, what, diagnostics);
     if (!chosen) return std::nullopt;
+    if (fields->is_null()) fields = &no_fields;
+    if (!fields->is_map()) {
+        Diagnostic& error =
+            diagnostics.error(Code::wrong_type, fields->span,
+                              fmt::format("`{}` of {} is given {}; it takes a map of fields",
+                                          name.text, field.name, describe(*fields)));
+        const FieldTable& table = *field.components->find(name.text)->fields;
+        // What is given may be the value of its first field.
+        Diagnostics unheard;
+        const bool first =
+            !table.empty() && read_value(*fields, table.front(), name.text, unheard).has_value();
+        if (first && fields->is_scalar())
+            error.help = fmt::format("such as `{}: {{{}: {}}}`", name.text, table.front().name,
+                                     fields->text);
+        else if (fields->is_scalar() && (fields->text == "true" || table.empty()))
+            error.help = fmt::format("write `{}`", name.text);
+        else if (!table.empty())
+            error.help = fmt::format("such as `{}: {{{}: ...}}`", name.text, table.front().name);
+        return std::nullopt;
+    }
     ReadComponent read;
     read.component.type = std::get<std::string>(*chosen);
     read.span = name.span;

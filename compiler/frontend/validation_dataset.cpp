@@ -27,11 +27,10 @@ void refuse_fields_of_others(const SourceEntry& type_entry, const ComponentInfo&
         Diagnostic& error = diagnostics.error(
             Code::misplaced_field, entry.key_span,
             fmt::format("`{}` is not a field of a dataset of type {}", entry.key, type.name));
-        std::string takers;
+        std::vector<std::string_view> takers;
         for (const ComponentInfo& other : dataset_types().members)
-            if (find_field(*other.fields, entry.key))
-                takers += fmt::format("{}{}", takers.empty() ? "" : " and ", other.name);
-        error.help = fmt::format("`{}` belongs to {}", entry.key, takers);
+            if (find_field(*other.fields, entry.key)) takers.push_back(other.name);
+        error.help = fmt::format("`{}` belongs to {}", entry.key, fmt::join(takers, ", "));
         if (!type_entry.value.span.place.file.empty())
             error.notes.push_back({type_entry.value.span, "the type is given here"});
         tree.erase(entry.key);
@@ -44,6 +43,14 @@ FieldTable table_of(const ComponentInfo& type) {
     table.insert(table.end(), type.fields->begin(), type.fields->end());
     table.insert(table.end(), dataset_tail_table().begin(), dataset_tail_table().end());
     return table;
+}
+
+/// What people look for in a dataset though it stands in the training.
+std::map<std::string, std::string> fields_of_training() {
+    std::map<std::string, std::string> elsewhere;
+    for (const Field& field : training_table())
+        elsewhere.emplace(field.name, fmt::format("`{}` belongs to the training", field.name));
+    return elsewhere;
 }
 
 /// Without a type nothing can be said to be missing.
@@ -249,7 +256,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     if (info) refuse_fields_of_others(*type, *info, known, diagnostics);
 
     FieldValues fields = read_fields(known, info ? table_of(*info) : table_without_type(),
-                                     {"dataset", spec.span}, diagnostics);
+                                     {"dataset", spec.span, fields_of_training()}, diagnostics);
     check_spec_name(fields, "dataset", diagnostics);
     dataset.name = fields.values.contains("name") ? fields.text("name") : default_name;
     if (info) {

@@ -32,6 +32,8 @@ std::map<std::string, std::string> belongs_elsewhere() {
             elsewhere.emplace(field.name,
                               fmt::format("it is the optimizer's: `optimizer: {{{}: {{{}: ...}}}}`",
                                           optimizer.name, field.name));
+    for (const Field& field : dataset_table())
+        elsewhere.emplace(field.name, fmt::format("`{}` belongs to the dataset", field.name));
     for (const ComponentInfo& schedule : schedules().members)
         elsewhere.emplace(schedule.name,
                           fmt::format("it is a schedule: `schedules: [{}]`", schedule.name));
@@ -290,14 +292,23 @@ void check_watched(const TrainingSpec& spec, const DatasetSpec* dataset, Diagnos
                 if (is_one_number(metric))
                     candidates.push_back(std::string(kValidation) + metric.name);
             candidates.push_back(std::string(kValidation) + "loss");
-            const auto near = did_you_mean(name, names);
+            // val_loss and validation_loss are what others call them.
+            std::string meant = name;
+            bool meant_validation = of_validation;
+            for (const std::string_view other : {"validation_", "val_", "val."})
+                if (!of_validation && watched.starts_with(other)) {
+                    meant = watched.substr(other.size());
+                    meant_validation = true;
+                    break;
+                }
+            const auto near = did_you_mean(meant, names);
             diagnostics
                 .error(
                     Code::unknown_metric, span,
                     fmt::format("{} watches `{}`, but `{}` {}", schedule.type, watched, name, fact))
                 .help = !found && metrics().find(name) ? fmt::format("add `{}` to `metrics`", name)
                         : near && !found               ? fmt::format("did you mean `{}{}`?",
-                                                       of_validation ? kValidation : "", *near)
+                                                       meant_validation ? kValidation : "", *near)
                                          : suggest(watched, candidates, "what it can watch");
         } else if (of_validation && !validated) {
             diagnostics

@@ -176,6 +176,11 @@ class ValueReader {
                                            field_.name, what_, describe(node)));
             return std::nullopt;
         }
+        const std::string_view number(node.text.data(),
+                                      std::min(node.text.find('%'), node.text.size()));
+        if (!parsed.value && field_.unit == "percent" && node.text.ends_with('%') &&
+            parse_real(number).value)
+            return wrong_type(node, fmt::format("write {}", number));
         if (!parsed.value) return wrong_type(node, parsed.help);
         if (!in_range(node, *parsed.value)) return std::nullopt;
         return parsed.value;

@@ -90,6 +90,14 @@ EXCEPTIONS = {
     "label columns that are none": "numbers of one list are compared",
     "two label columns for one class": "two fields are compared",
     "fewer label columns than values": "two fields are compared",
+    "a crop that is larger than the samples": "the samples' shape",
+    "a centre crop that is larger than the samples": "the samples' shape",
+    "a random crop that is larger than the padded samples": "the samples' shape",
+    "samples that cannot become gray": "the samples' shape",
+    "saturation of gray samples": "the samples' shape",
+    "constants of colours for gray samples": "the samples' shape",
+    "a normalization of three channels before they are one": "the samples' shape",
+    "a range that is no range": "numbers of one list are compared",
 }
 
 
