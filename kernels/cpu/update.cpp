@@ -29,7 +29,7 @@ void sgd(const SgdUpdateArguments<T>& a, ThreadTeam& team) {
                                 new_velocity[i] = u;
                                 change = nesterov ? g + keep_velocity * u : u;
                             }
-                            new_weights[i] = terms.keep * w - terms.rate * change;
+                            new_weights[i] = terms.moved(w, terms.rate * change);
                         }
                     });
 }
@@ -65,7 +65,7 @@ void rmsprop(const RmspropUpdateArguments<T>& a, ThreadTeam& team) {
                                 change += keep_velocity * velocity[i];
                                 new_velocity[i] = change;
                             }
-                            new_weights[i] = terms.keep * w - terms.rate * change;
+                            new_weights[i] = terms.moved(w, terms.rate * change);
                         }
                     });
 }
@@ -97,7 +97,7 @@ void adam(const AdamUpdateArguments<T>& a, const AdamStep& step, ThreadTeam& tea
                 }
                 const T change = nesterov ? of_gradient * g + of_moment * m : of_moment * m;
                 new_weights[i] =
-                    terms.keep * w - change / (std::sqrt(v + inside) * deviation + outside);
+                    terms.moved(w, change / (std::sqrt(v + inside) * deviation + outside));
             }
         });
 }
@@ -155,7 +155,7 @@ void adagrad_update_fused(const AdagradUpdateArguments<T>& a, ThreadTeam& team) 
                 const T g = terms.gradient(diff[i], w);
                 const T s = sum[i] + g * g;
                 new_sum[i] = s;
-                new_weights[i] = terms.keep * w - rate * g / (std::sqrt(s + inside) + outside);
+                new_weights[i] = terms.moved(w, rate * g / (std::sqrt(s + inside) + outside));
             }
         });
 }

@@ -16,14 +16,15 @@ inline constexpr std::int64_t kUpdateGrain = 4096;
 
 template <class T>
 struct UpdateTerms {
-    T rate, scale, limit, decay, keep;
+    T rate, scale, limit, decay;
+    T shrink;  ///< share of the weights that decoupled decay takes away
 
     explicit UpdateTerms(const UpdateArguments<T>& a)
         : rate(T(a.rate())),
           scale(a.scale == nullptr ? T(1) : *a.scale),
           limit(T(a.clip_value)),
           decay(a.decoupled ? T(0) : T(a.weight_decay)),
-          keep(a.decoupled ? T(1 - a.rate() * a.weight_decay) : T(1)) {}
+          shrink(a.decoupled ? T(a.rate() * a.weight_decay) : T(0)) {}
 
     /// Not-a-number stays what it is.
     DTNN_INLINE T clipped(T diff) const {
@@ -31,6 +32,8 @@ struct UpdateTerms {
         g = g > limit ? limit : g;
         return g < -limit ? -limit : g;
     }
+    /// The share is not taken from 1 first: in float little of it would be left.
+    DTNN_INLINE T moved(T weight, T change) const { return weight - change - shrink * weight; }
     DTNN_INLINE T gradient(T diff, T weight) const { return clipped(diff) + decay * weight; }
 };
 
