@@ -117,15 +117,17 @@ class BlockWriter {
 
     /// An entry of a list whose members have fields: a name, one name with its fields, or a map.
     void item(const std::string& indent, const std::string& path, const SourceNode& node) {
+        // Which members there are was said where the list was.
+        const std::string list = origin_of(path.substr(0, path.rfind('[')));
         if (!node.is_map()) {
-            line(fmt::format("{}- {}", indent, flow(node)), "");
+            line(fmt::format("{}- {}", indent, flow(node)), list);
             return;
         }
         std::string dash = "- ";
         for (const SourceEntry& entry : node.entries) {
             const std::string inner = path + "." + entry.key;
             if (entry.value.is_map() && !values_.contains(inner)) {
-                line(fmt::format("{}{}{}:", indent, dash, entry.key), "");
+                line(fmt::format("{}{}{}:", indent, dash, entry.key), list);
                 for (const SourceEntry& one : entry.value.entries)
                     field(indent + "    ", inner + "." + one.key, one);
             } else {

@@ -87,7 +87,7 @@ class Explain(CommandTest):
     def test_words(self):
         for word, said in [
             ("conv2d.filters", "number of output channels"),
-            ("training.batch_size", "samples of one step"),
+            ("training.batch_size", "samples of one batch"),
             ("batch_size", "training.batch_size - a field"),
             ("digits", "a type of dataset"),
             ("separable_conv2d", "padding"),
