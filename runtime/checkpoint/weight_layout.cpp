@@ -1,6 +1,9 @@
 #include "runtime/checkpoint/weight_layout.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
 
 namespace dtnn::runtime {
 namespace {
@@ -57,6 +60,30 @@ std::optional<WeightLayout> parse_layout(const std::string& name) {
 
 bool FileForm::takes(const plan::Dims& file) const {
     return squeezed ? runtime::squeezed(file) == runtime::squeezed(dims) : file == dims;
+}
+
+bool FileForm::same_places(const FileForm& other) const {
+    // Axes of one move nothing: what counts is the order of the others.
+    const auto moved = [](const FileForm& form) {
+        std::vector<std::pair<std::size_t, std::int64_t>> axes;
+        for (std::size_t i = 0; i < form.view.size(); ++i) {
+            const std::size_t axis = form.order.empty() ? i : std::size_t(form.order[i]);
+            if (form.view[axis] == 1) continue;
+            const auto before =
+                std::count_if(form.view.begin(), form.view.begin() + std::ptrdiff_t(axis),
+                              [](std::int64_t extent) { return extent != 1; });
+            axes.emplace_back(std::size_t(before), form.view[axis]);
+        }
+        return axes;
+    };
+    const auto mine = moved(*this), others = moved(other);
+    if (mine == others) return true;
+    // Untouched on both sides, however the axes are split.
+    const auto in_place = [](const auto& axes) {
+        return std::is_sorted(axes.begin(), axes.end(),
+                              [](const auto& a, const auto& b) { return a.first < b.first; });
+    };
+    return in_place(mine) && in_place(others);
 }
 
 LayoutRules::LayoutRules(const plan::Plan& plan) : plan_(&plan) {

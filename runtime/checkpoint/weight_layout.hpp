@@ -41,6 +41,8 @@ struct FileForm {
     bool squeezed = false;  ///< extents of one do not count
 
     bool takes(const plan::Dims& file) const;
+    /// Whether every element has the same place as in the other form.
+    bool same_places(const FileForm& other) const;
     bool operator==(const FileForm&) const = default;
 };
 

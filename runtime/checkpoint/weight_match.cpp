@@ -154,7 +154,7 @@ void pair_up(const plan::Plan& plan, const std::vector<const StoredTensor*>& ten
 bool same_forms(const WeightMatch& a, const WeightMatch& b) {
     return std::equal(a.pairs.begin(), a.pairs.end(), b.pairs.begin(), b.pairs.end(),
                       [](const WeightMatch::Pair& x, const WeightMatch::Pair& y) {
-                          return x.form.view == y.form.view && x.form.order == y.form.order;
+                          return x.form.same_places(y.form);
                       });
 }
 
