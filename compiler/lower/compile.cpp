@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "compiler/lower/emit_plan.hpp"
 #include "compiler/lower/memory_budget.hpp"
@@ -28,24 +30,26 @@ struct ProgramRequest {
 };
 
 // The samples of the validation split come off the training samples; of what is left an epoch sees
-// the dataset's percentage.
-void split_dataset(const plan::Training& training, plan::Dataset& dataset) {
+// the dataset's percentage. Returns how many are left: those that are ever trained on.
+std::int64_t split_dataset(const plan::Training& training, plan::Dataset& dataset) {
     // A product that should be whole may come out a little below (0.29 * 100): a ten-millionth of a
     // sample decides.
     auto samples = static_cast<std::int64_t>(
         std::floor(static_cast<double>(dataset.train_samples) * training.validation_split + 1e-7));
     dataset.validation_samples = dataset.test_as_validation ? dataset.test_samples : samples;
     dataset.train_samples -= samples;
+    const std::int64_t pool = dataset.train_samples;
     auto percentage = dataset.attributes.find("sample_percentage");
-    if (percentage == dataset.attributes.end()) return;
+    if (percentage == dataset.attributes.end()) return pool;
     double share = std::get<double>(percentage->second) / 100;
     auto seen = static_cast<std::int64_t>(
         std::floor(static_cast<double>(dataset.train_samples) * share + 1e-7));
     dataset.train_samples = std::max<std::int64_t>(seen, 1);
+    return pool;
 }
 
-std::vector<ProgramRequest> wanted_programs(plan::Training& training,
-                                            const plan::Dataset& dataset) {
+std::vector<ProgramRequest> wanted_programs(plan::Training& training, const plan::Dataset& dataset,
+                                            std::int64_t pool) {
     std::int64_t batch = training.batch_size;
     std::int64_t steps = (dataset.train_samples + batch - 1) / batch;
     bool whole_epoch = training.steps_per_epoch <= 0 || training.steps_per_epoch >= steps;
@@ -56,13 +60,15 @@ std::vector<ProgramRequest> wanted_programs(plan::Training& training,
     if (std::int64_t tail = dataset.train_samples % batch; tail > 0 && whole_epoch)
         programs.push_back({"train_tail", "train", tail});
     programs.push_back({"evaluate", "evaluate", batch});
+    // Any split can be evaluated, of the training samples each once.
     std::vector<std::int64_t> tails;
-    for (std::int64_t samples : {dataset.validation_samples, dataset.test_samples}) {
+    for (std::int64_t samples : {dataset.validation_samples, dataset.test_samples, pool}) {
         std::int64_t tail = samples % batch;
         if (tail == 0 || std::find(tails.begin(), tails.end(), tail) != tails.end()) continue;
         tails.push_back(tail);
-        programs.push_back(
-            {tails.size() == 1 ? "evaluate_tail" : "evaluate_tail_2", "evaluate", tail});
+        std::string name = "evaluate_tail";
+        if (tails.size() > 1) name += "_" + std::to_string(tails.size());
+        programs.push_back({std::move(name), "evaluate", tail});
     }
     programs.push_back({"predict", "predict", batch});
     return programs;
@@ -140,13 +146,14 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
     plan.passes = pass_list(request.disabled_passes);
     plan.values = request.values;
     plan.resolved_spec = request.resolved_spec;
-    split_dataset(plan.training, plan.dataset);
+    const std::int64_t pool = split_dataset(plan.training, plan.dataset);
 
     // Programs of the same batch size begin with the same graph; a graph stays until the last of
     // them has been lowered, a lowered program until it has been emitted.
     std::map<std::int64_t, Graph> forward;
     std::map<std::int64_t, int> programs_to_come;
-    const std::vector<ProgramRequest> wanted_list = wanted_programs(plan.training, plan.dataset);
+    const std::vector<ProgramRequest> wanted_list =
+        wanted_programs(plan.training, plan.dataset, pool);
     for (const ProgramRequest& wanted : wanted_list)
         ++programs_to_come[wanted.batch];
     PlanEmitter emitter(plan);

@@ -10,6 +10,7 @@
 #include "plan/audit.hpp"
 #include "plan/diff.hpp"
 #include "plan/json.hpp"
+#include "plan/staging.hpp"
 
 using namespace dtnn;
 using namespace dtnn::compiler;
@@ -70,7 +71,8 @@ TEST_CASE("programs for whole batches and for every tail") {
         CHECK(plan.dataset.validation_samples == 642);
         CHECK(plan.dataset.train_samples == 5783);
         CHECK(programs(plan) ==
-              "train:64 train_tail:23 evaluate:64 evaluate_tail:2 evaluate_tail_2:5 predict:64");
+              "train:64 train_tail:23 evaluate:64 evaluate_tail:2 evaluate_tail_2:5 "
+              "evaluate_tail_3:23 predict:64");
         CHECK(plan.training.steps_per_epoch == 91);
     }
     SUBCASE("equal tails share a program") {
@@ -80,7 +82,7 @@ TEST_CASE("programs for whole batches and for every tail") {
         job.request.dataset.train_samples = 6450;
         job.request.dataset.test_samples = 645;
         CHECK(programs(job.compile()) ==
-              "train:64 train_tail:45 evaluate:64 evaluate_tail:5 predict:64");
+              "train:64 train_tail:45 evaluate:64 evaluate_tail:5 evaluate_tail_2:45 predict:64");
     }
     SUBCASE("a limit of steps leaves the tail out") {
         job.request.training.validation_split = 0;
@@ -88,11 +90,11 @@ TEST_CASE("programs for whole batches and for every tail") {
         job.request.training.steps_per_epoch = 7;
         plan::Plan plan = job.compile();
         CHECK(plan.training.steps_per_epoch == 7);
-        CHECK(programs(plan) == "train:64 evaluate:64 predict:64");
+        CHECK(programs(plan) == "train:64 evaluate:64 evaluate_tail:1 predict:64");
         job.request.training.steps_per_epoch = 1000;
         plan = job.compile();
         CHECK(plan.training.steps_per_epoch == 101);
-        CHECK(programs(plan) == "train:64 train_tail:1 evaluate:64 predict:64");
+        CHECK(programs(plan) == "train:64 train_tail:1 evaluate:64 evaluate_tail:1 predict:64");
     }
 }
 
@@ -155,7 +157,12 @@ TEST_CASE("totals, staging and layers") {
         parameters += layer.parameters;
     CHECK(parameters == 202458);
     std::int64_t batch = plan.training.batch_size;
-    CHECK(plan.memory.staging == 2 * batch * (28 * 28 * 4 + 4));
+    // Two batches, the orders of the samples, and a worker with two samples of its own.
+    const plan::Dataset& dataset = plan.dataset;
+    const std::int64_t order =
+        dataset.source_train_samples + dataset.train_samples + dataset.test_samples;
+    CHECK(plan.memory.staging ==
+          2 * batch * (28 * 28 * 4 + 4) + 8 * order + 2 * 28 * 28 * 4 + plan::kWorkerBytes);
     // conv2d_1: 3x3 of 1 channel to 4 filters on 28x28, two operations for each product, one for
     // the bias.
     CHECK(plan.layers[0].forward_flops == 28 * 28 * 4 * (9 * 2 + 1));
