@@ -50,7 +50,8 @@ std::int64_t staging_bytes(const Plan& plan) {
     const std::int64_t workers = std::max(1, plan.target.data_workers);
     return kStagedBatches * plan.training.batch_size * staged_sample(plan).bytes() +
            order_bytes(plan.dataset) +
-           workers * 2 * largest_sample(plan.dataset) * std::int64_t(sizeof(float));
+           workers *
+               (2 * largest_sample(plan.dataset) * std::int64_t(sizeof(float)) + kWorkerBytes);
 }
 
 }  // namespace dtnn::plan

@@ -34,8 +34,11 @@ std::int64_t largest_sample(const Dataset& dataset);
 /// (runtime/data/sampler.hpp).
 std::int64_t order_bytes(const Dataset& dataset);
 
-/// kStagedBatches batches, the orders, and for every worker the sample it has loaded and the one
-/// that a transform writes (32-bit floats).
+/// A worker's stack, as far as it uses it, and what else a thread costs.
+inline constexpr std::int64_t kWorkerBytes = 128 * 1024;
+
+/// kStagedBatches batches, the orders, and for every worker kWorkerBytes, the sample it has loaded
+/// and the one that a transform writes (32-bit floats).
 std::int64_t staging_bytes(const Plan& plan);
 
 }  // namespace dtnn::plan

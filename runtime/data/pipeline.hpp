@@ -74,7 +74,6 @@ class Pipeline {
 
     /// Copies the batch that wait() has announced to the program's inputs.
     void take(const BatchInputs& inputs);
-    void take(void* source, std::int32_t* labels) { take(BatchInputs{source, labels, nullptr}); }
 
     /// Ends the pass and waits until the source is no longer in use.
     void stop();

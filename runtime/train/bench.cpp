@@ -23,8 +23,12 @@ class Batches {
 
     void take(const BatchProgram& program) {
         if (left_ == 0) {
-            session_.pipeline().start(Split::train, session_.sampler().epoch_order(epoch_++),
-                                      batch_, per_pass_);
+            session_.pipeline().start({.split = Split::train,
+                                       .order = session_.sampler().epoch_order(epoch_),
+                                       .batch = batch_,
+                                       .last_batch = per_pass_,
+                                       .epoch = epoch_});
+            ++epoch_;
             left_ = per_pass_;
         }
         session_.pipeline().wait();

@@ -64,12 +64,14 @@ plan::Plan plan_of(int workers) {
     return plan;
 }
 
-/// Bytes of memory that the process has now.
+/// Bytes that the process holds of its own: heap, stacks and mappings, not its program's files.
 std::int64_t resident() {
-    std::ifstream file("/proc/self/statm");
-    std::int64_t pages = 0;
-    file >> pages >> pages;
-    return pages * 4096;
+    std::ifstream file("/proc/self/status");
+    for (std::string word; file >> word;) {
+        std::int64_t kibibytes = 0;
+        if (word == "RssAnon:" && file >> kibibytes) return kibibytes * 1024;
+    }
+    return 0;
 }
 
 void spin(double seconds) {

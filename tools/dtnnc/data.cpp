@@ -84,23 +84,22 @@ double prepared_rate(const runtime::SampleSource& source, const plan::Plan& plan
     // Channels last, as most networks on processors have their input: the dearer order.
     runtime::Pipeline pipeline(source, plan, runtime::Arrangement(plan.dataset.shape, {1, 2, 0}));
     std::int64_t samples = 0;
-    double seconds = 0;
-    for (std::int64_t epoch = 0; seconds < kMeasuredSeconds; ++epoch) {
+    // The first batch warms caches and buffers up. Small datasets are gone through many times.
+    bool warm = false;
+    runtime::Stopwatch watch;
+    for (std::int64_t epoch = 0; !warm || watch.seconds() < kMeasuredSeconds; ++epoch) {
         pipeline.start({.order = sampler.epoch_order(epoch),
                         .batch = plan.training.batch_size,
                         .epoch = epoch});
-        // The first batch warms caches and buffers up.
-        std::int64_t first = pipeline.wait();
-        pipeline.take({});
-        const runtime::Stopwatch watch;
-        std::int64_t batch = 0;
-        while (seconds + watch.seconds() < kMeasuredSeconds && (batch = pipeline.wait()) > 0) {
+        while (const std::int64_t batch = pipeline.wait()) {
             pipeline.take({});
             samples += batch;
+            if (!warm) samples = 0, watch.restart();
+            warm = true;
+            if (watch.seconds() >= kMeasuredSeconds) break;
         }
-        seconds += watch.seconds();
-        if (samples == 0) samples = first;
     }
+    const double seconds = watch.seconds();
     pipeline.stop();
     return double(samples) / seconds;
 }

@@ -75,7 +75,8 @@ TEST_CASE("a class for every pixel comes with every sample") {
     plan.dataset.label_shape = {2, 3};
     source.label_count = 6;
     // Two batches of samples with their labels, and two samples of the worker's own.
-    CHECK(Pipeline::staging_bytes(plan) == 2 * 4 * (12 * 4 + 6 * 4) + 2 * 12 * 4);
+    CHECK(Pipeline::staging_bytes(plan) ==
+          2 * 4 * (12 * 4 + 6 * 4) + 2 * 12 * 4 + plan::kWorkerBytes);
     Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
     float pixels[48];
     std::int32_t labels[24];
@@ -83,7 +84,7 @@ TEST_CASE("a class for every pixel comes with every sample") {
     pipeline.start(Split::train, order, 4);
     std::int64_t next = 0;
     while (const std::int64_t samples = pipeline.wait()) {
-        pipeline.take(pixels, labels);
+        pipeline.take({pixels, labels, nullptr});
         for (std::int64_t i = 0; i < samples; ++i, ++next)
             for (std::int64_t p = 0; p < 6; ++p)
                 CHECK(labels[i * 6 + p] == (next + p) % 3);
@@ -102,7 +103,7 @@ TEST_CASE("batches come in order, complete, the last one smaller") {
         std::size_t next = 0;
         for (const std::int64_t expected : {4, 4, 2}) {
             REQUIRE(pipeline.wait() == expected);
-            pipeline.take(pixels, labels);
+            pipeline.take({pixels, labels, nullptr});
             for (std::int64_t i = 0; i < expected; ++i, ++next) {
                 CHECK(labels[i] == order[next] % 3);
                 CHECK(pixels[i * 12 + 5] == float(order[next]) + 5.0f / 16);
@@ -113,7 +114,7 @@ TEST_CASE("batches come in order, complete, the last one smaller") {
     }
     pipeline.start(Split::train, order, 4, 1);
     REQUIRE(pipeline.wait() == 4);
-    pipeline.take(pixels, nullptr);
+    pipeline.take({pixels, nullptr, nullptr});
     CHECK(pipeline.wait() == 0);
 }
 
@@ -124,7 +125,7 @@ TEST_CASE("samples are stored in the plan's order and type") {
     pipeline.start(Split::train, order, 4);
     REQUIRE(pipeline.wait() == 1);
     double pixels[12];
-    pipeline.take(pixels, nullptr);
+    pipeline.take({pixels, nullptr, nullptr});
     for (int c = 0; c < 2; ++c) {
         for (int y = 0; y < 2; ++y) {
             for (int x = 0; x < 3; ++x)
@@ -152,9 +153,9 @@ TEST_CASE("an error in the background ends the run where it happened, never in a
     pipeline.start(Split::train, order, 4);
     // Batches before the broken one are still good.
     REQUIRE(pipeline.wait() == 4);
-    pipeline.take(pixels, nullptr);
+    pipeline.take({pixels, nullptr, nullptr});
     REQUIRE(pipeline.wait() == 4);
-    pipeline.take(pixels, nullptr);
+    pipeline.take({pixels, nullptr, nullptr});
     expect_error(Exit::failed, {"disk.idx", "mend the disk"}, [&] { pipeline.wait(); });
     expect_error(Exit::failed, {"disk.idx"}, [&] { pipeline.wait(); });
     // A new pass starts afresh.
@@ -287,7 +288,8 @@ TEST_CASE("mixed batches have the labels' rows mixed as their samples are") {
     Counting source;
     plan::Plan plan = small_plan();
     plan.dataset.augmentations = {{"mixup", {{"alpha", 1.0}}}};
-    CHECK(Pipeline::staging_bytes(plan) == 2 * 4 * (12 * 4 + 4 + 3 * 4) + 2 * 12 * 4);
+    CHECK(Pipeline::staging_bytes(plan) ==
+          2 * 4 * (12 * 4 + 4 + 3 * 4) + 2 * 12 * 4 + plan::kWorkerBytes);
     const std::vector<std::int64_t> order = {0, 1, 2, 4};
     Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
     float pixels[48], targets[12];
