@@ -79,7 +79,7 @@ void RunCheckpoints::checkpoint(const TrainingState& state) {
     whole.threads = identity_.threads;
     const std::string name = fmt::format("{:010}", state.step);
     const std::string aside = fmt::format("{}/{}{}", folder(), kAside, name);
-    try {
+    const auto write = [&] {
         // Someone may have removed the run's folder since it began.
         create_folders(folder());
         whole.history_bytes = history_();
@@ -88,6 +88,16 @@ void RunCheckpoints::checkpoint(const TrainingState& state) {
         write_checkpoint(aside, executor_, whole);
         put_folder(aside, folder() + "/" + name);
         write_file(folder() + "/latest", name + "\n");
+    };
+    try {
+        try {
+            write();
+        } catch (const RunError&) {
+            // Removed while it was written to: once more, from the beginning.
+            std::error_code ignored;
+            if (std::filesystem::exists(folder(), ignored)) throw;
+            write();
+        }
     } catch (const RunError& error) {
         remove_folder(aside);
         const std::vector<std::string> left = steps();

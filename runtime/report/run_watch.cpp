@@ -1,5 +1,6 @@
 #include "runtime/report/run_watch.hpp"
 
+#include <filesystem>
 #include <vector>
 
 #include "runtime/base/files.hpp"
@@ -30,6 +31,10 @@ RunWatch::RunWatch(const std::string& folder, const Executor& executor, const Wa
 }
 
 void RunWatch::update() {
+    // Someone may have removed the run's folder: that is no reason to stop, and it is made again
+    // for what matters.
+    std::error_code ignored;
+    if (!std::filesystem::exists(folder_ + "/history.jsonl", ignored)) return;
     const RunHistory history = read_history(folder_ + "/history.jsonl");
     write_file(folder_ + "/history.csv", history_csv(history));
     if (!board_) return;
