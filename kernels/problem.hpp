@@ -20,9 +20,8 @@ using Dims = std::vector<std::int64_t>;
 using Order = std::vector<int>;
 /// Structurally the plan's attributes: the same standard types, so that a map passes through
 /// unchanged.
-using AttributeValue =
-    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
-                 std::vector<double>>;
+using AttributeValue = std::variant<bool, std::int64_t, double, std::string,
+                                    std::vector<std::int64_t>, std::vector<double>>;
 using Attributes = std::map<std::string, AttributeValue>;
 
 struct TensorDesc {

@@ -12,9 +12,8 @@
 
 namespace dtnn::plan {
 
-using AttributeValue =
-    std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>,
-                 std::vector<double>>;
+using AttributeValue = std::variant<bool, std::int64_t, double, std::string,
+                                    std::vector<std::int64_t>, std::vector<double>>;
 
 /// A map from names to values, in the order of names, that is used like std::map. Copies share one
 /// map until one of them is written: a compilation copies every node many times and changes the

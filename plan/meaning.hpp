@@ -16,9 +16,10 @@ struct FieldMeaning {
     std::string_view reason;
 };
 
-/// `kind`: job, model, dataset, training ("model.input", "training.clip" and the like for the tables
-/// inside them), "optimizer.sgd", "schedule.cosine" and so on for one of a component set, "target" and "compiler" for options of the command line,
-/// "layer" for what every layer takes. `field`: the field's name.
+/// `kind`: job, model, dataset, training ("model.input", "training.clip" and the like for the
+/// tables inside them), "optimizer.sgd", "schedule.cosine" and so on for one of a component set,
+/// "target" and "compiler" for options of the command line, "layer" for what every layer takes.
+/// `field`: the field's name.
 struct MeaningEntry {
     std::string_view kind;
     std::string_view field;

@@ -223,8 +223,8 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     check_watched(job.training, &job.dataset, diagnostics);
     // What a metric reads of the programs depends on the labels.
     for (plan::Metric& metric : job.training.training.metrics)
-        metric = plan::make_metric({metric.type, metric.attributes},
-                                   job.dataset.dataset.label_kind);
+        metric =
+            plan::make_metric({metric.type, metric.attributes}, job.dataset.dataset.label_kind);
     if (diagnostics.has_errors()) return job;
     describe_resolved(job);
     return job;

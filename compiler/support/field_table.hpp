@@ -23,12 +23,12 @@ enum class FieldType {
     integer_list,
     real_list,
     text_list,
-    initializer,  ///< a name, or one name with its numbers; stored as one text, "zeros" or
-                  ///< "normal: {mean: 0, deviation: 0.01}" (ops/initializers.hpp)
-    expression,   ///< arithmetic over x, or x0, x1, ...; stored as the text (ops/expression.hpp)
-    reference,    ///< a spec of another kind: a name, a path, or the spec itself inline
-    variant,      ///< one of `components`: a name, or one name with its fields ("adam" or "adam:
-              ///< {...}"); `choices` are the names
+    initializer,   ///< a name, or one name with its numbers; stored as one text, "zeros" or
+                   ///< "normal: {mean: 0, deviation: 0.01}" (ops/initializers.hpp)
+    expression,    ///< arithmetic over x, or x0, x1, ...; stored as the text (ops/expression.hpp)
+    reference,     ///< a spec of another kind: a name, a path, or the spec itself inline
+    variant,       ///< one of `components`: a name, or one name with its fields ("adam" or "adam:
+                   ///< {...}"); `choices` are the names
     variant_list,  ///< a list of these, or one
     record,        ///< a map of `fields`
     record_list,   ///< a list of these

@@ -12,7 +12,8 @@ namespace dtnn::runtime {
 
 struct ImageLimits {
     std::int64_t channels = 3;  ///< 1 or 3
-    /// Height times width, at most; larger images are refused before anything is allocated for them.
+    /// Height times width, at most; larger images are refused before anything is allocated for
+    /// them.
     std::int64_t most_pixels = std::int64_t{1} << 24;
 };
 
