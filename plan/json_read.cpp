@@ -25,6 +25,8 @@ constexpr int kMostNesting = 8;
 constexpr std::size_t kMostAxes = 8;
 // Of a buffer's bytes, a sample count: so small that no sum over a plan's records overflows.
 constexpr std::int64_t kMostCount = std::int64_t{1} << 41;
+constexpr std::int64_t kMostBatch = std::int64_t{1} << 31;
+constexpr std::int64_t kMostWorkers = 1024;
 
 // Thrown inside this file only.
 struct Refused {
@@ -228,9 +230,10 @@ void check_index(int index, std::size_t size, bool optional, const Where& where)
     where.refuse(fmt::format("{} is no index into {} entries", index, size));
 }
 
-void check_count(std::int64_t value, const Where& where, std::int64_t least = 0) {
+void check_count(std::int64_t value, const Where& where, std::int64_t least = 0,
+                 std::int64_t most = kMostCount) {
     if (value < least) where.refuse(fmt::format("{} is less than {}", value, least));
-    if (value > kMostCount) where.refuse(fmt::format("{} is more than {}", value, kMostCount));
+    if (value > most) where.refuse(fmt::format("{} is more than {}", value, most));
 }
 
 void check_dims(const Dims& dims, const Order& order, DType dtype, const Where& where) {
@@ -291,11 +294,11 @@ void check_ranges(const Plan& plan) {
     Where target{nullptr, "target"}, training{nullptr, "training"}, dataset{nullptr, "dataset"};
     check_count(plan.target.threads, {&target, "threads"}, 1);
     check_count(plan.target.ranks, {&target, "ranks"}, 1);
-    check_count(plan.target.data_workers, {&target, "data_workers"}, 1);
+    check_count(plan.target.data_workers, {&target, "data_workers"}, 1, kMostWorkers);
     if (plan.target.dtype != DType::f32 && plan.target.dtype != DType::f64)
         Where{&target, "dtype"}.refuse("neither f32 nor f64");
     check_count(plan.training.epochs, {&training, "epochs"});
-    check_count(plan.training.batch_size, {&training, "batch_size"}, 1);
+    check_count(plan.training.batch_size, {&training, "batch_size"}, 1, kMostBatch);
     check_count(plan.training.steps_per_epoch, {&training, "steps_per_epoch"});
     check_count(plan.training.accumulation, {&training, "accumulation"}, 1);
     check_count(plan.training.checkpoint.every_steps, {&training, "checkpoint"});

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <set>
+
+#include "plan/saturating.hpp"
 
 namespace dtnn::plan {
 namespace {
@@ -36,10 +37,6 @@ std::string threshold_suffix(const Attributes& attributes) {
     constexpr double kUsual = 0.5;
     const double threshold = value_of(attributes, "threshold", kUsual);
     return threshold == kUsual ? "" : fmt::format("_{}", threshold);
-}
-
-std::int64_t saturating(std::initializer_list<std::int64_t> factors) {
-    return element_count(Dims(factors));
 }
 
 }  // namespace
@@ -75,16 +72,17 @@ Metric make_metric(const Component& metric, LabelKind kind) {
 }
 
 std::int64_t metric_items(const MetricInfo& metric, const Dataset& dataset) {
-    return saturating({element_count(dataset.label_shape),
-                       metric.over_elements ? std::max<std::int64_t>(dataset.classes, 1) : 1});
+    return saturating_product(
+        {element_count(dataset.label_shape),
+         metric.over_elements ? std::max<std::int64_t>(dataset.classes, 1) : 1});
 }
 
 std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DType dtype) {
     const std::int64_t classes = dataset.classes;
     const bool multiple = dataset.label_kind == LabelKind::multiple;
     const std::int64_t scored =
-        saturating({std::max(dataset.validation_samples, dataset.test_samples),
-                    element_count(dataset.label_shape)});
+        saturating_product({std::max(dataset.validation_samples, dataset.test_samples),
+                            element_count(dataset.label_shape)});
     std::set<std::string> counted;
     bool scores = false, together = false;
     for (const Metric& metric : training.metrics) {
@@ -97,16 +95,13 @@ std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DTyp
                          value_of(metric.attributes, "average", std::string("macro")) == "micro");
     }
     constexpr std::int64_t kPasses = 2, kNumber = 8, kOutcomes = 4, kSorted = 16;
-    std::int64_t bytes = saturating({kPasses, static_cast<std::int64_t>(counted.size()), kNumber,
-                                     classes, multiple ? kOutcomes : classes});
-    const auto add = [&](std::int64_t more) {
-        if (__builtin_add_overflow(bytes, more, &bytes))
-            bytes = std::numeric_limits<std::int64_t>::max();
-    };
+    std::int64_t bytes = saturating_product({kPasses, static_cast<std::int64_t>(counted.size()),
+                                             kNumber, classes, multiple ? kOutcomes : classes});
+    const auto add = [&](std::int64_t more) { bytes = saturating_sum({bytes, more}); };
     if (scores) {
-        add(saturating({scored, classes, size_of(dtype)}));
-        add(saturating({scored, multiple ? classes : size_of(DType::i32)}));
-        add(saturating({scored, kSorted, together ? classes : 1}));
+        add(saturating_product({scored, classes, size_of(dtype)}));
+        add(saturating_product({scored, multiple ? classes : size_of(DType::i32)}));
+        add(saturating_product({scored, kSorted, together ? classes : 1}));
     }
     return bytes;
 }

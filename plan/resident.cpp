@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "plan/saturating.hpp"
+
 namespace dtnn::plan {
 namespace {
 
@@ -38,23 +40,25 @@ std::int64_t most_pixels(const Dataset& dataset) {
     const Dims& stored = dataset.stored_shape;
     if (!dataset.attributes.contains("most_pixels") || stored.size() != 3) return 0;
     const bool fixed = stored[1] > 0 && stored[2] > 0;
-    return fixed ? stored[1] * stored[2] : integer(dataset, "most_pixels");
+    return fixed ? saturating_product({stored[1], stored[2]}) : integer(dataset, "most_pixels");
 }
 
 std::int64_t most_image_file(std::int64_t pixels) {
-    return (std::int64_t{1} << 20) + 8 * pixels;
+    return saturating_sum({std::int64_t{1} << 20, saturating_product({8, pixels})});
 }
 
 std::int64_t decoding_bytes(const Dataset& dataset) {
     const std::int64_t pixels = most_pixels(dataset);
     if (pixels == 0) return 0;
     // Decoders write up to three channels of 16 bits, or four of 8.
-    return most_image_file(pixels) + pixels * (6 + 4 * dataset.stored_shape[0]);
+    const std::int64_t each = saturating_sum({6, saturating_product({4, dataset.stored_shape[0]})});
+    return saturating_sum({most_image_file(pixels), saturating_product({pixels, each})});
 }
 
 std::int64_t sample_bytes(const Plan& plan) {
-    return resident_bytes(plan.dataset) +
-           std::max(plan.target.data_workers, 1) * decoding_bytes(plan.dataset);
+    return saturating_sum(
+        {resident_bytes(plan.dataset), saturating_product({std::max(plan.target.data_workers, 1),
+                                                           decoding_bytes(plan.dataset)})});
 }
 
 }  // namespace dtnn::plan

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "plan/saturating.hpp"
+
 namespace dtnn::plan {
 
 bool mixes_samples(const Dataset& dataset) {
@@ -14,9 +16,12 @@ StagedSample staged_sample(const Plan& plan) {
     const std::int64_t real = size_of(plan.target.dtype);
     const bool classes = plan.dataset.label_kind == LabelKind::classes;
     StagedSample sample;
-    sample.pixels = element_count(plan.dataset.shape) * real;
-    if (classes) sample.labels = element_count(plan.dataset.label_shape) * size_of(DType::i32);
-    if (!classes || mixes_samples(plan.dataset)) sample.targets = plan.dataset.classes * real;
+    sample.pixels = saturating_product({element_count(plan.dataset.shape), real});
+    if (classes)
+        sample.labels =
+            saturating_product({element_count(plan.dataset.label_shape), size_of(DType::i32)});
+    if (!classes || mixes_samples(plan.dataset))
+        sample.targets = saturating_product({plan.dataset.classes, real});
     return sample;
 }
 
@@ -30,7 +35,8 @@ std::int64_t largest_sample(const Dataset& dataset) {
             const auto size = one.attributes.find("size");
             if (size == one.attributes.end()) continue;
             if (const auto* extents = std::get_if<std::vector<std::int64_t>>(&size->second))
-                largest = std::max(largest, channels * element_count(*extents));
+                largest =
+                    std::max(largest, saturating_product({channels, element_count(*extents)}));
         }
     }
     return largest;
@@ -39,19 +45,24 @@ std::int64_t largest_sample(const Dataset& dataset) {
 std::int64_t order_bytes(const Dataset& dataset) {
     const std::int64_t kept = dataset.test_as_validation ? 0 : dataset.validation_samples;
     const std::int64_t pool = dataset.source_train_samples - kept;
-    std::int64_t elements =
-        pool + dataset.validation_samples + dataset.test_samples + dataset.train_samples;
     // What an epoch draws from the pool besides whole rounds of it.
-    if (pool > 0 && dataset.train_samples % pool != 0) elements += pool;
-    return elements * std::int64_t(sizeof(std::int64_t));
+    const std::int64_t part = pool > 0 && dataset.train_samples % pool != 0 ? pool : 0;
+    return saturating_product({saturating_sum({pool, dataset.validation_samples,
+                                               dataset.test_samples, dataset.train_samples, part}),
+                               std::int64_t(sizeof(std::int64_t))});
 }
 
 std::int64_t staging_bytes(const Plan& plan) {
     const std::int64_t workers = std::max(1, plan.target.data_workers);
-    return kStagedBatches * plan.training.batch_size * staged_sample(plan).bytes() +
-           order_bytes(plan.dataset) +
-           workers *
-               (2 * largest_sample(plan.dataset) * std::int64_t(sizeof(float)) + kWorkerBytes);
+    const StagedSample sample = staged_sample(plan);
+    const std::int64_t sample_bytes =
+        saturating_sum({sample.pixels, sample.labels, sample.targets});
+    const std::int64_t largest =
+        saturating_product({2, largest_sample(plan.dataset), std::int64_t(sizeof(float))});
+    return saturating_sum(
+        {saturating_product({kStagedBatches, plan.training.batch_size, sample_bytes}),
+         order_bytes(plan.dataset),
+         saturating_product({workers, saturating_sum({largest, kWorkerBytes})})});
 }
 
 }  // namespace dtnn::plan

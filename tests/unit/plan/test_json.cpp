@@ -129,6 +129,10 @@ TEST_CASE("a signed text that is no plan is refused with its place") {
     refused("\"epochs\": 3, ", "", "training: the field `epochs` is missing");
     refused("\"epochs\": 3", "\"epochs\": 3, \"epohcs\": 3", "20 fields where 19");
     refused("\"batch_size\": 2", "\"batch_size\": 0", "training.batch_size");
+    refused("\"batch_size\": 2", "\"batch_size\": 2147483649",
+            "training.batch_size: 2147483649 is more than 2147483648");
+    refused("\"data_workers\": 1", "\"data_workers\": 1025",
+            "target.data_workers: 1025 is more than 1024");
     refused("\"sources\": [0, 3, 4]", "\"sources\": [0, 13, 4]",
             "programs[0].steps[0].sources[1]: 13");
     refused("\"destinations\": [6]", "\"destinations\": [-1]", "destinations[0]: -1");
