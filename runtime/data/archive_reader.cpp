@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <exception>
+#include <limits>
 #include <vector>
 
 #include "runtime/data/gzip.hpp"
@@ -208,9 +209,10 @@ std::optional<Member> ArchiveReader::next() {
         const bool tar = (archive_format(reader) & ARCHIVE_FORMAT_BASE_MASK) == ARCHIVE_FORMAT_TAR;
         if (tar && !source_->gzip) {
             member.offset = source_->begin + archive_filter_bytes(reader, 0);
-            if (member.offset + member.size > source_->end)
+            const std::int64_t left = source_->end - member.offset;
+            if (member.size > left)
                 throw refuse(fmt::format("is cut off: it has {} bytes, and the file ends {} before",
-                                         member.size, member.offset + member.size - source_->end));
+                                         member.size, member.size - left));
         }
         const char* const method = archive_format_name(reader);
         if (!tar && method != nullptr && std::string_view(method).ends_with("(uncompressed)"))
@@ -221,10 +223,14 @@ std::optional<Member> ArchiveReader::next() {
     }
 }
 
-void ArchiveReader::read(std::span<char> bytes) {
-    archive* const reader = source_->reader.get();
-    unpacked_ += size_;
+void ArchiveReader::expect_member() {
+    if (__builtin_add_overflow(unpacked_, size_, &unpacked_))
+        unpacked_ = std::numeric_limits<std::int64_t>::max();
     check_expansion(label_, source_->end - source_->begin, unpacked_);
+}
+
+void ArchiveReader::fill(std::span<char> bytes) {
+    archive* const reader = source_->reader.get();
     std::size_t done = 0;
     while (done < bytes.size()) {
         const la_ssize_t got = archive_read_data(reader, bytes.data() + done, bytes.size() - done);
@@ -239,10 +245,14 @@ void ArchiveReader::read(std::span<char> bytes) {
     if (got > 0) fail(fmt::format("the member `{}` is longer than it says", printable(member_)));
 }
 
+void ArchiveReader::read(std::span<char> bytes) {
+    expect_member();
+    fill(bytes);
+}
+
 void ArchiveReader::read(const std::function<void(std::string_view)>& piece) {
+    expect_member();
     archive* const reader = source_->reader.get();
-    unpacked_ += size_;
-    check_expansion(label_, source_->end - source_->begin, unpacked_);
     std::vector<char> buffer(kBlock);
     std::int64_t done = 0;
     while (true) {
@@ -257,8 +267,9 @@ void ArchiveReader::read(const std::function<void(std::string_view)>& piece) {
 }
 
 std::string ArchiveReader::read() {
+    expect_member();
     std::string bytes(std::size_t(size_), '\0');
-    read(std::span<char>(bytes));
+    fill(bytes);
     return bytes;
 }
 

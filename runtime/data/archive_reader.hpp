@@ -41,7 +41,7 @@ class ArchiveReader {
 
     /// The whole of the member that next() has given; `bytes` is exactly as large.
     void read(std::span<char> bytes);
-    std::string read();
+    std::string read();  ///< takes memory only for a size that the file can hold
     /// The same, piece by piece.
     void read(const std::function<void(std::string_view)>& piece);
 
@@ -50,6 +50,9 @@ class ArchiveReader {
   private:
     struct Source;
     [[noreturn]] void fail(const std::string& what) const;
+    /// Before the current member is unpacked, or memory is taken for it: refuses a bomb.
+    void expect_member();
+    void fill(std::span<char> bytes);
 
     std::string label_;
     std::unique_ptr<Source> source_;

@@ -89,6 +89,19 @@ std::vector<std::size_t> CsvSource::label_columns(std::size_t columns,
         }
         result.push_back(std::size_t(index));
     }
+    const bool classes = form_.kind == plan::LabelKind::classes;
+    if (const std::int64_t wanted = classes ? 1 : form_.classes;
+        std::int64_t(result.size()) != wanted) {
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("{}: dataset.label_columns names {} columns; the plan's samples have {} "
+                        "labels",
+                        path, result.size(), wanted),
+            classes ? "name the one column that the class stands in"
+                    : fmt::format("compile the job with --set dataset.classes={}, or name as many "
+                                  "columns as there are labels",
+                                  result.size()));
+    }
     const std::int64_t features = std::int64_t(columns - result.size());
     if (features != plan::element_count(form_.shape)) {
         throw RunError(

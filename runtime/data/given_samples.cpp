@@ -20,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of a file of arrays, and of what is in it.
 constexpr std::int64_t kMostFile = std::int64_t{1} << 40;
 
 RunError bad(const std::string& name, const std::string& fact, const std::string& help) {
@@ -121,8 +122,7 @@ void GivenSamples::add_array(const std::string& path) {
     const RegularFile file(path);
     Part part{.path = path};
     if (is_zip(file)) {
-        std::map<std::string, NpyArray> arrays =
-            read_npz(path, std::numeric_limits<std::int64_t>::max());
+        std::map<std::string, NpyArray> arrays = read_npz(path, kMostFile);
         auto found = arrays.find("x");
         if (found == arrays.end() && arrays.size() == 1) found = arrays.begin();
         if (found == arrays.end()) {

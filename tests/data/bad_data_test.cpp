@@ -401,11 +401,25 @@ const std::vector<BadCase>& cases() {
              file = spoiled(file, 14);                             // the name; the header's crc
          },
          "a.npz", "corrupt"},
+        {"labels that a few bytes say to be 4 GB", arrays(true),
+         [](DatasetFiles& files) {
+             files.set("cache", std::int64_t{1} << 40);
+             files.files["a.npz"] = claiming(zip(files.members, true), "y_train.npy", 4'000'000'000);
+         },
+         "a.npz", "archive bomb"},
         {"no zip at all", arrays(), set_file("a.npz", "\x93NUMPY"), "a.npz", "no .npz file"},
         {"another number of samples in arrays", arrays(),
          [](DatasetFiles& files) { files.dataset.test_samples = 4; }, "a.npz", "3 test",
          Exit::mismatch},
         // Tables
+        {"a table of rows with fewer labels than the plan has", csv_files,
+         [](DatasetFiles& files) { files.dataset.label_kind = plan::LabelKind::values; },
+         "train.csv", "names 1 columns; the plan's samples have 3 labels", Exit::mismatch},
+        {"a table with two columns for one class", csv_files,
+         [](DatasetFiles& files) {
+             files.set("label_columns", std::vector<std::int64_t>{2, 3});
+         },
+         "train.csv", "names 2 columns; the plan's samples have 1 labels", Exit::mismatch},
         {"a table with a hole", csv_files,
          [](DatasetFiles& files) { files.files["train.csv"] += "1,,setosa\n"; }, "train.csv:8",
          "column 2 is empty"},

@@ -86,6 +86,14 @@ std::string zip(const Members& members, bool deflate_them) {
            little(count, 2) + little(directory.size(), 4) + little(text.size(), 4) + little(0, 2);
 }
 
+std::string claiming(std::string zip, const std::string& path, std::uint32_t bytes) {
+    // The size stands 8 bytes before the name in the member's header, and 22 in the directory.
+    const std::size_t header = zip.find(path), entry = zip.rfind(path);
+    zip.replace(header - 8, 4, little(bytes, 4));
+    zip.replace(entry - 22, 4, little(bytes, 4));
+    return zip;
+}
+
 std::string npy(const std::string& descr, const std::string& shape, const std::string& data,
                 bool fortran) {
     std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", descr,

@@ -20,6 +20,9 @@ std::string tar(const Members& members);
 /// Stored, or deflated.
 std::string zip(const Members& members, bool deflated = false);
 
+/// The same zip, whose member says of itself that it has so many bytes.
+std::string claiming(std::string zip, const std::string& path, std::uint32_t bytes);
+
 /// A .npy file; `shape` as Python writes it: "(2, 3)".
 std::string npy(const std::string& descr, const std::string& shape, const std::string& data,
                 bool fortran = false);

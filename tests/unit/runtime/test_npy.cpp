@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "runtime/data/npy.hpp"
 #include "tests/unit/runtime/archive_files.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
@@ -89,6 +91,10 @@ TEST_CASE("npz files are read, stored or deflated") {
     write_text(folder / "a.npz", zip({{"x.txt", "x"}}));
     expect_error(Exit::failed, {"a.npz:x.txt", "no array"},
                  [&] { read_npz(folder / "a.npz", 10000); });
+    // Whatever the caller takes, no memory is had for what so few bytes cannot hold.
+    write_text(folder / "a.npz", claiming(zip(members, true), "x.npy", 4'000'000'000));
+    expect_error(Exit::failed, {"a.npz", "archive bomb"},
+                 [&] { read_npz(folder / "a.npz", std::numeric_limits<std::int64_t>::max()); });
     write_text(folder / "a.npz", "not a zip");
     expect_error(Exit::failed, {"a.npz", "no .npz file"},
                  [&] { read_npz(folder / "a.npz", 10000); });
