@@ -32,8 +32,9 @@ class VerticalFlip final : public SampleStep {
 class RandomCrop final : public SampleStep {
   public:
     explicit RandomCrop(const ComponentFields& fields)
-        : padding_(fields.wholes("padding")), fill_(float(fields.real("fill"))) {
-        if (fields.has("size")) size_ = fields.wholes("size");
+        : padding_(fields.wholes("padding", 2, 0, kMostExtent)),
+          fill_(float(fields.real("fill", 0, 1))) {
+        if (fields.has("size")) size_ = size_of(fields);
     }
     void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const override {
         Window window{0, 0, size_.empty() ? sample.height : size_[0],
@@ -71,10 +72,10 @@ class RandomCrop final : public SampleStep {
 class RandomResizedCrop final : public SampleStep {
   public:
     explicit RandomResizedCrop(const ComponentFields& fields)
-        : area_(fields.reals("area")),
-          ratio_(fields.reals("ratio")),
+        : area_(fields.reals("area", 2, kPositive, 1)),
+          ratio_(fields.reals("ratio", 2, kPositive, 1000)),
           antialias_(fields.flag("antialias")) {
-        if (fields.has("size")) size_ = fields.wholes("size");
+        if (fields.has("size")) size_ = size_of(fields);
     }
     void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const override {
         const std::int64_t height = size_.empty() ? sample.height : size_[0];
@@ -122,7 +123,8 @@ class RandomResizedCrop final : public SampleStep {
         return part;
     }
     static std::int64_t at_most(double extent, std::int64_t most) {
-        return std::clamp<std::int64_t>(std::llround(extent), 1, most);
+        // Bounded before it is rounded: of a tiny ratio the quotient is no whole number of 64 bits.
+        return std::clamp<std::int64_t>(std::llround(std::min(extent, double(most))), 1, most);
     }
 
     std::vector<std::int64_t> size_;
@@ -134,7 +136,7 @@ class RandomResizedCrop final : public SampleStep {
 class Rotation final : public SampleStep {
   public:
     explicit Rotation(const ComponentFields& fields)
-        : degrees_(fields.real("degrees")), fill_(float(fields.real("fill"))) {}
+        : degrees_(fields.real("degrees", 0, 180)), fill_(float(fields.real("fill", 0, 1))) {}
     void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const override {
         rotate(sample, draws.between(-degrees_, degrees_), fill_, scratch.spare);
         replace_pixels(sample, scratch);
@@ -149,7 +151,7 @@ class Rotation final : public SampleStep {
 template <void (*change)(Sample&, float)>
 class Colour final : public SampleStep {
   public:
-    explicit Colour(const ComponentFields& fields) : amount_(fields.real("amount")) {}
+    explicit Colour(const ComponentFields& fields) : amount_(fields.real("amount", 0, 100)) {}
     void apply(Sample& sample, SampleScratch&, Draws& draws) const override {
         change(sample, float(draws.between(std::max(0.0, 1 - amount_), 1 + amount_)));
     }
@@ -162,7 +164,7 @@ class Colour final : public SampleStep {
 class Cutout final : public SampleStep {
   public:
     explicit Cutout(const ComponentFields& fields)
-        : size_(fields.wholes("size")), fill_(float(fields.real("fill"))) {}
+        : size_(size_of(fields)), fill_(float(fields.real("fill", 0, 1))) {}
     void apply(Sample& sample, SampleScratch&, Draws& draws) const override {
         const auto [top, bottom] = part(sample.height, size_[0], draws);
         const auto [left, right] = part(sample.width, size_[1], draws);
@@ -222,7 +224,7 @@ std::unique_ptr<SampleStep> make_augmentation(const plan::Component& component) 
     std::unique_ptr<SampleStep> step = make_step(kAugmentations, "augmentation", component);
     const ComponentFields fields(component);
     if (step == nullptr || !fields.has("probability")) return step;
-    return std::make_unique<Sometimes>(fields.real("probability"), std::move(step));
+    return std::make_unique<Sometimes>(fields.real("probability", 0, 1), std::move(step));
 }
 
 }  // namespace dtnn::runtime

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plan/normalization.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/train/component_fields.hpp"
@@ -24,6 +26,12 @@ Normalization normalization_of(const plan::Component& component, std::int64_t ch
         result = {constants->mean, constants->deviation};
     } else {
         result = {fields.reals("mean"), fields.reals("deviation")};
+    }
+    if (std::any_of(result.deviation.begin(), result.deviation.end(),
+                    [](double number) { return !(number > 0); })) {
+        throw RunError(Exit::mismatch,
+                       "the plan's `normalize` divides by a `deviation` that is not positive",
+                       "compile the job again with the dtnnc of this version");
     }
     for (std::vector<double>* list : {&result.mean, &result.deviation}) {
         if (list->size() == 1) list->assign(std::size_t(channels), list->front());

@@ -16,6 +16,10 @@ void replace_pixels(Sample& sample, SampleScratch& scratch) {
     std::swap(sample.pixels, scratch.spare.pixels);
 }
 
+std::vector<std::int64_t> size_of(const ComponentFields& fields) {
+    return fields.wholes("size", 2, 1, kMostExtent);
+}
+
 std::unique_ptr<SampleStep> make_step(std::span<const SampleStepKind> kinds, const char* what,
                                       const plan::Component& component) {
     std::string names;

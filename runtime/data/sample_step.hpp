@@ -5,8 +5,11 @@
 /// that it draws, which depend on seed, epoch, sample and occurrence only (draws.hpp). So the same
 /// batch comes out for any number of workers, and in a run that was resumed.
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "plan/plan.hpp"
 #include "runtime/data/draws.hpp"
@@ -37,7 +40,15 @@ class SampleStep {
 /// `sample` takes shape and pixels of the spare one, which gets those that it had.
 void replace_pixels(Sample& sample, SampleScratch& scratch);
 
-/// A component that is unknown, or lacks a field, is a RunError (exit 5). Nothing for `normalize`
+/// The bounds of fields, as the compiler's table has them (compiler/frontend/transform_table.cpp).
+constexpr std::int64_t kMostExtent = 65536;
+constexpr double kPositive = std::numeric_limits<double>::denorm_min();
+
+/// `size` of a step: height and width.
+std::vector<std::int64_t> size_of(const ComponentFields& fields);
+
+/// A component that is unknown, or lacks a field, or has one beyond its bounds, is a RunError
+/// (exit 5) that names it. Nothing for `normalize`
 /// and `mixup`, which are no steps of a sample (sample_chain.hpp).
 std::unique_ptr<SampleStep> make_transform(const plan::Component& component);
 std::unique_ptr<SampleStep> make_augmentation(const plan::Component& component);

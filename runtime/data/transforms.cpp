@@ -33,9 +33,9 @@ class Resize final : public SampleStep {
   public:
     explicit Resize(const ComponentFields& fields) : antialias_(fields.flag("antialias")) {
         if (fields.has("size"))
-            size_ = fields.wholes("size");
+            size_ = size_of(fields);
         else
-            shorter_ = fields.whole("shorter");
+            shorter_ = fields.whole("shorter", 1, kMostExtent);
     }
     void apply(Sample& sample, SampleScratch& scratch, Draws&) const override {
         std::int64_t height = 0, width = 0;
@@ -66,7 +66,9 @@ class Resize final : public SampleStep {
 class Crop final : public SampleStep {
   public:
     explicit Crop(const ComponentFields& fields)
-        : top_(fields.whole("top")), left_(fields.whole("left")), size_(fields.wholes("size")) {}
+        : top_(fields.whole("top", 0, kMostExtent)),
+          left_(fields.whole("left", 0, kMostExtent)),
+          size_(size_of(fields)) {}
     void apply(Sample& sample, SampleScratch& scratch, Draws&) const override {
         const Window window{top_, left_, size_[0], size_[1]};
         require_within(sample, window, "crop");
@@ -84,9 +86,9 @@ class CentreCrop final : public SampleStep {
   public:
     explicit CentreCrop(const ComponentFields& fields) {
         if (fields.has("size"))
-            size_ = fields.wholes("size");
+            size_ = size_of(fields);
         else
-            share_ = fields.real("share");
+            share_ = fields.real("share", kPositive, 1);
     }
     void apply(Sample& sample, SampleScratch& scratch, Draws&) const override {
         Window window;

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,16 +16,21 @@
 #include "plan/json.hpp"
 #include "plan/metrics.hpp"
 #include "plan/resident.hpp"
+#include "plan/saturating.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/pipeline.hpp"
+#include "runtime/data/sample_chain.hpp"
 #include "runtime/exec/step_problem.hpp"
+#include "runtime/train/component_fields.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
 /// As many as a spec may ask for: an epoch's order is kept in memory.
 constexpr std::int64_t kMostSamples = 1'000'000'000;
+/// Of memory that a dataset may keep: no sum of such numbers overflows.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 
 const char* const kRecompile = "compile the job again with the dtnnc of this version";
 
@@ -155,6 +163,22 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
     }
 }
 
+/// What a sample's prediction is read as: numbers of the plan's type, samples first, a number for
+/// each class or, where pixels have labels, for each class and pixel.
+void check_predictions(const plan::Plan& plan, const plan::Program& program,
+                       const std::string& name) {
+    const plan::Output* item = find_named(program.outputs, "predictions");
+    if (item == nullptr)
+        throw refused(name, fmt::format("program `{}` has no `predictions`", program.name));
+    const plan::Dims& dims = program.tensors[std::size_t(item->tensor)].dims;
+    const std::int64_t numbers = plan::saturating_product(
+        {program.batch, plan.dataset.classes, plan::element_count(plan.dataset.label_shape)});
+    const bool sound =
+        dims.size() >= 2 && dims[0] == program.batch && plan::element_count(dims) == numbers;
+    check_tensor(program, program.outputs, "predictions", plan.target.dtype,
+                 sound ? dims : plan::Dims{program.batch, plan.dataset.classes}, name);
+}
+
 void check_program(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
     // By its name, as the loop finds it; the phase is for people.
     const bool training = program.name.starts_with("train") || program.name == "accumulate";
@@ -187,10 +211,64 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
     }
     if (training || program.name.starts_with("evaluate"))
         check_measures(plan, program, training, name);
+    if (program.name.starts_with("predict")) check_predictions(plan, program, name);
     int number = 0;
     for (const auto* list : {&program.prologue, &program.steps}) {
         for (const plan::Step& step : *list)
             check_step(plan, program, number++, step, name);
+    }
+}
+
+/// The fields of metrics, which are read at the end of every pass, and those of the dataset that
+/// memory is booked by.
+void check_attributes(const plan::Plan& plan, const std::string& name) {
+    for (const plan::Metric& metric : plan.training.metrics) {
+        const plan::Component component{metric.type, metric.attributes};
+        const ComponentFields fields(component);
+        if (fields.has("average")) {
+            const std::string average = fields.word("average");
+            if (average != "macro" && average != "micro" && average != "per_class") {
+                throw refused(name, fmt::format("its metric `{}` has the average `{}`, which is "
+                                                "unknown",
+                                                metric.type, average));
+            }
+        }
+        if (fields.has("threshold")) fields.real("threshold");
+        if (fields.has("k")) fields.whole("k", 1, std::numeric_limits<std::int64_t>::max());
+    }
+    const plan::Dataset& dataset = plan.dataset;
+    // Of plans made by hand the source has the network's shape.
+    if (!dataset.stored_shape.empty() && dataset.stored_shape.size() != 3) {
+        throw refused(name, fmt::format("its dataset has samples of the shape [{}]; it must be "
+                                        "channels, height and width",
+                                        fmt::join(dataset.stored_shape, ",")));
+    }
+    const plan::Component source{dataset.type, dataset.attributes};
+    const ComponentFields fields(source);
+    for (const char* count : {"cache", "most_pixels"})
+        if (fields.has(count)) fields.whole(count, 0, kMostBytes);
+    static_cast<void>(SampleChain(plan));  // which checks the fields of transforms
+}
+
+/// A parameter's average takes its values over, and stands in for it where a model is evaluated.
+void check_averages(const plan::Plan& plan, const std::string& name) {
+    constexpr std::string_view kSuffix = ".average";
+    std::unordered_map<std::string_view, const plan::Parameter*> parameters;
+    for (const plan::Parameter& parameter : plan.parameters)
+        parameters.emplace(parameter.name, &parameter);
+    for (const plan::Parameter& parameter : plan.parameters) {
+        std::string_view of = parameter.name;
+        if (parameter.role != "average" || !of.ends_with(kSuffix)) continue;
+        of.remove_suffix(kSuffix.size());
+        const auto found = parameters.find(of);
+        if (found == parameters.end()) continue;
+        const plan::Parameter& averaged = *found->second;
+        if (parameter.dtype == averaged.dtype && parameter.dims == averaged.dims) continue;
+        throw refused(
+            name, fmt::format("the parameter `{}` is {} [{}], and `{}` is {} [{}]", parameter.name,
+                              plan::name_of(parameter.dtype), fmt::join(parameter.dims, ","),
+                              averaged.name, plan::name_of(averaged.dtype),
+                              fmt::join(averaged.dims, ",")));
     }
 }
 
@@ -318,7 +396,9 @@ void check_runnable(const plan::Plan& plan, const std::string& name) {
                                       plan::element_count(parameter.physical_dims)));
         }
     }
+    check_averages(plan, name);
     check_batches(plan, name);
+    check_attributes(plan, name);
     check_staging(plan, name);
     for (const plan::Program& program : plan.programs)
         check_program(plan, program, name);

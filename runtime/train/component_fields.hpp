@@ -1,6 +1,7 @@
 #pragma once
 /// Reads the fields of a plan's component (a schedule, say). The compiler fills in all of them, so
-/// one that is missing or of another type means a plan of another version: a RunError (exit 5).
+/// one that is missing, of another type or beyond the given bounds means a plan of another version,
+/// or one that somebody changed: a RunError (exit 5) that names component and field.
 
 #include <cstdint>
 #include <string>
@@ -23,8 +24,16 @@ class ComponentFields {
     std::vector<std::int64_t> wholes(const std::string& name) const;
     std::vector<double> reals(const std::string& name) const;
 
+    /// The same where only numbers from `least` to `most` will do, and lists of `count` of them.
+    double real(const std::string& name, double least, double most) const;
+    std::int64_t whole(const std::string& name, std::int64_t least, std::int64_t most) const;
+    std::vector<std::int64_t> wholes(const std::string& name, std::size_t count, std::int64_t least,
+                                     std::int64_t most) const;
+    std::vector<double> reals(const std::string& name, std::size_t count, double least,
+                              double most) const;
+
   private:
-    [[noreturn]] void refuse(const std::string& name, const char* wanted) const;
+    [[noreturn]] void refuse(const std::string& name, const std::string& wanted) const;
     const plan::AttributeValue& value(const std::string& name, const char* wanted) const;
 
     const plan::Component* component_;

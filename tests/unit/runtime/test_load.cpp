@@ -133,6 +133,59 @@ TEST_CASE("what the loop relies on is checked") {
     expect_refused({}, [](plan::Plan& plan) { plan.dataset.shape = {2, 4, 5}; });
 }
 
+TEST_CASE("a plan whose products overflow is refused, not booked for what they wrap round to") {
+    constexpr std::int64_t kMost = std::int64_t{1} << 41;
+    expect_refused({"prepared ahead take 9223372036854775807 bytes"}, [](plan::Plan& plan) {
+        plan.dataset.stored_shape = {kMost, kMost, kMost};
+    });
+    expect_refused({"keeps up to 9223372036854775807 bytes"}, [](plan::Plan& plan) {
+        plan.dataset.stored_shape = {kMost >> 11, 0, 0};
+        plan.dataset.attributes["most_pixels"] = std::int64_t{1} << 40;
+    });
+    expect_refused({"synthetic", "`cache`"},
+                   [](plan::Plan& plan) { plan.dataset.attributes["cache"] = std::int64_t{-1}; });
+}
+
+TEST_CASE("what is read of a plan without its being asked again has its form") {
+    expect_refused({"shape [2,4]", "channels, height and width"}, [](plan::Plan& plan) {
+        plan.dataset.stored_shape = {2, 4};
+    });
+    expect_refused({"`cutout`", "`size`", "2 whole numbers"}, [](plan::Plan& plan) {
+        plan.dataset.augmentations = {
+            {"cutout", {{"size", std::vector<std::int64_t>{8, -40}}, {"fill", 0.0}}}};
+    });
+    expect_refused({"`categorical_accuracy`", "`average`", "a word"}, [](plan::Plan& plan) {
+        plan.training.metrics.at(0).attributes["average"] = true;
+    });
+    expect_refused({"average `most`"}, [](plan::Plan& plan) {
+        plan.training.metrics.at(0).attributes["average"] = std::string("most");
+    });
+    // An average of a parameter takes its values as they lie.
+    expect_refused({"the parameter `", ".average`"}, [](plan::Plan& plan) {
+        REQUIRE(plan.parameters.size() >= 2);
+        REQUIRE(plan.parameters[0].dims != plan.parameters[1].dims);
+        plan.parameters[1].name = plan.parameters[0].name + ".average";
+        plan.parameters[1].role = "average";
+    });
+    // Predictions are rows of samples, in the plan's type.
+    const auto predicting = [](const char* output) {
+        return [output](plan::Plan& plan) {
+            plan::Program& program = plan.programs[2];
+            REQUIRE(program.name == "evaluate");
+            program.name = "predict";
+            plan.dataset.validation_samples = plan.dataset.test_samples = 0;
+            plan.memory.staging += 4096;  // for more samples to train on
+            for (const plan::Output& one : program.outputs) {
+                if (one.name != output) continue;
+                program.outputs.push_back({"predictions", one.tensor});
+                return;
+            }
+        };
+    };
+    expect_refused({"program `predict` has no `predictions`"}, predicting("nothing"));
+    expect_refused({"program `predict`: `predictions` is", "not f32 [8,3]"}, predicting("loss"));
+}
+
 TEST_CASE("overlapping buffers are refused") {
     expect_refused({}, [](plan::Plan& plan) { plan.buffers[1].offset = plan.buffers[0].offset; });
 }

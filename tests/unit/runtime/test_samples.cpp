@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -368,6 +369,68 @@ TEST_CASE("a plan with a step that is unknown is refused") {
     expect_error(Exit::mismatch, {"flip", "centre_crop"}, [] { make_transform({"flip", {}}); });
     expect_error(Exit::mismatch, {"random_crop", "padding"}, [] {
         make_augmentation({"random_crop", {}});
+    });
+}
+
+// A plan's text can be changed by anybody: lists too short, numbers that count backwards, sums that
+// overflow. All are refused before a sample is loaded.
+TEST_CASE("a step whose fields are out of bounds is refused by its name") {
+    constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max() - 2;
+    const std::vector<plan::Component> augmentations = {
+        {"flip", {{"probability", 0.5}}},
+        {"random_crop", {{"padding", Extents{2, 2}}, {"size", Extents{3, 3}}, {"fill", 0.5}}},
+        {"random_resized_crop",
+         {{"size", Extents{3, 3}},
+          {"area", std::vector<double>{0.1, 1}},
+          {"ratio", std::vector<double>{0.75, 1.5}},
+          {"antialias", true}}},
+        {"rotation", {{"degrees", 10.0}, {"fill", 0.0}, {"probability", 1.0}}},
+        {"contrast", {{"amount", 0.5}, {"probability", 1.0}}},
+        {"cutout", {{"size", Extents{8, 40}}, {"fill", 0.0}, {"probability", 1.0}}}};
+    const std::vector<plan::Component> transforms = {
+        {"resize", {{"size", Extents{3, 3}}, {"antialias", true}}},
+        {"resize", {{"shorter", std::int64_t{3}}, {"antialias", true}}},
+        {"crop", {{"size", Extents{3, 3}}, {"top", std::int64_t{1}}, {"left", std::int64_t{1}}}},
+        {"centre_crop", {{"size", Extents{3, 3}}}},
+        {"centre_crop", {{"share", 0.5}}}};
+    int refused = 0;
+    const auto mutate = [&](const plan::Component& sound, auto make) {
+        CHECK_NOTHROW(make(sound));
+        for (const auto& [field, value] : sound.attributes) {
+            std::vector<plan::AttributeValue> bad = {std::string("x"), Extents{}};
+            if (std::holds_alternative<Extents>(value)) {
+                for (const Extents& list : {Extents{3}, Extents{3, 3, 3}, Extents{8, -40},
+                                            Extents{-1, 3}, Extents{kHuge, 3}, Extents{3, kHuge}})
+                    bad.emplace_back(list);
+            } else if (std::holds_alternative<std::vector<double>>(value)) {
+                for (const std::vector<double>& list : std::initializer_list<std::vector<double>>{
+                         {1.0}, {0.5, 0.5, 0.5}, {-1.0, 1.0}, {0.0, 1.0}, {0.5, 1e300}})
+                    bad.emplace_back(list);
+            } else if (std::holds_alternative<double>(value)) {
+                bad.insert(bad.end(), {-1.0, 1e300});
+            } else if (std::holds_alternative<std::int64_t>(value)) {
+                bad.insert(bad.end(), {std::int64_t{-1}, kHuge});
+            }
+            for (const plan::AttributeValue& wrong : bad) {
+                plan::Component changed = sound;
+                changed.attributes[field] = wrong;
+                CAPTURE(field);
+                expect_error(Exit::mismatch, {sound.type.c_str(), field.c_str()},
+                             [&] { make(changed); });
+                ++refused;
+            }
+        }
+    };
+    for (const plan::Component& one : augmentations)
+        mutate(one, [](const plan::Component& step) { return make_augmentation(step); });
+    for (const plan::Component& one : transforms)
+        mutate(one, [](const plan::Component& step) { return make_transform(step); });
+    CHECK(refused > 100);
+    expect_error(Exit::mismatch, {"normalize", "deviation"}, [] {
+        normalization_of(
+            {"normalize",
+             {{"mean", std::vector<double>{0.5}}, {"deviation", std::vector<double>{0}}}},
+            1);
     });
 }
 
