@@ -78,13 +78,14 @@ int write_all(int descriptor, std::string_view text) {
     return 0;
 }
 
-int write_aside(const std::string& path, std::span<const std::string_view> parts) {
+int write_into(const std::string& path, std::span<const std::string_view> parts) {
     Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     if (file.get() < 0) return errno;
     for (const std::string_view part : parts) {
         if (const int error = write_all(file.get(), part)) return error;
     }
-    if (::fsync(file.get()) != 0) return errno;
+    // Pipes and devices have nothing to be flushed.
+    if (::fsync(file.get()) != 0 && errno != EINVAL && errno != EROFS) return errno;
     return ::close(file.release()) == 0 ? 0 : errno;
 }
 
@@ -122,9 +123,24 @@ std::string read_file(const std::string& path, Exit exit) {
     return text;
 }
 
-void write_file(const std::string& path, std::span<const std::string_view> parts) {
+std::string place_of_file(const std::string& path) {
+    struct stat status {};
+    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+        return "";
+    std::error_code error;
+    if (!std::filesystem::is_symlink(path, error)) return path;
+    const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
+    return error ? path : target.string();
+}
+
+void write_file(const std::string& name, std::span<const std::string_view> parts) {
+    const std::string path = place_of_file(name);
+    if (path.empty()) {
+        if (const int error = write_into(name, parts)) throw system_error("write", name, error);
+        return;
+    }
     const std::string aside = path + ".part";
-    if (const int error = write_aside(aside, parts)) {
+    if (const int error = write_into(aside, parts)) {
         ::unlink(aside.c_str());
         throw system_error("write", path, error);
     }

@@ -59,10 +59,15 @@ void put_folder(const std::string& aside, const std::string& place) {
         error = exchange(aside, place);
         if (error != 0) {
             // What is moved away is removed with it below, or by the next run that comes here.
-            const std::string old = aside + ".old";
+            const std::string old = aside + std::string(kMovedAway);
             remove_folder(old);
             error = ::rename(place.c_str(), old.c_str()) == 0 ? 0 : errno;
-            if (error == 0) error = ::rename(aside.c_str(), place.c_str()) == 0 ? 0 : errno;
+            if (error == 0) {
+                error = ::rename(aside.c_str(), place.c_str()) == 0 ? 0 : errno;
+                // The old one is better than none.
+                if (error != 0 && ::rename(old.c_str(), place.c_str()) == 0)
+                    throw system_error("write", place, error);
+            }
             remove_folder(old);
         }
     }

@@ -2,9 +2,14 @@
 /// Folders that appear, are replaced and disappear as a whole.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dtnn::runtime {
+
+/// What put_folder adds to the name of `aside` for the old folder, where it cannot exchange the two
+/// at once: a process that is killed just then leaves the whole old one under this name.
+inline constexpr std::string_view kMovedAway = ".old";
 
 /// Moves the folder `aside`, whose files have been flushed, to `place` beside it, in place of the
 /// folder that may be there, and flushes the folder above. At every moment `place` is the old

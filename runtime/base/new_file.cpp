@@ -15,14 +15,18 @@ constexpr std::size_t kBuffer = std::size_t{1} << 18;
 
 NewFile::NewFile(std::string path) : path_(std::move(path)) {
     if (path_ == "-") return;
-    descriptor_ = ::open((path_ + ".part").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const std::string place = place_of_file(path_);
+    aside_ = place.empty() ? "" : place + ".part";
+    if (!place.empty()) path_ = place;
+    descriptor_ = ::open((aside_.empty() ? path_ : aside_).c_str(),
+                         O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (descriptor_ < 0) throw system_error("write", path_, errno);
 }
 
 NewFile::~NewFile() {
     if (descriptor_ < 0) return;
     ::close(descriptor_);
-    ::unlink((path_ + ".part").c_str());
+    if (!aside_.empty()) ::unlink(aside_.c_str());
 }
 
 void NewFile::fail(int error) {
@@ -52,12 +56,12 @@ void NewFile::add(std::string_view text) {
 void NewFile::finish() {
     flush();
     if (path_ == "-") return;
-    if (::fsync(descriptor_) != 0) fail(errno);
-    const std::string aside = path_ + ".part";
+    // Pipes and devices have nothing to be flushed.
+    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
     const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
-    if (closed && ::rename(aside.c_str(), path_.c_str()) == 0) return;
+    if (closed && (aside_.empty() || ::rename(aside_.c_str(), path_.c_str()) == 0)) return;
     const int error = errno;
-    ::unlink(aside.c_str());
+    if (!aside_.empty()) ::unlink(aside_.c_str());
     fail(error);
 }
 

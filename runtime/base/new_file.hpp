@@ -24,7 +24,8 @@ class NewFile {
 
     std::string path_;
     std::string buffer_;
-    int descriptor_ = -1;  ///< of the file aside; -1: none
+    std::string aside_;    ///< what is written until it is whole; empty: path_ itself
+    int descriptor_ = -1;  ///< of what is written; -1: none
 };
 
 }  // namespace dtnn::runtime

@@ -10,8 +10,9 @@ std::atomic<int> requested{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not take a lock");
 
 void on_signal(int signal) {
-    if (requested.exchange(signal) != 0) {
-        // The second one: die of it, as the sender expects.
+    // The same one again: die of it, as the sender expects. Another one may be of the same mind as
+    // the first, as a scheduler's warning and its end of time, while the checkpoint is written.
+    if (requested.exchange(signal) == signal) {
         std::signal(signal, SIG_DFL);
         std::raise(signal);
     }

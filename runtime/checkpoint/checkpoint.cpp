@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -87,13 +88,14 @@ Checkpoint checkpoint_of(const Json& content) {
                             "go on from another one, or begin the training again");
 }
 
-/// A file of the checkpoint; one that cannot be read is damage.
+/// A file of the checkpoint. One that is not there is damage; one that the system does not hand out
+/// (permissions, a stalled disk) may be whole, and says so itself.
 std::string read_part(const std::string& folder, const char* name) {
-    try {
-        return read_file(folder + "/" + name);
-    } catch (const RunError& error) {
-        damaged(folder, error.what());
-    }
+    const std::string path = folder + "/" + name;
+    std::error_code error;
+    if (!std::filesystem::exists(path, error) && !error)
+        damaged(folder, fmt::format("{} is missing", name));
+    return read_file(path);
 }
 
 /// The content of state.json.

@@ -53,7 +53,18 @@ std::vector<std::string> RunCheckpoints::steps() const {
 
 void RunCheckpoints::clean() {
     for (const std::string& name : names_in(folder())) {
-        if (name.starts_with(kAside)) remove_folder(folder() + "/" + name);
+        if (!name.starts_with(kAside)) continue;
+        // Killed between the two names of an exchange by hand (folders.cpp): it is the whole one.
+        const bool moved_away = name.ends_with(kMovedAway);
+        const std::string step = name.substr(
+            std::string_view(kAside).size(),
+            name.size() - std::string_view(kAside).size() - (moved_away ? kMovedAway.size() : 0));
+        std::error_code error;
+        if (moved_away && is_step(step) && !std::filesystem::exists(folder() + "/" + step, error)) {
+            std::filesystem::rename(folder() + "/" + name, folder() + "/" + step, error);
+            if (!error) continue;
+        }
+        remove_folder(folder() + "/" + name);
     }
 }
 
@@ -112,6 +123,13 @@ void RunCheckpoints::checkpoint(const TrainingState& state) {
                        error.detail());
     }
     remove_old();
+    forget_dropped();
+}
+
+void RunCheckpoints::forget_dropped() {
+    for (const std::string& path : dropped_)
+        ::unlink(path.c_str());
+    dropped_.clear();
 }
 
 std::string RunCheckpoints::best_path(const BestWeights& best, std::int64_t epoch) const {
@@ -140,7 +158,9 @@ void RunCheckpoints::keep_best(const BestWeights& best) {
                        {best.metric, fmt::format("{}", best.value)},
                        {"checksum", checksum_of(tensors.all())}});
     for (const std::int64_t epoch : best.dropped)
-        ::unlink(best_path(best, epoch).c_str());
+        dropped_.push_back(best_path(best, epoch));
+    // A checkpoint may name them; the next one does not.
+    if (steps().empty()) forget_dropped();
 }
 
 void RunCheckpoints::take_back(const BestWeights& best) {
@@ -172,19 +192,33 @@ void RunCheckpoints::take_back(const BestWeights& best) {
 std::optional<Checkpoint> RunCheckpoints::load_newest(
     const std::function<void(const std::string&)>& warn) {
     std::vector<std::string> names = steps();
-    if (names.empty()) return std::nullopt;
+    if (names.empty()) {
+        // To begin from the start would throw away what may be mended.
+        for (const std::string& name : names_in(folder())) {
+            if (!name.starts_with(kDamaged)) continue;
+            throw DamagedCheckpoint(
+                Exit::mismatch, fmt::format("{} holds damaged checkpoints only", folder()),
+                "bring one back from a copy, or begin the training again in another folder");
+        }
+        return std::nullopt;
+    }
     std::optional<DamagedCheckpoint> last;
+    std::vector<std::string> broken;
     for (; !names.empty(); names.pop_back()) {
         const std::string path = folder() + "/" + names.back();
         try {
-            return read_checkpoint(path, executor_, identity_.plan_checksum);
+            Checkpoint checkpoint = read_checkpoint(path, executor_, identity_.plan_checksum);
+            // Their names would make them some of those that are kept, in place of whole ones.
+            for (const std::string& name : broken) {
+                const std::string aside = fmt::format("{}/{}{}", folder(), kDamaged, name);
+                remove_folder(aside);
+                std::error_code ignored;
+                std::filesystem::rename(folder() + "/" + name, aside, ignored);
+            }
+            return checkpoint;
         } catch (const DamagedCheckpoint& error) {
             last = error;
-            // Its name would make it one of those that are kept, in place of a whole one.
-            const std::string aside = fmt::format("{}/{}{}", folder(), kDamaged, names.back());
-            remove_folder(aside);
-            std::error_code ignored;
-            std::filesystem::rename(path, aside, ignored);
+            broken.push_back(names.back());
             if (names.size() > 1) {
                 warn(fmt::format("{}; going on from the one before, of step {}", error.what(),
                                  std::stoll(names[names.size() - 2])));

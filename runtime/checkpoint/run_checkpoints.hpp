@@ -40,12 +40,17 @@ class RunCheckpoints final : public TrainingKeeper {
     void take_back(const BestWeights& best) override;
 
     /// The newest checkpoint that is whole, with its parameters in the executor; nothing when there
-    /// is none at all. A damaged one is told to `warn` and set aside; when all are damaged, that is
-    /// a RunError. So is one that is of another plan.
+    /// is none at all. Damaged ones before it are told to `warn` and set aside; when all are
+    /// damaged, nothing is changed and that is a RunError. So is one that is of another plan, and
+    /// one that the system does not hand out.
     std::optional<Checkpoint> load_newest(const std::function<void(const std::string&)>& warn);
 
-    /// Removes what an earlier process has left half done.
+    /// Removes what an earlier process has left half done, and puts back what it had moved away.
     void clean();
+
+    /// Removes the best weights that better ones have replaced. Happens with every checkpoint:
+    /// until then an older one names them.
+    void forget_dropped();
 
     std::string folder() const { return folder_ + "/checkpoints"; }
 
@@ -58,6 +63,7 @@ class RunCheckpoints final : public TrainingKeeper {
     Executor& executor_;
     RunIdentity identity_;
     std::function<std::int64_t()> history_;
+    std::vector<std::string> dropped_;  ///< files of best weights
 };
 
 }  // namespace dtnn::runtime

@@ -32,11 +32,14 @@ std::string section(const std::string& title, const std::string& content) {
 
 /// "1,234,567"
 std::string grouped(std::int64_t value) {
-    std::string digits = fmt::format("{}", value);
-    for (std::ptrdiff_t place = std::ptrdiff_t(digits.size()) - 3; place > (value < 0 ? 1 : 0);
-         place -= 3)
-        digits.insert(std::size_t(place), ",");
-    return digits;
+    const std::string digits = fmt::format("{}", value);
+    std::string text;
+    for (std::size_t i = 0; i < digits.size(); ++i) {
+        const bool behind_digit = i > 0 && digits[i - 1] != '-';
+        if (behind_digit && (digits.size() - i) % 3 == 0) text += ',';
+        text += digits[i];
+    }
+    return text;
 }
 
 std::string bytes_text(std::int64_t bytes) {

@@ -59,20 +59,25 @@ RunFolder::RunFolder(const std::string& output, const LoadedPlan& plan, bool rep
     }
     for (const std::string& file : {history(), weights()}) {
         std::error_code ignored;
-        if (!fs::exists(file, ignored)) continue;
+        // An empty history has told of nothing yet.
+        if (!fs::exists(file, ignored) || fs::file_size(file, ignored) == 0) continue;
         if (!replace) {
             throw RunError(Exit::failed,
                            fmt::format("the folder {} holds a run already ({})", path_, file),
                            "name another folder with --output, go on with that run with --resume, "
                            "or replace it with --force");
         }
-        std::error_code error;
-        fs::remove(file, error);
-        if (error) throw system_error("remove", file, error.value());
     }
+    // A run that is writing here keeps its history locked: another one is refused before it changes
+    // anything.
+    const LineFile lock(history(), replace ? LineFile::Begin::empty : LineFile::Begin::as_it_is);
     if (replace) {
+        std::error_code gone;
+        fs::remove(weights(), gone);
+        if (gone) throw system_error("remove", weights(), gone.value());
         // What is left of another run would be gone on from.
-        for (const char* name : {"/checkpoints", "/best"}) {
+        for (const char* name : {"/checkpoints", "/best", "/tensorboard", "/history.csv",
+                                 "/report.html", "/operator_times.txt"}) {
             std::error_code error;
             fs::remove_all(path_ + name, error);
             if (error) throw system_error("remove", path_ + name, error.value());

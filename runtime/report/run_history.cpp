@@ -69,9 +69,13 @@ class Reader {
         record.validation = measures_of(line.at("validation"));
         record.samples_per_second = line.at("samples_per_second").get<double>();
         record.seconds = line.at("seconds").get<double>();
-        if (history_.names.empty()) {
-            for (const auto& [name, value] : line.at("train").items())
-                history_.names.push_back(name);
+        // Some are measured in evaluation only.
+        for (const char* split : {"train", "validation"}) {
+            for (const auto& [name, value] : line.at(split).items()) {
+                if (std::find(history_.names.begin(), history_.names.end(), name) ==
+                    history_.names.end())
+                    history_.names.push_back(name);
+            }
         }
         // An epoch that is told again, after a resume, replaces what was told of it and later ones.
         std::erase_if(history_.epochs,
@@ -131,32 +135,28 @@ RunHistory read_history(const std::string& path) {
 
 std::string history_csv(const RunHistory& history) {
     // Measures that are a number in some epoch.
-    std::vector<std::string> names;
-    bool validation = false;
-    for (const std::string& name : history.names) {
-        const bool is_number = std::any_of(
-            history.epochs.begin(), history.epochs.end(),
-            [&](const EpochRecord& record) { return record.train.numbers.contains(name); });
-        if (is_number) names.push_back(name);
-    }
-    for (const EpochRecord& record : history.epochs)
-        validation = validation || !record.validation.empty();
+    struct Column {
+        std::string name;
+        Measures EpochRecord::*split;
+    };
+    std::vector<Column> columns;
     std::string text = "epoch,step,learning_rate";
-    for (const std::string& name : names)
-        text += "," + cell("train." + name);
-    if (validation) {
-        for (const std::string& name : names)
-            text += "," + cell("validation." + name);
+    for (const bool validation : {false, true}) {
+        const auto split = validation ? &EpochRecord::validation : &EpochRecord::train;
+        for (const std::string& name : history.names) {
+            const bool is_number = std::any_of(
+                history.epochs.begin(), history.epochs.end(),
+                [&](const EpochRecord& record) { return (record.*split).numbers.contains(name); });
+            if (!is_number) continue;
+            columns.push_back({name, split});
+            text += "," + cell((validation ? "validation." : "train.") + name);
+        }
     }
     text += ",samples_per_second,seconds\n";
     for (const EpochRecord& record : history.epochs) {
         text += fmt::format("{},{},{}", record.epoch, record.step, record.learning_rate);
-        for (const std::string& name : names)
-            text += "," + number_text(record.train, name);
-        if (validation) {
-            for (const std::string& name : names)
-                text += "," + number_text(record.validation, name);
-        }
+        for (const Column& column : columns)
+            text += "," + number_text(record.*column.split, column.name);
         text += fmt::format(",{},{}\n", record.samples_per_second, record.seconds);
     }
     return text;

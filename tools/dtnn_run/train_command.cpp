@@ -118,6 +118,8 @@ class TrainRun {
     TrainingState rewind();
     int finish(const TrainingResult& result);
     int interrupted(const TrainingResult& result);
+    void save();
+    void save_trace();
 
     const Options& options_;
     Start start_;
@@ -187,8 +189,12 @@ TrainingState TrainRun::rewind() {
 }
 
 int TrainRun::interrupted(const TrainingResult& result) {
-    history_->interrupted(result);
-    history_->close();
+    try {
+        history_->interrupted(result);
+        history_->close();
+    } catch (const RunError& error) {
+        warn(error.what());
+    }
     progress_->say(fmt::format(
         "dtnn-run: stopped by a signal after step {}, {} of the epochs are done; go on with\n"
         "  dtnn-run --resume {}",
@@ -196,21 +202,42 @@ int TrainRun::interrupted(const TrainingResult& result) {
     return int(Exit::interrupted);
 }
 
-int TrainRun::finish(const TrainingResult& result) {
-    if (trace_) {
-        write_file(options_.trace, trace_->json());
-        write_file(folder_->path() + "/operator_times.txt", trace_->table());
-        trace_.reset();
-    }
+void TrainRun::save() {
     // Someone may have removed it since; hours of training are not lost to that.
     create_folders(folder_->path());
     save_weights(session_.executor(), folder_->weights(), start_.loaded.checksum);
-    const bool averaged = plan().training.average_decay > 0;
-    if (averaged) {
+    if (plan().training.average_decay > 0) {
         save_evaluated_weights(session_.executor(), folder_->average_weights(),
                                start_.loaded.checksum);
     }
-    if (result.interrupted) return interrupted(result);
+}
+
+/// Behind the weights: a trace is not worth losing them.
+void TrainRun::save_trace() {
+    if (!trace_) return;
+    try {
+        write_file(options_.trace, trace_->json());
+        write_file(folder_->path() + "/operator_times.txt", trace_->table());
+    } catch (const RunError& error) {
+        warn(error.what());
+    }
+    trace_.reset();
+}
+
+int TrainRun::finish(const TrainingResult& result) {
+    if (result.interrupted) {
+        // The checkpoint is on the disk. What else cannot be written does not change that the run
+        // can go on.
+        try {
+            save();
+            save_trace();
+        } catch (const RunError& error) {
+            warn(error.what());
+        }
+        return interrupted(result);
+    }
+    save();
+    save_trace();
     if (!result.stop.empty()) progress_->say("training ends: " + result.stop);
     if (result.restored) {
         progress_->say(fmt::format("the weights are those of epoch {}, {} {:.4g}",
@@ -229,11 +256,12 @@ int TrainRun::finish(const TrainingResult& result) {
     history_->evaluate(test);
     watch_->update();
     history_->close();
+    checkpoints_->forget_dropped();
     progress_->say(fmt::format("test: {}", measures_text(test)));
     progress_->say(fmt::format("plan     {}\nspec     {}\nhistory  {}\nweights  {}",
                                folder_->plan(), folder_->resolved(), folder_->history(),
                                folder_->weights()));
-    if (averaged) progress_->say("averages " + folder_->average_weights());
+    if (plan().training.average_decay > 0) progress_->say("averages " + folder_->average_weights());
     if (options_.format == "json") {
         print_out(fmt::format("{{\"version\": 1, \"output\": \"{}\", \"test\": {}}}\n",
                               json_text(folder_->path()), measures_json(test)));

@@ -60,7 +60,17 @@ TEST_CASE("a folder with a run in it is kept, unless told otherwise") {
                  [&] { RunFolder(folder / "run", plan, false); });
     CHECK(read_file(run.history()) == "{}\n");
     CHECK_NOTHROW(RunFolder(folder / "run", plan, true));
-    CHECK_FALSE(std::filesystem::exists(run.history()));
+    CHECK(read_file(run.history()).empty());
+    {
+        // Another process (here: another opening of the file) writes a run in it.
+        write_text(run.history(), "{}\n");
+        const LineFile running(run.history(), LineFile::Begin::as_it_is);
+        write_text(run.plan(), "its plan");
+        expect_error(Exit::failed, {"another process writes", "history.jsonl"},
+                     [&] { RunFolder(folder / "run", plan, true); });
+        CHECK(read_file(run.plan()) == "its plan");
+    }
+    write_text(run.history(), "");
     write_text(run.weights(), "w");
     expect_error(Exit::failed, {"weights.safetensors"},
                  [&] { RunFolder(folder / "run", plan, false); });

@@ -250,8 +250,33 @@ TEST_CASE("a checkpoint without a file, or cut short, is damaged; when all are, 
     }
     write_text(folder / "checkpoints/0000000012/state.json", "");
     Run run(hand_made_plan(), folder.path());
-    expect_error(Exit::mismatch, {"0000000012 is damaged", "help:"}, [&] { run.load(); });
+    // However often it is tried, nothing is begun from the start.
+    for (int attempt = 0; attempt < 2; ++attempt)
+        expect_error(Exit::mismatch, {"0000000012 is damaged", "help:"}, [&] { run.load(); });
+    CHECK(steps_in(folder) ==
+          std::vector<std::string>{"0000000012", "damaged-0000000018", "damaged-0000000024"});
+    fs::remove_all(folder / "checkpoints/0000000012");
+    expect_error(Exit::mismatch, {"damaged checkpoints only", "help:"}, [&] { run.load(); });
     CHECK_FALSE(Run(hand_made_plan(), folder / "elsewhere").load().has_value());
+}
+
+TEST_CASE("what was killed between the two names of an exchange is put back") {
+    const Unstopped guard;
+    const TemporaryFolder folder;
+    train_whole(folder);
+    const std::string checkpoints = folder / "checkpoints";
+    fs::rename(checkpoints + "/0000000024", checkpoints + "/.writing-0000000024.old");
+    fs::create_directories(checkpoints + "/.writing-0000000024");
+    // One that has been replaced already is not.
+    fs::create_directories(checkpoints + "/.writing-0000000018.old");
+    Run run(hand_made_plan(), folder.path());
+    run.keeper.clean();
+    CHECK(steps_in(folder) == std::vector<std::string>{"0000000018", "0000000024"});
+    const auto checkpoint = run.load();
+    REQUIRE(checkpoint.has_value());
+    CHECK(checkpoint->state.step == 24);
+    CHECK_FALSE(fs::exists(checkpoints + "/.writing-0000000024"));
+    CHECK_FALSE(fs::exists(checkpoints + "/.writing-0000000018.old"));
 }
 
 TEST_CASE("a checkpoint of another plan, model or shape is refused with the difference") {
