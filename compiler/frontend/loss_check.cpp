@@ -66,6 +66,7 @@ class Checker {
                        fmt::format("the metric `{}`", training_.metrics[i].type),
                        kinds_text([&](plan::LabelKind k) { return info->takes(k); }));
         }
+        best_of_all();
         weights("class_weights", false);
         weights("positive_weights", true);
     }
@@ -128,6 +129,26 @@ class Checker {
                 if (other.takes(dataset_.label_kind)) others.emplace_back(other.type);
         }
         error.help = fmt::format("of such labels can be taken {}", fmt::join(others, ", "));
+    }
+
+    /// There are not more best than there are classes.
+    void best_of_all() {
+        for (std::size_t i = 0; i < training_.metrics.size(); ++i) {
+            const plan::Metric& metric = training_.metrics[i];
+            const auto found = metric.attributes.find("k");
+            if (found == metric.attributes.end()) continue;
+            const std::int64_t k = std::get<std::int64_t>(found->second);
+            if (k <= dataset_.classes) continue;
+            const std::string path = fmt::format("metrics[{}]", i);
+            Diagnostic& error = diagnostics_.error(
+                Code::labels_mismatch,
+                span_or(job_.training.spans, fmt::format("{}.{}.k", path, metric.type), span(path)),
+                fmt::format("`k` of {} is {}, but the dataset `{}` has {} classes", metric.type, k,
+                            dataset_.name, dataset_.classes));
+            error.notes.push_back({job_.dataset.span, "the dataset is here"});
+            error.help =
+                fmt::format("give a `k` below {}: of all, one is always right", dataset_.classes);
+        }
     }
 
     void weights(const char* field, bool one_for_all) {

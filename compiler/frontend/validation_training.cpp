@@ -67,6 +67,7 @@ class TrainingReader {
         loss();
         metric_list();
         schedule_list();
+        minimums();
         checkpoint();
         forget_made(fields_.spans);
         spec_.spans = std::move(fields_.spans);
@@ -222,6 +223,24 @@ class TrainingReader {
              read_member_list(*node, field("schedules"), "training", fields_.spans, diagnostics_)
                  .list)
             spec_.training.schedules.push_back(one.component);
+    }
+
+    /// A schedule that falls to a minimum above the learning rate would raise it.
+    void minimums() {
+        const plan::Training& training = spec_.training;
+        for (std::size_t i = 0; i < training.schedules.size(); ++i) {
+            const plan::Component& schedule = training.schedules[i];
+            const auto found = schedule.attributes.find("minimum");
+            if (found == schedule.attributes.end()) continue;
+            const double minimum = std::get<double>(found->second);
+            if (minimum <= training.learning_rate) continue;
+            const std::string path = fmt::format("schedules[{}].{}.minimum", i, schedule.type);
+            diagnostics_
+                .error(Code::out_of_range, span_or(fields_.spans, path, spec_.span),
+                       fmt::format("`minimum` of {} is {}, above the learning rate, which is {}",
+                                   schedule.type, minimum, training.learning_rate))
+                .help = "it is a learning rate, not a factor";
+        }
     }
 
     void checkpoint() {

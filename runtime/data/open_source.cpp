@@ -84,8 +84,8 @@ Source open_mnist(const plan::Dataset& dataset) {
 Source open_cifar(const plan::Dataset& dataset) {
     Cifar::Kind kind = Cifar::Kind::ten;
     if (dataset.type == "cifar100") {
-        kind = attribute<std::string>(dataset, "labels") == "coarse" ? Cifar::Kind::coarse
-                                                                     : Cifar::Kind::fine;
+        kind = attribute<std::string>(dataset, "level") == "coarse" ? Cifar::Kind::coarse
+                                                                    : Cifar::Kind::fine;
     }
     check_fixed(dataset, {3, 32, 32}, Cifar::classes_of(kind));
     return std::make_unique<Cifar>(kind, attribute<std::string>(dataset, "path"),

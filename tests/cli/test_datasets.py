@@ -86,6 +86,16 @@ class Datasets(CommandTest):
             file.read(struct.unpack("<Q", file.read(8))[0])
             return file.read()
 
+    def test_both_levels_of_cifar100_train(self):
+        for name, count in (("train.bin", 30), ("test.bin", 12)):
+            self.write_bytes("cifar/" + name, b"".join(bytes([i % 20, i % 100]) + bytes([i]) * 3072 for i in range(count)))
+        for level, classes in (("coarse", 20), ("fine", 100)):
+            job = JOB % ("[3, 32, 32]", "type: cifar100, path: cifar, level: " + level +
+                         ", train_samples: 30, test_samples: 12")
+            self.write("cifar.yaml", job.replace("units: 3", f"units: {classes}").replace("epochs: 8", "epochs: 1"))
+            plan = self.compile(spec="cifar.yaml")
+            self.expect(self.dtnn_run(plan, "--output", "run-" + level, "--progress", "none"), 0)
+
     def test_the_same_images_train_the_same_weights_from_folders_and_archives(self):
         self.write_folder()
         self.write_bytes("a.tar.gz", gzip.compress(self.tar(images())))

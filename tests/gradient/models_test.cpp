@@ -82,8 +82,7 @@ graph @batch_norm(%source: f64[4,2,6,6], @c1.weights: f64[4,2,3,3], @n1.gamma: f
   return predictions=%p
 })";
 
-Graph training_graph(const char* text, const char* loss, std::int64_t classes,
-                     bool optional_passes) {
+Graph training_graph(const char* text, const char* loss, bool optional_passes) {
     PassContext context;
     context.training.loss = loss;
     context.training.optimizer = "sgd";
@@ -112,7 +111,7 @@ std::map<std::string, ValueId> gradients_of(const Graph& graph) {
 /// elements, and then both agree in row-major order.
 void check(const char* text, const char* loss, std::int64_t classes, bool optional_passes,
            Kernels kernels) {
-    const Graph graph = training_graph(text, loss, classes, optional_passes);
+    const Graph graph = training_graph(text, loss, optional_passes);
     Interpreter run(graph, kernels);
     for (const ValueId id : graph.inputs) {
         const Value& input = graph.value(id);
