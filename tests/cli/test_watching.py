@@ -101,7 +101,7 @@ class Page(html.parser.HTMLParser):
     def handle_starttag(self, tag, attributes):
         self.tags.append(tag)
         self.loads += [value for name, value in attributes if name in ("src", "href", "xlink:href", "data", "action")]
-        if tag not in ("meta", "line", "circle", "path", "br", "hr", "img", "link"):
+        if tag not in ("meta", "br", "hr", "img", "link"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attributes):
