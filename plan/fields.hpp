@@ -39,7 +39,7 @@ void visit_fields(auto& v, is_record<CheckpointRule> auto& r) {
 
 void visit_fields(auto& v, is_record<Training> auto& r) {
     v("epochs", r.epochs), v("batch_size", r.batch_size), v("accumulation", r.accumulation);
-    v("steps_per_epoch", r.steps_per_epoch);
+    v("steps_per_epoch", r.steps_per_epoch), v("whole_epochs", r.whole_epochs);
     v("seed", r.seed), v("shuffle", r.shuffle), v("learning_rate", r.learning_rate);
     v("optimizer", r.optimizer), v("optimizer_attributes", r.optimizer_attributes);
     v("groups", r.groups), v("clip_norm", r.clip_norm), v("clip_value", r.clip_value);
@@ -57,6 +57,29 @@ void visit_fields(auto& v, is_record<Dataset> auto& r) {
     v("test_as_validation", r.test_as_validation);
     v("transforms", r.transforms), v("augmentations", r.augmentations);
     v("attributes", r.attributes);
+}
+
+void visit_fields(auto& v, is_record<Parallel> auto& r) {
+    v("data", r.data), v("any_ranks", r.any_ranks), v("reduction", r.reduction);
+    v("batch_statistics", r.batch_statistics);
+    v("learning_rate_scaling", r.learning_rate_scaling), v("bucket_bytes", r.bucket_bytes);
+    v("timeout_seconds", r.timeout_seconds);
+}
+
+void visit_fields(auto& v, is_record<Machine> auto& r) {
+    v("name", r.name), v("nodes", r.nodes), v("cores", r.cores);
+    v("memory_bytes", r.memory_bytes), v("isa", r.isa), v("product_rate", r.product_rate);
+    v("convolution_rate", r.convolution_rate), v("memory_bandwidth", r.memory_bandwidth);
+    v("node_memory_bandwidth", r.node_memory_bandwidth), v("step_overhead", r.step_overhead);
+    v("decode_rate", r.decode_rate), v("network_latency", r.network_latency);
+    v("network_bandwidth", r.network_bandwidth), v("local_latency", r.local_latency);
+    v("local_bandwidth", r.local_bandwidth);
+}
+
+void visit_fields(auto& v, is_record<Collective> auto& r) {
+    v("name", r.name), v("kind", r.kind), v("buffer", r.buffer), v("offset", r.offset);
+    v("bytes", r.bytes), v("dtype", r.dtype), v("start", r.start), v("wait", r.wait);
+    v("parameters", r.parameters), v("seconds", r.seconds);
 }
 
 void visit_fields(auto& v, is_record<Memory> auto& r) {
@@ -117,6 +140,7 @@ void visit_fields(auto& v, is_record<Program> auto& r) {
     v("name", r.name), v("phase", r.phase), v("batch", r.batch);
     v("inputs", r.inputs), v("outputs", r.outputs);
     v.lines("tensors", r.tensors), v.lines("prologue", r.prologue), v.lines("steps", r.steps);
+    v.lines("collectives", r.collectives);
 }
 
 void visit_fields(auto& v, is_record<ResolvedValue> auto& r) {
@@ -126,6 +150,7 @@ void visit_fields(auto& v, is_record<ResolvedValue> auto& r) {
 void visit_fields(auto& v, is_record<Plan> auto& r) {
     v.line("generator", r.generator), v.line("name", r.name), v.line("model", r.model);
     v.line("target", r.target), v.line("training", r.training), v.line("dataset", r.dataset);
+    v.line("parallel", r.parallel), v.line("machine", r.machine);
     v.line("memory", r.memory), v.line("passes", r.passes);
     v.lines("layers", r.layers), v.lines("parameters", r.parameters);
     v.lines("buffers", r.buffers), v.lines("refusals", r.refusals);

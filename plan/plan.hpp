@@ -16,7 +16,7 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 3;
+inline constexpr int kVersion = 4;
 inline constexpr std::int64_t kAlignment = 64;
 
 enum class DType { f32, f64, i32, i64, u8 };
@@ -41,7 +41,7 @@ struct Target {
     std::string isa;       ///< "baseline", "avx2" or "avx512": what the machine must at least have
     int threads = 1;       ///< workspaces are laid out for this many threads; a run may use fewer
     int data_workers = 1;  ///< threads that prepare batches
-    int ranks = 1;
+    int ranks = 1;         ///< processes the figures are for; see Parallel::any_ranks
 };
 
 /// A region of the arena. Persistent buffers live through the whole run and overlap nothing;
@@ -91,8 +91,26 @@ struct Step {
     std::int64_t flops = 0;
     std::int64_t bytes = 0;  ///< least memory traffic: every operand read or written once
     int layer = -1;          ///< index into Plan::layers, -1: no layer (loss, update, metric)
-    std::string phase;       ///< "forward", "backward", "update", "metric"
+    std::string phase;       ///< "forward", "backward", "update", "metric", "communication"
     Place place;
+};
+
+/// One exchange between the ranks: every element of a stretch of memory becomes its sum over all
+/// ranks. The step `start` (operator "all_reduce_start", kernel "communicator") begins it, the step
+/// `wait` ("all_reduce_wait") ends it; between them nothing else touches the stretch. All ranks run
+/// a program's collectives in the order of their starts, which is their order here. Both steps have
+/// the integer attribute "collective", the index into Program::collectives.
+struct Collective {
+    std::string name;  ///< unique in its program: "gradients_1", "stem/batch_norm_1.statistics"
+    std::string kind;  ///< "all_reduce"
+    int buffer = -1;   ///< index into Plan::buffers
+    std::int64_t offset = 0;  ///< bytes from the start of the buffer, a multiple of kAlignment
+    std::int64_t bytes = 0;   ///< whole elements; gaps between tensors are exchanged with them
+    DType dtype = DType::f32;
+    int start = -1;               ///< index into Program::steps
+    int wait = -1;                ///< likewise, behind `start`
+    std::vector<int> parameters;  ///< indices into Plan::parameters: whose gradients these are
+    double seconds = 0;  ///< predicted for Target::ranks ranks on Plan::machine; 0: one rank
 };
 
 struct Output {
@@ -110,13 +128,14 @@ struct Program {
     std::vector<Tensor> tensors;
     std::vector<Step> prologue;
     std::vector<Step> steps;
+    std::vector<Collective> collectives;  ///< of `steps`, in the order of their starts
     std::vector<Output> outputs;
     /// Tensors the runtime fills before each batch, by name: "source" (samples), "labels" (class of
     /// each sample, or of each pixel of each, i32) or "targets" (a row of numbers for each sample,
     /// of the plan's dtype), and, in training, one element each of "learning_rate" (the plan's
     /// dtype), "step" (i64: batches before this one, counted over the run), "update" (i64: updates
     /// before this one) and "batch_weight" (the plan's dtype: the batch's share of the samples that
-    /// one update adds up).
+    /// one update adds up, over all ranks; only with accumulation or Parallel::data).
     std::vector<Output> inputs;
 };
 
@@ -244,7 +263,8 @@ struct Training {
     std::int64_t epochs = 1;
     std::int64_t batch_size = 64;
     std::int64_t accumulation = 1;     ///< batches whose gradients one update adds up
-    std::int64_t steps_per_epoch = 0;  ///< full batches and the tail
+    std::int64_t steps_per_epoch = 0;  ///< full batches and the tail, of Target::ranks ranks
+    bool whole_epochs = true;          ///< false: the job limits the steps of an epoch
     std::uint64_t seed = 0;
     bool shuffle = true;
     double learning_rate = 0.01;
@@ -260,6 +280,42 @@ struct Training {
     std::vector<Component> schedules;
     CheckpointRule checkpoint;
     double validation_split = 0;
+};
+
+/// How the training is shared between ranks (docs/parallel.md). The data is: each rank has all
+/// weights, takes its part of every global batch (plan/parallel.hpp), and the gradients are added
+/// up. Every gradient is weighted by the batch's share ("batch_weight") before, so the sum is the
+/// gradient of the global batch's mean loss, whatever the ranks' parts are.
+struct Parallel {
+    bool data = false;      ///< false: one rank only, and the programs have no collectives
+    bool any_ranks = true;  ///< false: exactly Target::ranks
+    std::string reduction = "overlapped";    ///< or "blocking": each exchange is waited for at once
+    std::string batch_statistics = "local";  ///< of batch norm in training: or "synchronised"
+    std::string learning_rate_scaling = "none";  ///< by the ranks: "linear", "square_root"
+    std::int64_t bucket_bytes = 0;  ///< most bytes of gradients in one exchange, as chosen
+    double timeout_seconds = 300;   ///< a rank that waits longer for the others ends the job
+    bool operator==(const Parallel&) const = default;
+};
+
+/// A machine as its spec describes it (kind: machine); what is not known is zero. Rates are those
+/// that a run reaches, as `dtnnc calibrate` measures them, not the peak.
+struct Machine {
+    std::string name;  ///< empty: none was named
+    int nodes = 1;
+    int cores = 0;                     ///< of a node
+    std::int64_t memory_bytes = 0;     ///< of a node
+    std::string isa;                   ///< "baseline", "avx2" or "avx512"
+    double product_rate = 0;           ///< flop/s of matrix products, one core, f32
+    double convolution_rate = 0;       ///< flop/s of convolutions, one core, f32
+    double memory_bandwidth = 0;       ///< bytes/s that one core reads and writes
+    double node_memory_bandwidth = 0;  ///< likewise all cores of a node together
+    double step_overhead = 0;          ///< seconds that a step of a program takes at least
+    double decode_rate = 0;            ///< samples/s a data worker prepares, of 32x32x3 pixels
+    double network_latency = 0;        ///< seconds, alpha, between nodes
+    double network_bandwidth = 0;      ///< bytes/s, 1/beta, of one rank, between nodes
+    double local_latency = 0;          ///< likewise between ranks of one node
+    double local_bandwidth = 0;
+    bool operator==(const Machine&) const = default;
 };
 
 /// Memory of one rank, in bytes, as the summary shows it. `arena` is what the runtime allocates for
@@ -281,6 +337,8 @@ struct Plan {
     Target target;
     Training training;
     Dataset dataset;
+    Parallel parallel;
+    Machine machine;
     Memory memory;
     std::vector<Layer> layers;
     std::vector<Parameter> parameters;

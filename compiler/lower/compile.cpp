@@ -53,6 +53,7 @@ std::vector<ProgramRequest> wanted_programs(plan::Training& training, const plan
     std::int64_t batch = training.batch_size;
     std::int64_t steps = (dataset.train_samples + batch - 1) / batch;
     bool whole_epoch = training.steps_per_epoch <= 0 || training.steps_per_epoch >= steps;
+    training.whole_epochs = whole_epoch;
     if (whole_epoch) training.steps_per_epoch = steps;
     std::vector<ProgramRequest> programs = {{"train", "train", batch}};
     // The epoch's last batch always ends its group, so no tail is accumulated.

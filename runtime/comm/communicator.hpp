@@ -1,0 +1,70 @@
+#pragma once
+/// What ranks say to each other. One interface, several ways: `self` (one rank), in-process ranks
+/// (threads, for tests), `null` (dry runs of any size), MPI (a shared library of ours, loaded only
+/// when a job has more than one rank).
+///
+/// All ranks call the same operations in the same order. An operation that waits longer than the
+/// time limit for the others throws RunError(Exit::failed) that names the operation and the ranks
+/// that have not come. No call but those of the constructor, `all_reduce` and the `gather`s
+/// allocates memory.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::runtime {
+
+/// A reduction that is bound to memory, and can be started any number of times, once at a time.
+class Exchange {
+  public:
+    virtual ~Exchange() = default;
+    /// Begins it; until wait() returns the memory belongs to the communicator.
+    virtual void start() = 0;
+    /// Ends it; the memory holds the sum over all ranks, the same bits on every rank.
+    virtual void wait() = 0;
+};
+
+enum class Reduction { sum, maximum };
+
+class Communicator {
+  public:
+    virtual ~Communicator() = default;
+
+    virtual int rank() const = 0;
+    virtual int ranks() const = 0;
+    /// For messages: "rank 3 (node17, process 4242)"; of `self` "this process".
+    virtual std::string name_of(int rank) const = 0;
+
+    /// Binds a reduction of `elements` numbers (f32, f64, i64). `name` is what messages call it.
+    /// The memory outlives the result, which must not outlive the communicator.
+    virtual std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements,
+                                                 plan::DType dtype, Reduction reduction,
+                                                 const std::string& name) = 0;
+
+    /// Moves what is under way on. Called between steps; cheap when nothing is.
+    virtual void progress() {}
+
+    /// What every rank has given, by rank. Sizes may differ. Waits for all.
+    virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
+                                                           const std::string& name) = 0;
+    /// Rank `root`'s bytes on all ranks; all give the same size.
+    virtual void broadcast(std::span<std::byte> bytes, int root, const std::string& name) = 0;
+    virtual void barrier(const std::string& name) = 0;
+
+    /// Ends the whole job because this rank has failed: the others end with this code within
+    /// seconds. The caller has printed why. Does not return where ranks are processes.
+    virtual void abort(int code, const std::string& reason) = 0;
+
+    /// From now on; 0: no limit.
+    virtual void set_time_limit(double seconds) = 0;
+};
+
+/// One rank: everything is done at once and changes nothing.
+std::unique_ptr<Communicator> make_self();
+
+}  // namespace dtnn::runtime
