@@ -19,7 +19,8 @@ constexpr bool rows = false;
 constexpr bool elements = true;
 
 constexpr std::array kMetrics{
-#define METRIC(name, join, over, labels) MetricInfo{#name, MetricJoin::join, over, labels},
+#define METRIC(name, join, over, labels, better, value) \
+    MetricInfo{#name, MetricJoin::join, over, labels, MetricBetter::better, MetricForm::value},
 #include "plan/metrics.def"
 #undef METRIC
 };
@@ -57,6 +58,18 @@ std::string metric_name(const Component& metric) {
         return fmt::format("top_{}_accuracy", value_of(attributes, "k", std::int64_t{5}));
     const std::string average = value_of(attributes, "average", std::string("macro"));
     return metric.type + (average == "macro" ? "" : "_" + average) + threshold_suffix(attributes);
+}
+
+bool is_one_number(const Metric& metric) {
+    const MetricInfo* info = find_metric(metric.type);
+    if (info == nullptr || info->form == MetricForm::table) return false;
+    return info->form == MetricForm::number ||
+           value_of(metric.attributes, "average", std::string("macro")) != "per_class";
+}
+
+bool higher_is_better(std::string_view type) {
+    const MetricInfo* info = find_metric(type);
+    return info != nullptr && info->better == MetricBetter::higher;
 }
 
 std::string metric_output(const Component& metric, LabelKind kind) {

@@ -12,12 +12,16 @@
 namespace dtnn::plan {
 
 enum class MetricJoin { sum, counts, scores };
+enum class MetricBetter { higher, lower, neither };
+enum class MetricForm { number, rate, table };
 
 struct MetricInfo {
     std::string_view type;
     MetricJoin join;
     bool over_elements;  ///< a sum is divided by rows * classes, else by rows
     int labels;          ///< bit i: can be taken of labels of LabelKind(i)
+    MetricBetter better;
+    MetricForm form;
 
     bool takes(LabelKind kind) const { return (labels >> static_cast<int>(kind)) % 2 != 0; }
 };
@@ -29,6 +33,11 @@ const MetricInfo* find_metric(std::string_view type);
 /// default those that tell it from another of its type ("top_3_accuracy", "f1_per_class",
 /// "recall_0.3"; "top_k_accuracy" is always named by its k).
 std::string metric_name(const Component& metric);
+
+/// Whether its value is one number, which a schedule can watch. False of an unknown type.
+bool is_one_number(const Metric& metric);
+/// Whether a metric of this type is better when larger. "loss" is not, nor is an unknown type.
+bool higher_is_better(std::string_view type);
 
 /// The output of the programs that the metric reads. Metrics that share one have one output.
 ///     sum      the metric's name: f64, the sum over the batch

@@ -100,8 +100,6 @@ const FieldTable& hinge_fields();
 /// The metric's name in histories and the program's output that it reads. Two metrics of a training
 /// must not have one name. (metric_table.cpp)
 plan::Metric metric_of(const plan::Component& metric);
-/// Whether its value is one number, which a schedule can watch. (metric_table.cpp)
-bool is_one_number(const plan::Metric& metric);
 /// Whether it is measured on training batches too. (metric_table.cpp)
 bool is_of_training(const plan::Metric& metric);
 

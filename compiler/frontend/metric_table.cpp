@@ -113,13 +113,6 @@ plan::Metric metric_of(const plan::Component& metric) {
     return plan::make_metric(metric, plan::LabelKind::classes);
 }
 
-bool is_one_number(const plan::Metric& metric) {
-    const auto average = metric.attributes.find("average");
-    return metric.type != "confusion_matrix" &&
-           (average == metric.attributes.end() ||
-            average->second != plan::AttributeValue(std::string("per_class")));
-}
-
 bool is_of_training(const plan::Metric& metric) {
     const plan::MetricInfo* info = plan::find_metric(metric.type);
     return info && info->join != plan::MetricJoin::scores;

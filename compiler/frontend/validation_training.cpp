@@ -6,6 +6,7 @@
 
 #include "compiler/frontend/tables.hpp"
 #include "compiler/frontend/validation.hpp"
+#include "plan/metrics.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -295,12 +296,12 @@ void check_watched(const TrainingSpec& spec, const DatasetSpec* dataset, Diagnos
         std::vector<std::string> names = {"loss"};
         const plan::Metric* found = nullptr;
         for (const plan::Metric& metric : training.metrics) {
-            if (is_one_number(metric) && (of_validation || is_of_training(metric)))
+            if (plan::is_one_number(metric) && (of_validation || is_of_training(metric)))
                 names.push_back(metric.name);
             if (metric.name == name) found = &metric;
         }
         const bool unmeasured = found && !of_validation && !is_of_training(*found);
-        if (name != "loss" && (!found || !is_one_number(*found) || unmeasured)) {
+        if (name != "loss" && (!found || !plan::is_one_number(*found) || unmeasured)) {
             const std::string fact = unmeasured ? "is measured on validation samples only"
                                      : found    ? "is no single number"
                                      : metrics().find(name)
@@ -308,7 +309,7 @@ void check_watched(const TrainingSpec& spec, const DatasetSpec* dataset, Diagnos
                                          : "is neither `loss` nor a metric of the training";
             std::vector<std::string> candidates = names;
             for (const plan::Metric& metric : training.metrics)
-                if (is_one_number(metric))
+                if (plan::is_one_number(metric))
                     candidates.push_back(std::string(kValidation) + metric.name);
             candidates.push_back(std::string(kValidation) + "loss");
             // val_loss and validation_loss are what others call them.

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
+#include "runtime/base/component_fields.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/mixing.hpp"
-#include "runtime/train/component_fields.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "plan/normalization.hpp"
+#include "runtime/base/component_fields.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/train/component_fields.hpp"
 
 namespace dtnn::runtime {
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "runtime/base/component_fields.hpp"
 #include "runtime/data/draws.hpp"
 #include "runtime/data/resample.hpp"
 #include "runtime/data/sample_source.hpp"
-#include "runtime/train/component_fields.hpp"
 
 namespace dtnn::runtime {
 

@@ -17,12 +17,12 @@
 #include "plan/metrics.hpp"
 #include "plan/resident.hpp"
 #include "plan/saturating.hpp"
+#include "runtime/base/component_fields.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/sample_chain.hpp"
 #include "runtime/exec/step_problem.hpp"
-#include "runtime/train/component_fields.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "runtime/train/component_fields.hpp"
+#include "runtime/base/component_fields.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -7,20 +7,14 @@
 #include <initializer_list>
 #include <utility>
 
+#include "plan/metrics.hpp"
+#include "runtime/base/component_fields.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/train/component_fields.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
 constexpr const char* kValidation = "validation.";
-
-bool is_one_number(const plan::Metric& metric) {
-    const auto average = metric.attributes.find("average");
-    return metric.type != "confusion_matrix" &&
-           (average == metric.attributes.end() ||
-            average->second != plan::AttributeValue(std::string("per_class")));
-}
 
 /// Numbers of a state that count epochs.
 bool are_counts(std::initializer_list<double> numbers) {
@@ -227,13 +221,6 @@ class ModelCheckpoint final : public Watcher {
 
 }  // namespace
 
-bool larger_is_better(const std::string& metric_type) {
-    for (const char* type : {"precision", "recall", "f1", "roc_auc"}) {
-        if (metric_type == type) return true;
-    }
-    return metric_type.ends_with("accuracy");
-}
-
 Watched::Watched(const plan::Component& component, const plan::Plan& plan) {
     const ComponentFields fields(component);
     name = fields.word("metric");
@@ -254,7 +241,7 @@ Watched::Watched(const plan::Component& component, const plan::Plan& plan) {
                          [&](const plan::Metric& candidate) { return candidate.name == metric; });
         if (found == plan.training.metrics.end()) {
             refuse("the plan does not compute it");
-        } else if (is_one_number(*found)) {
+        } else if (plan::is_one_number(*found)) {
             type = found->type;
         } else {
             refuse("it is not one number");
@@ -263,7 +250,7 @@ Watched::Watched(const plan::Component& component, const plan::Plan& plan) {
             refuse("it is measured on validation samples only");
     }
     const std::string direction = fields.word("direction");
-    maximize = direction == "maximize" || (direction == "auto" && larger_is_better(type));
+    maximize = direction == "maximize" || (direction == "auto" && plan::higher_is_better(type));
 }
 
 double Watched::of(const EpochValues& values) const {

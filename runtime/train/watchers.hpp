@@ -3,9 +3,9 @@
 /// restored as numbers, so that a resumed run decides as if never stopped.
 ///
 /// A watched name is "loss" or a metric's (over the training samples), or either behind
-/// "validation.". `direction` says what is better: minimize, maximize, or auto, which knows the
-/// type of each metric: what counts right answers (accuracies, precision, recall, f1, roc_auc) is
-/// maximized, all else minimized. A value that is not a number is never better.
+/// "validation.". `direction` says what is better: minimize, maximize, or auto: as
+/// plan/metrics.def has it of the metric's type; the loss is minimized. A value that is not a
+/// number is never better.
 ///
 ///     reduce_on_plateau {metric, factor, patience, minimum, direction, cooldown, threshold}
 ///         After more than `patience` epochs in a row none of which is better than the best by the
@@ -37,9 +37,6 @@ namespace dtnn::runtime {
 
 /// The watched values of an epoch, by name.
 using EpochValues = std::map<std::string, double>;
-
-/// Whether a metric of this type ("loss", "f1", ...) is better when larger.
-bool larger_is_better(const std::string& metric_type);
 
 /// What a schedule watches, and what counts as better.
 struct Watched {

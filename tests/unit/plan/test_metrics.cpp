@@ -24,6 +24,26 @@ TEST_CASE("a metric's name tells it from others of its type") {
     CHECK(name_of_metric("roc_auc", {{"average", std::string("micro")}}) == "roc_auc_micro");
 }
 
+TEST_CASE("what schedules can watch, and what is better, are the table's columns") {
+    const auto one_number = [](const std::string& type, const char* average) {
+        const Attributes attributes{{"average", std::string(average)}};
+        return is_one_number(make_metric({type, attributes}, LabelKind::classes));
+    };
+    for (const MetricInfo& info : all_metrics()) {
+        CAPTURE(info.type);
+        CHECK(higher_is_better(info.type) == (info.better == MetricBetter::higher));
+        // What has a better is a number, and the other way around.
+        CHECK((info.better == MetricBetter::neither) == (info.form == MetricForm::table));
+        CHECK(one_number(std::string(info.type), "macro") == (info.form != MetricForm::table));
+        CHECK(one_number(std::string(info.type), "per_class") == (info.form == MetricForm::number));
+    }
+    CHECK(higher_is_better("f1"));
+    CHECK_FALSE(higher_is_better("loss"));
+    // By its line in the table, not by what it is called.
+    CHECK_FALSE(higher_is_better("inaccuracy"));
+    CHECK_FALSE(is_one_number({"inaccuracy", "inaccuracy", {}, "inaccuracy"}));
+}
+
 TEST_CASE("metrics made of the same counts read one output") {
     const Attributes macro{{"average", std::string("macro")}, {"threshold", 0.3}};
     for (const char* type : {"precision", "recall", "f1", "confusion_matrix"}) {

@@ -1,4 +1,4 @@
-#include "runtime/train/component_fields.hpp"
+#include "runtime/base/component_fields.hpp"
 
 #include <fmt/format.h>
 
