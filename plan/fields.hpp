@@ -73,7 +73,8 @@ void visit_fields(auto& v, is_record<Machine> auto& r) {
     v("node_memory_bandwidth", r.node_memory_bandwidth), v("step_overhead", r.step_overhead);
     v("decode_rate", r.decode_rate), v("network_latency", r.network_latency);
     v("network_bandwidth", r.network_bandwidth), v("local_latency", r.local_latency);
-    v("local_bandwidth", r.local_bandwidth);
+    v("local_bandwidth", r.local_bandwidth), v("thread_efficiency", r.thread_efficiency);
+    v("kernels", r.kernels);
 }
 
 void visit_fields(auto& v, is_record<Collective> auto& r) {

@@ -309,12 +309,15 @@ struct Machine {
     double convolution_rate = 0;       ///< flop/s of convolutions, one core, f32
     double memory_bandwidth = 0;       ///< bytes/s that one core reads and writes
     double node_memory_bandwidth = 0;  ///< likewise all cores of a node together
+    double thread_efficiency = 0;      ///< what a second thread adds, of what the first does
     double step_overhead = 0;          ///< seconds that a step of a program takes at least
     double decode_rate = 0;            ///< samples/s a data worker prepares, of 32x32x3 pixels
     double network_latency = 0;        ///< seconds, alpha, between nodes
     double network_bandwidth = 0;      ///< bytes/s, 1/beta, of one rank, between nodes
     double local_latency = 0;          ///< likewise between ranks of one node
     double local_bandwidth = 0;
+    /// Rates of classes of kernels, one core, f32, flop/s or bytes/s (plan/forecast_rates.def).
+    Attributes kernels;
     bool operator==(const Machine&) const = default;
 };
 

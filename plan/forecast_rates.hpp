@@ -1,0 +1,68 @@
+#pragma once
+/// How fast a machine does the steps of a program: a roofline for each class of kernels.
+///
+/// A step takes
+///
+///     overhead + flops / rate + bytes / bandwidth      matrix products and convolutions
+///     overhead + bytes / rate                          everything else
+///
+/// where flops and bytes are the step's (the least traffic: every operand once) and the rate is
+/// that of its class, as `dtnnc calibrate` measures it. The roofline of Williams, Waterman and
+/// Patterson ("Roofline: an insightful visual performance model", CACM 52(4), 2009) takes the
+/// greater of the two times; their sum fits our kernels better, which stream their operands through
+/// the same core that computes.
+///
+/// Threads: t threads are 1 + (t - 1) * thread_efficiency as fast. The memory of a node is shared:
+/// all ranks of a node together read and write at most node_memory_bandwidth. f64 has half the
+/// rates of f32.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::plan {
+
+enum class RateUnit { flops, bytes };
+
+struct KernelClass {
+    std::string_view name;  ///< "weight_gradients"
+    RateUnit unit;
+    std::string_view doc;
+};
+std::span<const KernelClass> kernel_classes();
+
+/// Which class a step belongs to; null: matrix products and convolutions that product_rate and
+/// convolution_rate are of, and what reads and writes as fast as memory can.
+const KernelClass* class_of(const Program& program, const Step& step);
+
+/// What the machine's spec must say before anything can be foreseen on it, as a fact and a remedy;
+/// nothing when it says enough.
+std::optional<std::string> missing_rates(const Machine& machine);
+
+/// A machine as one rank has it.
+class RankRates {
+  public:
+    /// `ranks_on_node` share the node's memory.
+    RankRates(const Machine& machine, int threads, int ranks_on_node, DType dtype);
+
+    /// Seconds of a step when it is done for `scale` times its program's batch: what has the batch
+    /// as its first axis grows with it, the rest (weights) does not.
+    double step_seconds(const Program& program, const Step& step, double scale) const;
+
+    double bandwidth() const { return bandwidth_; }  ///< bytes/s of this rank
+
+  private:
+    double rate_of(const KernelClass* kernel_class, const Step& step) const;
+
+    const Machine* machine_;
+    double speed_up_ = 1;
+    double precision_ = 1;
+    double bandwidth_ = 0;
+    double node_share_ = 0;  ///< bytes/s; 0: not known
+};
+
+}  // namespace dtnn::plan
