@@ -31,6 +31,8 @@ struct Options {
     bool check_numbers = false;
     bool per_step = false;
     bool synthetic_data = false;
+    bool dry_run = false;
+    int ranks = 0;  ///< of a dry run; 0: not given
 };
 
 /// Each returns the exit code or throws RunError.
@@ -40,6 +42,8 @@ int predict_command(const Options& options);
 int weights_list_command(const Options& options);
 int weights_export_command(const Options& options);
 int bench_command(const Options& options);
+/// What every rank of `ranks` would do, without doing it; see runtime/train/dry_run.hpp.
+int dry_run_command(const Options& options);
 int report_command(const Options& options);
 
 }  // namespace dtnn

@@ -14,6 +14,7 @@
 #include "runtime/report/progress.hpp"
 #include "tools/dtnn_run/allocation_count.hpp"
 #include "tools/dtnn_run/commands.hpp"
+#include "tools/dtnn_run/dry_run_command.hpp"
 
 namespace {
 
@@ -123,6 +124,7 @@ int run(int argc, char** argv, Options& options) {
         .add_flag("--check-numbers", options.check_numbers,
                   "look at every result of every step for what is no number; slow")
         ->excludes(train.get_option("--trace"));
+    dtnn::add_dry_run(train, options);
 
     CLI::App& evaluate = *app.add_subcommand("evaluate", "loss and metrics on a split");
     add_plan(evaluate, options);
@@ -174,7 +176,8 @@ int run(int argc, char** argv, Options& options) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? int(Exit::done) : int(Exit::usage);
     }
-    if (train.parsed()) return dtnn::train_command(options);
+    if (train.parsed())
+        return options.dry_run ? dtnn::dry_run_command(options) : dtnn::train_command(options);
     if (evaluate.parsed()) return dtnn::evaluate_command(options);
     if (predict.parsed()) return dtnn::predict_command(options);
     if (list.parsed()) return dtnn::weights_list_command(options);

@@ -1,0 +1,50 @@
+#pragma once
+/// Every rank's part of an epoch, without its arithmetic: whether the ranks of a job would meet in
+/// every exchange, take every sample once, and weight their batches as one global batch.
+///
+/// Per rank and step the loop's choices are made as the loop makes them (plan/parallel.hpp): which
+/// samples, which program, which weight. A program's exchanges are walked in the order of its
+/// steps, as a communicator sees them: begun one after the other, each waited for after it was
+/// begun, none left at the end. Ranks that begin the same exchanges in the same order, and wait
+/// only for what they have begun, cannot wait for one another for ever; so a job is free of
+/// deadlock when that holds of each rank and the orders are equal, whatever programs the ranks run.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::runtime {
+
+struct DryRun {
+    int ranks = 1;
+    std::int64_t steps = 0;             ///< of the epoch, on every rank
+    std::int64_t updates = 0;           ///< of the weights
+    std::int64_t samples = 0;           ///< taken by all ranks together
+    std::int64_t rank_steps = 0;        ///< that were walked: ranks times steps
+    std::int64_t idle_rank_steps = 0;   ///< of them without a sample
+    std::int64_t exchanges = 0;         ///< of a rank in the epoch
+    std::int64_t exchanged_bytes = 0;   ///< of a rank in the epoch, as they lie in memory
+    std::int64_t memory = 0;            ///< of a rank: arena, batches ahead, samples
+    std::vector<std::string> programs;  ///< that ran, in the plan's order
+    /// What would go wrong, the first of each kind; empty: nothing.
+    std::vector<std::string> findings;
+};
+
+/// `ranks` are at least one, and the plan does not refuse them (plan::refuses_ranks).
+DryRun dry_run(const plan::Plan& plan, int ranks);
+
+/// What is wrong with a program's exchanges by themselves; nothing when all are begun in order and
+/// waited for.
+std::optional<std::string> exchange_mistake(const plan::Program& program);
+
+/// The first difference between what two programs exchange, which ranks of one step may run side
+/// by side; nothing when they exchange the same in the same order.
+std::optional<std::string> exchange_difference(const plan::Program& a, const plan::Program& b);
+
+std::string dry_run_text(const DryRun& result, const plan::Plan& plan);
+std::string dry_run_json(const DryRun& result, const plan::Plan& plan);
+
+}  // namespace dtnn::runtime
