@@ -42,6 +42,17 @@ GradientSumArguments<T> GradientSumArguments<T>::bind(const Problem& problem, So
 }
 
 template <class T>
+WeighGradientArguments<T> WeighGradientArguments<T>::bind(const Problem& problem, Sources sources,
+                                                          Destinations destinations, Workspace) {
+    WeighGradientArguments a;
+    a.count = problem.sources[0].elements();
+    a.diff = static_cast<const T*>(sources[0]);
+    a.batch_weight = static_cast<const T*>(sources[1]);
+    a.dst = static_cast<T*>(destinations[0]);
+    return a;
+}
+
+template <class T>
 MovingAverageArguments<T> MovingAverageArguments<T>::bind(const Problem& problem, Sources sources,
                                                           Destinations destinations, Workspace) {
     MovingAverageArguments a;
@@ -59,6 +70,8 @@ template struct GradientScaleArguments<float>;
 template struct GradientScaleArguments<double>;
 template struct GradientSumArguments<float>;
 template struct GradientSumArguments<double>;
+template struct WeighGradientArguments<float>;
+template struct WeighGradientArguments<double>;
 template struct MovingAverageArguments<float>;
 template struct MovingAverageArguments<double>;
 

@@ -7,11 +7,12 @@
 ///                           (torch.nn.utils.clip_grad_norm_)
 ///     accumulate_gradient   sum' = sum + batch_weight diff
 ///     take_gradient_sum     total = sum + batch_weight diff;  sum' = 0
+///     weigh_gradient        dst = batch_weight diff
 ///     moving_average        average' = decay average + (1 - decay) weights
 ///
 /// batch_weight is the batch's share of the samples of one update, so that the total is the
 /// gradient of the mean over all of them, whatever the batches' sizes. Results may overwrite
-/// their sources: sum' and average' what they replace, total also diff.
+/// their sources: sum' and average' what they replace, total and dst also diff.
 
 #include <vector>
 
@@ -46,6 +47,15 @@ struct GradientSumArguments {
     T* total = nullptr;  ///< take_gradient_sum only
 
     static GradientSumArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct WeighGradientArguments {
+    std::int64_t count = 0;
+    const T *diff = nullptr, *batch_weight = nullptr;
+    T* dst = nullptr;
+
+    static WeighGradientArguments bind(const Problem&, Sources, Destinations, Workspace);
 };
 
 template <class T>

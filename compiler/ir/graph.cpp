@@ -139,6 +139,8 @@ const char* name_of(Phase phase) {
             return "update";
         case Phase::metric:
             return "metric";
+        case Phase::communication:
+            return "communication";
     }
     return "?";
 }

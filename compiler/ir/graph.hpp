@@ -34,7 +34,7 @@ struct Value {
     ParameterId parameter;  ///< parameters only
 };
 
-enum class Phase : std::uint8_t { forward, backward, update, metric };
+enum class Phase : std::uint8_t { forward, backward, update, metric, communication };
 
 struct Node {
     Symbol op;  ///< a name in ops.def

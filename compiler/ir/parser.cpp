@@ -88,7 +88,8 @@ class Parser {
         while (!text.empty() && text.front() == ' ')
             text.remove_prefix(1);
         const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
-        for (const Phase phase : {Phase::forward, Phase::backward, Phase::update, Phase::metric}) {
+        for (const Phase phase : {Phase::forward, Phase::backward, Phase::update, Phase::metric,
+                                  Phase::communication}) {
             if (word != name_of(phase)) continue;
             // Looking for a comma after the last type reads the comment while the node is still
             // being read.

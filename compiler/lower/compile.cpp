@@ -14,7 +14,9 @@
 #include "compiler/passes/pass.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/audit.hpp"
+#include "plan/exchange_model.hpp"
 #include "plan/metrics.hpp"
+#include "plan/parallel.hpp"
 #include "plan/resident.hpp"
 #include "plan/staging.hpp"
 
@@ -48,17 +50,23 @@ std::int64_t split_dataset(const plan::Training& training, plan::Dataset& datase
     return pool;
 }
 
-std::vector<ProgramRequest> wanted_programs(plan::Training& training, const plan::Dataset& dataset,
-                                            std::int64_t pool) {
+std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool) {
+    plan::Training& training = plan.training;
+    const plan::Dataset& dataset = plan.dataset;
     std::int64_t batch = training.batch_size;
-    std::int64_t steps = (dataset.train_samples + batch - 1) / batch;
-    bool whole_epoch = training.steps_per_epoch <= 0 || training.steps_per_epoch >= steps;
-    training.whole_epochs = whole_epoch;
-    if (whole_epoch) training.steps_per_epoch = steps;
+    // Whether the job's limit cuts epochs short is a matter of one rank, so that all plans of a job
+    // say the same; on more ranks an epoch may end before the limit.
+    training.whole_epochs =
+        training.steps_per_epoch <= 0 ||
+        training.steps_per_epoch >= plan::steps_of_pass(dataset.train_samples, batch, 1);
+    if (training.whole_epochs)
+        training.steps_per_epoch = plan::steps_per_epoch(plan, plan.target.ranks);
     std::vector<ProgramRequest> programs = {{"train", "train", batch}};
     // The epoch's last batch always ends its group, so no tail is accumulated.
     if (training.accumulation > 1) programs.push_back({"accumulate", "train", batch, true});
-    if (std::int64_t tail = dataset.train_samples % batch; tail > 0 && whole_epoch)
+    // On enough ranks an epoch comes to its end, whatever the job's limit.
+    if (std::int64_t tail = dataset.train_samples % batch;
+        tail > 0 && (training.whole_epochs || plan.parallel.data))
         programs.push_back({"train_tail", "train", tail});
     programs.push_back({"evaluate", "evaluate", batch});
     // Any split can be evaluated, of the training samples each once.
@@ -75,10 +83,11 @@ std::vector<ProgramRequest> wanted_programs(plan::Training& training, const plan
     return programs;
 }
 
-LoweredProgram lower(const CompileRequest& request, const ProgramRequest& wanted,
-                     const Graph& forward, NodeKinds& kinds) {
+LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parallel,
+                     const ProgramRequest& wanted, const Graph& forward, NodeKinds& kinds) {
     PassContext context;
     context.training = request.training;
+    context.parallel = parallel;
     context.label_kind = request.dataset.label_kind;
     context.soft_labels = wanted.specialised == "train" && plan::mixes_samples(request.dataset);
     context.program = wanted.specialised;
@@ -137,6 +146,14 @@ void count_frozen(const Graph& forward, const plan::Training& training,
             layers[parameter.layer.index()].trainable -= plan::element_count(parameter.dims);
 }
 
+std::int64_t gradient_bytes(const Graph& forward, const plan::Training& training) {
+    std::int64_t bytes = 0;
+    for (const Parameter& parameter : forward.parameters)
+        if (parameter.trainable && !is_frozen(training, parameter.name))
+            bytes += forward.type(parameter.value).bytes();
+    return bytes;
+}
+
 plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
     plan::Plan plan;
     plan.name = request.job_name;
@@ -144,6 +161,8 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
     plan.target = request.target;
     plan.training = request.training;
     plan.dataset = request.dataset;
+    plan.parallel = request.parallel;
+    plan.machine = request.machine;
     plan.passes = pass_list(request.disabled_passes);
     plan.values = request.values;
     plan.resolved_spec = request.resolved_spec;
@@ -153,8 +172,7 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
     // them has been lowered, a lowered program until it has been emitted.
     std::map<std::int64_t, Graph> forward;
     std::map<std::int64_t, int> programs_to_come;
-    const std::vector<ProgramRequest> wanted_list =
-        wanted_programs(plan.training, plan.dataset, pool);
+    const std::vector<ProgramRequest> wanted_list = wanted_programs(plan, pool);
     for (const ProgramRequest& wanted : wanted_list)
         ++programs_to_come[wanted.batch];
     PlanEmitter emitter(plan);
@@ -167,8 +185,11 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
             plan.layers = graph->second.layers;
             count_forward_work(graph->second, wanted.batch, plan.layers, kinds);
             count_frozen(graph->second, plan.training, plan.layers);
+            if (plan.parallel.data)
+                plan.parallel.bucket_bytes = plan::bucket_bytes(
+                    plan::link_of(plan.machine), gradient_bytes(graph->second, plan.training));
         }
-        emitter.add(lower(request, wanted, graph->second, kinds));
+        emitter.add(lower(request, plan.parallel, wanted, graph->second, kinds));
         if (--programs_to_come[wanted.batch] == 0) forward.erase(graph);
     }
     emitter.finish();

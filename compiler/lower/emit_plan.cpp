@@ -1,12 +1,15 @@
 #include "compiler/lower/emit_plan.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <unordered_map>
 
 #include "compiler/lower/plan_memory.hpp"
+#include "compiler/ops/op.hpp"
 #include "compiler/support/check.hpp"
+#include "plan/exchange_model.hpp"
 #include "plan/name_index.hpp"
 
 namespace dtnn::compiler {
@@ -52,7 +55,9 @@ class PersistentRegion {
         std::vector<plan::Parameter> ordered;
         ordered.reserve(count);
         buffer_of_parameter_.resize(count);
+        place_of_parameter_.resize(count);
         for (const std::size_t i : order) {
+            place_of_parameter_[i] = static_cast<int>(ordered.size());
             plan::Parameter& parameter = ordered.emplace_back(std::move(plan_.parameters[i]));
             std::int64_t bytes =
                 plan::element_count(parameter.dims) * plan::size_of(parameter.dtype);
@@ -79,6 +84,10 @@ class PersistentRegion {
         if (value.kind == ValueKind::input)
             return -3 - 2 * static_cast<int>(inputs_.at(value.name));
         return mark_of_parameter_[value.parameter.index()];
+    }
+    /// Likewise of a parameter, its place among the plan's.
+    int parameter_of(int mark) const {
+        return place_of_parameter_[static_cast<std::size_t>((-2 - mark) / 2)];
     }
     int buffer_of(int mark) const {
         const auto index = static_cast<std::size_t>((-2 - mark) / 2);
@@ -132,6 +141,7 @@ class PersistentRegion {
     std::vector<int> mark_of_parameter_;  // by parameter of the last graph
     std::unordered_map<std::string, std::size_t> inputs_;
     std::vector<int> buffer_of_parameter_, buffer_of_input_;  // by arrival, after finish()
+    std::vector<int> place_of_parameter_;                     // likewise
     std::vector<std::string> input_names_;
     std::vector<std::int64_t> input_bytes_;
     std::int64_t end_ = 0;
@@ -165,7 +175,8 @@ class RefusalTable {
 // ---- One program.
 
 // The program with the buffers that are its own. Their offsets count from the start of the
-// transient region, their indices from the first of them, until those before them are known.
+// transient region, their indices from the first of them, until those before them are known; the
+// collectives' parameters are marks.
 struct EmittedProgram {
     plan::Program program;
     std::vector<plan::Buffer> buffers;
@@ -194,6 +205,7 @@ class ProgramEmitter {
             if (graph_.value(update.value).kind == ValueKind::result &&
                 graph_.node(graph_.value(update.value).producer).phase == Phase::update)
                 state_of_[update.value.index()] = update.state;
+        find_exchanged_parameters();
         make_room();
         add_storages();
         for (ValueId id : graph_.inputs) {
@@ -233,15 +245,42 @@ class ProgramEmitter {
     }
 
     void add_storages() {
-        for (const Storage& storage : lowered_.storage.storages) {
+        const StorageMap& map = lowered_.storage;
+        std::vector<int> group_of(map.storages.size(), -1);
+        for (std::size_t g = 0; g < map.groups.size(); ++g)
+            for (const int member : map.groups[g].members)
+                group_of[static_cast<std::size_t>(member)] = static_cast<int>(g);
+        offset_of_storage_.resize(map.storages.size());
+        std::vector<int> buffer_of_group(map.groups.size(), -1);
+        for (std::size_t s = 0; s < map.storages.size(); ++s) {
+            const Storage& storage = map.storages[s];
             if (storage.persistent) {
                 buffer_of_storage_.push_back(persistent_.mark_of(graph_, storage.first));
-            } else {
+            } else if (group_of[s] < 0) {
                 buffer_of_storage_.push_back(add_buffer(graph_.value(storage.first).name,
                                                         plan::BufferRole::transient, storage.bytes,
                                                         storage.first_step, storage.last_step));
+            } else {
+                const auto g = static_cast<std::size_t>(group_of[s]);
+                if (buffer_of_group[g] < 0) buffer_of_group[g] = add_group(map.groups[g]);
+                buffer_of_storage_.push_back(buffer_of_group[g]);
             }
         }
+    }
+
+    // One buffer for all members, which notes where in it each of them begins.
+    int add_group(const StorageGroup& group) {
+        std::int64_t bytes = 0;
+        int first = std::numeric_limits<int>::max(), last = 0;
+        for (const int member : group.members) {
+            const auto s = static_cast<std::size_t>(member);
+            const Storage& storage = lowered_.storage.storages[s];
+            offset_of_storage_[s] = rounded(bytes);
+            bytes = offset_of_storage_[s] + storage.bytes;
+            first = std::min(first, storage.first_step);
+            last = std::max(last, storage.last_step);
+        }
+        return add_buffer(group.name + ".bucket", plan::BufferRole::transient, bytes, first, last);
     }
 
     int add_buffer(std::string name, plan::BufferRole role, std::int64_t bytes, int first,
@@ -266,6 +305,8 @@ class ProgramEmitter {
         record.name = std::move(value.name);
         record.buffer =
             buffer_of_storage_[static_cast<std::size_t>(lowered_.storage.of_value[id.index()])];
+        record.offset =
+            offset_of_storage_[static_cast<std::size_t>(lowered_.storage.of_value[id.index()])];
         const Type& type = graph_.type(id);
         record.dtype = type.dtype;
         record.dims = type.dims;
@@ -294,8 +335,10 @@ class ProgramEmitter {
     std::string step_name(const Node& node) {
         std::string name;
         // An update is named after what it updates, so that its name does not depend on how many
-        // come before it.
-        if (const ValueId state = state_of_[node.outputs.front().index()]; state.valid())
+        // come before it; an end of an exchange after the exchange.
+        if (op(node.op).exchange)
+            name.append(std::get<std::string>(node.attributes.at("collective"))).append(1, '.');
+        else if (const ValueId state = state_of_[node.outputs.front().index()]; state.valid())
             name.append(value_name(state)).append(1, '.');
         else if (node.layer.valid())
             name.append(graph_.layers[node.layer.index()].name).append(1, '.');
@@ -337,7 +380,65 @@ class ProgramEmitter {
         step.layer = node.layer.valid() ? static_cast<int>(node.layer.index()) : -1;
         step.phase = name_of(node.phase);
         step.place = node.place;
+        if (op(node.op).exchange) add_end_of_exchange(node, step);
         (in_prologue(lowered) ? program_.prologue : program_.steps).push_back(std::move(step));
+    }
+
+    // By the value that an exchange ends with: the parameter whose gradient it is, as a mark.
+    void find_exchanged_parameters() {
+        for (const Update& update : graph_.updates) {
+            const Value& state = graph_.value(update.state);
+            const Value& result = graph_.value(update.value);
+            if (!graph_.parameter(state.parameter).trainable || result.kind != ValueKind::result)
+                continue;
+            for (const ValueId input : graph_.node(result.producer).inputs) {
+                const Value& operand = graph_.value(input);
+                if (operand.kind == ValueKind::result &&
+                    op(graph_.node(operand.producer).op).exchange)
+                    parameter_of_gradient_[input.index()] =
+                        persistent_.mark_of(graph_, update.state);
+            }
+        }
+    }
+
+    // The start makes the collective, the wait of the same name ends it.
+    void add_end_of_exchange(const Node& node, plan::Step& step) {
+        DTNN_CHECK(!in_prologue_node(node), "{} in the prologue", node.op);
+        const std::string name = std::get<std::string>(node.attributes.at("collective"));
+        const auto number = static_cast<int>(program_.steps.size());
+        auto known = std::find_if(program_.collectives.begin(), program_.collectives.end(),
+                                  [&](const plan::Collective& c) { return c.name == name; });
+        if (node.op == "all_reduce_start") {
+            DTNN_CHECK(known == program_.collectives.end(), "two exchanges are named {}", name);
+            plan::Collective& collective = program_.collectives.emplace_back();
+            collective.name = name;
+            collective.kind = "all_reduce";
+            const plan::Tensor& first =
+                program_.tensors[static_cast<std::size_t>(step.sources.front())];
+            const plan::Tensor& last =
+                program_.tensors[static_cast<std::size_t>(step.sources.back())];
+            collective.buffer = first.buffer;
+            collective.offset = first.offset;
+            collective.bytes = last.offset - first.offset +
+                               plan::element_count(last.dims) * plan::size_of(last.dtype);
+            collective.dtype = first.dtype;
+            collective.start = number;
+            known = std::prev(program_.collectives.end());
+        } else {
+            DTNN_CHECK(known != program_.collectives.end() && known->wait < 0,
+                       "{} of {} without a start", node.op, name);
+            known->wait = number;
+            for (const ValueId output : node.outputs)
+                if (const auto parameter = parameter_of_gradient_.find(output.index());
+                    parameter != parameter_of_gradient_.end())
+                    known->parameters.push_back(parameter->second);
+        }
+        step.attributes = {{"collective", std::int64_t{known - program_.collectives.begin()}}};
+    }
+
+    bool in_prologue_node(const Node& node) const {
+        return static_cast<int>(graph_.value(node.outputs.front()).producer.index()) <
+               graph_.prologue;
     }
 
     LoweredProgram& lowered_;
@@ -348,6 +449,8 @@ class ProgramEmitter {
     plan::Program program_;
     std::vector<plan::Buffer> buffers_;
     std::vector<int> buffer_of_storage_;
+    std::vector<std::int64_t> offset_of_storage_;  // in its buffer
+    std::unordered_map<std::size_t, int> parameter_of_gradient_;
     std::vector<Block> blocks_;      // by buffer
     plan::NameIndex step_names_;     // by number of the step, the prologue's first
     std::vector<int> uses_;          // by step: how often its name was wanted; 0: as a numbered one
@@ -399,6 +502,13 @@ void PlanEmitter::finish() {
         for (auto* steps : {&emitted.program.prologue, &emitted.program.steps})
             for (plan::Step& step : *steps)
                 if (step.workspace >= 0) step.workspace += first;
+        for (plan::Collective& collective : emitted.program.collectives) {
+            collective.buffer += first;
+            for (int& parameter : collective.parameters)
+                parameter = persistent.parameter_of(parameter);
+            collective.seconds = plan::all_reduce_seconds(plan::link_of(plan.machine),
+                                                          plan.target.ranks, collective.bytes);
+        }
         plan.programs.push_back(std::move(emitted.program));
     }
     plan.memory.arena = base + plan.memory.transient;

@@ -20,6 +20,7 @@ class Assignment {
           steps_(steps),
           in_place_(in_place),
           last_reader_(graph.values.size(), kNever),
+          exchanged_(graph.values.size()),
           state_of_(graph.values.size()),
           step_of_node_(graph.nodes.size(), kNever) {
         map_.of_value.assign(graph.values.size(), kNever);
@@ -42,9 +43,13 @@ class Assignment {
 
   private:
     void find_readers() {
-        for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
-            for (ValueId value : graph_.nodes[n].inputs)
+        for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
+            const bool exchange = op(graph_.nodes[n].op).exchange;
+            for (ValueId value : graph_.nodes[n].inputs) {
                 last_reader_[value.index()] = static_cast<int>(n);
+                if (exchange) exchanged_[value.index()] = true;
+            }
+        }
         for (const GraphOutput& output : graph_.outputs)
             last_reader_[output.value.index()] = kForever;
         for (std::size_t s = 0; s < steps_.size(); ++s)
@@ -74,6 +79,10 @@ class Assignment {
             return;
         }
         const OpDef& def = op(node.op);
+        if (def.exchange) {
+            exchange(n);
+            return;
+        }
         // Two results may not take the same operand's place.
         std::vector<int> taken;
         for (std::size_t o = 0; o < node.outputs.size(); ++o)
@@ -84,7 +93,8 @@ class Assignment {
         for (std::size_t o = 0; o < node.outputs.size(); ++o) {
             ValueId result = node.outputs[o];
             if (state_of_[result.index()].valid()) continue;
-            int storage = in_place_ ? dying_operand(n, o, def, taken) : kNever;
+            int storage =
+                in_place_ && !exchanged_[result.index()] ? dying_operand(n, o, def, taken) : kNever;
             if (storage == kNever) {
                 create(result, false);
             } else {
@@ -92,6 +102,35 @@ class Assignment {
                 taken.push_back(storage);
             }
         }
+    }
+
+    /// The operands become one group, unless an earlier end of the exchange has made it of them.
+    void exchange(int n) {
+        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        group_of_.resize(map_.storages.size(), kNever);
+        const int known = group_of_[static_cast<std::size_t>(storage_of(node.inputs[0]))];
+        const int group = known != kNever ? known : static_cast<int>(map_.groups.size());
+        if (known == kNever)
+            map_.groups.push_back({std::get<std::string>(node.attributes.at("collective")), {}});
+        std::vector<int>& members = map_.groups[static_cast<std::size_t>(group)].members;
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            const int storage = storage_of(node.inputs[i]);
+            const auto s = static_cast<std::size_t>(storage);
+            DTNN_CHECK(!map_.storages[s].persistent && needed_until_[s] <= n,
+                       "{} would overwrite `{}`, which is needed afterwards", node.op,
+                       graph_.value(node.inputs[i]).name);
+            if (known == kNever) {
+                DTNN_CHECK(group_of_[s] == kNever, "`{}` is exchanged twice at a time",
+                           graph_.value(node.inputs[i]).name);
+                group_of_[s] = group;
+                members.push_back(storage);
+            }
+            DTNN_CHECK(i < members.size() && members[i] == storage,
+                       "the operands of {} are not those of its start", node.op);
+            share(node.outputs[i], storage);
+        }
+        DTNN_CHECK(members.size() == node.inputs.size(), "{} has {} of {} operands", node.op,
+                   node.inputs.size(), members.size());
     }
 
     void overwrite_state(int n, std::size_t output, ValueId state, const OpDef& def) {
@@ -166,7 +205,9 @@ class Assignment {
     StorageMap map_;
     std::vector<int> needed_until_;  // by storage: the last node that reads any of its values
     std::vector<int> made_at_;       // by storage: the node, or kNever for persistent ones
+    std::vector<int> group_of_;      // by storage: an index into map_.groups, or kNever
     std::vector<int> last_reader_;   // by value: a node, kNever or kForever
+    std::vector<bool> exchanged_;    // by value: an exchange between ranks overwrites it
     std::vector<ValueId> state_of_;  // by value: the state that it becomes, or invalid
     std::vector<int> step_of_node_;  // by node: kNever for views
 };

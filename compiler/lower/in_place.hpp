@@ -2,6 +2,7 @@
 /// The second stage of lowering: which values share their bytes, and how long each stretch of bytes
 /// is needed.
 
+#include <string>
 #include <vector>
 
 #include "compiler/lower/select_kernels.hpp"
@@ -17,8 +18,16 @@ struct Storage {
     int last_step = 0;        ///< ... to the end of this one; both count over prologue and steps
 };
 
+/// Storages that are placed as one block: one after the other in this order, each at a multiple of
+/// plan::kAlignment, from the first step of any of them to the last step of any of them.
+struct StorageGroup {
+    std::string name;  ///< unique in the graph
+    std::vector<int> members;
+};
+
 struct StorageMap {
     std::vector<Storage> storages;
+    std::vector<StorageGroup> groups;  ///< none of them persistent, each in one group at most
     std::vector<int> of_value;  ///< by value: an index into storages; -1 for a value that no step
                                 ///< writes or reads
 };
@@ -32,6 +41,9 @@ struct StorageMap {
 /// (and every value that
 ///   shares its bytes) is read by nobody later, no other operand shares them, and they have the
 ///   same size. What the prologue made is never overwritten by the steps, because they run again.
+/// - the operands of the start of an exchange form a group, and the results of start and wait share
+/// their storages. What is exchanged is never written over another value: its storage would live,
+/// with the whole group, as long as that one.
 ///
 /// What the prologue makes for the steps, and the graph's outputs, live to the end.
 StorageMap assign_storage(const Graph& graph, const std::vector<LoweredStep>& steps, bool in_place);

@@ -96,6 +96,13 @@ bool is_view(const Graph& graph, const Node& node) {
 
 namespace {
 
+// No line of the catalogue: nothing is linked for it, and no problem is refused.
+const kernels::KernelInfo& communicator(std::string_view op) {
+    static const kernels::KernelInfo start{"all_reduce_start", kCommunicator, "", true, true};
+    static const kernels::KernelInfo wait{"all_reduce_wait", kCommunicator, "", true, true};
+    return op == start.op ? start : wait;
+}
+
 // The step of the node; without a kernel for a view.
 LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& target,
                   kernels::Isa isa, bool reference_only) {
@@ -108,7 +115,10 @@ LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& targ
         step.op = node.op;
         step.attributes = node.attributes;
     }
-    choose(step, problem_of(graph, node, step, target, isa), target, reference_only);
+    if (op(node.op).exchange)
+        step.kernel = &communicator(step.op);
+    else
+        choose(step, problem_of(graph, node, step, target, isa), target, reference_only);
     DTNN_CHECK(step.kernel != nullptr, "no kernel for `{}` of operator {}{}", node.op, step.op,
                refusals_text(step));
     step.cost = cost_of(graph, node);

@@ -29,7 +29,11 @@ struct LoweredStep {
 /// sides, and a reorder that moves none of them.
 bool is_view(const Graph& graph, const Node& node);
 
-/// A step for every node that is no view, in the graph's order. For each the first kernel of the
+/// What stands in place of a kernel at the ends of an exchange between ranks.
+inline constexpr const char* kCommunicator = "communicator";
+
+/// A step for every node that is no view, in the graph's order. An end of an exchange has no
+/// kernel: the run's communicator does it, and its name is kCommunicator. For each the first kernel of the
 /// catalogue that does not refuse the problem; with `reference_only` the one named "reference". No
 /// kernel at all is our bug.
 std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,

@@ -79,6 +79,7 @@ class OpBuilder {
         def_.in_place.emplace_back(output, input);
         return *this;
     }
+    OpBuilder& exchange() { return set(def_.exchange, true); }
     OpBuilder& view() { return set(def_.view, true); }
     OpBuilder& expression(std::string postfix) { return set(def_.expression, std::move(postfix)); }
     OpBuilder& expression_rule(std::function<std::string(const Node&)> rule) {

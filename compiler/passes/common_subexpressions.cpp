@@ -1,5 +1,6 @@
 #include "compiler/passes/common_subexpressions.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -25,10 +26,19 @@ std::optional<Graph> common_subexpressions(const Graph& graph, PassContext&) {
             std::swap(result[0], result[1]);
         return result;
     };
+    // What is exchanged between ranks is overwritten there: it has a place of its own.
+    std::vector<bool> exchanged(graph.values.size());
+    for (const Node& node : graph.nodes)
+        if (node.phase == Phase::communication)
+            for (const ValueId input : node.inputs)
+                exchanged[input.index()] = true;
     bool any = false;
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
         const Node& node = graph.nodes[n];
-        if (node.phase == Phase::update) continue;
+        if (node.phase == Phase::update || node.phase == Phase::communication ||
+            std::any_of(node.outputs.begin(), node.outputs.end(),
+                        [&](ValueId output) { return exchanged[output.index()]; }))
+            continue;
         const ValueList inputs = operands(node);
         const std::size_t hash = computation_hash(node.op, inputs, node.attributes);
         const auto [first, last] = seen.equal_range(hash);

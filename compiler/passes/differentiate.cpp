@@ -1,6 +1,9 @@
 #include "compiler/passes/differentiate.hpp"
 
+#include <algorithm>
+
 #include "compiler/ops/op.hpp"
+#include "compiler/passes/optimizer_graph.hpp"
 #include "compiler/passes/rewriting.hpp"
 #include "compiler/support/check.hpp"
 
@@ -33,7 +36,7 @@ class Context final : public GradientContext {
 /// and backward values live in one space.
 class Differentiator {
   public:
-    explicit Differentiator(const Graph& graph) : r_(graph) {
+    Differentiator(const Graph& graph, bool weighs) : r_(graph), weighs_(weighs) {
         // A layer has a backward node per operand that gets a gradient, mostly two.
         r_.graph().nodes.reserve(3 * graph.nodes.size());
         r_.graph().values.reserve(3 * graph.values.size());
@@ -47,6 +50,7 @@ class Differentiator {
 
     Graph run(ValueId old_loss) {
         const ValueId loss = r_.map(old_loss);
+        loss_ = loss;
         const std::size_t forward_nodes = r_.graph().nodes.size();
         for (std::size_t n = forward_nodes; n-- > 0;) {
             const Node node = r_.graph().nodes[n];
@@ -71,6 +75,12 @@ class Differentiator {
     Rewriter& rewriter() { return r_; }
     const Graph& graph() { return r_.graph(); }
     bool wants(ValueId value) const { return wanted_[value.index()]; }
+    /// The gradients that the node's rule gives are where backward begins, and are weighted.
+    bool begins_weighted(const Node& node) const {
+        return weighs_ && std::find(node.outputs.begin(), node.outputs.end(), loss_) !=
+                              node.outputs.end();
+    }
+    ValueId batch_weight(DType dtype) { return input_named(r_, "batch_weight", {dtype, {}, {}}); }
 
     ValueId gradient_of(ValueId value) const {
         const auto& parts = gradients_[value.index()];
@@ -130,6 +140,8 @@ class Differentiator {
     }
 
     Rewriter r_;
+    bool weighs_;
+    ValueId loss_;
     std::size_t forward_values_ = 0;
     std::vector<bool> wanted_;          // by forward value
     std::vector<ValueList> gradients_;  // by forward value, in order of arrival
@@ -162,6 +174,10 @@ ValueList Context::emit(std::string_view op_name, ValueList inputs, Attributes a
 }
 
 void Context::set(std::size_t input, ValueId gradient) {
+    if (all_.begins_weighted(node_)) {
+        const ValueId weight = all_.batch_weight(all_.graph().type(gradient).dtype);
+        gradient = emit("weigh_gradient", {gradient, weight}, {}, "weighted_diff")[0];
+    }
     all_.contribute(node_.inputs[input], gradient);
 }
 
@@ -171,13 +187,15 @@ std::string gradient_output(const std::string& parameter) {
     return "gradient of " + parameter;
 }
 
-std::optional<Graph> differentiate(const Graph& graph, PassContext&) {
+std::optional<Graph> differentiate(const Graph& graph, PassContext& context) {
     const ValueId loss = find_output(graph, "loss");
     bool done = !loss.valid();
     for (const Node& node : graph.nodes)
         done = done || node.phase == Phase::backward;
     if (done) return std::nullopt;
-    return Differentiator(graph).run(loss);
+    // With accumulation the sums weigh every batch.
+    const bool weighs = context.parallel.data && context.training.accumulation < 2;
+    return Differentiator(graph, weighs).run(loss);
 }
 
 }  // namespace dtnn::compiler

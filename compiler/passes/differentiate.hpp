@@ -16,6 +16,14 @@ namespace dtnn::compiler {
 /// that several nodes read has the sum of their gradients, one `add` over all of them. Gradients
 /// are made only where a trainable parameter is reachable. attach_update consumes the outputs
 /// "gradient of NAME".
+///
+/// With data parallelism, and no accumulation (whose sums do it), backward begins with the loss's
+/// gradient times the input batch_weight (one number: the batch's share of the samples of an
+/// update), so that every gradient of parameters is weighted: backward is linear in it, and it is
+/// the smallest gradient of all.
+///     %loss.diff_predictions = ...
+///     %loss.weighted_diff = weigh_gradient(%loss.diff_predictions, %batch_weight)  ; backward
+///
 /// After specialise_phase (abstract operators have no gradient) and before every fusion. Must not
 /// fire twice, nor without a loss.
 std::optional<Graph> differentiate(const Graph& graph, PassContext& context);

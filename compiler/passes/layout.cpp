@@ -47,6 +47,10 @@ class Classes {
     }
 
     void join_operands(const Node& node) {
+        // An exchange leaves everything as it lies.
+        if (op(node.op).exchange)
+            for (std::size_t i = 0; i < node.inputs.size(); ++i)
+                join(node.outputs[i], node.inputs[i]);
         // Updates go over flat memory: weights, gradients, states, sums and averages.
         const bool alike = node.phase == Phase::update || node.op == "fold_batch_norm" ||
                            !expression_of(node).empty();

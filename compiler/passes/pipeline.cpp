@@ -27,6 +27,7 @@
 #include "compiler/passes/layout.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/read_averages.hpp"
+#include "compiler/passes/reduce_gradients.hpp"
 #include "compiler/passes/schedule.hpp"
 #include "compiler/passes/specialise_phase.hpp"
 #include "compiler/support/check.hpp"
@@ -51,6 +52,9 @@ constexpr std::string_view kOrder[] = {
     "differentiate",
     // What is clipped is the gradient of the update; what is averaged are the updated weights.
     "accumulate_gradients",
+    // Ranks exchange once an update, not once a batch; what is clipped and what moves the weights
+    // is the gradient of all ranks.
+    "reduce_gradients",
     "clip_gradients",
     "attach_update",
     "average_weights",

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <queue>
+#include <unordered_map>
 
+#include "compiler/ops/op.hpp"
 #include "compiler/passes/rewriting.hpp"
 #include "compiler/support/check.hpp"
 
@@ -16,8 +18,9 @@ constexpr Key kAtOnce = -1;
 
 class Scheduler {
   public:
-    explicit Scheduler(const Graph& graph)
+    Scheduler(const Graph& graph, bool overlaps)
         : graph_(graph),
+          overlaps_(overlaps),
           readers_(graph.readers()),
           followers_(graph.nodes.size()),
           waits_for_(graph.nodes.size()) {
@@ -65,6 +68,27 @@ class Scheduler {
             for (const NodeId reader : readers_[update.state.index()])
                 edge(reader.index(), graph_.value(update.value).producer.index());
         }
+        add_edges_of_exchanges();
+    }
+
+    /// All ranks begin and end exchanges in one order, and an exchange overwrites what it is given.
+    void add_edges_of_exchanges() {
+        std::unordered_map<Symbol, std::size_t> before;  // of the same operator
+        for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
+            const Node& node = graph_.nodes[n];
+            if (!op(node.op).exchange) continue;
+            exchanges_ = true;
+            if (const auto last = before.find(node.op); last != before.end()) edge(last->second, n);
+            before[node.op] = n;
+            for (const ValueId input : node.inputs)
+                for (const NodeId reader : readers_[input.index()])
+                    edge(reader.index(), n);
+        }
+    }
+
+    /// Behind every place, in the order of the nodes.
+    Key at_end(std::size_t n) const {
+        return 4 * static_cast<Key>(graph_.nodes.size()) + 4 + static_cast<Key>(n);
     }
 
     Key key(std::size_t n) const {
@@ -73,7 +97,10 @@ class Scheduler {
         if (static_cast<int>(n) < graph_.prologue) return own;
         const Node& node = graph_.nodes[n];
         if (node.phase == Phase::update) return kAtOnce;
-        if (!only_updates_read(node)) return own;
+        if (op(node.op).exchange)
+            return overlaps_ && node.op == "all_reduce_start" ? kAtOnce : at_end(n);
+        // What is exchanged is waited for: a gradient that is moved for memory holds up its bucket.
+        if (exchanges_ || !only_updates_read(node)) return own;
         return key_of_gradient(n, own);
     }
 
@@ -118,6 +145,8 @@ class Scheduler {
     }
 
     const Graph& graph_;
+    const bool overlaps_;  ///< exchanges and the backward part
+    bool exchanges_ = false;
     const Readers readers_;
     std::vector<std::vector<std::size_t>> followers_;
     std::vector<int> waits_for_;
@@ -125,8 +154,8 @@ class Scheduler {
 
 }  // namespace
 
-std::optional<Graph> schedule(const Graph& graph, PassContext&) {
-    return Scheduler(graph).run();
+std::optional<Graph> schedule(const Graph& graph, PassContext& context) {
+    return Scheduler(graph, context.parallel.reduction != "blocking").run();
 }
 
 }  // namespace dtnn::compiler

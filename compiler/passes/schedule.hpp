@@ -16,6 +16,12 @@ namespace dtnn::compiler {
 /// - a gradient of weights runs before the gradient of data beside it when it frees at least as
 /// many
 ///   bytes (the kept activation) as it writes, and after it otherwise;
+/// - an exchange between ranks starts as soon as the last of its gradients is there, and is waited
+///   for behind the whole backward part, one after the other in the order of the starts; what reads
+///   it runs between two waits, while later exchanges go on. With `parallel: {reduction: blocking}`
+///   it starts behind the backward part too, and is waited for at once. Gradients of weights then
+///   keep their place, because one that is moved for memory holds up its exchange. Both are
+///   followed by all ranks alike, because starts and waits keep their order;
 /// - everything else keeps its order: forward as written, backward in reverse.
 ///
 /// The prologue stays as it is. Last: nothing may move nodes afterwards. Required even where the

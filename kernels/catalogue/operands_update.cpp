@@ -103,6 +103,15 @@ void gradient_sum(Rule& rule) {
         rule.elements(destination, count);
 }
 
+void weigh_gradient(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2, 1)) return;
+    const std::int64_t count = p.sources[0].elements();
+    rule.type(p.sources[0], p.dtype);
+    rule.elements(p.sources[1], 1);
+    rule.elements(p.destinations[0], count);
+}
+
 void moving_average(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(2, 1)) return;

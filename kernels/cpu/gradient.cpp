@@ -44,6 +44,18 @@ void take_gradient_sum_fused(const GradientSumArguments<T>& a, ThreadTeam& team)
 }
 
 template <class T>
+void weigh_gradient_flat(const WeighGradientArguments<T>& a, ThreadTeam& team) {
+    const T weight = *a.batch_weight;
+    const T* const diff = a.diff;
+    T* const dst = a.dst;
+    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+#pragma GCC ivdep
+        for (std::int64_t i = begin; i < end; ++i)
+            dst[i] = weight * diff[i];
+    });
+}
+
+template <class T>
 void moving_average_fused(const MovingAverageArguments<T>& a, ThreadTeam& team) {
     const T decay = T(a.decay), rest = T(1 - a.decay);
     const T *const average = a.average, *const weights = a.weights;
@@ -58,6 +70,7 @@ void moving_average_fused(const MovingAverageArguments<T>& a, ThreadTeam& team) 
 DTNN_KERNEL(gradient_square_sum_chunks, GradientSquareSumArguments)
 DTNN_KERNEL(accumulate_gradient_fused, GradientSumArguments)
 DTNN_KERNEL(take_gradient_sum_fused, GradientSumArguments)
+DTNN_KERNEL(weigh_gradient_flat, WeighGradientArguments)
 DTNN_KERNEL(moving_average_fused, MovingAverageArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -38,6 +38,12 @@ void take_gradient_sum_reference(const GradientSumArguments<T>& a, ThreadTeam&) 
 }
 
 template <class T>
+void weigh_gradient_reference(const WeighGradientArguments<T>& a, ThreadTeam&) {
+    for (std::int64_t i = 0; i < a.count; ++i)
+        a.dst[i] = T(double(*a.batch_weight) * double(a.diff[i]));
+}
+
+template <class T>
 void moving_average_reference(const MovingAverageArguments<T>& a, ThreadTeam&) {
     for (std::int64_t i = 0; i < a.count; ++i)
         a.new_average[i] = T(a.decay * double(a.average[i]) + (1 - a.decay) * double(a.weights[i]));
@@ -47,6 +53,7 @@ DTNN_REFERENCE(gradient_square_sum, GradientSquareSumArguments)
 DTNN_REFERENCE(gradient_scale, GradientScaleArguments)
 DTNN_REFERENCE(accumulate_gradient, GradientSumArguments)
 DTNN_REFERENCE(take_gradient_sum, GradientSumArguments)
+DTNN_REFERENCE(weigh_gradient, WeighGradientArguments)
 DTNN_REFERENCE(moving_average, MovingAverageArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -3,6 +3,7 @@
 ///     == title
 ///     with program=evaluate optimizer=adam beta1=0.9    (optional: what the pass's context says;
 ///     program=accumulate is train with gradients that a later batch's update takes;
+///     parallel=overlapped or blocking is data parallelism, with bucket_bytes=N;
 ///     group=PATTERN,NAME=VALUE,... adds a parameter group; labels=multiple, values or soft;
 ///     loss.NAME=VALUE[,VALUE...] is a field of the loss; metrics=TYPE,TYPE... or none)
 ///     graph text
@@ -131,7 +132,12 @@ PassContext context_of(const std::string& settings) {
         if (key == "program") {
             context.accumulate = value == "accumulate";
             context.program = context.accumulate ? "train" : value;
-        } else if (key == "group")
+        } else if (key == "parallel") {
+            context.parallel.data = true;
+            context.parallel.reduction = value;
+        } else if (key == "bucket_bytes")
+            context.parallel.bucket_bytes = std::stoll(value);
+        else if (key == "group")
             context.training.groups.push_back(group_from(value));
         else if (key == "accumulation")
             context.training.accumulation = std::stoll(value);

@@ -295,6 +295,20 @@ GRID(take_gradient_sum) {
     return cases;
 }
 
+GRID(weigh_gradient) {
+    std::vector<Case> cases;
+    for (const std::int64_t count : kCounts) {
+        const TensorDesc diff = row_major({count});
+        Case item;
+        item.problem = problem("weigh_gradient", {diff, row_major({})}, {diff});
+        item.in_place = {{0, 0}};
+        item.f32_tolerance = 1e-6;
+        item.f64_tolerance = 1e-15;
+        cases.push_back(std::move(item));
+    }
+    return cases;
+}
+
 GRID(moving_average) {
     std::vector<Case> cases;
     for (const std::int64_t count : kCounts) {
