@@ -9,8 +9,10 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "plan/audit_collectives.hpp"
 #include "plan/initializer.hpp"
 #include "plan/name_index.hpp"
+#include "plan/parallel.hpp"
 
 namespace dtnn::plan {
 
@@ -458,12 +460,21 @@ void check_training(const Plan& plan, Findings& findings) {
             find(findings, "program `{}` has batch {}, the training {}", name, program->batch,
                  batch);
     }
-    std::int64_t steps = (dataset.train_samples + batch - 1) / batch;
-    if (training.steps_per_epoch > steps)
+    if (!plan.parallel.data && plan.target.ranks != 1)
+        find(findings, "{} ranks share a training that is for one", plan.target.ranks);
+    // The limit of a job is the same on any number of ranks, the steps of a whole epoch are not.
+    const std::int64_t most = steps_of_pass(dataset.train_samples, batch, 1);
+    const std::int64_t steps = steps_of_pass(dataset.train_samples, batch, plan.target.ranks);
+    if (training.steps_per_epoch > most)
         find(findings, "{} steps per epoch are more than {} samples give in batches of {}",
              training.steps_per_epoch, dataset.train_samples, batch);
-    if (find_program(plan, "train") && training.steps_per_epoch == steps &&
-        !has_batch("train", dataset.train_samples % batch))
+    if (training.whole_epochs && training.steps_per_epoch != steps)
+        find(findings, "an epoch has {} steps, of {} that {} samples give {} ranks",
+             training.steps_per_epoch, steps, dataset.train_samples, plan.target.ranks);
+    // Ranks that share an epoch may come to its end before a limit.
+    const bool ends =
+        training.whole_epochs || training.steps_per_epoch == most || plan.parallel.data;
+    if (find_program(plan, "train") && ends && !has_batch("train", dataset.train_samples % batch))
         find(findings, "no training program for the last {} samples of an epoch",
              dataset.train_samples % batch);
     if (!find_program(plan, "evaluate")) return;
@@ -485,6 +496,8 @@ std::vector<std::string> audit(const Plan& plan) {
     check_parameters(plan, findings);
     for (std::size_t i = 0; i < plan.programs.size(); ++i)
         Walk(plan, static_cast<int>(i), findings).run();
+    for (const std::string& finding : audit_collectives(plan))
+        find(findings, "{}", finding);
     check_training(plan, findings);
     return findings;
 }

@@ -27,6 +27,8 @@ namespace dtnn::plan {
 /// exactly; what the prologue wrote and the steps use lives to the end and is written by no step;
 /// outputs are written and alive at the end.
 ///
+/// Exchanges between ranks: audit_collectives.hpp.
+///
 /// Names are unique among layers, parameters, programs, and, by program, steps, tensors and
 /// buffers; batch sizes and sample counts agree with the programs that are there.
 std::vector<std::string> audit(const Plan& plan);

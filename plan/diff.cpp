@@ -139,9 +139,9 @@ int rank_of(const Change& change) {
     static constexpr const char* kChosen[] = {"settings", "layers", "connections",
                                               "target",   "passes", "compiler"};
     static constexpr const char* kConsequences[] = {
-        "settings", "layers",     "connections",  "target", "passes",   "numbering",
-        "shapes",   "parameters", "first values", "data",   "schedule", "fusion",
-        "kernels",  "layouts",    "work",         "memory"};
+        "settings", "layers",     "connections",  "target",        "passes",   "numbering",
+        "shapes",   "parameters", "first values", "data",          "schedule", "fusion",
+        "kernels",  "layouts",    "work",         "communication", "memory"};
     // Settings that only name things, or only speed them, after what is chosen of the network.
     int rank = change.chosen && change.meaning == Meaning::performance ? 50 : 0;
     if (change.chosen) {

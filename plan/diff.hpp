@@ -29,7 +29,7 @@ enum class Unit { none, count, bytes, flop };
 struct Change {
     /// Chosen: layers, connections, settings, target, passes, compiler. Consequences: numbering,
     /// connections, shapes, parameters, first values, data, schedule, fusion, kernels, layouts,
-    /// work, memory.
+    /// work, communication, memory.
     std::string section;
     Action action = Action::changed;
     std::string what;    ///< "training.batch_size", "conv2d.filters", "arena"

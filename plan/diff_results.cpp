@@ -4,7 +4,9 @@
 
 #include <set>
 
+#include "plan/communication.hpp"
 #include "plan/json_text.hpp"
+#include "plan/parallel.hpp"
 #include "plan/summary.hpp"
 
 namespace dtnn::plan {
@@ -68,12 +70,36 @@ class ResultComparison {
     }
 
     void schedule() {
-        const Training &s = a_.training, &t = b_.training;
-        number("schedule", "steps per epoch", s.steps_per_epoch, t.steps_per_epoch, Unit::count,
-               kMath, "it follows from samples and batch size");
-        number("schedule", "steps of the run", s.steps_per_epoch * s.epochs,
-               t.steps_per_epoch * t.epochs, Unit::count, kMath,
-               "it follows from steps per epoch and epochs");
+        const std::int64_t s = steps_per_epoch(a_, a_.target.ranks);
+        const std::int64_t t = steps_per_epoch(b_, b_.target.ranks);
+        number("schedule", "steps per epoch", s, t, Unit::count, kMath,
+               a_.parallel.data || b_.parallel.data
+                   ? "it follows from samples, batch size and ranks"
+                   : "it follows from samples and batch size");
+        number("schedule", "steps of the run", s * a_.training.epochs, t * b_.training.epochs,
+               Unit::count, kMath, "it follows from steps per epoch and epochs");
+        // Of one rank the batch and the accumulation say it.
+        if (a_.parallel.data || b_.parallel.data)
+            number("schedule", "global batch", communication_of(a_).global_batch,
+                   communication_of(b_).global_batch, Unit::count, kMath,
+                   "it follows from batch size, accumulation and ranks");
+    }
+
+    void communication() {
+        constexpr const char* reason =
+            "it follows from parameters, ranks and network; all ranks add up the same";
+        const Communication s = communication_of(a_), t = communication_of(b_);
+        number("communication", "exchanges of an update",
+               static_cast<std::int64_t>(s.exchanges.size()),
+               static_cast<std::int64_t>(t.exchanges.size()), Unit::count, kSpeed, reason);
+        number("communication", "exchanged in an update", s.bytes, t.bytes, Unit::bytes, kSpeed,
+               reason);
+        number("communication", "sent by a rank in an update", s.wire_bytes, t.wire_bytes,
+               Unit::bytes, kSpeed, reason);
+        number("communication", "most bytes of an exchange", a_.parallel.bucket_bytes,
+               b_.parallel.bucket_bytes, Unit::bytes, kSpeed, reason);
+        value("communication", "foreseen seconds of an update's exchanges", json_text(s.seconds),
+              json_text(t.seconds), kSpeed, reason);
     }
 
     void memory() {
@@ -204,6 +230,7 @@ std::vector<Change> diff_results(const Plan& a, const Plan& b, const LayerNames&
 std::vector<Change> diff_costs(const Plan& a, const Plan& b) {
     ResultComparison comparison(a, b);
     comparison.work();
+    comparison.communication();
     comparison.memory();
     return comparison.take();
 }

@@ -27,6 +27,7 @@ constexpr std::size_t kMostAxes = 8;
 constexpr std::int64_t kMostCount = std::int64_t{1} << 41;
 constexpr std::int64_t kMostBatch = std::int64_t{1} << 31;
 constexpr std::int64_t kMostWorkers = 1024;
+constexpr std::int64_t kMostRanks = std::int64_t{1} << 20;
 
 // Thrown inside this file only.
 struct Refused {
@@ -268,6 +269,28 @@ void check_step(const Plan& plan, const Program& program, const Step& step, cons
     if (step.bytes < 0) Where{&where, "bytes"}.refuse("less than 0");
 }
 
+// Of a time, a rate: nothing that is not a number, or endless.
+void check_amount(double value, const Where& where) {
+    if (!(value >= 0) || value > std::numeric_limits<double>::max())
+        where.refuse(fmt::format("{} is no amount", value));
+}
+
+void check_collective(const Plan& plan, const Program& program, const Collective& collective,
+                      const Where& where) {
+    check_index(collective.buffer, plan.buffers.size(), false, {&where, "buffer"});
+    check_count(collective.offset, {&where, "offset"});
+    check_count(collective.bytes, {&where, "bytes"}, 1);
+    if (collective.dtype != DType::f32 && collective.dtype != DType::f64)
+        Where{&where, "dtype"}.refuse("neither f32 nor f64");
+    check_index(collective.start, program.steps.size(), false, {&where, "start"});
+    check_index(collective.wait, program.steps.size(), false, {&where, "wait"});
+    Where parameters{&where, "parameters"};
+    for (std::size_t i = 0; i < collective.parameters.size(); ++i)
+        check_index(collective.parameters[i], plan.parameters.size(), false,
+                    {&parameters, nullptr, i});
+    check_amount(collective.seconds, {&where, "seconds"});
+}
+
 void check_program(const Plan& plan, const Program& program, const Where& where) {
     check_count(program.batch, {&where, "batch"}, 1);
     Where tensors{&where, "tensors"};
@@ -283,6 +306,9 @@ void check_program(const Plan& plan, const Program& program, const Where& where)
         check_step(plan, program, program.prologue[i], {&prologue, nullptr, i});
     for (std::size_t i = 0; i < program.steps.size(); ++i)
         check_step(plan, program, program.steps[i], {&steps, nullptr, i});
+    Where collectives{&where, "collectives"};
+    for (std::size_t i = 0; i < program.collectives.size(); ++i)
+        check_collective(plan, program, program.collectives[i], {&collectives, nullptr, i});
     for (const auto* list : {&program.inputs, &program.outputs}) {
         Where ends{&where, list == &program.inputs ? "inputs" : "outputs"};
         for (std::size_t i = 0; i < list->size(); ++i)
@@ -290,10 +316,43 @@ void check_program(const Plan& plan, const Program& program, const Where& where)
     }
 }
 
+void check_parallel(const Parallel& parallel) {
+    const Where where{nullptr, "parallel"};
+    const auto one_of = [&](const char* key, const std::string& value,
+                            std::initializer_list<const char*> known) {
+        for (const char* name : known)
+            if (value == name) return;
+        Where{&where, key}.refuse(fmt::format("none of {}", fmt::join(known, ", ")));
+    };
+    one_of("reduction", parallel.reduction, {"overlapped", "blocking"});
+    one_of("batch_statistics", parallel.batch_statistics, {"local", "synchronised"});
+    one_of("learning_rate_scaling", parallel.learning_rate_scaling,
+           {"none", "linear", "square_root"});
+    check_count(parallel.bucket_bytes, {&where, "bucket_bytes"});
+    check_amount(parallel.timeout_seconds, {&where, "timeout_seconds"});
+}
+
+void check_machine(const Machine& machine) {
+    const Where where{nullptr, "machine"};
+    check_count(machine.nodes, {&where, "nodes"}, 1);
+    check_count(machine.cores, {&where, "cores"});
+    if (machine.memory_bytes < 0) Where{&where, "memory_bytes"}.refuse("less than 0");
+    check_amount(machine.product_rate, {&where, "product_rate"});
+    check_amount(machine.convolution_rate, {&where, "convolution_rate"});
+    check_amount(machine.memory_bandwidth, {&where, "memory_bandwidth"});
+    check_amount(machine.node_memory_bandwidth, {&where, "node_memory_bandwidth"});
+    check_amount(machine.step_overhead, {&where, "step_overhead"});
+    check_amount(machine.decode_rate, {&where, "decode_rate"});
+    check_amount(machine.network_latency, {&where, "network_latency"});
+    check_amount(machine.network_bandwidth, {&where, "network_bandwidth"});
+    check_amount(machine.local_latency, {&where, "local_latency"});
+    check_amount(machine.local_bandwidth, {&where, "local_bandwidth"});
+}
+
 void check_ranges(const Plan& plan) {
     Where target{nullptr, "target"}, training{nullptr, "training"}, dataset{nullptr, "dataset"};
     check_count(plan.target.threads, {&target, "threads"}, 1);
-    check_count(plan.target.ranks, {&target, "ranks"}, 1);
+    check_count(plan.target.ranks, {&target, "ranks"}, 1, kMostRanks);
     check_count(plan.target.data_workers, {&target, "data_workers"}, 1, kMostWorkers);
     if (plan.target.dtype != DType::f32 && plan.target.dtype != DType::f64)
         Where{&target, "dtype"}.refuse("neither f32 nor f64");
@@ -313,6 +372,8 @@ void check_ranges(const Plan& plan) {
     check_count(plan.dataset.validation_samples, {&dataset, "validation_samples"});
     check_count(plan.dataset.test_samples, {&dataset, "test_samples"});
     check_count(plan.dataset.source_train_samples, {&dataset, "source_train_samples"});
+    check_parallel(plan.parallel);
+    check_machine(plan.machine);
     const Memory& m = plan.memory;
     for (std::int64_t bytes :
          {m.parameters, m.optimizer, m.inputs, m.transient, m.arena, m.staging, m.samples})

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "plan/communication.hpp"
 #include "plan/json_text.hpp"
+#include "plan/parallel.hpp"
 #include "plan/summary_columns.hpp"
 #include "plan/summary_rows.hpp"
 #include "plan/summary_settings.hpp"
@@ -28,6 +30,12 @@ ParameterTotals count_parameters(const Plan& plan) {
         totals.bytes += elements * size_of(parameter.dtype);
     }
     return totals;
+}
+
+int kernels_of(const Program& program) {
+    return static_cast<int>(
+        std::count_if(program.steps.begin(), program.steps.end(),
+                      [](const Step& step) { return !is_collective(step.op); }));
 }
 
 std::string scaled(double value, double step, std::initializer_list<const char*> units) {
@@ -79,12 +87,16 @@ std::vector<Total> totals(const Plan& plan) {
                               work.train_steps, work.evaluate_steps)},
         {"training",
          fmt::format("{} epochs of {} steps, {} samples; {} for validation, {} for the test",
-                     plan.training.epochs, plan.training.steps_per_epoch,
+                     plan.training.epochs, steps_per_epoch(plan, plan.target.ranks),
                      grouped(plan.dataset.train_samples), grouped(plan.dataset.validation_samples),
                      grouped(plan.dataset.test_samples))},
     };
     for (auto& [name, text] : summary_settings(plan))
         lines.push_back({name, std::move(text)});
+    if (plan.parallel.data) {
+        lines.push_back({"parallel", parallel_words(plan)});
+        lines.push_back({"exchanges", exchange_words(plan)});
+    }
     lines.push_back(
         {"target",
          fmt::format(
@@ -139,11 +151,12 @@ std::string as_json(const Plan& plan, const std::vector<LayerFacts>& facts,
     text += fmt::format(
         " \"work\": {{\"forward_flops_per_sample\": {}, \"train_step\": {{\"flops\": {}, "
         "\"bytes\": {}, \"kernels\": {}}}, \"evaluate_step\": {{\"flops\": {}, \"bytes\": {}, "
-        "\"kernels\": {}}}, \"batch_size\": {}}}}}\n",
+        "\"kernels\": {}}}, \"batch_size\": {}}}",
         work.forward_flops_per_sample, work.train_step_flops, work.train_step_bytes,
         work.train_steps, work.evaluate_step_flops, work.evaluate_step_bytes, work.evaluate_steps,
         plan.training.batch_size);
-    return text;
+    if (plan.parallel.data) text += ",\n \"parallel\": " + parallel_json(plan);
+    return text + "}\n";
 }
 
 std::string as_markdown(const Plan& plan, const std::vector<LayerFacts>& facts,
@@ -208,14 +221,14 @@ Work work_of(const Plan& plan) {
             work.train_step_flops += step.flops;
             work.train_step_bytes += step.bytes;
         }
-        work.train_steps = static_cast<int>(train->steps.size());
+        work.train_steps = kernels_of(*train);
     }
     if (const Program* evaluate = find_program(plan, "evaluate")) {
         for (const Step& step : evaluate->steps) {
             work.evaluate_step_flops += step.flops;
             work.evaluate_step_bytes += step.bytes;
         }
-        work.evaluate_steps = static_cast<int>(evaluate->steps.size());
+        work.evaluate_steps = kernels_of(*evaluate);
     }
     return work;
 }

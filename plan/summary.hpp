@@ -57,8 +57,9 @@ struct SummaryOptions {
 /// totals. csv: RFC 4180, a line of column names, then one line a row, numbers as plain digits; no
 /// totals. json: {"version": 1, "name", "model", "layers": [{"index", "name", "type", "parameters",
 /// "trainable", "output_shape", "weights_shape", "from", "forward_flops", "attributes", ...}],
-/// "parameters": {"total", "trainable", "other", "bytes"}, "memory": {...}, "work": {...}}; a
-/// collapsed block has the type "block" and "layers", the number of its layers.
+/// "parameters": {"total", "trainable", "other", "bytes"}, "memory": {...}, "work": {...},
+/// "parallel": {...}}, the last where ranks share a training (communication.hpp); a collapsed block
+/// has the type "block" and "layers", the number of its layers.
 std::string summary(const Plan& plan, const SummaryOptions& options);
 
 /// The table, and the JSON form, with the usual columns.

@@ -172,4 +172,37 @@ Plan sample_plan() {
     return plan;
 }
 
+Plan parallel_sample_plan() {
+    Plan plan = sample_plan();
+    plan.target.ranks = 2;
+    plan.training.steps_per_epoch = 3;  // five batches for two ranks
+    plan.parallel.data = true;
+    plan.parallel.bucket_bytes = 262144;
+    plan.machine.name = "cluster";
+    plan.machine.nodes = 4;
+    plan.machine.network_latency = 2e-5;
+    plan.machine.network_bandwidth = 1.25e9;
+    plan.buffers.push_back({"batch_weight", BufferRole::input, 704, 4, -1, 0, 0});  // 12
+    plan.memory.inputs += 64;
+    plan.memory.arena += 64;
+    Program& train = plan.programs[0];
+    train.tensors.push_back(tensor("dense_1.weights.sent", 9, {4, 3}));     // 13
+    train.tensors.push_back(tensor("dense_1.weights.reduced", 9, {4, 3}));  // 14
+    train.tensors.push_back(tensor("batch_weight", 12, {}));                // 15
+    train.inputs.push_back({"batch_weight", 15});
+    Step start = step("gradients_1.all_reduce_start", "all_reduce_start", {10}, {13}, "");
+    Step wait = step("gradients_1.all_reduce_wait", "all_reduce_wait", {13}, {14}, "");
+    for (Step* end : {&start, &wait}) {
+        end->kernel = "communicator";
+        end->phase = "communication";
+        end->layer = -1;
+        end->attributes = {{"collective", std::int64_t{0}}};
+    }
+    train.steps.insert(train.steps.begin() + 3, {start, wait});
+    train.steps[5].sources[1] = 14;
+    plan.buffers[7].last_step = plan.buffers[9].last_step = 5;
+    train.collectives = {{"gradients_1", "all_reduce", 9, 0, 48, DType::f32, 3, 4, {0}, 4.5e-5}};
+    return plan;
+}
+
 }  // namespace dtnn::plan

@@ -7,5 +7,7 @@
 namespace dtnn::plan {
 
 Plan sample_plan();
+/// The same for two ranks: the gradient of the weights is exchanged between steps 3 and 4.
+Plan parallel_sample_plan();
 
 }  // namespace dtnn::plan

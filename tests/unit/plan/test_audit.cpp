@@ -177,7 +177,95 @@ TEST_CASE("programs must fit the loop") {
     expect([](Plan& p) { p.dataset.test_samples = 5; }, "no evaluation program for the last 1");
     expect([](Plan& p) { p.training.steps_per_epoch = 9; }, "9 steps per epoch");
     // An epoch that ends before the tail needs no program for it.
-    CHECK(findings_after([](Plan& p) { p.dataset.train_samples = 11; }) == "");
+    CHECK(findings_after([](Plan& p) {
+              p.dataset.train_samples = 11, p.training.whole_epochs = false;
+          }) == "");
+    expect([](Plan& p) { p.dataset.train_samples = 11; }, "an epoch has 5 steps, of 6");
+    expect([](Plan& p) { p.target.ranks = 2; }, "2 ranks share a training that is for one");
+}
+
+TEST_CASE("planted faults of exchanges are found") {
+    const auto found = [](const std::function<void(Plan&)>& change) {
+        Plan plan = parallel_sample_plan();
+        change(plan);
+        return fmt::format("{}", fmt::join(audit(plan), "\n"));
+    };
+    const auto finds = [&](const std::function<void(Plan&, Program&, Collective&)>& change,
+                           const std::string& text) {
+        const std::string findings =
+            found([&](Plan& p) { change(p, p.programs[0], p.programs[0].collectives[0]); });
+        CHECK_MESSAGE(findings.find(text) != std::string::npos, "wanted: ", text,
+                      "\ngot: ", findings);
+    };
+    CHECK(found([](Plan&) {}) == "");
+    finds([](Plan& p, Program&, Collective&) { p.parallel.data = false, p.target.ranks = 1; },
+          "there are exchanges in a plan for one rank");
+    finds([](Plan&, Program&, Collective& c) { c.wait = 3; }, "before it starts in step 3");
+    finds([](Plan&, Program&, Collective& c) { c.wait = 2; }, "before it starts in step 3");
+    finds([](Plan&, Program&, Collective& c) { c.start = 2; },
+          "step 2 `dense_1.dense_backward_weights` is not the all_reduce_start");
+    finds([](Plan&, Program&, Collective& c) { c.wait = 5; },
+          "step 5 `dense_1.sgd_update` is not the all_reduce_wait");
+    finds([](Plan&, Program& p, Collective&) { p.steps[4].attributes = {}; },
+          "step 4 `gradients_1.all_reduce_wait` is an end of no exchange");
+    finds([](Plan&, Program& p, Collective&) { p.collectives.clear(); },
+          "step 3 `gradients_1.all_reduce_start` is an end of no exchange");
+    finds([](Plan&, Program& p, Collective& c) { p.collectives.push_back(c); },
+          "an exchange without a name of its own");
+    finds(
+        [](Plan&, Program& p, Collective& c) {
+            Collective second = c;
+            second.name = "gradients_0";
+            p.collectives.push_back(second);
+        },
+        "exchange `gradients_0` starts with step 3, the one listed before it with step 3");
+    finds([](Plan&, Program&, Collective& c) { c.kind = "broadcast"; }, "unknown kind");
+    finds([](Plan&, Program&, Collective& c) { c.buffer = 8; }, "lies outside its stretch");
+    finds([](Plan&, Program&, Collective& c) { c.buffer = 0; }, "no transient one");
+    finds([](Plan&, Program&, Collective& c) { c.bytes = 44; }, "lies outside its stretch");
+    finds([](Plan&, Program&, Collective& c) { c.bytes = 46; }, "not of whole elements");
+    finds([](Plan&, Program&, Collective& c) { c.offset = 4; }, "not aligned");
+    finds([](Plan&, Program&, Collective& c) { c.bytes = 52; }, "ends outside its buffer");
+    finds([](Plan&, Program&, Collective& c) { c.dtype = DType::f64; }, "or is no f64");
+    finds([](Plan& p, Program&, Collective&) { p.buffers[9].last_step = 3; },
+          "its buffer lives from 2 to 3");
+    finds([](Plan&, Program& p, Collective&) { p.steps[3].destinations = {11}; }, "moves");
+    finds([](Plan&, Program& p, Collective&) { p.steps[3].destinations.clear(); },
+          "1 sources and 0 destinations");
+    // A step that reads, then one that writes what is under way.
+    for (const bool writes : {false, true})
+        finds(
+            [&](Plan& plan, Program& p, Collective& c) {
+                Step between = p.steps[2];
+                between.name = "between";
+                between.workspace = -1;
+                between.sources = {writes ? 0 : 10};
+                between.destinations = {writes ? 10 : 8};
+                p.steps.insert(p.steps.begin() + 4, between);
+                c.wait = 5;
+                for (int b : {7, 8, 9})
+                    plan.buffers[std::size_t(b)].last_step = 6;
+            },
+            "step `between` touches `diff_weights` while exchange `gradients_1` is under way");
+    finds([](Plan&, Program&, Collective& c) { c.parameters.clear(); },
+          "the gradient of `dense_1.weights`, which is updated, is in 0 exchanges");
+    finds([](Plan&, Program&, Collective& c) { c.parameters = {0, 0}; }, "is in 2 exchanges");
+    finds([](Plan&, Program&, Collective& c) { c.parameters = {2}; },
+          "the gradient of `dense_1.weights.velocity`, which is not updated, is in 1 exchanges");
+    finds([](Plan&, Program&, Collective& c) { c.parameters = {1}; },
+          "1 operands that are not the gradients of its 1 parameters");
+    finds([](Plan&, Program& p, Collective&) { p.inputs.pop_back(); }, "without weights");
+    finds([](Plan&, Program& p, Collective&) { p.prologue = {p.steps[3]}; },
+          "the prologue exchanges");
+    finds([](Plan& p, Program&, Collective&) { p.training.steps_per_epoch = 5; },
+          "an epoch has 5 steps, of 3 that 10 samples give 2 ranks");
+    // A limit of the job does not keep ranks from the end of an epoch.
+    finds(
+        [](Plan& p, Program&, Collective&) {
+            p.dataset.train_samples = 11;
+            p.training.whole_epochs = false;
+        },
+        "no training program for the last 1 samples");
 }
 
 TEST_CASE("thousands of buffers are swept, not compared in pairs") {

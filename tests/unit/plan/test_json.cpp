@@ -48,7 +48,7 @@ TEST_CASE("a plan reads back as it was written") {
     Plan plan = sample_plan();
     std::string text = to_json(plan);
     CHECK(text == to_json(plan));
-    CHECK(text.starts_with("{\"format\": \"dtnn-plan\", \"version\": 3, \"checksum\": \"xxh3:"));
+    CHECK(text.starts_with("{\"format\": \"dtnn-plan\", \"version\": 4, \"checksum\": \"xxh3:"));
     CHECK(text.find("\",\n") == 56 + 32);
     ReadResult result = read_plan(text);
     REQUIRE_MESSAGE(result.plan.has_value(), result.error);
@@ -111,7 +111,7 @@ TEST_CASE("a cut, lengthened or foreign file is refused") {
     CHECK(error_of("kind: job\n").find("no plan") != std::string::npos);
     CHECK(error_of("{}").find("no plan") != std::string::npos);
     CHECK(error_of(std::string(1000, '\0')).find("no plan") != std::string::npos);
-    CHECK(error_of(replaced(good, "\"version\": 3", "\"version\": 99")).find("version 99") !=
+    CHECK(error_of(replaced(good, "\"version\": 4", "\"version\": 99")).find("version 99") !=
           std::string::npos);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("a signed text that is no plan is refused with its place") {
     refused("\"epochs\": 3", "\"epochs\": 3.5", "training.epochs");
     refused("\"epochs\": 3", "\"epochs\": 1e400", "JSON");
     refused("\"epochs\": 3, ", "", "training: the field `epochs` is missing");
-    refused("\"epochs\": 3", "\"epochs\": 3, \"epohcs\": 3", "20 fields where 19");
+    refused("\"epochs\": 3", "\"epochs\": 3, \"epohcs\": 3", "21 fields where 20");
     refused("\"batch_size\": 2", "\"batch_size\": 0", "training.batch_size");
     refused("\"batch_size\": 2", "\"batch_size\": 2147483649",
             "training.batch_size: 2147483649 is more than 2147483648");
@@ -156,6 +156,48 @@ TEST_CASE("a signed text that is no plan is refused with its place") {
     refused("\"seed\": 18446744073709551615", "\"seed\": -1", "training.seed");
 }
 
+TEST_CASE("a parallel plan reads back, and its exchanges are checked where they stand") {
+    const std::string good = to_json(parallel_sample_plan());
+    ReadResult result = read_plan(good);
+    REQUIRE_MESSAGE(result.plan.has_value(), result.error);
+    CHECK(to_json(*result.plan) == good);
+    CHECK(result.plan->parallel == parallel_sample_plan().parallel);
+    CHECK(result.plan->machine == parallel_sample_plan().machine);
+    CHECK(result.plan->programs[0].collectives[0].seconds == 4.5e-5);
+    auto refused = [&](const std::string& from, const std::string& to, const std::string& text) {
+        std::string error = error_of(replaced(good, from, to));
+        CHECK_MESSAGE(error.find(text) != std::string::npos, error);
+    };
+    const std::string place = "programs[0].collectives[0].";
+    refused("\"start\": 3", "\"start\": 6", place + "start: 6");
+    refused("\"wait\": 4", "\"wait\": -1", place + "wait: -1");
+    refused("\"parameters\": [0], \"seconds\"", "\"parameters\": [3], \"seconds\"",
+            place + "parameters[0]: 3");
+    refused("\"buffer\": 9, \"offset\": 0, \"bytes\": 48, \"dtype\": \"f32\", \"start\"",
+            "\"buffer\": 13, \"offset\": 0, \"bytes\": 48, \"dtype\": \"f32\", \"start\"",
+            place + "buffer: 13");
+    refused("\"offset\": 0, \"bytes\": 48, \"dtype\": \"f32\", \"start\"",
+            "\"offset\": -64, \"bytes\": 48, \"dtype\": \"f32\", \"start\"", place + "offset: -64");
+    refused("\"offset\": 0, \"bytes\": 48, \"dtype\": \"f32\", \"start\"",
+            "\"offset\": 0, \"bytes\": 0, \"dtype\": \"f32\", \"start\"", place + "bytes: 0");
+    refused("\"bytes\": 48, \"dtype\": \"f32\", \"start\"",
+            "\"bytes\": 48, \"dtype\": \"i32\", \"start\"", place + "dtype");
+    refused("\"seconds\": 4.5e-05", "\"seconds\": {\"real\": \"nan\"}", place + "seconds");
+    refused("\"reduction\": \"overlapped\"", "\"reduction\": \"never\"",
+            "parallel.reduction: none of overlapped, blocking");
+    refused("\"batch_statistics\": \"local\"", "\"batch_statistics\": \"\"",
+            "parallel.batch_statistics");
+    refused("\"learning_rate_scaling\": \"none\"", "\"learning_rate_scaling\": \"cubic\"",
+            "parallel.learning_rate_scaling");
+    refused("\"timeout_seconds\": 300.0", "\"timeout_seconds\": -1.0", "parallel.timeout_seconds");
+    refused("\"bucket_bytes\": 262144", "\"bucket_bytes\": -1", "parallel.bucket_bytes");
+    refused("\"network_latency\": 2e-05", "\"network_latency\": {\"real\": \"inf\"}",
+            "machine.network_latency");
+    refused("\"nodes\": 4", "\"nodes\": 0", "machine.nodes: 0");
+    refused("\"ranks\": 2", "\"ranks\": 1048577", "target.ranks: 1048577 is more than 1048576");
+    refused("\"ranks\": 2", "\"ranks\": 0", "target.ranks: 0");
+}
+
 TEST_CASE("a text of a million opening brackets is refused") {
     std::string good = to_json(sample_plan());
     std::string text = good.substr(0, good.find('\n') + 1) + std::string(1000000, '[');
@@ -165,6 +207,10 @@ TEST_CASE("a text of a million opening brackets is refused") {
 TEST_CASE("signed damage is refused, or gives a plan that can be audited, shown and compared") {
     std::mt19937 random(4);
     Plan sample = sample_plan();
+    SUBCASE("for one rank") {}
+    SUBCASE("for many") {
+        sample = parallel_sample_plan();
+    }
     std::string good = to_json(sample);
     std::size_t body = good.find('\n') + 1;
     const std::string digits = "0123456789-";

@@ -1,0 +1,31 @@
+#pragma once
+/// What an update of a plan exchanges between ranks, in a few figures for people.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::plan {
+
+struct Communication {
+    std::int64_t global_batch = 0;        ///< samples of an update, of all ranks and batches
+    std::vector<std::int64_t> exchanges;  ///< bytes of each, in the plan's order
+    std::int64_t bytes = 0;               ///< of all of them
+    std::int64_t wire_bytes = 0;          ///< that each rank sends, on Target::ranks ranks
+    double seconds = 0;                   ///< foreseen for all of them, one after the other
+};
+/// Of the program "train"; of a plan without data parallelism only the batch is not zero.
+Communication communication_of(const Plan& plan);
+
+/// "4 ranks, a global batch of 256 samples; ..." and "3 for an update ...".
+std::string parallel_words(const Plan& plan);
+std::string exchange_words(const Plan& plan);
+/// {"ranks": 4, ...}, as `dtnnc summary --format json` has it.
+std::string parallel_json(const Plan& plan);
+
+/// "1.2 ms"
+std::string seconds_text(double seconds);
+
+}  // namespace dtnn::plan
