@@ -263,8 +263,10 @@ struct Training {
     std::int64_t epochs = 1;
     std::int64_t batch_size = 64;
     std::int64_t accumulation = 1;     ///< batches whose gradients one update adds up
-    std::int64_t steps_per_epoch = 0;  ///< full batches and the tail, of Target::ranks ranks
-    bool whole_epochs = true;          ///< false: the job limits the steps of an epoch
+    /// Full batches and the tail, of Target::ranks ranks; where the job limits them, its limit,
+    /// which more ranks may not come to: parallel.hpp has the steps of any number of ranks.
+    std::int64_t steps_per_epoch = 0;
+    bool whole_epochs = true;  ///< false: the job limits the steps of an epoch
     std::uint64_t seed = 0;
     bool shuffle = true;
     double learning_rate = 0.01;

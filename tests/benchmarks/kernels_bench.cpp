@@ -198,6 +198,7 @@ void add_rows(std::vector<Item>& items) {
         add("gradient_square_sum", {w}, {plain({}, DType::f64)});
         add("accumulate_gradient", {w, w, one}, {w});
         add("take_gradient_sum", {w, w, one}, {w, w});
+        add("weigh_gradient", {w, one}, {w});
         add("moving_average", {w, w}, {w}, {{"decay", 0.999}});
     }
 }

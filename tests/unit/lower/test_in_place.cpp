@@ -221,3 +221,78 @@ TEST_CASE("the programs of every shipped job read what they should") {
             }
     }
 }
+
+TEST_CASE("what is exchanged together is one block, from its first byte to its last reader") {
+    const char* text = R"(graph @g(%source: f32[2,8], %small: f32[3], %learning_rate: f32[],
+            @v.weights: f32[2,8], @w.weights: f32[3]) training {
+        %a = relu(%source)
+        %b = sigmoid(%a)
+        %c = tanh(%small)
+        %x = tanh(%b)
+        %b.sent, %c.sent = all_reduce_start(%b, %c) {collective=gradients_1} ; communication
+        %y = sigmoid(%x)
+        %b.sum, %c.sum = all_reduce_wait(%b.sent, %c.sent) {collective=gradients_1} ; communication
+        %v = sgd_update(@v.weights, %b.sum, %learning_rate) {momentum=0.0} ; update
+        %w = sgd_update(@w.weights, %c.sum, %learning_rate) {momentum=0.0} ; update
+        return predictions=%y
+        update @v.weights = %v
+        update @w.weights = %w })";
+    for (const bool in_place : {true, false}) {
+        CAPTURE(in_place);
+        const LoweredProgram program = lower_text(text, in_place);
+        // %b may be written over %a otherwise.
+        CHECK_FALSE(share(program, "b", "a"));
+        for (const char* name : {"b.sent", "b.sum"})
+            CHECK(share(program, name, "b"));
+        for (const char* name : {"c.sent", "c.sum"})
+            CHECK(share(program, name, "c"));
+        REQUIRE(program.storage.groups.size() == 1);
+        CHECK(program.storage.groups[0].members ==
+              std::vector<int>{storage_of(program, "b"), storage_of(program, "c")});
+        check_simulation(program);
+
+        plan::Plan plan;
+        emit_plan({program}, plan);
+        const plan::Program& emitted = plan.programs[0];
+        REQUIRE(emitted.collectives.size() == 1);
+        const plan::Collective& collective = emitted.collectives[0];
+        CHECK(collective.name == "gradients_1");
+        CHECK(collective.bytes == 64 + 12);
+        CHECK(collective.start == 4);
+        CHECK(collective.wait == 6);
+        const plan::Buffer& buffer = plan.buffers[std::size_t(collective.buffer)];
+        CHECK(buffer.first_step == 1);
+        CHECK(buffer.last_step == 8);
+        CHECK(plan.parameters[std::size_t(collective.parameters.at(0))].name == "v.weights");
+        CHECK(plan.parameters[std::size_t(collective.parameters.at(1))].name == "w.weights");
+        CHECK(emitted.steps[4].name == "gradients_1.all_reduce_start");
+        CHECK(emitted.steps[4].kernel == "communicator");
+        CHECK(std::get<std::int64_t>(emitted.steps[6].attributes.at("collective")) == 0);
+    }
+}
+
+TEST_CASE("must not be exchanged: what lives on, what persists, what is exchanged already") {
+    // Read after the exchange has overwritten it.
+    CHECK_THROWS_WITH_AS(lower_text(R"(graph @g(%source: f32[2,8]) {
+        %a = relu(%source)
+        %s = all_reduce_start(%a) {collective=x} ; communication
+        %t = all_reduce_wait(%s) {collective=x} ; communication
+        %b = add(%a, %t)  return predictions=%b })"),
+                         doctest::Contains("needed afterwards"), InternalError);
+    CHECK_THROWS_WITH_AS(lower_text(R"(graph @g(%source: f32[2,8]) {
+        %s = all_reduce_start(%source) {collective=x} ; communication
+        %t = all_reduce_wait(%s) {collective=x} ; communication
+        return predictions=%t })"),
+                         doctest::Contains("needed afterwards"), InternalError);
+    CHECK_THROWS_WITH_AS(lower_text(R"(graph @g(%source: f32[2,8]) {
+        %a = relu(%source)
+        %s, %r = all_reduce_start(%a, %a) {collective=x} ; communication
+        return predictions=%s })"),
+                         doctest::Contains("twice"), InternalError);
+    CHECK_THROWS_WITH_AS(lower_text(R"(graph @g(%source: f32[2,8]) {
+        %a = relu(%source)  %b = tanh(%source)
+        %s, %r = all_reduce_start(%a, %b) {collective=x} ; communication
+        %t = all_reduce_wait(%r) {collective=x} ; communication
+        return predictions=%t })"),
+                         doctest::Contains("not those of its start"), InternalError);
+}

@@ -9,7 +9,9 @@
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
+#include "compiler/passes/reduce_gradients.hpp"
 #include "compiler/support/check.hpp"
+#include "plan/parallel.hpp"
 
 namespace {
 
@@ -246,6 +248,105 @@ TEST_CASE("a second run of any pass changes nothing") {
             };
             run_pipeline(parse_graph(text, infer_types), context, options);
         }
+}
+
+/// Bucket sizes of the reduced graph, in bytes, in the order of the starts.
+std::vector<std::int64_t> buckets(const Graph& graph) {
+    std::vector<std::int64_t> result;
+    for (const Node& node : graph.nodes) {
+        if (node.op != "all_reduce_start") continue;
+        result.push_back(0);
+        for (const ValueId input : node.inputs)
+            result.back() += graph.type(input).bytes();
+    }
+    return result;
+}
+
+TEST_CASE("data parallelism goes through every pass, with and without each optional one") {
+    for (const char* text : {kSmallCnn, kResidual, kInception}) {
+        for (const PassInfo& pass : all_passes()) {
+            for (const char* reduction : {"overlapped", "blocking"}) {
+                CAPTURE(pass.name);
+                PassContext context = context_for("train");
+                context.training.clip_norm = 1;
+                context.parallel.data = true;
+                context.parallel.reduction = reduction;
+                context.parallel.bucket_bytes = 2048;
+                PipelineOptions options;
+                options.disabled = {std::string(pass.name)};
+                options.observe = [&](std::string_view name, const Graph& graph, double) {
+                    CAPTURE(name);
+                    CHECK(print(find_pass(name)->run(graph, context)) == print(graph));
+                };
+                const Graph graph = run_pipeline(parse_graph(text, infer_types), context, options);
+                check_states(graph);
+                std::int64_t bytes = 0, exchanged = 0;
+                for (const Parameter& parameter : graph.parameters)
+                    if (parameter.trainable) bytes += graph.type(parameter.value).bytes();
+                for (const std::int64_t one : buckets(graph))
+                    exchanged += one;
+                CHECK(exchanged == bytes);
+                CHECK(buckets(graph).size() > 1);
+                const Histogram have = histogram(graph);
+                CHECK(have.at("all_reduce_start") == have.at("all_reduce_wait"));
+                CHECK(have.at("weigh_gradient") == 1);
+            }
+        }
+    }
+}
+
+TEST_CASE("what evaluates, predicts or only adds up exchanges nothing") {
+    for (const char* program : {"evaluate", "predict"}) {
+        PassContext context = context_for(program);
+        context.parallel.data = true;
+        context.parallel.bucket_bytes = 2048;
+        const Graph graph = run_pipeline(parse_graph(kSmallCnn, infer_types), context, {});
+        CHECK(print(graph) == print(compiled(kSmallCnn, program)));
+    }
+    PassContext context = context_for("train");
+    context.parallel.data = true;
+    context.training.accumulation = 2;
+    context.accumulate = true;
+    CHECK(buckets(run_pipeline(parse_graph(kSmallCnn, infer_types), context, {})).empty());
+    context.accumulate = false;
+    context.parallel.bucket_bytes = 1 << 20;
+    CHECK(buckets(run_pipeline(parse_graph(kSmallCnn, infer_types), context, {})).size() == 1);
+}
+
+TEST_CASE("buckets are filled from the deepest layer on, and the last one is small") {
+    using Bytes = std::vector<std::int64_t>;
+    using Ends = std::vector<std::size_t>;
+    CHECK(bucket_ends(Bytes{}, 100) == Ends{});
+    CHECK(bucket_ends(Bytes{500}, 100) == Ends{1});
+    CHECK(bucket_ends(Bytes{40, 30, 30}, 100) == Ends{3});
+    CHECK(bucket_ends(Bytes{40, 30, 31}, 100) == Ends{2, 3});
+    // One that is too large is alone; 20 + 5 are a quarter.
+    CHECK(bucket_ends(Bytes{10, 500, 10, 80, 20, 5}, 100) == Ends{1, 2, 4, 6});
+    CHECK(bucket_ends(Bytes{60, 60, 60}, 100) == Ends{1, 2, 3});
+    for (std::int64_t bucket = 1; bucket < 40; ++bucket) {
+        Bytes bytes;
+        for (std::int64_t i = 0; i < 50; ++i)
+            bytes.push_back(1 + i * 7919 % 23);
+        std::size_t begin = 0;
+        const Ends ends = bucket_ends(bytes, bucket);
+        for (const std::size_t end : ends) {
+            REQUIRE(end > begin);
+            std::int64_t sum = 0;
+            for (std::size_t i = begin; i < end; ++i)
+                sum += bytes[i];
+            CHECK((sum <= bucket || end - begin == 1));
+            if (end == bytes.size()) CHECK((sum <= bucket / 4 || end - begin == 1));
+            begin = end;
+        }
+        CHECK(begin == bytes.size());
+    }
+}
+
+TEST_CASE("the plan and the operators agree about what an exchange is") {
+    for (const OpDef* def : all_ops()) {
+        CAPTURE(def->name);
+        CHECK(def->exchange == dtnn::plan::is_collective(def->name));
+    }
 }
 
 TEST_CASE("all programs store a parameter alike") {
