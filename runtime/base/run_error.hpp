@@ -35,7 +35,8 @@ class RunError : public std::runtime_error {
     ///     dtnn-run: FACT
     ///       DETAIL
     ///     help: HELP
-    std::string render(bool color) const;
+    /// `who`, if any, is the rank: "dtnn-run: rank 3 (node17, process 42): FACT".
+    std::string render(bool color, const std::string& who = "") const;
 
   private:
     Exit exit_;

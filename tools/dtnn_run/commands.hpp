@@ -32,7 +32,7 @@ struct Options {
     bool per_step = false;
     bool synthetic_data = false;
     bool dry_run = false;
-    int ranks = 0;  ///< of a dry run; 0: not given
+    int ranks = 0;  ///< train, bench; 0: not given
 };
 
 /// Each returns the exit code or throws RunError.

@@ -42,9 +42,6 @@ void add_dry_run(CLI::App& train, Options& options) {
     CLI::Option* dry_run = train.add_flag("--dry-run", options.dry_run,
                                           "run every rank's schedule of an epoch without its "
                                           "arithmetic: exchanges, samples, weights");
-    train.add_option("--ranks", options.ranks, "of the dry run; the plan's when not given")
-        ->needs(dry_run)
-        ->check(CLI::Range(1, 1'000'000));
     dry_run->excludes(train.get_option("--resume"));
 }
 

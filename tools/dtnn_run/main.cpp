@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -11,10 +12,13 @@
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
+#include "runtime/comm/open.hpp"
+#include "runtime/comm/started_ranks.hpp"
 #include "runtime/report/progress.hpp"
 #include "tools/dtnn_run/allocation_count.hpp"
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/dry_run_command.hpp"
+#include "tools/dtnn_run/launch.hpp"
 
 namespace {
 
@@ -33,6 +37,10 @@ void add_plan(CLI::App& command, Options& options) {
     command.add_option("--color", options.color, "colours on stderr")
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();
+}
+
+void add_ranks(CLI::App& command, Options& options, const char* text) {
+    command.add_option("--ranks", options.ranks, text)->check(CLI::Range(1, 1'000'000));
 }
 
 void add_format(CLI::App& command, Options& options) {
@@ -124,6 +132,9 @@ int run(int argc, char** argv, Options& options) {
         .add_flag("--check-numbers", options.check_numbers,
                   "look at every result of every step for what is no number; slow")
         ->excludes(train.get_option("--trace"));
+    add_ranks(train, options,
+              "processes that share the training, started by mpiexec; of a dry run "
+              "those that it walks through, the plan's when not given");
     dtnn::add_dry_run(train, options);
 
     CLI::App& evaluate = *app.add_subcommand("evaluate", "loss and metrics on a split");
@@ -154,6 +165,7 @@ int run(int argc, char** argv, Options& options) {
     add_plan(bench, options);
     bench.get_option("PLAN")->required();
     add_format(bench, options);
+    add_ranks(bench, options, "processes that step together, started by mpiexec");
     bench.add_option("--steps", options.steps, "measured steps, after a few to warm up")
         ->check(CLI::Range(1, 100'000'000))
         ->capture_default_str();
@@ -170,12 +182,13 @@ int run(int argc, char** argv, Options& options) {
         ->check(CLI::IsMember({"auto", "always", "never"}))
         ->capture_default_str();
 
+    const std::vector<std::string> words = with_word(argc, argv);
     try {
-        std::vector<std::string> words = with_word(argc, argv);
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? int(Exit::done) : int(Exit::usage);
     }
+    if (options.ranks > 1 && !options.dry_run) dtnn::start_ranks(options.ranks, words);
     if (train.parsed())
         return options.dry_run ? dtnn::dry_run_command(options) : dtnn::train_command(options);
     if (evaluate.parsed()) return dtnn::evaluate_command(options);
@@ -187,17 +200,14 @@ int run(int argc, char** argv, Options& options) {
 }
 
 int report(const RunError& error, const Options& options) {
-    const std::string text = error.render(dtnn::runtime::choose_color(options.color));
+    const std::string text =
+        error.render(dtnn::runtime::choose_color(options.color), dtnn::runtime::started_name());
     std::fwrite(text.data(), 1, text.size(), stderr);
     return int(error.exit());
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-    dtnn::runtime::fill_standard_streams();
-    dtnn::begin_allocation_count();
-    dtnn::runtime::install_signal_handlers();
+/// One rank, or the only process.
+int run_or_report(int argc, char** argv) {
     Options options;
     try {
         return run(argc, argv, options);
@@ -211,7 +221,22 @@ int main(int argc, char** argv) {
     } catch (const std::system_error& error) {
         return report(RunError(Exit::failed, error.what()), options);
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "dtnn-run: internal error: %s\nplease report this\n", error.what());
+        const std::string who = dtnn::runtime::started_name();
+        std::fprintf(stderr, "dtnn-run: %s%sinternal error: %s\nplease report this\n", who.c_str(),
+                     who.empty() ? "" : ": ", error.what());
         return int(Exit::internal);
     }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    dtnn::runtime::fill_standard_streams();
+    if (const std::optional<int> code = dtnn::watch_rank()) return *code;
+    dtnn::begin_allocation_count();
+    dtnn::runtime::install_signal_handlers();
+    const int code = run_or_report(argc, argv);
+    // What has gone wrong is said; the other ranks may still wait for this one.
+    if (code != int(Exit::done) && code != int(Exit::interrupted)) dtnn::runtime::end_job(code);
+    return code;
 }

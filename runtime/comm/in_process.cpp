@@ -1,0 +1,306 @@
+#include "runtime/comm/in_process.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "runtime/base/run_error.hpp"
+#include "runtime/comm/reduce.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// One collective operation: what the ranks have brought to it.
+struct Operation {
+    std::string kind, name;
+    std::int64_t elements = 0;
+    plan::DType dtype = plan::DType::f32;
+    Reduction reduction = Reduction::sum;
+    int root = 0;
+    std::vector<void*> memory;                  ///< by rank, of those that have come
+    std::vector<std::vector<std::byte>> given;  ///< all_gather
+    std::vector<bool> come;
+    int missing = 0;  ///< ranks that have not come
+    int inside = 0;   ///< ranks that have not left
+    bool done = false;
+};
+
+/// What all ranks share. The lock guards everything.
+struct Shared {
+    Shared(int count, const Delay& given) : ranks(count), delay(given), heard(count) {
+        if (delay.alpha > 0 || delay.seconds_per_byte > 0) {
+            slow = true;
+            network = std::thread([this] { carry(); });
+        }
+    }
+    ~Shared() {
+        {
+            const std::lock_guard<std::mutex> hold(lock);
+            closing = true;
+        }
+        changed.notify_all();
+        if (network.joinable()) network.join();
+    }
+    Shared(const Shared&) = delete;
+    Shared& operator=(const Shared&) = delete;
+
+    /// The operation is complete: all ranks have come and the network has carried it.
+    void finish(Operation& operation) {
+        if (operation.kind == "all_reduce") {
+            void* sum = operation.memory[0];
+            for (int rank = 1; rank < ranks; ++rank)
+                reduce(sum, operation.memory[std::size_t(rank)], operation.elements,
+                       operation.dtype, operation.reduction);
+            const std::size_t bytes =
+                std::size_t(operation.elements * plan::size_of(operation.dtype));
+            for (int rank = 1; rank < ranks && bytes > 0; ++rank)
+                std::memcpy(operation.memory[std::size_t(rank)], sum, bytes);
+        } else if (operation.kind == "broadcast") {
+            const void* from = operation.memory[std::size_t(operation.root)];
+            for (int rank = 0; rank < ranks; ++rank)
+                if (rank != operation.root && operation.elements > 0)
+                    std::memcpy(operation.memory[std::size_t(rank)], from,
+                                std::size_t(operation.elements));
+        }
+        operation.done = true;
+        changed.notify_all();
+    }
+
+    /// The network's thread: one all_reduce at a time, in their order.
+    void carry() {
+        std::unique_lock<std::mutex> hold(lock);
+        while (true) {
+            changed.wait(hold, [this] { return closing || !carried.empty(); });
+            if (closing) return;
+            const std::shared_ptr<Operation> operation = carried.front();
+            const double seconds = delay.alpha + delay.seconds_per_byte *
+                                                     double(operation->elements) *
+                                                     double(plan::size_of(operation->dtype));
+            const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+            while (!closing && Clock::now() < end)
+                changed.wait_until(hold, std::chrono::time_point_cast<Clock::duration>(end));
+            if (closing) return;
+            carried.pop_front();
+            if (!failed) finish(*operation);
+        }
+    }
+
+    const int ranks;
+    const Delay delay;
+    bool slow = false;
+    std::mutex lock;
+    std::condition_variable changed;
+    /// Those that some rank has not left, the oldest first; the first one's number is `first`.
+    /// Shared: the rank that leaves last drops it while others may still look at it.
+    std::deque<std::shared_ptr<Operation>> operations;
+    std::int64_t first = 1;
+    std::deque<std::shared_ptr<Operation>> carried;
+    struct Heard {
+        std::int64_t number = 0;
+        std::string what;
+    };
+    std::vector<Heard> heard;  ///< by rank: the newest operation it has begun
+    std::optional<RunError> failed;
+    bool closing = false;
+    std::thread network;
+};
+
+class InProcess;
+
+class InProcessExchange final : public Exchange {
+  public:
+    InProcessExchange(InProcess& owner, void* data, std::int64_t elements, plan::DType dtype,
+                      Reduction reduction, std::string name)
+        : owner_(owner),
+          data_(data),
+          elements_(elements),
+          dtype_(dtype),
+          reduction_(reduction),
+          name_(std::move(name)) {}
+    void start() override;
+    void wait() override;
+
+  private:
+    InProcess& owner_;
+    void* data_;
+    std::int64_t elements_;
+    plan::DType dtype_;
+    Reduction reduction_;
+    std::string name_;
+    std::int64_t number_ = 0;  ///< of the operation under way; 0: none
+};
+
+class InProcess final : public Communicator {
+  public:
+    InProcess(std::shared_ptr<Shared> shared, int rank) : shared_(std::move(shared)), rank_(rank) {}
+
+    int rank() const override { return rank_; }
+    int ranks() const override { return shared_->ranks; }
+    std::string name_of(int rank) const override { return fmt::format("rank {} (thread)", rank); }
+
+    std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements, plan::DType dtype,
+                                         Reduction reduction, const std::string& name) override {
+        require_reducible(dtype, name);
+        return std::make_unique<InProcessExchange>(*this, data, elements, dtype, reduction, name);
+    }
+    std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
+                                                   const std::string& name) override {
+        Operation like;
+        like.kind = "all_gather";
+        like.name = name;
+        like.given.resize(std::size_t(ranks()));
+        std::vector<std::byte> copy(mine.begin(), mine.end());
+        return leave(enter(like, nullptr, &copy));
+    }
+    void broadcast(std::span<std::byte> bytes, int root, const std::string& name) override {
+        Operation like;
+        like.kind = "broadcast";
+        like.name = name;
+        like.elements = std::int64_t(bytes.size());
+        like.root = root;
+        leave(enter(like, bytes.data(), nullptr));
+    }
+    void barrier(const std::string& name) override {
+        Operation like;
+        like.kind = "barrier";
+        like.name = name;
+        leave(enter(like, nullptr, nullptr));
+    }
+    void abort(int code, const std::string& reason) override {
+        const std::lock_guard<std::mutex> hold(shared_->lock);
+        if (!shared_->failed)
+            shared_->failed.emplace(Exit(code),
+                                    fmt::format("{} ended the job: {}", name_of(rank_), reason));
+        shared_->changed.notify_all();
+    }
+    void set_time_limit(double seconds) override { limit_ = seconds; }
+
+    /// This rank comes to its next operation; its number.
+    std::int64_t enter(const Operation& like, void* memory, std::vector<std::byte>* given) {
+        Shared& shared = *shared_;
+        const std::lock_guard<std::mutex> hold(shared.lock);
+        if (shared.failed) throw *shared.failed;
+        const std::int64_t number = ++begun_;
+        const std::size_t at = std::size_t(number - shared.first);
+        if (at == shared.operations.size()) {
+            auto made = std::make_shared<Operation>(like);
+            made->memory.assign(std::size_t(shared.ranks), nullptr);
+            made->come.assign(std::size_t(shared.ranks), false);
+            made->missing = made->inside = shared.ranks;
+            shared.operations.push_back(std::move(made));
+        }
+        const std::shared_ptr<Operation> operation = shared.operations[at];
+        require_same(*operation, like, number);
+        operation->memory[std::size_t(rank_)] = memory;
+        if (given != nullptr) operation->given[std::size_t(rank_)] = std::move(*given);
+        operation->come[std::size_t(rank_)] = true;
+        shared.heard[std::size_t(rank_)] = {number, like.kind + " `" + like.name + "`"};
+        if (--operation->missing == 0) {
+            if (shared.slow && operation->kind == "all_reduce") {
+                shared.carried.push_back(operation);
+                shared.changed.notify_all();
+            } else {
+                shared.finish(*operation);
+            }
+        }
+        return number;
+    }
+
+    /// Waits for the operation's end; what was gathered.
+    std::vector<std::vector<std::byte>> leave(std::int64_t number) {
+        Shared& shared = *shared_;
+        std::unique_lock<std::mutex> hold(shared.lock);
+        const std::shared_ptr<Operation> operation =
+            shared.operations[std::size_t(number - shared.first)];
+        const auto ended = [&] { return operation->done || shared.failed; };
+        if (limit_ <= 0) {
+            shared.changed.wait(hold, ended);
+        } else if (!shared.changed.wait_for(hold, std::chrono::duration<double>(limit_), ended)) {
+            shared.failed = late(*operation, number);
+            shared.changed.notify_all();
+        }
+        if (!operation->done) throw *shared.failed;
+        std::vector<std::vector<std::byte>> given = operation->given;
+        if (--operation->inside == 0) {
+            while (!shared.operations.empty() && shared.operations.front()->inside == 0) {
+                shared.operations.pop_front();
+                ++shared.first;
+            }
+        }
+        return given;
+    }
+
+  private:
+    void require_same(const Operation& first, const Operation& mine, std::int64_t number) {
+        if (first.kind == mine.kind && first.name == mine.name && first.elements == mine.elements &&
+            first.dtype == mine.dtype && first.reduction == mine.reduction &&
+            first.root == mine.root)
+            return;
+        shared_->failed.emplace(
+            Exit::internal,
+            fmt::format("{} comes to operation number {} with {} `{}` of {} elements, others with "
+                        "{} `{}` of {}",
+                        name_of(rank_), number, mine.kind, mine.name, mine.elements, first.kind,
+                        first.name, first.elements),
+            "please report this");
+        shared_->changed.notify_all();
+        throw *shared_->failed;
+    }
+
+    RunError late(const Operation& operation, std::int64_t number) const {
+        std::string missing;
+        for (int rank = 0; rank < shared_->ranks; ++rank) {
+            if (operation.come[std::size_t(rank)]) continue;
+            const Shared::Heard& heard = shared_->heard[std::size_t(rank)];
+            if (!missing.empty()) missing += ", ";
+            missing += name_of(rank);
+            missing += heard.number == 0 ? ", which has begun none"
+                                         : fmt::format(", which was last heard of at number {} {}",
+                                                       heard.number, heard.what);
+        }
+        return {Exit::failed, fmt::format("rank {}: waited {:g} s in {} number {} `{}` for {}",
+                                          rank_, limit_, operation.kind, number, operation.name,
+                                          missing.empty() ? "the network" : missing)};
+    }
+
+    std::shared_ptr<Shared> shared_;  ///< with the other ranks; the last to go ends the network
+    int rank_;
+    std::int64_t begun_ = 0;
+    double limit_ = 0;
+};
+
+void InProcessExchange::start() {
+    Operation like;
+    like.kind = "all_reduce";
+    like.name = name_;
+    like.elements = elements_;
+    like.dtype = dtype_;
+    like.reduction = reduction_;
+    number_ = owner_.enter(like, data_, nullptr);
+}
+
+void InProcessExchange::wait() {
+    if (number_ == 0) return;
+    owner_.leave(std::exchange(number_, 0));
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Communicator>> make_in_process(int ranks, Delay delay) {
+    const auto shared = std::make_shared<Shared>(ranks, delay);
+    std::vector<std::unique_ptr<Communicator>> all;
+    for (int rank = 0; rank < ranks; ++rank)
+        all.push_back(std::make_unique<InProcess>(shared, rank));
+    return all;
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,20 @@
+#pragma once
+/// What libdtnn_mpi.so and the program agree on. The library's entry points have C names; the
+/// communicator that they give is the C++ class of the same build, which the version stands for.
+
+namespace dtnn::runtime {
+class Communicator;
+}
+
+namespace dtnn::runtime::mpi {
+
+/// Counts up with every change of Communicator, Exchange, RunError or the entry points.
+constexpr int kVersion = 1;
+
+constexpr const char* kVersionEntry = "dtnn_mpi_version";  ///< int()
+/// Communicator*(double seconds, void (*parted)()): joins the other ranks; `parted` is called when
+/// they have parted in good order. Throws RunError.
+constexpr const char* kOpenEntry = "dtnn_mpi_open";
+constexpr const char* kAbortEntry = "dtnn_mpi_abort";  ///< void(int code): does not return
+
+}  // namespace dtnn::runtime::mpi

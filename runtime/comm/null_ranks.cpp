@@ -1,0 +1,103 @@
+#include "runtime/comm/null_ranks.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "runtime/comm/reduce.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+struct Record {
+    std::vector<RecordedOperation> operations;
+    std::vector<std::string> faults;
+};
+
+class RecordedExchange final : public Exchange {
+  public:
+    RecordedExchange(Record& record, std::string name, std::int64_t bytes)
+        : record_(record), name_(std::move(name)), bytes_(bytes) {}
+    void start() override {
+        if (under_way_)
+            record_.faults.push_back(
+                fmt::format("all_reduce `{}` is started before it was waited for", name_));
+        under_way_ = true;
+        record_.operations.push_back({OperationKind::all_reduce_start, name_, bytes_});
+    }
+    void wait() override {
+        if (!under_way_)
+            record_.faults.push_back(
+                fmt::format("all_reduce `{}` is waited for, but was not started", name_));
+        under_way_ = false;
+        record_.operations.push_back({OperationKind::all_reduce_wait, name_, bytes_});
+    }
+
+  private:
+    Record& record_;
+    std::string name_;
+    std::int64_t bytes_;
+    bool under_way_ = false;
+};
+
+class Null final : public NullRank {
+  public:
+    Null(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+    int rank() const override { return rank_; }
+    int ranks() const override { return ranks_; }
+    std::string name_of(int rank) const override { return fmt::format("rank {}", rank); }
+
+    std::unique_ptr<Exchange> all_reduce(void*, std::int64_t elements, plan::DType dtype, Reduction,
+                                         const std::string& name) override {
+        require_reducible(dtype, name);
+        return std::make_unique<RecordedExchange>(record_, name, elements * plan::size_of(dtype));
+    }
+    std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
+                                                   const std::string& name) override {
+        note(OperationKind::all_gather, name, std::int64_t(mine.size()));
+        return std::vector<std::vector<std::byte>>(
+            std::size_t(ranks_), std::vector<std::byte>(mine.begin(), mine.end()));
+    }
+    void broadcast(std::span<std::byte> bytes, int, const std::string& name) override {
+        note(OperationKind::broadcast, name, std::int64_t(bytes.size()));
+    }
+    void barrier(const std::string& name) override { note(OperationKind::barrier, name, 0); }
+    void abort(int, const std::string&) override {}
+    void set_time_limit(double) override {}
+
+    const std::vector<RecordedOperation>& record() const override { return record_.operations; }
+    const std::vector<std::string>& faults() const override { return record_.faults; }
+    void clear() override { record_ = {}; }
+
+  private:
+    void note(OperationKind kind, const std::string& name, std::int64_t bytes) {
+        record_.operations.push_back({kind, name, bytes});
+    }
+
+    int rank_, ranks_;
+    Record record_;
+};
+
+}  // namespace
+
+const char* name_of(OperationKind kind) {
+    switch (kind) {
+        case OperationKind::all_reduce_start:
+            return "all_reduce start";
+        case OperationKind::all_reduce_wait:
+            return "all_reduce wait";
+        case OperationKind::all_gather:
+            return "all_gather";
+        case OperationKind::broadcast:
+            return "broadcast";
+        case OperationKind::barrier:
+            return "barrier";
+    }
+    return "";
+}
+
+std::unique_ptr<NullRank> make_null(int rank, int ranks) {
+    return std::make_unique<Null>(rank, ranks);
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,23 @@
+#pragma once
+/// The communicator that a process was started for.
+
+#include <memory>
+
+#include "runtime/comm/communicator.hpp"
+
+namespace dtnn::runtime {
+
+/// `self` where one rank was started; else opens libdtnn_mpi.so, which lies beside the program or
+/// in the lib folder beside the program's, and joins the other ranks. Call it early: a rank that
+/// fails before it has joined is noticed later. A rank that waits longer than `seconds` (0: no
+/// limit) for the others to join ends the job; later waits have the same limit until
+/// set_time_limit. RunError where MPI is missing or the launcher is not MPICH's.
+///
+/// One at a time, and one in the life of a process: MPI can be begun once.
+std::unique_ptr<Communicator> make_communicator(double seconds = 300);
+
+/// For main, when a rank has failed and has said why: ends the whole job with this code. Returns
+/// where there is one rank, or the ranks have parted in good order.
+void end_job(int code);
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,42 @@
+#include <utility>
+
+#include "runtime/comm/communicator.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+class Nothing final : public Exchange {
+  public:
+    void start() override {}
+    void wait() override {}
+};
+
+class Self final : public Communicator {
+  public:
+    int rank() const override { return 0; }
+    int ranks() const override { return 1; }
+    std::string name_of(int) const override { return "this process"; }
+    std::unique_ptr<Exchange> all_reduce(void*, std::int64_t, plan::DType, Reduction,
+                                         const std::string&) override {
+        return std::make_unique<Nothing>();
+    }
+    std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
+                                                   const std::string&) override {
+        std::vector<std::vector<std::byte>> all(1);
+        all.front().assign(mine.begin(), mine.end());
+        return all;
+    }
+    void broadcast(std::span<std::byte>, int, const std::string&) override {}
+    void barrier(const std::string&) override {}
+    /// There are no others to end; the caller ends with the code itself.
+    void abort(int, const std::string&) override {}
+    void set_time_limit(double) override {}
+};
+
+}  // namespace
+
+std::unique_ptr<Communicator> make_self() {
+    return std::make_unique<Self>();
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,24 @@
+#pragma once
+/// Whether this process is one rank of several, by what its launcher has left in the environment.
+/// Nothing is loaded, so that errors before the ranks have met carry the rank.
+
+#include <string>
+
+namespace dtnn::runtime {
+
+struct StartedRanks {
+    int rank = 0;
+    int ranks = 1;
+    /// "PMI" (MPICH's mpiexec, Slurm's srun --mpi=pmi2); empty: started by itself.
+    std::string launcher;
+    /// Why ranks were started that cannot meet, in lower case, and what to do; empty: none.
+    std::string problem;
+    std::string remedy;
+};
+
+StartedRanks started_ranks();
+
+/// "rank 3 (node17, process 42)"; empty where there is one rank.
+std::string started_name();
+
+}  // namespace dtnn::runtime

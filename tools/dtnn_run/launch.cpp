@@ -1,0 +1,137 @@
+#include "tools/dtnn_run/launch.hpp"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+
+#include "runtime/base/run_error.hpp"
+#include "runtime/comm/launcher_abort.hpp"
+#include "runtime/comm/started_ranks.hpp"
+
+namespace dtnn {
+
+using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
+
+namespace {
+
+int tell_death(int signal, const StartedRanks& started, pid_t rank) {
+    char host[256] = {};
+    if (gethostname(host, sizeof host - 1) != 0) std::strcpy(host, "unknown host");
+    std::fprintf(stderr, "dtnn-run: rank %d (%s, process %d) was killed by signal %d (%s)\n",
+                 started.rank, host, int(rank), signal, strsignal(signal));
+    if (signal == SIGKILL)
+        std::fputs(
+            "help: when nobody has killed it, its node was out of memory: see the kernel's "
+            "log there\n",
+            stderr);
+    return int(Exit::failed);
+}
+
+/// The watching parent's whole life.
+int watch(pid_t rank, const StartedRanks& started, const sigset_t& awaited) {
+    prctl(PR_SET_NAME, "dtnn-run-watch");
+    while (true) {
+        siginfo_t what;
+        const int signal = sigwaitinfo(&awaited, &what);
+        if (signal < 0) continue;
+        if (signal != SIGCHLD) {
+            // Marked as passed on: a sender that signals all processes of a job gives the rank the
+            // same signal twice, which must not count as the second one that ends it at once.
+            sigqueue(rank, signal, {});
+            continue;
+        }
+        int status = 0;
+        if (waitpid(rank, &status, WNOHANG) != rank) continue;
+        const int code =
+            WIFSIGNALED(status) ? tell_death(WTERMSIG(status), started, rank) : WEXITSTATUS(status);
+        if (code != int(Exit::done) && code != int(Exit::interrupted)) abort_by_launcher(code);
+        return code;
+    }
+}
+
+/// MPICH's own name first: `mpiexec` may be another MPI's.
+std::string find_mpiexec() {
+    const char* path = std::getenv("PATH");
+    for (const char* name : {"mpiexec.mpich", "mpiexec.hydra", "mpiexec"}) {
+        std::istringstream folders(path == nullptr ? "" : path);
+        for (std::string folder; std::getline(folders, folder, ':');) {
+            const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+            if (access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file))
+                return file;
+        }
+    }
+    throw RunError(Exit::failed, "--ranks needs mpiexec, which is in no folder of PATH",
+                   "install MPICH (Debian: apt-get install mpich)");
+}
+
+}  // namespace
+
+std::optional<int> watch_rank() {
+    const StartedRanks started = started_ranks();
+    if (started.ranks == 1) return std::nullopt;
+    sigset_t awaited, before;
+    sigemptyset(&awaited);
+    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP, SIGQUIT})
+        sigaddset(&awaited, signal);
+    sigprocmask(SIG_BLOCK, &awaited, &before);
+    const pid_t parent = getpid();
+    const pid_t rank = fork();
+    if (rank > 0) {
+        std::signal(SIGPIPE, SIG_IGN);
+        return watch(rank, started, awaited);
+    }
+    // Where no process can be made the rank goes on by itself.
+    if (rank == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(int(Exit::failed));
+    }
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+    return std::nullopt;
+}
+
+std::vector<std::string> without_ranks(const std::vector<std::string>& words) {
+    std::vector<std::string> kept;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i] == "--ranks") {
+            ++i;
+        } else if (words[i].rfind("--ranks=", 0) != 0) {
+            kept.push_back(words[i]);
+        }
+    }
+    return kept;
+}
+
+void start_ranks(int ranks, const std::vector<std::string>& words) {
+    if (started_ranks().ranks > 1)
+        throw RunError(Exit::usage,
+                       "--ranks is given to a process that mpiexec or srun has started "
+                       "as one of several ranks",
+                       "leave out --ranks, or mpiexec");
+    std::error_code error;
+    const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    if (error) throw RunError(Exit::failed, "the program cannot find itself in /proc", "");
+    std::vector<std::string> command = {find_mpiexec(), "-n", std::to_string(ranks), program};
+    for (const std::string& word : without_ranks(words))
+        command.push_back(word);
+    std::vector<char*> arguments;
+    for (std::string& word : command)
+        arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    // What this program ignores, mpiexec and the ranks would ignore from the beginning.
+    for (const int signal : {SIGPIPE, SIGXFSZ, SIGTERM, SIGINT, SIGUSR1})
+        std::signal(signal, SIG_DFL);
+    execv(arguments.front(), arguments.data());
+    throw RunError(Exit::failed,
+                   fmt::format("cannot start {}: {}", command.front(), std::strerror(errno)), "");
+}
+
+}  // namespace dtnn
