@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <unordered_map>
 
+#include "compiler/lower/persistent_region.hpp"
 #include "compiler/lower/plan_memory.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/check.hpp"
@@ -15,137 +15,6 @@
 namespace dtnn::compiler {
 
 namespace {
-
-std::int64_t rounded(std::int64_t bytes) {
-    return (bytes + plan::kAlignment - 1) / plan::kAlignment * plan::kAlignment;
-}
-
-// ---- What persists.
-
-class PersistentRegion {
-  public:
-    explicit PersistentRegion(plan::Plan& plan) : plan_(plan) {}
-
-    void collect(const Graph& graph) {
-        mark_of_parameter_.clear();
-        mark_of_parameter_.reserve(graph.parameters.size());
-        plan_.parameters.reserve(graph.parameters.size());
-        for (const Parameter& parameter : graph.parameters)
-            mark_of_parameter_.push_back(-2 - 2 * collect(graph, parameter));
-        for (ValueId id : graph.inputs) {
-            const Value& value = graph.value(id);
-            auto [known, added] = inputs_.emplace(value.name, input_bytes_.size());
-            if (added) {
-                input_names_.push_back(value.name);
-                input_bytes_.push_back(0);
-            }
-            std::int64_t& bytes = input_bytes_[known->second];
-            bytes = std::max(bytes, graph.type(id).bytes());
-        }
-    }
-
-    /// Lays everything out and returns where it ends; afterwards marks lead to buffers.
-    std::int64_t finish() {
-        const std::size_t count = plan_.parameters.size();
-        std::vector<std::size_t> order(count);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        // The optimizer's state last: it is what a run that only evaluates does not read.
-        std::stable_partition(order.begin(), order.end(),
-                              [&](std::size_t i) { return !plan_.parameters[i].optimizer_state; });
-        std::vector<plan::Parameter> ordered;
-        ordered.reserve(count);
-        buffer_of_parameter_.resize(count);
-        place_of_parameter_.resize(count);
-        for (const std::size_t i : order) {
-            place_of_parameter_[i] = static_cast<int>(ordered.size());
-            plan::Parameter& parameter = ordered.emplace_back(std::move(plan_.parameters[i]));
-            std::int64_t bytes =
-                plan::element_count(parameter.dims) * plan::size_of(parameter.dtype);
-            auto role =
-                parameter.optimizer_state ? plan::BufferRole::state : plan::BufferRole::parameter;
-            parameter.buffer = add(parameter.name, role, bytes);
-            (parameter.optimizer_state ? plan_.memory.optimizer : plan_.memory.parameters) +=
-                rounded(bytes);
-            buffer_of_parameter_[i] = parameter.buffer;
-        }
-        plan_.parameters = std::move(ordered);
-        for (std::size_t i = 0; i < input_names_.size(); ++i) {
-            buffer_of_input_.push_back(
-                add(input_names_[i], plan::BufferRole::input, input_bytes_[i]));
-            plan_.memory.inputs += rounded(input_bytes_[i]);
-        }
-        return end_;
-    }
-
-    /// Stands for the buffer of a parameter or an input of the graph that was collected last, until
-    /// finish() has made it: less than -1.
-    int mark_of(const Graph& graph, ValueId id) const {
-        const Value& value = graph.value(id);
-        if (value.kind == ValueKind::input)
-            return -3 - 2 * static_cast<int>(inputs_.at(value.name));
-        return mark_of_parameter_[value.parameter.index()];
-    }
-    /// Likewise of a parameter, its place among the plan's.
-    int parameter_of(int mark) const {
-        return place_of_parameter_[static_cast<std::size_t>((-2 - mark) / 2)];
-    }
-    int buffer_of(int mark) const {
-        const auto index = static_cast<std::size_t>((-2 - mark) / 2);
-        return mark % 2 == 0 ? buffer_of_parameter_[index] : buffer_of_input_[index];
-    }
-
-  private:
-    // The parameter's place in the order of arrival.
-    int collect(const Graph& graph, const Parameter& parameter) {
-        const Type& type = graph.type(parameter.value);
-        const auto next = static_cast<std::uint32_t>(plan_.parameters.size());
-        const std::uint32_t known = parameter_index_.find_or_add(
-            parameter.name, next,
-            [&](std::uint32_t i) -> const std::string& { return plan_.parameters[i].name; });
-        if (known != next) {
-            const plan::Parameter& other = plan_.parameters[known];
-            DTNN_CHECK(other.dims == parameter.dims && other.physical_dims == type.dims &&
-                           other.order == type.order && other.dtype == type.dtype,
-                       "programs disagree about `{}`", parameter.name);
-            return static_cast<int>(known);
-        }
-        plan::Parameter record;
-        record.name = parameter.name;
-        record.role = parameter.role;
-        record.trainable = parameter.trainable;
-        record.optimizer_state = parameter.optimizer_state;
-        record.dtype = type.dtype;
-        record.dims = parameter.dims;
-        record.physical_dims = type.dims;
-        record.order = type.order;
-        record.initializer = parameter.initializer;
-        record.layer = parameter.layer.valid() ? static_cast<int>(parameter.layer.index()) : -1;
-        record.place = parameter.place;
-        plan_.parameters.push_back(std::move(record));
-        return static_cast<int>(next);
-    }
-
-    int add(const std::string& name, plan::BufferRole role, std::int64_t bytes) {
-        plan::Buffer buffer;
-        buffer.name = name;
-        buffer.role = role;
-        buffer.offset = end_;
-        buffer.bytes = bytes;
-        end_ += rounded(bytes);
-        plan_.buffers.push_back(std::move(buffer));
-        return static_cast<int>(plan_.buffers.size()) - 1;
-    }
-
-    plan::Plan& plan_;
-    plan::NameIndex parameter_index_;     // of plan_.parameters, in the order of arrival
-    std::vector<int> mark_of_parameter_;  // by parameter of the last graph
-    std::unordered_map<std::string, std::size_t> inputs_;
-    std::vector<int> buffer_of_parameter_, buffer_of_input_;  // by arrival, after finish()
-    std::vector<int> place_of_parameter_;                     // likewise
-    std::vector<std::string> input_names_;
-    std::vector<std::int64_t> input_bytes_;
-    std::int64_t end_ = 0;
-};
 
 // ---- Why kernels were not chosen: few different lists, many steps.
 

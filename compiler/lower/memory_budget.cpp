@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace dtnn::compiler {
 
@@ -35,20 +37,26 @@ std::vector<std::int64_t> bytes_by_layer(const plan::Plan& plan) {
     }
     if (worst_program < 0) return by_layer;
     const plan::Program& program = plan.programs[static_cast<std::size_t>(worst_program)];
-    std::vector<bool> counted(plan.buffers.size(), false);
-    auto count = [&](int index, int layer) {
+    // What stands at one place of a buffer is of the layer that is the first to write it; gradients
+    // of several layers share the buffer of their exchange.
+    std::set<std::pair<int, std::int64_t>> counted;
+    auto count = [&](int index, std::int64_t offset, std::int64_t bytes, int layer) {
         const plan::Buffer& buffer = plan.buffers[static_cast<std::size_t>(index)];
-        if (counted[static_cast<std::size_t>(index)] || buffer.program != worst_program ||
-            buffer.first_step > worst_step || buffer.last_step < worst_step)
+        if (buffer.program != worst_program || buffer.first_step > worst_step ||
+            buffer.last_step < worst_step || !counted.emplace(index, offset).second)
             return;
-        counted[static_cast<std::size_t>(index)] = true;
-        share(layer) += buffer.bytes;
+        share(layer) += bytes;
     };
     for (const auto* list : {&program.prologue, &program.steps})
         for (const plan::Step& step : *list) {
-            for (int tensor : step.destinations)
-                count(program.tensors[static_cast<std::size_t>(tensor)].buffer, step.layer);
-            if (step.workspace >= 0) count(step.workspace, step.layer);
+            for (int destination : step.destinations) {
+                const plan::Tensor& tensor = program.tensors[static_cast<std::size_t>(destination)];
+                count(tensor.buffer, tensor.offset,
+                      plan::element_count(tensor.dims) * plan::size_of(tensor.dtype), step.layer);
+            }
+            if (step.workspace >= 0)
+                count(step.workspace, 0,
+                      plan.buffers[static_cast<std::size_t>(step.workspace)].bytes, step.layer);
         }
     return by_layer;
 }

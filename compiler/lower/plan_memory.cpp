@@ -11,11 +11,11 @@
 
 namespace dtnn::compiler {
 
-namespace {
-
 std::int64_t rounded(std::int64_t bytes) {
     return (bytes + plan::kAlignment - 1) / plan::kAlignment * plan::kAlignment;
 }
+
+namespace {
 
 struct Placed {
     std::int64_t offset, end;

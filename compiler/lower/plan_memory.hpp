@@ -6,6 +6,9 @@
 
 namespace dtnn::compiler {
 
+/// Bytes up to the next multiple of plan::kAlignment.
+std::int64_t rounded(std::int64_t bytes);
+
 /// Bytes needed from the start of step `first` to the end of step `last`.
 struct Block {
     std::int64_t bytes = 0;

@@ -1,0 +1,51 @@
+#pragma once
+/// The part of the arena that lives through a whole run.
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/ir/graph.hpp"
+#include "plan/name_index.hpp"
+#include "plan/plan.hpp"
+
+namespace dtnn::compiler {
+
+/// Collects parameters, states and inputs of all programs of a plan, and lays them out: parameters,
+/// then the optimizer's state, then inputs. Parameters are merged by name, inputs are as large as
+/// the largest program wants.
+class PersistentRegion {
+  public:
+    explicit PersistentRegion(plan::Plan& plan) : plan_(plan) {}
+
+    void collect(const Graph& graph);
+
+    /// Lays everything out and returns where it ends; afterwards marks lead to buffers.
+    std::int64_t finish();
+
+    /// Stands for the buffer of a parameter or an input of the graph that was collected last, until
+    /// finish() has made it: less than -1.
+    int mark_of(const Graph& graph, ValueId id) const;
+    /// Likewise of a parameter, its place among the plan's.
+    int parameter_of(int mark) const;
+    int buffer_of(int mark) const;
+
+  private:
+    // The parameter's place in the order of arrival.
+    int collect(const Graph& graph, const Parameter& parameter);
+
+    int add(const std::string& name, plan::BufferRole role, std::int64_t bytes);
+
+    plan::Plan& plan_;
+    plan::NameIndex parameter_index_;     // of plan_.parameters, in the order of arrival
+    std::vector<int> mark_of_parameter_;  // by parameter of the last graph
+    std::unordered_map<std::string, std::size_t> inputs_;
+    std::vector<int> buffer_of_parameter_, buffer_of_input_;  // by arrival, after finish()
+    std::vector<int> place_of_parameter_;                     // likewise
+    std::vector<std::string> input_names_;
+    std::vector<std::int64_t> input_bytes_;
+    std::int64_t end_ = 0;
+};
+
+}  // namespace dtnn::compiler
