@@ -70,8 +70,12 @@ class ResultComparison {
     }
 
     void schedule() {
-        const std::int64_t s = steps_per_epoch(a_, a_.target.ranks);
-        const std::int64_t t = steps_per_epoch(b_, b_.target.ranks);
+        // A plan says how many a whole epoch has; of a job's limit many ranks may stay below.
+        const auto steps_of = [](const Plan& plan) {
+            return plan.training.whole_epochs ? plan.training.steps_per_epoch
+                                              : steps_per_epoch(plan, plan.target.ranks);
+        };
+        const std::int64_t s = steps_of(a_), t = steps_of(b_);
         number("schedule", "steps per epoch", s, t, Unit::count, kMath,
                a_.parallel.data || b_.parallel.data
                    ? "it follows from samples, batch size and ranks"
