@@ -116,15 +116,15 @@ class Assignment {
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             const int storage = storage_of(node.inputs[i]);
             const auto s = static_cast<std::size_t>(storage);
-            DTNN_CHECK(!map_.storages[s].persistent && needed_until_[s] <= n,
-                       "{} would overwrite `{}`, which is needed afterwards", node.op,
-                       graph_.value(node.inputs[i]).name);
             if (known == kNever) {
                 DTNN_CHECK(group_of_[s] == kNever, "`{}` is exchanged twice at a time",
                            graph_.value(node.inputs[i]).name);
                 group_of_[s] = group;
                 members.push_back(storage);
             }
+            DTNN_CHECK(!map_.storages[s].persistent && needed_until_[s] <= n,
+                       "{} would overwrite `{}`, which is needed afterwards", node.op,
+                       graph_.value(node.inputs[i]).name);
             DTNN_CHECK(i < members.size() && members[i] == storage,
                        "the operands of {} are not those of its start", node.op);
             share(node.outputs[i], storage);
