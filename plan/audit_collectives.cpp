@@ -47,6 +47,10 @@ class ProgramAudit {
             before = collective.start;
             check(collective);
         }
+        if (plan_.parallel.batch_statistics != "local")
+            for (const Step& step : program_.steps)
+                if (step.op == "batch_norm_training")
+                    find("step `{}` takes the statistics of one rank, not of all", step.name);
         for (const Step& step : program_.prologue)
             if (is_collective(step.op)) find("the prologue exchanges: step `{}`", step.name);
         check_steps();

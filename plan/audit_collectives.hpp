@@ -15,7 +15,8 @@ namespace dtnn::plan {
 /// start to the wait, holds whole elements and all operands, and no step between the two has an
 /// operand in it. In a plan with data parallelism every trainable parameter that a step of phase
 /// "update" writes has its gradient in exactly one exchange of the program, which has the input
-/// "batch_weight"; without, there is no exchange.
+/// "batch_weight"; without, there is no exchange. Statistics of batch norm that are to be
+/// synchronised are: no step takes those of one rank.
 std::vector<std::string> audit_collectives(const Plan& plan);
 
 }  // namespace dtnn::plan

@@ -259,6 +259,12 @@ TEST_CASE("planted faults of exchanges are found") {
           "the prologue exchanges");
     finds([](Plan& p, Program&, Collective&) { p.training.steps_per_epoch = 5; },
           "an epoch has 5 steps, of 3 that 10 samples give 2 ranks");
+    finds(
+        [](Plan& p, Program& program, Collective&) {
+            p.parallel.batch_statistics = "synchronised";
+            program.steps[0].op = "batch_norm_training";
+        },
+        "takes the statistics of one rank, not of all");
     // A limit of the job does not keep ranks from the end of an epoch.
     finds(
         [](Plan& p, Program&, Collective&) {
