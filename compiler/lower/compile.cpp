@@ -185,7 +185,7 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
             plan.layers = graph->second.layers;
             count_forward_work(graph->second, wanted.batch, plan.layers, kinds);
             count_frozen(graph->second, plan.training, plan.layers);
-            if (plan.parallel.data)
+            if (plan.parallel.data && plan.parallel.bucket_bytes == 0)
                 plan.parallel.bucket_bytes = plan::bucket_bytes(
                     plan::link_of(plan.machine), gradient_bytes(graph->second, plan.training));
         }

@@ -20,7 +20,7 @@ struct CompileRequest {
     plan::Training training;  ///< steps_per_epoch is filled in by compile
     plan::Dataset dataset;    ///< sizes before the validation split
     plan::Target target;      ///< isa, threads and ranks already decided
-    plan::Parallel parallel;  ///< bucket_bytes is filled in by compile
+    plan::Parallel parallel;  ///< bucket_bytes 0: compile chooses
     plan::Machine machine;    ///< what exchanges are foreseen for; without a name: unknown
     std::int64_t memory_budget = 0;
     std::vector<plan::ResolvedValue> values;

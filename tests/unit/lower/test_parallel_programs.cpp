@@ -30,6 +30,7 @@ struct Wish {
     int ranks = 3;
     const char* reduction = "overlapped";
     double latency = 0;
+    std::int64_t bucket_bytes = 0;
     std::set<std::string> disabled = {};
     std::int64_t steps_per_epoch = 0;
 };
@@ -51,6 +52,7 @@ plan::Plan compiled(const Wish& wish) {
     request.target.ranks = wish.ranks;
     request.parallel.data = wish.parallel;
     request.parallel.reduction = wish.reduction;
+    request.parallel.bucket_bytes = wish.bucket_bytes;
     request.machine.network_latency = wish.latency;
     request.disabled_passes = wish.disabled;
     plan::Plan plan = compile(request, diagnostics);
@@ -294,6 +296,18 @@ TEST_CASE("slower networks make fewer, larger exchanges") {
     CHECK(slow.parallel.bucket_bytes > fast.parallel.bucket_bytes);
     CHECK(program(slow, "train").collectives.size() < program(fast, "train").collectives.size());
     CHECK(program(slow, "train").collectives.size() >= 4);  // a quarter of all at most
+}
+
+TEST_CASE("the size of buckets can be given") {
+    Wish wish;
+    wish.bucket_bytes = 1 << 30;
+    CHECK(compiled(wish).parallel.bucket_bytes == 1 << 30);
+    CHECK(program(compiled(wish), "train").collectives.size() == 1);
+    wish.bucket_bytes = 1;  // every gradient alone
+    const plan::Plan plan = compiled(wish);
+    CHECK(std::int64_t(program(plan, "train").collectives.size()) ==
+          std::count_if(plan.parameters.begin(), plan.parameters.end(),
+                        [](const plan::Parameter& p) { return p.trainable; }));
 }
 
 TEST_CASE("a parallel plan reads back, is shown and compared") {
