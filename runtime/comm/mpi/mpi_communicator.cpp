@@ -10,11 +10,13 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/mpi/patience.hpp"
+#include "runtime/comm/mpi/ring.hpp"
 #include "runtime/comm/mpi/roll_call.hpp"
 
 namespace dtnn::runtime::mpi {
@@ -64,7 +66,8 @@ class MpiExchange final : public Exchange {
     MPI_Datatype type_;
     MPI_Op op_;
     std::string name_;
-    std::vector<MPI_Request> requests_;  ///< a piece each
+    std::vector<MPI_Request> requests_;  ///< a piece each; none where it is a ring
+    std::optional<Ring> ring_;
     Position position_;
     bool under_way_ = false;
 };
@@ -96,6 +99,7 @@ class MpiCommunicator final : public Communicator {
     void add(MpiExchange& exchange) { active_.push_back(&exchange); }
     void remove(MpiExchange& exchange) { std::erase(active_, &exchange); }
     MPI_Comm world() const { return world_; }
+    MPI_Comm rings() const { return rings_; }
 
     /// Tests until `done`, and moves everything else on meanwhile. RunError behind the time limit.
     template <typename Done>
@@ -107,9 +111,11 @@ class MpiCommunicator final : public Communicator {
     void call_roll(const Position& position, Done&& done);
     RunError late(const Position& position) const;
     void join(double seconds);
+    void move_on();
     void meet();
 
     MPI_Comm world_ = MPI_COMM_NULL;
+    MPI_Comm rings_ = MPI_COMM_NULL;  ///< carries nothing but rings
     int rank_ = 0;
     int ranks_ = 1;
     double limit_ = 0;
@@ -133,7 +139,11 @@ MpiExchange::MpiExchange(MpiCommunicator& owner, void* data, std::int64_t elemen
       type_(type_of(dtype, name)),
       op_(reduction == Reduction::sum ? MPI_SUM : MPI_MAX),
       name_(name),
-      requests_(std::size_t((elements + kPieceElements - 1) / kPieceElements), MPI_REQUEST_NULL) {}
+      requests_(std::size_t((elements + kPieceElements - 1) / kPieceElements), MPI_REQUEST_NULL) {
+    if (elements * element_bytes_ < kRingBytes || owner.ranks() > kRingRanks) return;
+    requests_.clear();
+    ring_.emplace(owner.rings(), data, elements, dtype, reduction);
+}
 
 MpiExchange::~MpiExchange() {
     // Under way only while an error is unwound: its memory must stay, which the job's end sees to.
@@ -142,6 +152,7 @@ MpiExchange::~MpiExchange() {
 
 void MpiExchange::start() {
     position_ = owner_.begin("all_reduce", name_);
+    if (ring_) ring_->start(position_.number);
     for (std::size_t piece = 0; piece < requests_.size(); ++piece) {
         const std::int64_t first = std::int64_t(piece) * kPieceElements;
         MPI_Iallreduce(MPI_IN_PLACE, data_ + first * element_bytes_,
@@ -153,6 +164,7 @@ void MpiExchange::start() {
 }
 
 bool MpiExchange::done() {
+    if (ring_) return ring_->advance();
     int all = 0;
     MPI_Testall(int(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE);
     return all != 0;
@@ -185,6 +197,7 @@ void MpiCommunicator::join(double seconds) {
                        "this MPI serves only programs of one thread (MPI_THREAD_SINGLE)",
                        "install an MPICH that is built with threads, as Debian's is");
     MPI_Comm_dup(MPI_COMM_WORLD, &world_);
+    MPI_Comm_dup(MPI_COMM_WORLD, &rings_);
     MPI_Comm_rank(world_, &rank_);
     MPI_Comm_size(world_, &ranks_);
     roll_ = std::make_unique<RollCall>();
@@ -214,6 +227,7 @@ MpiCommunicator::~MpiCommunicator() {
     }
     const Watchdog watchdog(limit_ > 0 ? std::max(limit_, 10.0) : 0, "for MPI to end");
     roll_->close();
+    MPI_Comm_free(&rings_);
     MPI_Comm_free(&world_);
     MPI_Finalize();
     parted_();
@@ -237,10 +251,13 @@ Position MpiCommunicator::begin(const char* kind, const std::string& name) {
     return position_;
 }
 
-void MpiCommunicator::progress() {
-    // In order: one that has not ended moves the later ones on too.
+void MpiCommunicator::move_on() {
     for (MpiExchange* exchange : active_)
-        if (!exchange->done()) break;
+        exchange->done();
+}
+
+void MpiCommunicator::progress() {
+    move_on();
     const double now = MPI_Wtime();
     if (now < next_answer_) return;
     next_answer_ = now + kAnswerEvery;
@@ -251,6 +268,8 @@ template <typename Done>
 void MpiCommunicator::wait_for(const Position& position, Done&& done) {
     const double start = MPI_Wtime();
     for (Patience patience; !done(); patience.rest()) {
+        // Another rank may wait for one of these before it comes to what this one waits for.
+        move_on();
         // The time is looked at when the first spins have not sufficed.
         if (patience.rests() % 16 != 15) continue;
         roll_->answer(position_);
@@ -279,6 +298,7 @@ void MpiCommunicator::call_roll(const Position& position, Done&& done) {
     for (Patience patience; MPI_Wtime() - start < kRollCallSeconds; patience.rest()) {
         roll_->heard();
         roll_->answer(position_);
+        move_on();
         if (done()) return;
     }
     failed_ = true;

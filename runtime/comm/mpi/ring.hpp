@@ -1,0 +1,70 @@
+#pragma once
+/// A large reduction as a ring: every rank adds to what comes from the rank before it and passes it
+/// on, in blocks that stay in the caches.
+///
+/// MPI's own nonblocking reduction takes memory as large as the array each time, which the system
+/// clears page by page, and adds without vector instructions. This one takes its memory once. Sums
+/// are added along the ring, each by one rank for all: the same bits on all ranks, in every run.
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "runtime/comm/communicator.hpp"
+
+namespace dtnn::runtime::mpi {
+
+/// Arrays of fewer bytes are MPI's: a ring of p ranks takes 2 (p - 1) messages one after another.
+constexpr std::int64_t kRingBytes = 256 << 10;
+constexpr int kRingRanks = 16;
+
+class Ring {
+  public:
+    /// `comm` carries nothing but rings.
+    Ring(MPI_Comm comm, void* data, std::int64_t elements, plan::DType dtype, Reduction reduction);
+
+    /// `number` is the collective's, the same on all ranks.
+    void start(std::int64_t number);
+    /// Whether it is done. Moves it on; so must ranks that wait for something else.
+    bool advance();
+
+  private:
+    /// A block under way. There are several, so that one is added while another travels.
+    struct Slot {
+        std::int64_t first = 0, count = 0;  ///< elements of the array
+        int step = -1;                      ///< of 2 (ranks - 1); -1: none under way
+        std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        std::vector<std::byte> come;  ///< a chunk, to be added
+    };
+    struct Chunk {
+        char* data = nullptr;
+        std::int64_t count = 0;
+    };
+
+    bool advance(Slot& slot, int tag);
+    /// Slot i has blocks i, i + slots, ... on every rank, whichever of them end first.
+    void begin_block(Slot& slot, std::int64_t first, int tag);
+    void post(Slot& slot, int tag);
+    void add(Slot& slot);
+    /// One of as many chunks of a block as there are ranks; any whole index.
+    Chunk chunk(const Slot& slot, int index) const;
+
+    MPI_Comm comm_;
+    int rank_ = 0;
+    int ranks_ = 1;
+    char* data_;
+    std::int64_t elements_;
+    std::int64_t element_bytes_;
+    std::int64_t block_;  ///< elements
+    plan::DType dtype_;
+    MPI_Datatype type_;
+    Reduction reduction_;
+    int tag_ = 0;
+    std::array<Slot, 2> slots_;
+};
+
+}  // namespace dtnn::runtime::mpi
