@@ -8,6 +8,7 @@
 //     rank_program FAULT RANK KIND MOMENT LIMIT   FAULT: kill, stop, sleep; KIND: all_reduce,
 //                                                 all_gather, broadcast, barrier; MOMENT: before,
 //                                                 in, after the operation; "join" is before joining
+//     rank_program --ranks N WORDS                starts ranks as dtnn-run does
 //     rank_program wait                           all wait for a signal, then end with 75
 
 #include <fmt/format.h>
@@ -146,6 +147,7 @@ int run(const Words& words) {
 
 int run_or_report(const Words& words) {
     try {
+        if (words.at(0) == "--ranks") dtnn::start_ranks(std::stoi(words.at(1)), words);
         return run(words);
     } catch (const RunError& error) {
         std::fputs(error.render(false, started_name()).c_str(), stderr);

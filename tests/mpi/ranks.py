@@ -36,12 +36,14 @@ def why_not():
 class Job:
     """What became of a job."""
 
-    def __init__(self, ranks, *words, timeout=60):
+    def __init__(self, ranks, *words, timeout=60, command=None, env=None):
+        """`command` is what starts it, in place of mpiexec and the program."""
         start = time.monotonic()
+        command = command or [mpiexec(), "-n", str(ranks), PROGRAM]
         # A job that hangs ends with its whole process group, and is told from one that failed.
-        process = subprocess.Popen([mpiexec(), "-n", str(ranks), PROGRAM, *map(str, words)], text=True,
+        process = subprocess.Popen([*command, *map(str, words)], text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                   env=ENVIRONMENT)
+                                   env=dict(ENVIRONMENT, **(env or {})))
         try:
             self.output, _ = process.communicate(timeout=timeout)
             self.code = process.returncode

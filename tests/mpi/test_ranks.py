@@ -1,8 +1,10 @@
 """Ranks that are processes: what they exchange, and how a job ends when one of them goes wrong."""
 
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import ranks as jobs
@@ -42,10 +44,26 @@ class RanksTest(unittest.TestCase):
             with self.subTest(trial=trial):
                 self.assertEqual(jobs.fault_trial(*trial), [])
 
+    def test_the_program_starts_its_ranks(self):
+        own = [jobs.PROGRAM, "--ranks", "3"]
+        self.expect(Job(3, "operations", command=own), 0, 60, "3 ranks: ok")
+        self.expect(Job(3, "throw", 1, 6, command=own), 6, 10, r"rank 1 \([^)]*\): this rank has failed")
+        self.expect(Job(3, "operations", command=own, env={"PATH": "/nowhere"}), 1, 10, "install MPICH")
+        self.expect(Job(2, "--ranks", 2, "operations"), 2, 10, "leave out --ranks")
+
+    def test_a_missing_library_says_what_to_install(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alone = shutil.copy(jobs.PROGRAM, folder)
+            self.expect(Job(2, "operations", command=[jobs.mpiexec(), "-n", "2", alone]), 1, 10,
+                        "libdtnn_mpi.so is in none of", "help: install MPICH")
+
     def test_signals_reach_the_ranks(self):
-        for sent in (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT):
-            with self.subTest(signal=sent):
-                with subprocess.Popen([jobs.mpiexec(), "-n", "2", jobs.PROGRAM, "wait"], text=True,
+        for sent, command in ((signal.SIGTERM, [jobs.mpiexec(), "-n", "2", jobs.PROGRAM]),
+                              (signal.SIGUSR1, [jobs.PROGRAM, "--ranks", "2"]),
+                              (signal.SIGTERM, [jobs.PROGRAM, "--ranks", "2"]),
+                              (signal.SIGINT, [jobs.mpiexec(), "-n", "2", jobs.PROGRAM])):
+            with self.subTest(signal=sent, command=command):
+                with subprocess.Popen([*command, "wait"], text=True, env=jobs.ENVIRONMENT,
                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
                     while "waiting" not in process.stderr.readline():
                         self.assertIsNone(process.poll())

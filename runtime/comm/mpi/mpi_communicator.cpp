@@ -57,6 +57,8 @@ class MpiExchange final : public Exchange {
     void wait() override;
 
     bool done();
+    /// Steps of its ring, if it is one, that have ended.
+    std::int64_t steps() const { return ring_ ? ring_->steps() : 0; }
 
   private:
     MpiCommunicator& owner_;
@@ -111,7 +113,8 @@ class MpiCommunicator final : public Communicator {
     void call_roll(const Position& position, Done&& done);
     RunError late(const Position& position) const;
     void join(double seconds);
-    void move_on();
+    /// Everything that is under way; whether some of it has moved.
+    bool move_on();
     void meet();
 
     MPI_Comm world_ = MPI_COMM_NULL;
@@ -251,9 +254,14 @@ Position MpiCommunicator::begin(const char* kind, const std::string& name) {
     return position_;
 }
 
-void MpiCommunicator::move_on() {
-    for (MpiExchange* exchange : active_)
+bool MpiCommunicator::move_on() {
+    std::int64_t before = 0, after = 0;
+    for (MpiExchange* exchange : active_) {
+        before += exchange->steps();
         exchange->done();
+        after += exchange->steps();
+    }
+    return after != before;
 }
 
 void MpiCommunicator::progress() {
@@ -269,7 +277,7 @@ void MpiCommunicator::wait_for(const Position& position, Done&& done) {
     const double start = MPI_Wtime();
     for (Patience patience; !done(); patience.rest()) {
         // Another rank may wait for one of these before it comes to what this one waits for.
-        move_on();
+        if (move_on()) patience.renew();
         // The time is looked at when the first spins have not sufficed.
         if (patience.rests() % 16 != 15) continue;
         roll_->answer(position_);

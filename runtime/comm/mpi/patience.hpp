@@ -17,33 +17,41 @@
 
 namespace dtnn::runtime::mpi {
 
-/// What a rank does between two looks at what it waits for. At first nothing; then it gives the
-/// core to whoever wants it, another rank on the same core perhaps, which costs less than a
-/// microsecond when nobody does; a rank that has waited long waits for a slow or dead one, and
-/// sleeps.
+/// What a rank does between two looks at what it waits for. At first nothing: the other rank is
+/// adding or copying its part, and a core that is given away while another process wants it comes
+/// back milliseconds later. Then it gives the core to whoever wants it, another rank on the same
+/// core perhaps, which costs less than a microsecond when nobody does. A rank that has waited long
+/// waits for a slow or dead one, and sleeps.
 class Patience {
   public:
     void rest() {
         ++rests_;
-        if (rests_ < kSpins) return;
-        if (rests_ == kSpins) yielding_since_ = Clock::now();
-        if (rests_ % 64 == 0 && Clock::now() - yielding_since_ > kYielding) sleeping_ = true;
-        if (sleeping_) {
+        // The clock is looked at now and then: reading it costs as much as a look at a message.
+        if (rests_ % 8 == 0) {
+            const auto waited = Clock::now() - since_;
+            way_ = waited < kSpinning ? Way::spin : waited < kYielding ? Way::yield : Way::sleep;
+        }
+        if (way_ == Way::yield) sched_yield();
+        if (way_ == Way::sleep) {
             const timespec nap = {0, 50'000};
             nanosleep(&nap, nullptr);
-        } else {
-            sched_yield();
         }
+    }
+    /// Something has come: what is missing may follow at once.
+    void renew() {
+        since_ = Clock::now();
+        way_ = Way::spin;
     }
     int rests() const { return rests_; }
 
   private:
     using Clock = std::chrono::steady_clock;
-    static constexpr int kSpins = 100;
+    enum class Way { spin, yield, sleep };
+    static constexpr std::chrono::microseconds kSpinning{100};
     static constexpr std::chrono::milliseconds kYielding{200};
     int rests_ = 0;
-    bool sleeping_ = false;
-    Clock::time_point yielding_since_;
+    Way way_ = Way::spin;
+    Clock::time_point since_ = Clock::now();
 };
 
 /// Ends this process with a message when a call that cannot be given a limit takes longer. The

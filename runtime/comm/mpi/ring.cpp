@@ -76,6 +76,7 @@ bool Ring::advance(Slot& slot, int tag) {
         MPI_Testall(int(slot.requests.size()), slot.requests.data(), &come, MPI_STATUSES_IGNORE);
         if (come == 0) return false;
         add(slot);
+        ++steps_;
         if (++slot.step == 2 * (ranks_ - 1)) {
             begin_block(slot, slot.first + std::int64_t(slots_.size()) * block_, tag);
         } else {

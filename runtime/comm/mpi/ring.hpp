@@ -31,6 +31,8 @@ class Ring {
     void start(std::int64_t number);
     /// Whether it is done. Moves it on; so must ranks that wait for something else.
     bool advance();
+    /// Steps that have ended since the ring was made.
+    std::int64_t steps() const { return steps_; }
 
   private:
     /// A block under way. There are several, so that one is added while another travels.
@@ -64,6 +66,7 @@ class Ring {
     MPI_Datatype type_;
     Reduction reduction_;
     int tag_ = 0;
+    std::int64_t steps_ = 0;
     std::array<Slot, 2> slots_;
 };
 
