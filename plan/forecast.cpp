@@ -29,7 +29,7 @@ class Model {
           rates_(machine, threads, ranks_per_node, plan.target.dtype) {}
 
     Timeline run(const Program& program, double scale) const;
-    double wire_bytes(const Program& program) const;
+    double wire_bytes(const Program& program, int ranks) const;
     /// What a step that computes so long waits for its samples, with their copy.
     double input_seconds(double batch, double busy) const;
 
@@ -51,10 +51,10 @@ Timeline Model::run(const Program& program, double scale) const {
     return timeline_of(program, seconds, exchanges);
 }
 
-double Model::wire_bytes(const Program& program) const {
+double Model::wire_bytes(const Program& program, int ranks) const {
     double bytes = 0;
     for (const Collective& one : program.collectives)
-        bytes += all_reduce_wire_bytes(nodes_ * ranks_per_node_, one.bytes);
+        bytes += all_reduce_wire_bytes(ranks, one.bytes);
     return bytes;
 }
 
@@ -104,7 +104,7 @@ double pass_seconds(const Plan& plan, const Model& model, std::int64_t samples, 
 }
 
 /// What a training step takes, in the mean over those of an update.
-Forecast train_step(const Plan& plan, const Model& model, double batch) {
+Forecast train_step(const Plan& plan, const Model& model, double batch, int ranks) {
     Forecast result;
     const auto add = [&](const Program* program, double weight) {
         if (program == nullptr || weight <= 0) return;
@@ -113,7 +113,7 @@ Forecast train_step(const Plan& plan, const Model& model, double batch) {
         result.exposed += weight * line.exposed;
         result.communication += weight * line.communication;
         result.input += weight * model.input_seconds(batch, line.seconds());
-        result.wire_bytes += weight * model.wire_bytes(*program);
+        result.wire_bytes += weight * model.wire_bytes(*program, ranks);
     };
     const double updates = 1.0 / double(std::max<std::int64_t>(1, plan.training.accumulation));
     add(largest(plan, "train"), updates);
@@ -129,7 +129,7 @@ void add_notes(const Plan& plan, const Machine& machine, Forecast& result) {
         result.notes.emplace_back(
             "the machine has no network: 20 us and 1.25 GB/s are taken instead");
     if (result.nodes > std::max(machine.nodes, 1))
-        result.notes.push_back(fmt::format("{} nodes are needed, the machine has {}", result.nodes,
+        result.notes.push_back(fmt::format("more nodes are needed than the {} that the machine has",
                                            std::max(machine.nodes, 1)));
     const int wanted = result.threads * result.ranks_per_node;
     if (machine.cores > 0 && wanted > machine.cores)
@@ -217,20 +217,22 @@ Forecast forecast(const Plan& plan, const Machine& machine, const ForecastReques
     const double batch = double(global) / ranks;
 
     const Model model(plan, machine, threads, nodes, per_node);
-    result = train_step(plan, model, batch);
+    result = train_step(plan, model, batch, ranks);
     result.ranks = ranks, result.threads = threads;
     result.ranks_per_node = per_node, result.nodes = nodes;
     result.batch = batch, result.global_batch = global;
-    if (ranks == 1) result.exposed = result.communication = result.wire_bytes = 0;
     result.samples_per_second = double(global) / result.step();
 
     const Model alone(plan, machine, threads, 1, 1);
-    const Forecast one = train_step(plan, alone, strong ? double(global) : batch);
+    const Forecast one = train_step(plan, alone, strong ? double(global) : batch, 1);
     const double alone_rate = (strong ? double(global) : batch) / one.step();
     result.efficiency = result.samples_per_second / ranks / alone_rate;
 
     result.memory = saturating_sum({plan.memory.arena, plan.memory.staging, plan.memory.samples});
     result.memory_is_bound = batch < double(plan_batch);
+    if (batch > double(plan_batch))
+        result.notes.push_back(fmt::format(
+            "memory is that of the plan's batch of {}, and these ranks have more", plan_batch));
     const std::int64_t samples = plan.dataset.train_samples;
     result.steps_per_epoch = strong ? samples / global + (samples % global > 0)
                                     : steps_of_pass(samples, plan_batch, ranks);

@@ -5,11 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <utility>
+#include <variant>
 
 #include "plan/parallel.hpp"
 #include "plan/saturating.hpp"
+#include "runtime/comm/null_ranks.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -35,6 +39,8 @@ class Walk {
         result_.steps = plan::steps_per_epoch(plan, ranks);
         result_.memory =
             plan::saturating_sum({plan.memory.arena, plan.memory.staging, plan.memory.samples});
+        for (int rank = 0; rank < ranks; ++rank)
+            ranks_.push_back({make_null(rank, ranks), {}});
     }
 
     DryRun run();
@@ -43,23 +49,31 @@ class Walk {
     void walk_step(std::int64_t step);
     void walk_rank(std::int64_t step, int rank, bool update, std::int64_t group);
     const plan::Program* program_of(std::int64_t count, bool update) const;
-    void check_exchanges(std::int64_t step, int rank, const plan::Program& program);
+    const std::vector<std::unique_ptr<Exchange>>& exchanges_of(int rank,
+                                                               const plan::Program& program);
+    void run_exchanges(std::int64_t step, int rank, const plan::Program& program);
+    void compare(std::int64_t step, int rank, const plan::Program& program);
     void check_coverage();
     std::int64_t group_samples(std::int64_t step) const;
     /// One of a kind is enough: the same fault comes back at every step.
     void find(const char* kind, const std::string& what) {
-        if (kinds_.emplace(kind, true).second) result_.findings.push_back(what);
+        if (kinds_.insert(kind).second) result_.findings.push_back(what);
     }
 
     const plan::Plan& plan_;
     const plan::Training& training_;
     std::int64_t samples_;
     DryRun result_;
-    std::map<std::string, bool> kinds_;
+    std::set<std::string> kinds_;
     std::vector<plan::Part> parts_;           ///< all that were taken
     const plan::Program* of_step_ = nullptr;  ///< what the first rank runs in the step
-    std::map<std::pair<const plan::Program*, const plan::Program*>, bool> compared_;
-    std::map<const plan::Program*, bool> ran_;
+    std::vector<RecordedOperation> record_;   ///< of the first rank, of the step
+    std::set<const plan::Program*> ran_;
+    struct Rank {
+        std::unique_ptr<NullRank> communicator;
+        std::map<const plan::Program*, std::vector<std::unique_ptr<Exchange>>> exchanges;
+    };
+    std::vector<Rank> ranks_;
     double weight_ = 0;  ///< of the update so far, over all ranks
 };
 
@@ -78,17 +92,73 @@ const plan::Program* Walk::program_of(std::int64_t count, bool update) const {
     return find_batch(plan_, update ? "train" : "accumulate", batch);
 }
 
-void Walk::check_exchanges(std::int64_t step, int rank, const plan::Program& program) {
-    if (ran_.emplace(&program, true).second) {
-        if (const auto mistake = exchange_mistake(program))
-            find("order", fmt::format("rank {}, step {}: {}", rank, step, *mistake));
+/// The program's exchanges on a rank's communicator, bound the first time.
+const std::vector<std::unique_ptr<Exchange>>& Walk::exchanges_of(int rank,
+                                                                 const plan::Program& program) {
+    NullRank& communicator = *ranks_[std::size_t(rank)].communicator;
+    std::vector<std::unique_ptr<Exchange>>& bound = ranks_[std::size_t(rank)].exchanges[&program];
+    if (bound.empty()) {
+        for (const plan::Collective& one : program.collectives)
+            bound.push_back(communicator.all_reduce(nullptr, one.bytes / plan::size_of(one.dtype),
+                                                    one.dtype, Reduction::sum, one.name));
     }
-    if (of_step_ == nullptr) of_step_ = &program;
-    if (&program == of_step_ || !compared_.emplace(std::pair(of_step_, &program), true).second)
-        return;
-    if (const auto difference = exchange_difference(*of_step_, program))
-        find("match", fmt::format("step {}: rank 0 runs program `{}` and rank {} program `{}`: {}",
-                                  step, of_step_->name, rank, program.name, *difference));
+    return bound;
+}
+
+void Walk::run_exchanges(std::int64_t step, int rank, const plan::Program& program) {
+    const std::vector<std::unique_ptr<Exchange>>& exchanges = exchanges_of(rank, program);
+    NullRank& communicator = *ranks_[std::size_t(rank)].communicator;
+    std::size_t begun = 0, ended = 0;
+    for (const plan::Step& one : program.steps) {
+        if (!plan::is_collective(one.op)) continue;
+        const auto found = one.attributes.find("collective");
+        const auto* which =
+            found == one.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+        if (which == nullptr || *which < 0 || std::size_t(*which) >= exchanges.size())
+            return find("order", fmt::format("program `{}`: the step `{}` names no exchange",
+                                             program.name, one.name));
+        const bool begins =
+            program.collectives[std::size_t(*which)].start == int(&one - program.steps.data());
+        if (begins)
+            exchanges[std::size_t(*which)]->start(), ++begun;
+        else
+            exchanges[std::size_t(*which)]->wait(), ++ended;
+    }
+    const auto where = [&] {
+        return fmt::format("rank {}, step {}, program `{}`", rank, step, program.name);
+    };
+    if (!communicator.faults().empty())
+        find("order", fmt::format("{}: {}", where(), communicator.faults().front()));
+    else if (begun != exchanges.size() || ended != exchanges.size())
+        find("order", fmt::format("{}: {} exchanges are begun and {} waited for, there are {}",
+                                  where(), begun, ended, exchanges.size()));
+    compare(step, rank, program);
+}
+
+/// With what the first rank has done in this step.
+void Walk::compare(std::int64_t step, int rank, const plan::Program& program) {
+    NullRank& communicator = *ranks_[std::size_t(rank)].communicator;
+    if (rank == 0) {
+        record_ = communicator.record();
+        of_step_ = &program;
+    } else if (communicator.record() != record_) {
+        const std::vector<RecordedOperation>& own = communicator.record();
+        const std::size_t shared = std::min(own.size(), record_.size());
+        const auto at = std::size_t(
+            std::mismatch(own.begin(), own.begin() + std::ptrdiff_t(shared), record_.begin())
+                .first -
+            own.begin());
+        const auto text = [&](const std::vector<RecordedOperation>& record) {
+            if (at >= record.size()) return std::string("is done");
+            return fmt::format("is at {} `{}` of {} bytes", name_of(record[at].kind),
+                               record[at].name, record[at].bytes);
+        };
+        find("match", fmt::format("step {}, operation {}: rank 0 (program `{}`) {}, rank {} "
+                                  "(program `{}`) {}",
+                                  step, at + 1, of_step_->name, text(record_), rank, program.name,
+                                  text(own)));
+    }
+    communicator.clear();
 }
 
 void Walk::walk_rank(std::int64_t step, int rank, bool update, std::int64_t group) {
@@ -103,7 +173,8 @@ void Walk::walk_rank(std::int64_t step, int rank, bool update, std::int64_t grou
         return find("program",
                     fmt::format("rank {}, step {}: the plan has no program `{}` for a batch of {}",
                                 rank, step, update ? "train" : "accumulate", part.count));
-    check_exchanges(step, rank, *program);
+    ran_.insert(program);
+    run_exchanges(step, rank, *program);
     if (rank != 0) return;
     for (const plan::Collective& one : program->collectives) {
         ++result_.exchanges;
@@ -116,7 +187,6 @@ void Walk::walk_step(std::int64_t step) {
     const bool update = next % training_.accumulation == 0 || next == result_.steps;
     const std::int64_t group = group_samples(step);
     if (group < 1) return find("weight", fmt::format("step {}: no rank has a sample", step));
-    of_step_ = nullptr;
     for (int rank = 0; rank < result_.ranks; ++rank)
         walk_rank(step, rank, update, group);
     if (!update) return;
@@ -156,61 +226,6 @@ DryRun Walk::run() {
 }
 
 }  // namespace
-
-std::optional<std::string> exchange_mistake(const plan::Program& program) {
-    enum class State { before, begun, done };
-    std::vector<State> states(program.collectives.size(), State::before);
-    std::size_t next = 0;
-    const auto name = [&](std::size_t i) { return program.collectives[i].name; };
-    for (std::size_t i = 0; i < program.steps.size(); ++i) {
-        const plan::Step& step = program.steps[i];
-        if (!plan::is_collective(step.op)) continue;
-        const auto attribute = step.attributes.find("collective");
-        const auto* index = attribute == step.attributes.end()
-                                ? nullptr
-                                : std::get_if<std::int64_t>(&attribute->second);
-        if (index == nullptr || *index < 0 || std::size_t(*index) >= states.size())
-            return fmt::format("step {} of program `{}` names no exchange", i, program.name);
-        const auto which = std::size_t(*index);
-        if (step.op == "all_reduce_start") {
-            if (which != next)
-                return fmt::format("program `{}` begins the exchange `{}` out of order",
-                                   program.name, name(which));
-            states[which] = State::begun;
-            ++next;
-        } else {
-            if (states[which] != State::begun)
-                return fmt::format(
-                    "program `{}` waits for the exchange `{}`, which {}", program.name, name(which),
-                    states[which] == State::done ? "it has waited for before" : "it has not begun");
-            states[which] = State::done;
-        }
-    }
-    for (std::size_t i = 0; i < states.size(); ++i)
-        if (states[i] != State::done)
-            return fmt::format("program `{}` {} the exchange `{}`", program.name,
-                               states[i] == State::begun ? "never waits for" : "never begins",
-                               name(i));
-    return std::nullopt;
-}
-
-std::optional<std::string> exchange_difference(const plan::Program& a, const plan::Program& b) {
-    const std::size_t shared = std::min(a.collectives.size(), b.collectives.size());
-    for (std::size_t i = 0; i < shared; ++i) {
-        const plan::Collective &one = a.collectives[i], &other = b.collectives[i];
-        if (one.kind == other.kind && one.bytes == other.bytes && one.dtype == other.dtype)
-            continue;
-        const auto text = [](const plan::Collective& it) {
-            return fmt::format("`{}` ({} of {} bytes of {})", it.name, it.kind, it.bytes,
-                               plan::name_of(it.dtype));
-        };
-        return fmt::format("exchange {} is {} there and {} here", i + 1, text(one), text(other));
-    }
-    if (a.collectives.size() != b.collectives.size())
-        return fmt::format("there are {} exchanges there and {} here", a.collectives.size(),
-                           b.collectives.size());
-    return std::nullopt;
-}
 
 DryRun dry_run(const plan::Plan& plan, int ranks) {
     return Walk(plan, ranks).run();

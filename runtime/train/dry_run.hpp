@@ -3,14 +3,12 @@
 /// every exchange, take every sample once, and weight their batches as one global batch.
 ///
 /// Per rank and step the loop's choices are made as the loop makes them (plan/parallel.hpp): which
-/// samples, which program, which weight. A program's exchanges are walked in the order of its
-/// steps, as a communicator sees them: begun one after the other, each waited for after it was
-/// begun, none left at the end. Ranks that begin the same exchanges in the same order, and wait
-/// only for what they have begun, cannot wait for one another for ever; so a job is free of
-/// deadlock when that holds of each rank and the orders are equal, whatever programs the ranks run.
+/// samples, which program, which weight. Every rank has a null communicator, which writes down what
+/// the steps of its program begin and wait for; the records of all ranks of a step must be equal,
+/// whatever programs they run. Ranks that begin the same exchanges in the same order, and wait only
+/// for what they have begun, cannot wait for one another for ever, so that rules deadlock out.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,14 +33,6 @@ struct DryRun {
 
 /// `ranks` are at least one, and the plan does not refuse them (plan::refuses_ranks).
 DryRun dry_run(const plan::Plan& plan, int ranks);
-
-/// What is wrong with a program's exchanges by themselves; nothing when all are begun in order and
-/// waited for.
-std::optional<std::string> exchange_mistake(const plan::Program& program);
-
-/// The first difference between what two programs exchange, which ranks of one step may run side
-/// by side; nothing when they exchange the same in the same order.
-std::optional<std::string> exchange_difference(const plan::Program& a, const plan::Program& b);
 
 std::string dry_run_text(const DryRun& result, const plan::Plan& plan);
 std::string dry_run_json(const DryRun& result, const plan::Plan& plan);

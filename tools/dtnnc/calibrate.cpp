@@ -1,0 +1,248 @@
+#include "tools/dtnnc/calibrate.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <map>
+
+#include "compiler/frontend/quantity.hpp"
+#include "kernels/catalogue.hpp"
+#include "plan/forecast_rates.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/environment.hpp"
+#include "runtime/base/machine.hpp"
+#include "runtime/base/run_error.hpp"
+#include "tools/dtnnc/output.hpp"
+
+namespace dtnn::tools {
+namespace {
+
+/// Steps that move no more than this show what a step costs that does nothing.
+constexpr std::int64_t kIdleBytes = 2048;
+/// Of a step's time at least so much is computing, whatever its bytes would take: they may have
+/// been in the caches.
+constexpr double kLeastComputing = 0.3;
+
+struct Sum {
+    double work = 0;  ///< flops or bytes
+    double seconds = 0;
+    double rate() const { return seconds > 0 ? work / seconds : 0; }
+};
+
+bool is_convolution(const plan::Step& step) {
+    return step.op.starts_with("conv2d");
+}
+
+double idle_seconds(const std::vector<MeasuredStep>& steps) {
+    std::vector<double> times;
+    for (const MeasuredStep& one : steps)
+        if (one.step->bytes <= kIdleBytes) times.push_back(one.seconds);
+    if (times.empty()) return 0;
+    std::nth_element(times.begin(), times.begin() + std::ptrdiff_t(times.size() / 2), times.end());
+    return times[times.size() / 2];
+}
+
+/// Three digits: more are noise.
+double rounded(double value) {
+    if (!(value > 0)) return 0;
+    const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
+    return std::round(value / unit) * unit;
+}
+
+double total(const std::vector<MeasuredStep>& steps) {
+    double seconds = 0;
+    for (const MeasuredStep& one : steps)
+        seconds += one.seconds;
+    return seconds;
+}
+
+/// What spec names allow: letters, digits, `_`, `-` and `.`, a letter first.
+std::string spec_name(std::string text) {
+    for (char& c : text)
+        if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-') c = '_';
+    if (text.empty() || std::isalpha(static_cast<unsigned char>(text[0])) == 0)
+        text = "machine_" + text;
+    return text;
+}
+
+plan::Machine measured_machine(const CalibrateCommand& command, std::vector<std::string>& facts) {
+    const runtime::Machine host = runtime::this_machine();
+    plan::Machine machine;
+    machine.name = spec_name(command.name.empty() ? host.host : command.name);
+    machine.cores = runtime::processor_count();
+    machine.memory_bytes = host.memory_bytes;
+    machine.isa = std::string(kernels::name_of(kernels::host_isa()));
+    facts.push_back(fmt::format("Measured {} on {} by dtnnc calibrate {}",
+                                runtime::utc_time_stamp(), host.host, DTNN_VERSION));
+    facts.push_back(fmt::format("{}{}{}, {} core{}, {}", host.processor,
+                                host.processor.empty() ? "" : ", ", host.system, machine.cores,
+                                machine.cores == 1 ? "" : "s", machine.isa));
+
+    const runtime::Stopwatch watch;
+    machine.memory_bandwidth = rounded(measure_bandwidth(1));
+    machine.node_memory_bandwidth =
+        std::max(machine.memory_bandwidth, rounded(measure_bandwidth(machine.cores)));
+    machine.decode_rate = rounded(measure_decoding());
+
+    const std::vector<plan::Plan> plans = probe_plans(1);
+    const double share = command.seconds / double(plans.size() + 2);
+    std::vector<MeasuredStep> all;
+    double widest_alone = 0;
+    for (const plan::Plan& plan : plans) {
+        const std::vector<MeasuredStep> steps = measure_steps(plan, 1, share);
+        if (&plan == &plans.front()) widest_alone = total(steps);
+        all.insert(all.end(), steps.begin(), steps.end());
+    }
+    fit_rates(all, machine);
+    if (machine.cores > 1) {
+        const plan::Plan together = probe_plans(machine.cores).front();
+        const double speed_up = widest_alone / total(measure_steps(together, machine.cores, share));
+        machine.thread_efficiency = std::clamp((speed_up - 1) / (machine.cores - 1), 0.01, 1.0);
+        facts.push_back(
+            fmt::format("{} threads train {:.2f} times as fast as one", machine.cores, speed_up));
+    }
+    facts.push_back(fmt::format(
+        "Rates are of the least times of {} kernels in {} small networks, batch 64, in {:.0f} s",
+        all.size(), plans.size(), watch.seconds()));
+    return machine;
+}
+
+/// The links of the machine, and a line about each size that was measured.
+void add_reductions(const MeasuredRanks& measured, plan::Machine& machine,
+                    std::vector<std::string>& facts) {
+    if (measured.ranks < 2) {
+        facts.emplace_back("Not measured: the network; start it with mpiexec and --ranks for that");
+        return;
+    }
+    const ReductionFit fit = fit_reduction(measured.ranks, measured.times);
+    const bool one_node = measured.nodes == 1;
+    (one_node ? machine.local_latency : machine.network_latency) = rounded(fit.latency);
+    (one_node ? machine.local_bandwidth : machine.network_bandwidth) = rounded(fit.bandwidth);
+    machine.nodes = std::max(machine.nodes, measured.nodes);
+    std::string times;
+    for (const auto& [bytes, seconds] : measured.times)
+        times += fmt::format("{}{} in {:.1f} us", times.empty() ? "" : ", ",
+                             compiler::quantity_text(double(bytes), "bytes"), 1e6 * seconds);
+    facts.push_back(fmt::format("Reductions over {} ranks on {} node{}: {}", measured.ranks,
+                                measured.nodes, one_node ? "" : "s", times));
+}
+
+}  // namespace
+
+void add_calibrate(CLI::App& command, CalibrateCommand& calibrate) {
+    command
+        .add_option("-o,--output", calibrate.output,
+                    "File of the machine's spec, - for standard output")
+        ->capture_default_str();
+    command.add_option("--name", calibrate.name, "The machine's name; default the host's");
+    command.add_option("--seconds", calibrate.seconds, "About as long kernels are measured")
+        ->check(CLI::Range(1.0, 600.0))
+        ->capture_default_str();
+    command.add_flag("--ranks", calibrate.ranks,
+                     "Also measures reductions between the ranks that mpiexec or srun started");
+}
+
+void fit_rates(const std::vector<MeasuredStep>& steps, plan::Machine& machine) {
+    const double idle = idle_seconds(steps);
+    machine.step_overhead = idle;
+    Sum products, convolutions;
+    std::map<std::string_view, Sum> classes;
+    for (const MeasuredStep& one : steps) {
+        const plan::KernelClass* kernel_class = plan::class_of(*one.program, *one.step);
+        const bool product = one.step->op.starts_with("dense");
+        const bool computes = kernel_class != nullptr ? kernel_class->unit == plan::RateUnit::flops
+                                                      : product || is_convolution(*one.step);
+        if (kernel_class == nullptr && !computes) continue;  // memory's own bandwidth
+        Sum& sum = kernel_class != nullptr ? classes[kernel_class->name]
+                   : product               ? products
+                                           : convolutions;
+        const double busy = std::max(one.seconds - idle, 0.1 * one.seconds);
+        if (computes) {
+            const double moving = double(one.step->bytes) / machine.memory_bandwidth;
+            sum.work += double(one.step->flops);
+            sum.seconds += std::max(busy - moving, kLeastComputing * busy);
+        } else if (one.step->bytes > kIdleBytes) {
+            sum.work += double(one.step->bytes);
+            sum.seconds += busy;
+        }
+    }
+    machine.product_rate = rounded(products.rate());
+    machine.convolution_rate = rounded(convolutions.rate());
+    machine.step_overhead = rounded(idle);
+    machine.kernels.clear();
+    for (const auto& [name, sum] : classes)
+        if (sum.rate() > 0) machine.kernels.emplace(std::string(name), rounded(sum.rate()));
+}
+
+std::string machine_spec(const plan::Machine& machine, const std::vector<std::string>& facts) {
+    std::string text = "kind: machine\n";
+    for (const std::string& fact : facts)
+        text += fmt::format("# {}\n", fact);
+    text += fmt::format("name: {}\n", machine.name);
+    const auto quantity = [&](const char* field, double value, const char* unit) {
+        if (value > 0) text += fmt::format("{}: {}\n", field, compiler::quantity_text(value, unit));
+    };
+    text += fmt::format("nodes: {}\ncores: {}\n", machine.nodes, machine.cores);
+    quantity("memory", double(machine.memory_bytes), "bytes");
+    if (!machine.isa.empty()) text += fmt::format("isa: {}\n", machine.isa);
+    quantity("product_rate", machine.product_rate, "flop/s");
+    quantity("convolution_rate", machine.convolution_rate, "flop/s");
+    quantity("memory_bandwidth", machine.memory_bandwidth, "bytes/s");
+    quantity("node_memory_bandwidth", machine.node_memory_bandwidth, "bytes/s");
+    if (machine.thread_efficiency > 0)
+        text += fmt::format("thread_efficiency: {:.3f}\n", machine.thread_efficiency);
+    quantity("step_overhead", machine.step_overhead, "seconds");
+    quantity("decode_rate", machine.decode_rate, "samples/s");
+    const auto link = [&](const char* name, double latency, double bandwidth) {
+        if (latency <= 0 && bandwidth <= 0) return;
+        text += fmt::format("{}:\n", name);
+        if (latency > 0)
+            text += fmt::format("  latency: {}\n", compiler::quantity_text(latency, "seconds"));
+        if (bandwidth > 0)
+            text += fmt::format("  bandwidth: {}\n", compiler::quantity_text(bandwidth, "bytes/s"));
+    };
+    link("network", machine.network_latency, machine.network_bandwidth);
+    link("local", machine.local_latency, machine.local_bandwidth);
+    if (machine.kernels.empty()) return text;
+    text += "kernels:\n";
+    for (const plan::KernelClass& one : plan::kernel_classes()) {
+        const auto found = machine.kernels.find(std::string(one.name));
+        if (found == machine.kernels.end()) continue;
+        text += fmt::format(
+            "  {}: {}\n", one.name,
+            compiler::quantity_text(std::get<double>(found->second),
+                                    one.unit == plan::RateUnit::flops ? "flop/s" : "bytes/s"));
+    }
+    return text;
+}
+
+int calibrate(const CalibrateCommand& command) {
+    try {
+        // Before the kernels: ranks that wait would take their cores.
+        MeasuredRanks ranks;
+        if (command.ranks) ranks = measure_ranks();
+        if (ranks.rank != 0) return 0;
+        std::vector<std::string> facts;
+        plan::Machine machine = measured_machine(command, facts);
+        add_reductions(ranks, machine, facts);
+        const std::string text = machine_spec(machine, facts);
+        if (command.output == "-") {
+            write_stdout(text);
+        } else {
+            write_file(command.output, text);
+            fmt::print(stderr, "wrote {}: {} cores, {} of products, {} of convolutions a core\n",
+                       command.output, machine.cores,
+                       compiler::quantity_text(machine.product_rate, "flop/s"),
+                       compiler::quantity_text(machine.convolution_rate, "flop/s"));
+        }
+    } catch (const runtime::RunError& error) {
+        fmt::print(stderr, "dtnnc: {}\n", error.what());
+        return int(error.exit());
+    }
+    return 0;
+}
+
+}  // namespace dtnn::tools

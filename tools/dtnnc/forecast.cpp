@@ -1,0 +1,289 @@
+#include "tools/dtnnc/forecast.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "compiler/frontend/load_machine.hpp"
+#include "compiler/frontend/value_reader.hpp"
+#include "compiler/support/diagnostics.hpp"
+#include "plan/forecast_rates.hpp"
+#include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/plan_source.hpp"
+#include "tools/dtnnc/table.hpp"
+
+namespace dtnn::tools {
+namespace {
+
+constexpr int kMostRanks = 1'000'000;
+constexpr std::size_t kMostRows = 1000;
+
+std::optional<plan::Plan> plan_of(const std::string& source, const CommonOptions& options,
+                                  compiler::Diagnostics& diagnostics) {
+    if (!is_plan(source)) return compile_spec(source, CompileOptions{}, options, diagnostics);
+    if (!options.settings.empty())
+        throw UsageError(fmt::format("--set changes specs; {} is a plan", source));
+    return load_plan(source);
+}
+
+std::optional<plan::Machine> machine_of(const plan::Plan& plan, const ForecastCommand& command,
+                                        const CommonOptions& options,
+                                        compiler::Diagnostics& diagnostics) {
+    if (!command.machine.empty()) {
+        compiler::LoadOptions load;
+        load.spec_path = options.spec_path;
+        auto spec = compiler::load_machine(command.machine, load, diagnostics);
+        if (!spec) return std::nullopt;
+        return spec->machine;
+    }
+    if (plan.machine.name.empty())
+        throw UsageError(
+            "the job names no machine\nhelp: name one with --machine; `dtnnc calibrate -o "
+            "machine.yaml` writes one of this machine");
+    return plan.machine;
+}
+
+std::vector<int> usual_ranks(const plan::Plan& plan, const plan::Machine& machine, int threads) {
+    const int per_node = plan::usual_ranks_per_node(machine, threads, kMostRanks);
+    const std::int64_t most = std::int64_t{per_node} * std::max(machine.nodes, 1);
+    std::set<int> ranks = {1};
+    if (plan.parallel.data) {
+        for (std::int64_t n = 2; n <= std::min<std::int64_t>(most, kMostRanks); n *= 2)
+            ranks.insert(int(n));
+        ranks.insert(int(std::clamp<std::int64_t>(most, 1, kMostRanks)));
+        ranks.insert(std::max(plan.target.ranks, 1));
+    }
+    return {ranks.begin(), ranks.end()};
+}
+
+std::string duration(double seconds) {
+    if (seconds < 1e-3) return fmt::format("{:.1f} us", 1e6 * seconds);
+    if (seconds < 1) return fmt::format("{:.2f} ms", 1e3 * seconds);
+    if (seconds < 120) return fmt::format("{:.2f} s", seconds);
+    if (seconds < 2 * 3600) return fmt::format("{:.1f} min", seconds / 60);
+    if (seconds < 2 * 86400) return fmt::format("{:.1f} h", seconds / 3600);
+    return fmt::format("{:.1f} days", seconds / 86400);
+}
+
+std::string size_text(double bytes) {
+    const char* unit = "B";
+    for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {
+        if (bytes < 1024) break;
+        bytes /= 1024;
+        unit = next;
+    }
+    return fmt::format("{:.{}f} {}", bytes, bytes < 10 && *unit != 'B' ? 2 : 1, unit);
+}
+
+std::string batch_text(double batch) {
+    return batch == double(std::int64_t(batch)) ? fmt::format("{:.0f}", batch)
+                                                : fmt::format("{:.1f}", batch);
+}
+
+Table rows_table(const std::vector<plan::Forecast>& rows) {
+    Table table;
+    for (const char* name : {"ranks", "nodes", "batch", "step", "compute", "exchange", "input",
+                             "samples/s", "efficiency", "sent", "memory", "epoch", "job"})
+        table.columns.push_back({name, true});
+    for (const plan::Forecast& row : rows) {
+        if (!row.refused.empty()) continue;
+        table.rows.push_back(
+            {fmt::format("{}", row.ranks), fmt::format("{}", row.nodes), batch_text(row.batch),
+             duration(row.step()), duration(row.compute), duration(row.exposed),
+             duration(row.input), fmt::format("{:.0f}", row.samples_per_second),
+             fmt::format("{:.1f} %", 100 * row.efficiency), size_text(row.wire_bytes),
+             (row.memory_is_bound ? "< " : "") + size_text(double(row.memory)),
+             duration(row.epoch_seconds), duration(row.job_seconds)});
+    }
+    return table;
+}
+
+std::string title_of(const plan::Plan& plan, const plan::Machine& machine,
+                     const ForecastCommand& command, int threads) {
+    return fmt::format("{} on {}: {} scaling, {} thread{} a rank", plan.name, machine.name,
+                       command.scaling, threads, threads == 1 ? "" : "s");
+}
+
+std::string text_of(const std::vector<plan::Forecast>& rows, const std::string& title) {
+    std::string text = title + "\n" + text_table(rows_table(rows), std::max(output_width(), 132));
+    text +=
+        "\nstep: of the training, with what of exchanges and input is not hidden; sent: by a rank "
+        "in a step; memory: of a rank\n";
+    std::vector<std::pair<std::string, std::string>> notes;  // what is noted of which ranks
+    for (const plan::Forecast& row : rows) {
+        for (const std::string& note : row.notes) {
+            auto found = std::find_if(notes.begin(), notes.end(),
+                                      [&](const auto& one) { return one.first == note; });
+            if (found == notes.end())
+                notes.emplace_back(note, fmt::format("{}", row.ranks));
+            else
+                found->second += fmt::format(", {}", row.ranks);
+        }
+        if (!row.refused.empty())
+            text += fmt::format("note: {}\n", row.refused.substr(0, row.refused.find('\n')));
+    }
+    for (const auto& [note, ranks] : notes)
+        text += fmt::format("note: {} ({} {})\n", note, ranks == "1" ? "rank" : "ranks", ranks);
+    return text;
+}
+
+std::string strings_json(const std::vector<std::string>& list) {
+    std::string text;
+    for (const std::string& one : list)
+        text += (text.empty() ? "" : ", ") + compiler::json_quoted(one);
+    return "[" + text + "]";
+}
+
+std::string row_json(const plan::Forecast& row) {
+    if (!row.refused.empty())
+        return fmt::format("{{\"ranks\": {}, \"refused\": {}}}", row.ranks,
+                           compiler::json_quoted(row.refused));
+    return fmt::format(
+        "{{\"ranks\": {}, \"threads\": {}, \"nodes\": {}, \"ranks_per_node\": {}, \"batch\": {}, "
+        "\"global_batch\": {}, \"step_seconds\": {}, \"compute_seconds\": {}, "
+        "\"exposed_seconds\": {}, \"input_seconds\": {}, \"communication_seconds\": {}, "
+        "\"samples_per_second\": {}, \"efficiency\": {}, \"sent_bytes\": {}, \"memory_bytes\": {}, "
+        "\"memory_is_bound\": {}, \"steps_per_epoch\": {}, \"epoch_seconds\": {}, "
+        "\"validation_seconds\": {}, \"test_seconds\": {}, \"job_seconds\": {}, \"notes\": {}}}",
+        row.ranks, row.threads, row.nodes, row.ranks_per_node, row.batch, row.global_batch,
+        row.step(), row.compute, row.exposed, row.input, row.communication, row.samples_per_second,
+        row.efficiency, row.wire_bytes, row.memory, row.memory_is_bound, row.steps_per_epoch,
+        row.epoch_seconds, row.validation_seconds, row.test_seconds, row.job_seconds,
+        strings_json(row.notes));
+}
+
+std::string json_of(const std::vector<plan::Forecast>& rows, const plan::Plan& plan,
+                    const plan::Machine& machine, const ForecastCommand& command) {
+    std::string list;
+    for (const plan::Forecast& row : rows)
+        list += fmt::format("{}\n    {}", list.empty() ? "" : ",", row_json(row));
+    return fmt::format(
+        "{{\n  \"version\": 1,\n  \"name\": {},\n  \"machine\": {},\n  \"scaling\": {},\n  "
+        "\"rows\": [{}\n  ]\n}}\n",
+        compiler::json_quoted(plan.name), compiler::json_quoted(machine.name),
+        compiler::json_quoted(command.scaling), list);
+}
+
+}  // namespace
+
+std::vector<int> parse_rank_list(const std::string& text) {
+    const auto wrong = [&](const std::string& what) {
+        return UsageError(
+            fmt::format("--ranks {}: {}\nhelp: write numbers of ranks, as in 1,2,4 or 1,2,4,...,64",
+                        text, what));
+    };
+    std::vector<int> ranks;
+    bool dots = false;
+    std::string_view rest = text;
+    while (true) {
+        const std::size_t comma = std::min(rest.find(','), rest.size());
+        const std::string_view part = rest.substr(0, comma);
+        if (part == "...") {
+            if (ranks.size() < 2 || dots) throw wrong("dots go on from two numbers");
+            dots = true;
+        } else {
+            int value = 0;
+            const auto [end, error] =
+                std::from_chars(part.data(), part.data() + part.size(), value);
+            if (error != std::errc() || end != part.data() + part.size() || value < 1 ||
+                value > kMostRanks)
+                throw wrong(fmt::format("`{}` is no number from 1 to {}", part, kMostRanks));
+            if (!ranks.empty() && value <= ranks.back())
+                throw wrong(fmt::format("{} follows {}; they must grow", value, ranks.back()));
+            if (dots) {
+                const std::int64_t a = ranks[ranks.size() - 2], b = ranks.back();
+                std::int64_t next = b;
+                while ((next = b % a == 0 ? next * (b / a) : next + (b - a)) < value) {
+                    ranks.push_back(int(next));
+                    if (ranks.size() > kMostRows) break;
+                }
+                dots = false;
+            }
+            ranks.push_back(value);
+        }
+        if (ranks.size() > kMostRows) throw wrong(fmt::format("more than {} numbers", kMostRows));
+        if (comma == rest.size()) break;
+        rest.remove_prefix(comma + 1);
+    }
+    if (dots) throw wrong("dots need a number to end with");
+    return ranks;
+}
+
+void add_forecast(CLI::App& command, ForecastCommand& forecast, CommonOptions& options) {
+    command.add_option("--format", options.format, "Form of what is printed: text, json")
+        ->check(CLI::IsMember({"text", "json"}));
+    command.add_option("--color", options.color, "auto, always or never; auto obeys NO_COLOR")
+        ->check(CLI::IsMember({"auto", "always", "never"}));
+    command
+        .add_option("--set", options.settings,
+                    "Sets a field: training.batch_size=128; may be given again")
+        ->allow_extra_args(false)
+        ->take_all();
+    command
+        .add_option("--spec-path", options.spec_path,
+                    "Folder with specs, searched before DTNN_SPEC_PATH and the installed ones")
+        ->allow_extra_args(false)
+        ->take_all();
+    const auto positive = CLI::Range(1, kMostRanks);
+    command.add_option("--machine", forecast.machine,
+                       "The machine: a spec's file or name; default the job's own");
+    command.add_option("--ranks", forecast.ranks,
+                       "Numbers of ranks, as in 1,2,4,...,4096; default those that the machine "
+                       "has cores for");
+    command.add_option("--threads", forecast.threads, "Threads of a rank; default the plan's")
+        ->check(positive);
+    command
+        .add_option("--ranks-per-node", forecast.ranks_per_node,
+                    "Default as many as a node has cores for")
+        ->check(positive);
+    command
+        .add_option("--scaling", forecast.scaling,
+                    "weak: every rank has the plan's batch; strong: all together have it")
+        ->check(CLI::IsMember({"weak", "strong"}))
+        ->capture_default_str();
+    command.add_option("--svg", forecast.svg, "File to draw the rows into");
+}
+
+int forecast(const std::string& spec_or_plan, const ForecastCommand& command,
+             const CommonOptions& options) {
+    std::vector<int> ranks;
+    if (!command.ranks.empty()) ranks = parse_rank_list(command.ranks);
+    compiler::Diagnostics diagnostics;
+    const std::optional<plan::Plan> plan = plan_of(spec_or_plan, options, diagnostics);
+    std::optional<plan::Machine> machine;
+    if (plan) machine = machine_of(*plan, command, options, diagnostics);
+    if (!machine || options.format != "json") {
+        const int exit_code = print_diagnostics(diagnostics, options);
+        if (!machine) return exit_code;
+    }
+    if (const auto missing = plan::missing_rates(*machine)) throw UsageError(*missing);
+    const int threads = command.threads > 0 ? command.threads : plan->target.threads;
+    if (ranks.empty()) ranks = usual_ranks(*plan, *machine, threads);
+
+    std::vector<plan::Forecast> rows;
+    for (const int count : ranks) {
+        plan::ForecastRequest request;
+        request.ranks = count;
+        request.threads = threads;
+        request.ranks_per_node = command.ranks_per_node;
+        if (command.scaling == "strong") request.scaling = plan::Scaling::strong;
+        rows.push_back(plan::forecast(*plan, *machine, request));
+        rows.back().ranks = count;
+    }
+    const auto refused = [](const plan::Forecast& row) { return !row.refused.empty(); };
+    if (std::all_of(rows.begin(), rows.end(), refused) ||
+        (!plan->parallel.data && std::any_of(rows.begin(), rows.end(), refused)))
+        throw PlanError(std::find_if(rows.begin(), rows.end(), refused)->refused);
+    const std::string title = title_of(*plan, *machine, command, threads);
+    if (!command.svg.empty()) write_file(command.svg, forecast_svg(rows, title));
+    write_stdout(options.format == "json" ? json_of(rows, *plan, *machine, command)
+                                          : text_of(rows, title));
+    return 0;
+}
+
+}  // namespace dtnn::tools
