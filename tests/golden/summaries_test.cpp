@@ -1,7 +1,8 @@
 /// Summaries of small models against tests/golden/summaries/NAME.txt: cases of
 ///
 ///     == title
-///     with form=markdown width=100 columns=name,flops depth=1    (all optional)
+///     with form=markdown width=100 columns=name,flops depth=1 ranks=4    (all optional; ranks is
+///     data parallelism)
 ///     the spec
 ///     -----
 ///     the summary
@@ -58,8 +59,14 @@ std::vector<Case> read_cases(const fs::path& path) {
     return cases;
 }
 
-plan::SummaryOptions options_of(const std::string& settings) {
+struct Settings {
     plan::SummaryOptions options;
+    int ranks = 0;  ///< that share the training; 0: none do
+};
+
+Settings settings_of(const std::string& settings) {
+    Settings result;
+    plan::SummaryOptions& options = result.options;
     std::istringstream words(settings);
     for (std::string word; words >> word;) {
         const auto equals = word.find('=');
@@ -69,6 +76,8 @@ plan::SummaryOptions options_of(const std::string& settings) {
             options.width = std::stoi(value);
         } else if (key == "depth") {
             options.depth = std::stoi(value);
+        } else if (key == "ranks") {
+            result.ranks = std::stoi(value);
         } else if (key == "columns") {
             std::istringstream names(value);
             for (std::string name; std::getline(names, name, ',');) {
@@ -84,10 +93,10 @@ plan::SummaryOptions options_of(const std::string& settings) {
                                                : plan::SummaryForm::table;
         }
     }
-    return options;
+    return result;
 }
 
-plan::Plan compile(const std::string& spec) {
+plan::Plan compile(const std::string& spec, int ranks) {
     const fs::path file =
         fs::temp_directory_path() / ("dtnn_summary_" + std::to_string(::getpid()) + ".yaml");
     std::ofstream(file) << spec;
@@ -103,6 +112,8 @@ plan::Plan compile(const std::string& spec) {
     request.dataset = job.dataset.dataset;
     request.target.isa = "baseline";
     request.values = job.values;
+    request.parallel.data = ranks > 0;
+    request.target.ranks = std::max(ranks, 1);
     plan::Plan plan = compiler::compile(request, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
     return plan;
@@ -122,7 +133,8 @@ TEST_CASE("summaries are those of their golden files") {
         for (const Case& one : read_cases(path)) {
             CAPTURE(path.string());
             CAPTURE(one.title);
-            std::string actual = plan::summary(compile(one.spec), options_of(one.settings));
+            const Settings settings = settings_of(one.settings);
+            std::string actual = plan::summary(compile(one.spec, settings.ranks), settings.options);
             std::erase(actual, '\r');
             if (!rewrite) CHECK_EQ(actual, one.expected);
             rewritten += (rewritten.empty() ? "== " : "\n== ") + one.title + "\n";
