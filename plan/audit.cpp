@@ -235,6 +235,18 @@ class Walk {
         for (std::size_t i = 0; i < program_.tensors.size(); ++i)
             tensors_by_buffer_[static_cast<std::size_t>(next[program_.tensors[i].buffer]++)] =
                 static_cast<int>(i);
+        reach_.resize(tensors_by_buffer_.size());
+        for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
+            const auto first = tensors_by_buffer_.begin() + first_in_buffer_[b];
+            const auto last = tensors_by_buffer_.begin() + first_in_buffer_[b + 1];
+            std::stable_sort(first, last,
+                             [&](int x, int y) { return tensor(x).offset < tensor(y).offset; });
+            std::int64_t reach = 0;
+            for (auto it = first; it != last; ++it) {
+                reach = std::max(reach, tensor(*it).offset + tensor_bytes(tensor(*it)));
+                reach_[static_cast<std::size_t>(it - tensors_by_buffer_.begin())] = reach;
+            }
+        }
     }
 
     void run() {
@@ -293,6 +305,22 @@ class Walk {
         return {tensors_by_buffer_.data() + first, end - first};
     }
 
+    // Tensors of its buffer that have bytes in common with this one, by falling offset.
+    template <class Visit>
+    void for_overlapping(int id, Visit visit) const {
+        const std::span<const int> all = in_buffer(tensor(id).buffer);
+        const std::int64_t end = tensor(id).offset + tensor_bytes(tensor(id));
+        auto it = std::lower_bound(all.begin(), all.end(), end, [&](int other, std::int64_t at) {
+            return tensor(other).offset < at;
+        });
+        // Nothing before reaches this far any more.
+        const auto reach = reach_.begin() + (all.data() - tensors_by_buffer_.data());
+        while (it != all.begin() && reach[it - all.begin() - 1] > tensor(id).offset) {
+            --it;
+            if (overlap(*it, id)) visit(*it);
+        }
+    }
+
     bool overlap(int a, int b) const {
         const Tensor &x = tensor(a), &y = tensor(b);
         return x.buffer == y.buffer && x.offset < y.offset + tensor_bytes(y) &&
@@ -343,8 +371,7 @@ class Walk {
                  program_.name, tensor(id).name, b.last_step, count());
     }
 
-    void check_destination(const Step& step, std::size_t which, int number) {
-        int id = step.destinations[which];
+    void check_destination(const Step& step, int id, int number) {
         check_alive(step, id, number);
         const Buffer& b = buffer(id);
         if (b.role == BufferRole::input)
@@ -353,6 +380,26 @@ class Walk {
         if (number >= prologue() && !persistent(b) && b.first_step < prologue())
             find(findings_, "{}: step {} `{}` writes `{}`, which the prologue made", program_.name,
                  number, step.name, tensor(id).name);
+    }
+
+    // Each result has the bytes of its own source, and no two the same: then none is over a part of
+    // another. What can be said of the ends of an exchange in less time than comparing all pairs of
+    // its operands, which may be thousands.
+    bool stays_in_place(const Step& step) const {
+        if (step.sources.size() != step.destinations.size()) return false;
+        for (std::size_t i = 0; i < step.sources.size(); ++i)
+            if (!same_bytes(step.sources[i], step.destinations[i])) return false;
+        std::vector<int> order = step.destinations;
+        std::sort(order.begin(), order.end(), [&](int a, int b) {
+            return std::pair(tensor(a).buffer, tensor(a).offset) <
+                   std::pair(tensor(b).buffer, tensor(b).offset);
+        });
+        return std::adjacent_find(order.begin(), order.end(),
+                                  [&](int a, int b) { return overlap(a, b); }) == order.end();
+    }
+
+    void check_apart(const Step& step, std::size_t which, int number) {
+        const int id = step.destinations[which];
         for (std::size_t other = 0; other < which; ++other)
             if (overlap(id, step.destinations[other]))
                 find(findings_, "{}: step {} `{}` writes `{}` and `{}` to the same bytes",
@@ -369,17 +416,23 @@ class Walk {
             find(findings_, "{}: step {} `{}` has no kernel", program_.name, number, step.name);
         for (int id : step.sources)
             check_source(step, id, number);
-        for (std::size_t i = 0; i < step.destinations.size(); ++i)
-            check_destination(step, i, number);
+        for (int id : step.destinations)
+            check_destination(step, id, number);
+        if (!is_collective(step.op))
+            for (std::size_t i = 0; i < step.destinations.size(); ++i)
+                check_apart(step, i, number);
+        else if (!stays_in_place(step))
+            find(findings_, "{}: step {} `{}` does not leave every operand at a place of its own",
+                 program_.name, number, step.name);
         if (step.workspace >= 0) check_workspace(step, number);
         // Whoever shared the bytes of a destination has lost them: tensors that were written, and
         // parameters' first values. Views of the destination itself are never written, and stay
         // good.
         for (int id : step.destinations) {
             bool parameter = persistent(buffer(id));
-            for (int other : in_buffer(tensor(id).buffer))
-                if (other != id && overlap(other, id) && (written_[other] >= 0 || parameter))
-                    lost_[other] = number;
+            for_overlapping(id, [&](int other) {
+                if (other != id && (written_[other] >= 0 || parameter)) lost_[other] = number;
+            });
         }
         for (int id : step.destinations) {
             written_[id] = number;
@@ -434,8 +487,9 @@ class Walk {
     std::vector<int> written_;  // by tensor: the step that wrote it last, or -1
     std::vector<int> lost_;     // by tensor: the step that wrote others' bytes over it, or -1
     std::vector<int> workspace_step_;  // by buffer
-    // The tensors of each buffer, in order: from first_in_buffer_ to that of the next buffer.
+    // The tensors of each buffer, by offset: from first_in_buffer_ to that of the next buffer.
     std::vector<int> first_in_buffer_, tensors_by_buffer_;
+    std::vector<std::int64_t> reach_;  // likewise: where the last of those so far ends
 };
 
 // ---- The loop: programs for every batch size that will come.

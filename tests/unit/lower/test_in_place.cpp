@@ -296,3 +296,38 @@ TEST_CASE("must not be exchanged: what lives on, what persists, what is exchange
         return predictions=%t })"),
                          doctest::Contains("not those of its start"), InternalError);
 }
+
+/// Comparing all operands with each other would run into the test's time limit here.
+TEST_CASE("an exchange of 60,000 gradients is placed and checked") {
+    Graph graph;
+    graph.name = "many";
+    const Type type{plan::DType::f32, {2, 8}, {}};
+    const ValueId source = graph.add_input("source", type);
+    Node start, wait;
+    start.op = "all_reduce_start";
+    for (int i = 0; i < 60000; ++i) {
+        Node node;
+        node.op = "relu";
+        node.inputs = {source};
+        start.inputs.push_back(emit(graph, node, fmt::format("g{}", i))[0]);
+    }
+    start.attributes = {{"collective", std::string("gradients_1")}};
+    start.phase = Phase::communication;
+    wait = start;
+    wait.op = "all_reduce_wait";
+    wait.inputs = emit(graph, start, "sent");
+    graph.outputs = {{"predictions", emit(graph, wait, "reduced")[12345]}};
+    plan::Plan plan;
+    emit_plan({lower(std::move(graph))}, plan);
+    REQUIRE(plan.programs[0].collectives.size() == 1);
+    CHECK(plan.programs[0].collectives[0].bytes == 60000 * 64);
+    plan.parallel.data = true;
+    const std::vector<std::string> findings = plan::audit(plan);
+    CHECK_MESSAGE(findings.empty(), findings.front());
+    // The last gradient is where the first one is: both ends of the exchange, and the audit, see
+    // it.
+    plan::Program& program = plan.programs[0];
+    for (plan::Tensor& tensor : program.tensors)
+        if (tensor.name == "g59999") tensor.offset = 0;
+    CHECK_FALSE(plan::audit(plan).empty());
+}
