@@ -28,6 +28,19 @@ constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"dataset.transforms", "transform"}, {"dataset.augmentations", "augmentation"},
 };
 
+/// Of a member as a whole, which came or went: of the mathematics if one of its fields is. Null when
+/// it has no fields.
+const MeaningEntry* meaning_of_member(std::string_view set, std::string_view member) {
+    const std::string kind = fmt::format("{}.{}", set, member);
+    const MeaningEntry* first = nullptr;
+    for (const MeaningEntry& entry : setting_meanings()) {
+        if (entry.kind != kind) continue;
+        if (entry.meaning == Meaning::mathematics) return &entry;
+        if (first == nullptr) first = &entry;
+    }
+    return first;
+}
+
 /// Of "optimizer.adam.beta1", "schedules[0].cosine.epochs", "clip.norm", "parameters.depth": the
 /// label of the field inside; null when it has none of its own.
 const MeaningEntry* meaning_below(std::string_view kind, std::string_view path) {
@@ -38,7 +51,7 @@ const MeaningEntry* meaning_below(std::string_view kind, std::string_view path) 
     for (const auto& [field, set] : kSets) {
         if (field != owner) continue;
         const std::size_t inner = rest.find('.');
-        if (inner == std::string_view::npos) return nullptr;
+        if (inner == std::string_view::npos) return meaning_of_member(set, rest);
         return find_meaning(fmt::format("{}.{}", set, rest.substr(0, inner)),
                             rest.substr(inner + 1));
     }
@@ -79,7 +92,7 @@ FieldMeaning meaning_of(std::string_view path) {
     if (take_prefix(rest, "model.input.")) {
         kind = "model.input";
     } else {
-        for (const char* prefix : {"model.", "dataset.", "training.", "target.", "compiler."})
+        for (const char* prefix : {"model.", "dataset.", "training.", "machine.", "target.", "compiler."})
             if (take_prefix(rest, prefix)) {
                 kind = std::string_view(prefix, std::string_view(prefix).size() - 1);
                 break;

@@ -29,6 +29,8 @@ constexpr const char* kSquares = "the mean of the squared gradients reaches back
 constexpr const char* kNorms = "the norms decide the size of updates otherwise";
 constexpr const char* kLoss = "another quantity is made small";
 constexpr const char* kMeasured = "metrics are measured beside the training and do not change it";
+constexpr const char* kPlace = "it is what the job is checked against";
+constexpr const char* kForeseen = "it is what times are foreseen from";
 constexpr const char* kKept = "other weights are kept, beside the training";
 
 }  // namespace
@@ -46,6 +48,45 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"job", "data_workers", kSpeed, "samples do not depend on which thread prepares them"},
         {"job", "memory_budget", kSpeed,
          "it is a limit that is checked, not a choice of the computation"},
+        {"job", "parallel", kMath, "other ranks share the training, or share it in another way"},
+        {"job", "machine", kSpeed, "it says what the computation runs on"},
+
+        {"job.parallel", "data", kMath,
+         "a global batch is a batch of every rank, so that updates average over another number of "
+         "samples"},
+        {"job.parallel", "reduction", kSpeed, "the same sums are taken earlier or later"},
+        {"job.parallel", "batch_statistics", kMath,
+         "batch norm takes its statistics of other samples"},
+        {"job.parallel", "learning_rate_scaling", kMath, "updates have another size"},
+        {"job.parallel", "bucket_size", kSpeed, "the same sums are taken in other portions"},
+        {"job.parallel", "timeout", kSpeed,
+         "it is how long ranks wait before a job is given up, not what they compute"},
+
+        {"machine", "kind", kSpeed, kKind},
+        {"machine", "name", kSpeed, "it names the machine"},
+        {"machine", "description", kSpeed, kText},
+        {"machine", "extends", kSpeed, kExtends},
+        {"machine", "nodes", kSpeed, kPlace},
+        {"machine", "cores", kSpeed, kPlace},
+        {"machine", "memory", kSpeed, kPlace},
+        {"machine", "isa", kSpeed, "the same values but for rounding"},
+        {"machine", "product_rate", kSpeed, kForeseen},
+        {"machine", "convolution_rate", kSpeed, kForeseen},
+        {"machine", "memory_bandwidth", kSpeed, kForeseen},
+        {"machine", "node_memory_bandwidth", kSpeed, kForeseen},
+        {"machine", "thread_efficiency", kSpeed, kForeseen},
+        {"machine", "step_overhead", kSpeed, kForeseen},
+        {"machine", "decode_rate", kSpeed, kForeseen},
+        {"machine", "network", kSpeed, kForeseen},
+        {"machine", "local", kSpeed, kForeseen},
+        {"machine.network", "latency", kSpeed, kForeseen},
+        {"machine.network", "bandwidth", kSpeed, kForeseen},
+        {"machine.local", "latency", kSpeed, kForeseen},
+        {"machine.local", "bandwidth", kSpeed, kForeseen},
+        {"machine", "kernels", kSpeed, kForeseen},
+#define KERNEL_CLASS(name, unit, doc) {"machine.kernels", #name, kSpeed, kForeseen},
+#include "plan/forecast_rates.def"
+#undef KERNEL_CLASS
 
         {"model", "kind", kSpeed, kKind},
         {"model", "name", kSpeed, "it names the model"},
@@ -131,6 +172,9 @@ const std::vector<MeaningEntry>& setting_meanings() {
          "metrics are measured beside the training and do not change it"},
         {"training", "epochs", kMath, "the training ends at another point"},
         {"training", "batch_size", kMath,
+         "every update averages over another number of samples, and an epoch has another number of "
+         "updates"},
+        {"training", "global_batch_size", kMath,
          "every update averages over another number of samples, and an epoch has another number of "
          "updates"},
         {"training", "validation_split", kMath, "other samples are kept from training"},
@@ -319,7 +363,9 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"target", "isa", kSpeed, "the same values but for rounding"},
         {"target", "threads", kSpeed, "the same values but for rounding"},
         {"target", "data_workers", kSpeed, "samples do not depend on which thread prepares them"},
-        {"target", "ranks", kSpeed, "ranks share the same global batch"},
+        {"target", "ranks", kMath,
+         "a global batch is a batch of every rank; a job with `global_batch_size` gives each a "
+         "smaller share instead"},
         {"compiler", "generator", kSpeed, "another version may choose and arrange differently"},
         {"compiler", "passes", kSpeed, "passes keep the meaning of the graph"},
     };

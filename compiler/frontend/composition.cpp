@@ -63,8 +63,17 @@ std::optional<std::string> file_text(const LoadOptions& options, const std::stri
 
 }  // namespace
 
+void drop_alternative(SourceNode& map, std::string_view key) {
+    if (key == "batch_size") map.erase("global_batch_size");
+    if (key == "global_batch_size") map.erase("batch_size");
+}
+
 SourceNode merge(SourceNode base, SourceNode over, const FieldTable* table) {
     if (!base.is_map() || !over.is_map()) return over;
+    // Both in one spec are a mistake, which stays; one over the other replaces it.
+    for (const char* key : {"batch_size", "global_batch_size"})
+        if (over.find(key) && !(over.find("batch_size") && over.find("global_batch_size")))
+            drop_alternative(base, key);
     // Both may have tens of thousands of keys.
     std::unordered_map<std::string, std::size_t> keys;
     for (const SourceEntry& entry : base.entries)
@@ -346,7 +355,7 @@ bool Composer::compose_job(SourceNode& job, const std::string& root_file) {
         if (setting.path.size() == 1 && find_kind(setting.path[0]) && setting.path[0] != "job")
             apply(setting, job);
     bool sound = true;
-    for (const char* field : {"model", "dataset", "training"}) {
+    for (const char* field : {"model", "dataset", "training", "machine"}) {
         SourceEntry* entry = job.find(field);
         if (!entry) continue;
         if (auto tree = resolve(entry->value, *find_kind(field), field)) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/frontend/source_tree.hpp"
@@ -64,6 +65,10 @@ class Composer {
     std::vector<std::string> loading_;  ///< the files whose `extends` are being followed
     std::string root_file_;
 };
+
+/// Takes the field out that says the same in another way as `key`, which is about to be set:
+/// `batch_size` of each rank or of all.
+void drop_alternative(SourceNode& map, std::string_view key);
 
 /// Merges `over` onto `base`: maps field by field, everything else replaced. A variant's field (an
 /// optimizer, a layer) replaces another variant as a whole.

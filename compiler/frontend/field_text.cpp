@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/frontend/quantity.hpp"
 #include "compiler/frontend/value_reader.hpp"
 
 namespace dtnn::compiler {
@@ -16,10 +17,14 @@ bool is_list_of_names(const Field& field) {
 }  // namespace
 
 std::string values_text(const Field& field) {
+    if (field.type == FieldType::quantity)
+        return fmt::format("a number with its unit, such as {}", quantity_example(field.unit));
     // The names of initializers are many, and have a page of their own.
     if (field.choices.empty() || field.type == FieldType::initializer)
         return std::string(describe(field.type));
-    const std::string choices = fmt::format("{}", fmt::join(field.choices, " | "));
+    const std::string choices =
+        fmt::format("{}{}", field.type == FieldType::integer_or_choice ? "an integer | " : "",
+                    fmt::join(field.choices, " | "));
     return is_list_of_names(field) ? "a list of " + choices : choices;
 }
 
@@ -40,7 +45,9 @@ std::string presence_text(const Field& field) {
 
 std::string range_text(const Field& field) {
     std::string text = describe_range(field);
-    if (!field.unit.empty()) text += (text.empty() ? "in " : " ") + std::string(field.unit);
+    // The bounds of a quantity have units of their own.
+    if (!field.unit.empty() && field.type != FieldType::quantity)
+        text += (text.empty() ? "in " : " ") + std::string(field.unit);
     return text;
 }
 
@@ -61,8 +68,9 @@ std::string fields_markdown(const FieldTable& table, const std::string& initiali
         if (field.type == FieldType::initializer) {
             values = fmt::format("an [initializer]({})", initializers);
         } else if (field.choices.empty()) {
-            values = describe(field.type);
+            values = values_text(field);
         } else {
+            if (field.type == FieldType::integer_or_choice) values = "an integer";
             for (const std::string_view choice : field.choices)
                 values += fmt::format("{}`{}`", values.empty() ? "" : ", ", choice);
             if (is_list_of_names(field)) values = "a list of " + values;

@@ -2,6 +2,54 @@
 
 namespace dtnn::compiler {
 
+const FieldTable& parallel_table() {
+    static const FieldTable table = {
+        {.name = "data",
+         .type = FieldType::integer_or_choice,
+         .doc = "how many ranks share the training, each with all weights and its part of every "
+                "global batch: `auto` is any number, chosen when the run starts; a number is just "
+                "that many; none is one rank",
+         .minimum = 1,
+         .maximum = 1'000'000,
+         .choices = {"auto", "none"},
+         .unit = "ranks",
+         .optional = true},
+        {.name = "reduction",
+         .type = FieldType::choice,
+         .fallback = std::string("overlapped"),
+         .doc = "gradients are added up over the ranks while backward still computes others, or "
+                "each exchange is waited for at once",
+         .choices = {"overlapped", "blocking"}},
+        {.name = "batch_statistics",
+         .type = FieldType::choice,
+         .fallback = std::string("local"),
+         .doc = "batch norm takes its means and variances, in training, of the rank's own batch or "
+                "of the global one",
+         .choices = {"local", "synchronised"}},
+        {.name = "learning_rate_scaling",
+         .type = FieldType::choice,
+         .fallback = std::string("none"),
+         .doc = "every learning rate is multiplied by the number of ranks, by its square root, or "
+                "not at all",
+         .choices = {"none", "linear", "square_root"}},
+        {.name = "bucket_size",
+         .type = FieldType::quantity,
+         .doc = "most bytes of gradients in one exchange; without it the compiler chooses, by the "
+                "machine's network",
+         .minimum = 1,
+         .unit = "bytes",
+         .optional = true},
+        {.name = "timeout",
+         .type = FieldType::real,
+         .fallback = 300.0,
+         .doc = "a rank that waits longer for the others ends the job; 0: no limit",
+         .minimum = 0,
+         .maximum = 1e9,
+         .unit = "seconds"},
+    };
+    return table;
+}
+
 const FieldTable& job_table() {
     static const FieldTable table = {
         {.name = "kind",
@@ -45,8 +93,19 @@ const FieldTable& job_table() {
          .maximum = 256,
          .unit = "threads"},
         {.name = "memory_budget",
-         .type = FieldType::text,
+         .type = FieldType::quantity,
          .doc = "the most memory a rank may use, such as 4GiB",
+         .minimum = 1,
+         .unit = "bytes",
+         .optional = true},
+        {.name = "parallel",
+         .type = FieldType::record,
+         .doc = "how ranks share the training: {data: auto}; without it there is one rank",
+         .optional = true,
+         .fields = &parallel_table()},
+        {.name = "machine",
+         .type = FieldType::reference,
+         .doc = "the machine that the job is for: a name, a path, or the machine itself",
          .optional = true},
     };
     return table;

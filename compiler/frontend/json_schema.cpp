@@ -75,7 +75,7 @@ Json dataset_schema(bool part) {
 // that are to be changed.
 Json reference_schema(const std::string& kind, bool part) {
     const Field& field = *find_field(job_table(), kind);
-    const bool has_part = kind != "training";
+    const bool has_part = kind == "model" || kind == "dataset";
     Json schema = {
         {"anyOf", Json::array({reference_name_schema(),
                                reference_to(part && has_part ? kind + "_part" : kind)})}};
@@ -83,7 +83,7 @@ Json reference_schema(const std::string& kind, bool part) {
     return schema;
 }
 
-constexpr std::array kReferences = {"model", "dataset", "training"};
+constexpr std::array kReferences = {"model", "dataset", "training", "machine"};
 
 Json job_schema() {
     Json schema = kind_properties(job_table(), "job");
@@ -96,11 +96,6 @@ Json job_schema() {
     // Which form they may have depends on `extends`.
     for (const char* kind : kReferences)
         schema["properties"][kind] = Json::object();
-    schema["properties"]["memory_budget"] = {
-        {"type", Json::array({"string", "integer"})},
-        {"pattern", R"(^[0-9.]+(e[+-]?[0-9]+)? *([KMGT]i?B|B)?$)"},
-        {"exclusiveMinimum", 0}};
-    describe_in(schema["properties"]["memory_budget"], *find_field(job_table(), "memory_budget"));
     schema["if"] = requirement({"extends"});
     schema["then"] = references(true);
     schema["else"] = references(false);
@@ -117,6 +112,8 @@ Json definitions_of(std::string_view kind) {
     if (job || kind == "dataset") definitions["dataset"] = dataset_schema(false);
     if (job) definitions["dataset_part"] = dataset_schema(true);
     if (job || kind == "training") definitions["training"] = training_schema();
+    if (job || kind == "machine")
+        definitions["machine"] = kind_properties(machine_table(), "machine");
     if (kind == "model") definitions.erase("model_part");
     const auto add_sets = [&](const FieldTable& table) {
         for (const Field& field : table)

@@ -1,9 +1,11 @@
 #include "compiler/frontend/json_schema_fields.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <limits>
 
+#include "compiler/frontend/quantity.hpp"
 #include "compiler/frontend/tables.hpp"
 #include "compiler/frontend/value_reader.hpp"
 #include "compiler/ops/initializers.hpp"
@@ -58,6 +60,22 @@ Json list_schema(const Json& item, std::size_t least, std::size_t most) {
 // What a text may be written as: our reader takes any scalar by its text (name: 18).
 Json text_schema() {
     return {{"type", Json::array({"string", "number", "boolean"})}};
+}
+
+// A text with a unit; bytes also as a plain number. Ranges are the reader's: a pattern has none.
+Json quantity_schema(const Field& field) {
+    const bool bytes = field.unit == "bytes";
+    const std::string number = R"([0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?)";
+    Json schema = {
+        {"pattern", fmt::format("^{} *({}){}$", number, fmt::join(units_of(field.unit), "|"),
+                                bytes ? "?" : "")}};
+    if (bytes) {
+        schema["type"] = Json::array({"string", "integer"});
+        schema["exclusiveMinimum"] = 0;
+    } else {
+        schema["type"] = "string";
+    }
+    return schema;
 }
 
 }  // namespace
@@ -159,8 +177,16 @@ Json field_schema(const Field& field, bool expressions) {
             forms.push_back(text_schema());
             open = false;
             break;
+        case FieldType::quantity:
+            forms.push_back(quantity_schema(field));
+            open = false;
+            break;
         case FieldType::choice:
             forms.push_back(choices_schema(field.choices));
+            break;
+        case FieldType::integer_or_choice:
+            forms.push_back(choices_schema(field.choices));
+            forms.push_back(number_schema(field, "integer"));
             break;
         case FieldType::variant:
             if (field.components)

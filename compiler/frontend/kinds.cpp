@@ -14,6 +14,13 @@ const std::vector<KindInfo>& all_kinds() {
          "kind: dataset\ntype: digits\ntrain_samples: 10000", &dataset_table()},
         {"training", "training", "How to train: optimizer, loss, metrics, epochs, batches.",
          "kind: training\noptimizer: {adam: {learning_rate: 0.001}}\nepochs: 3", &training_table()},
+        {"machine", "machines",
+         "The computers that a job is for: cores and memory of a node, and the rates of its parts "
+         "and of its network, from which the compiler chooses what it can foresee. What is not "
+         "known is left out.",
+         "kind: machine\nnodes: 4\ncores: 32\nmemory: 192GiB\nisa: avx512\n"
+         "network: {latency: 1.5us, bandwidth: 100Gbit/s}",
+         &machine_table()},
     };
     return kinds;
 }

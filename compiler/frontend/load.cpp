@@ -35,19 +35,6 @@ std::string name_of_file(const std::string& file) {
     return name.substr(0, 100);
 }
 
-void read_memory_budget(const FieldValues& fields, JobSpec& job, Diagnostics& diagnostics) {
-    if (!fields.values.contains("memory_budget")) return;
-    const std::string text = fields.text("memory_budget");
-    if (const auto bytes = parse_memory_size(text)) {
-        job.memory_budget = *bytes;
-        return;
-    }
-    diagnostics.error(
-        Code::wrong_type, fields.spans.at("memory_budget"),
-        fmt::format("`memory_budget` of job is `{}`; it must be a size, such as 4GiB or 512MiB",
-                    text));
-}
-
 void check_samples(const JobSpec& job, Diagnostics& diagnostics) {
     const plan::Training& training = job.training.training;
     const std::int64_t samples = job.dataset.dataset.train_samples;
@@ -84,11 +71,19 @@ void check_samples(const JobSpec& job, Diagnostics& diagnostics) {
         error.help = "leave one of them out";
         return;
     }
-    if (training.batch_size > seen) {
+    // Ranks that have nothing to do in any step are a mistake, like a batch that is never full.
+    if (seen / job.ranks < training.batch_size) {
+        const bool global = job.training.global_batch_size > 0;
+        const std::string ranks = job.ranks == 1 ? std::string()
+                                  : global       ? fmt::format(" of {} ranks", job.ranks)
+                                                 : fmt::format(" on each of {} ranks", job.ranks);
         Diagnostic& error = diagnostics.error(
-            Code::too_few_samples, span_or(job.training.spans, "batch_size", job.training.span),
-            fmt::format("`batch_size` {} is more than the {} training samples{}{}",
-                        training.batch_size, seen,
+            Code::too_few_samples,
+            span_or(job.training.spans, global ? "global_batch_size" : "batch_size",
+                    job.training.span),
+            fmt::format("`{}` {}{} is more than the {} training samples{}{}",
+                        global ? "global_batch_size" : "batch_size",
+                        global ? job.training.global_batch_size : training.batch_size, ranks, seen,
                         validation > 0
                             ? fmt::format(" ({} less {} for validation)", samples, validation)
                             : std::string(),
@@ -96,6 +91,26 @@ void check_samples(const JobSpec& job, Diagnostics& diagnostics) {
                                      : std::string()));
         error.notes.push_back({sample_span, "the dataset is here"});
     }
+}
+
+/// An epoch that should end after more steps than it has would end where it does anyway.
+void check_steps(const JobSpec& job, Diagnostics& diagnostics) {
+    const plan::Training& training = job.training.training;
+    const auto samples = static_cast<double>(job.dataset.dataset.train_samples);
+    const double left = samples - std::floor(samples * training.validation_split + 1e-7);
+    const auto seen = std::max<std::int64_t>(
+        1,
+        static_cast<std::int64_t>(std::floor(left * job.dataset.sample_percentage / 100 + 1e-7)));
+    const std::int64_t batch = std::max<std::int64_t>(1, training.batch_size);
+    const std::int64_t steps = (seen + batch - 1) / batch;
+    if (training.steps_per_epoch <= steps) return;
+    Diagnostic& error = diagnostics.error(
+        Code::out_of_range, span_or(job.training.spans, "steps_per_epoch", job.training.span),
+        fmt::format("`steps_per_epoch` is {}, but {} training samples in batches of {} are {} {}",
+                    training.steps_per_epoch, seen, batch, steps, steps == 1 ? "step" : "steps"));
+    error.notes.push_back(
+        {span_or(job.dataset.spans, "train_samples", job.dataset.span), "the dataset is here"});
+    error.help = fmt::format("give at most {}, or 0 for all samples", steps);
 }
 
 void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
@@ -153,11 +168,18 @@ std::map<std::string, std::string> fields_of_parts(const SourceNode& tree) {
     for (const char* part : {"training", "dataset", "model"})
         for (const Field& field : *find_kind(part)->fields)
             add(std::string(field.name), fmt::format("{}.{}", part, field.name));
+    for (const Field& field : parallel_table())
+        add(std::string(field.name), fmt::format("parallel.{}", field.name));
+    add("ranks", "parallel.data");
+    // Who writes `memory` in a job means its budget.
+    for (const Field& field : machine_table())
+        if (field.name != "memory")
+            add(std::string(field.name), fmt::format("machine.{}", field.name));
     return elsewhere;
 }
 
 JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::string& file,
-                 Diagnostics& diagnostics) {
+                 int ranks, Diagnostics& diagnostics) {
     JobSpec job;
     job.file = file;
     job.model_alone = model_alone;
@@ -174,7 +196,9 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
                    : name_of_file(file);
     job.threads = static_cast<int>(fields.integer("threads"));
     job.data_workers = static_cast<int>(std::max<std::int64_t>(1, fields.integer("data_workers")));
-    read_memory_budget(fields, job, diagnostics);
+    job.memory_budget = fields.integer("memory_budget");
+    if (const SourceNode* node = fields.node("parallel"))
+        job.parallel = read_parallel(*node, diagnostics);
     job.spans = fields.spans;
     std::erase_if(job.spans, [](const auto& entry) { return entry.second.place.file.empty(); });
 
@@ -217,9 +241,16 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
         if (const SourceEntry* name = training->value.find("name"); name && name->value.is_scalar())
             job.training.name = name->value.text;
     }
+    if (SourceEntry* machine = part("machine"))
+        job.machine = read_machine(machine->value, job.name, diagnostics);
+    if (diagnostics.has_errors()) return job;
+    settle_ranks(job, ranks, diagnostics);
+    if (job.threads > 0)
+        check_cores(job, job.threads, span_or(job.spans, "threads", job.machine.span), diagnostics);
     if (diagnostics.has_errors()) return job;
     check_shapes(job, diagnostics);
     check_samples(job, diagnostics);
+    check_steps(job, diagnostics);
     check_watched(job.training, &job.dataset, diagnostics);
     // What a metric reads of the programs depends on the labels.
     for (plan::Metric& metric : job.training.training.metrics)
@@ -231,7 +262,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
 }
 
 /// The rest of load_job, when the file itself has been read.
-JobSpec finish_job(Composer& composer, Composer::Loaded loaded, const std::string& path,
+JobSpec finish_job(Composer& composer, Composer::Loaded loaded, const std::string& path, int ranks,
                    Diagnostics& diagnostics) {
     const bool model_alone = loaded.kind->name == "model";
     SourceNode tree = std::move(loaded.tree);
@@ -241,7 +272,7 @@ JobSpec finish_job(Composer& composer, Composer::Loaded loaded, const std::strin
         tree = std::move(job);
     }
     const bool composed = composer.compose_job(tree, path);
-    return read_job(std::move(tree), model_alone, composed, path, diagnostics);
+    return read_job(std::move(tree), model_alone, composed, path, ranks, diagnostics);
 }
 
 }  // namespace
@@ -261,7 +292,7 @@ JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostic
         return empty;
     }
     const std::string file = loaded->file;
-    return finish_job(composer, std::move(*loaded), file, diagnostics);
+    return finish_job(composer, std::move(*loaded), file, options.ranks, diagnostics);
 }
 
 void check_spec(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
@@ -271,7 +302,8 @@ void check_spec(const std::string& path, const LoadOptions& options, Diagnostics
     const std::string file = loaded->file;
     const std::string kind(loaded->kind->name);
     if (kind == "job" || kind == "model") {
-        const JobSpec job = finish_job(composer, std::move(*loaded), file, diagnostics);
+        const JobSpec job =
+            finish_job(composer, std::move(*loaded), file, options.ranks, diagnostics);
         if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
         return;
     }
@@ -283,6 +315,8 @@ void check_spec(const std::string& path, const LoadOptions& options, Diagnostics
     const SourceNode& part = job.find(kind)->value;
     if (kind == "dataset")
         read_dataset(part, name_of_file(file), diagnostics);
+    else if (kind == "machine")
+        read_machine(part, name_of_file(file), diagnostics);
     else if (const TrainingSpec training = read_training(part, diagnostics);
              !diagnostics.has_errors())
         check_watched(training, nullptr, diagnostics);

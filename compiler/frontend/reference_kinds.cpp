@@ -7,6 +7,7 @@
 #include "compiler/frontend/field_text.hpp"
 #include "compiler/frontend/formula.hpp"
 #include "compiler/frontend/language_words.hpp"
+#include "compiler/frontend/quantity.hpp"
 #include "compiler/frontend/tables.hpp"
 
 namespace dtnn::compiler {
@@ -71,9 +72,26 @@ std::string training_sections() {
            members_of(metrics()) + "\n## Schedules\n" + members_of(schedules());
 }
 
+std::string unit_list(std::string_view unit) {
+    std::string text;
+    for (const std::string& name : units_of(unit))
+        text += fmt::format("{}`{}`", text.empty() ? "" : ", ", name);
+    return text;
+}
+
 std::string dataset_sections() {
     return "\n## Types\n" + members_of(dataset_types()) + "\n## Transforms\n" +
            members_of(transforms()) + "\n## Augmentations\n" + members_of(augmentations());
+}
+
+std::string machine_sections() {
+    return "\n## Units\n\nNumbers stand with their units: bytes " + unit_list("bytes") +
+           "; rates of data " + unit_list("bytes/s") + "; rates of arithmetic " +
+           unit_list("flop/s") + "; times " + unit_list("seconds") + "; rates of samples " +
+           unit_list("samples/s") +
+           ". K, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024; 8 bits are a byte.\n" +
+           "\n## `network` and `local`\n\n" + fields_markdown(network_table(), kInitializers) +
+           "\n## `kernels`\n\n" + fields_markdown(kernel_rate_table(), kInitializers);
 }
 
 /// Those of every type; each type's own are in its section.
@@ -87,6 +105,10 @@ std::string sections_of(std::string_view kind) {
     if (kind == "model") return model_sections();
     if (kind == "training") return training_sections();
     if (kind == "dataset") return dataset_sections();
+    if (kind == "machine") return machine_sections();
+    if (kind == "job")
+        return "\n## `parallel`\n\n" + fields_markdown(parallel_table(), kInitializers) +
+               "\nHow ranks share a training: [parallel](../../parallel.md).\n";
     return "";
 }
 

@@ -161,7 +161,7 @@ class BlockWriter {
     std::string text_;
 };
 
-/// A dataset or a training by itself, by way of a job that has nothing else.
+/// A dataset, a training or a machine by itself, by way of a job that has nothing else.
 ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, Diagnostics& diagnostics) {
     ResolvedSpec spec;
     const std::string path = loaded.file;
@@ -174,10 +174,14 @@ ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, Diagnosti
     const std::string name = std::filesystem::path(path).stem().string();
     const SourceNode& part = tree.find(spec.kind)->value;
     JobSpec job;
-    if (spec.kind == "dataset") {
-        job.dataset = read_dataset(part, name, diagnostics);
+    if (spec.kind != "training") {
         Diagnostics unheard;
         job.training = read_training(make_map(), unheard);
+    }
+    if (spec.kind == "dataset") {
+        job.dataset = read_dataset(part, name, diagnostics);
+    } else if (spec.kind == "machine") {
+        job.machine = read_machine(part, name, diagnostics);
     } else {
         job.training = read_training(part, diagnostics);
         if (const SourceEntry* entry = part.find("name"); entry && entry->value.is_scalar())

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "compiler/frontend/components.hpp"
+#include "compiler/frontend/quantity.hpp"
+#include "compiler/frontend/scalars.hpp"
 #include "compiler/frontend/tables.hpp"
 #include "compiler/frontend/value_reader.hpp"
 #include "compiler/ops/op.hpp"
@@ -61,19 +63,23 @@ class Writer {
         if (job_.threads > 0) field("", "", "threads", std::int64_t{job_.threads}, job_.spans);
         field("", "", "data_workers", std::int64_t{job_.data_workers}, job_.spans);
         if (job_.memory_budget > 0)
-            field("", "", "memory_budget", fmt::format("{}B", job_.memory_budget), job_.spans);
+            quantity("", "", "memory_budget", "bytes", static_cast<double>(job_.memory_budget),
+                     job_.spans);
+        parallel();
         text_ = alone ? "kind: model\n" : text_ + "model:\n";
         model(alone ? "" : "  ");
         std::string document = text_;
         dataset();
         training();
+        machine();
         job_.resolved_text = alone ? std::move(document) : std::move(text_);
     }
 
   private:
     /// Whether the command line set something outside the model.
     bool set_beyond_model() const {
-        for (const Spans* spans : {&job_.spans, &job_.dataset.spans, &job_.training.spans})
+        for (const Spans* spans : {&job_.spans, &job_.dataset.spans, &job_.training.spans,
+                                   &job_.parallel.spans, &job_.machine.spans})
             for (const auto& [name, span] : *spans)
                 if (span.place.file.starts_with("--set ") &&
                     !(spans == &job_.spans && name == "model"))
@@ -97,6 +103,78 @@ class Writer {
                const plan::AttributeValue& content, const Spans& spans) {
         text_ += fmt::format("{}{}: {}\n", indent, key, yaml_value(content));
         value(prefix + key, to_json(content), key, spans);
+    }
+
+    /// A number with its unit, in the text of a spec and of the values alike.
+    void quantity(const std::string& indent, const std::string& prefix, const std::string& key,
+                  std::string_view unit, double content, const Spans& spans) {
+        const std::string text = quantity_text(content, unit);
+        text_ += fmt::format("{}{}: {}\n", indent, key, text);
+        value(prefix + key, json_quoted(text), key, spans);
+    }
+
+    /// Only in jobs that have it: how many ranks there are may be said by the command line.
+    void parallel() {
+        const ParallelSpec& spec = job_.parallel;
+        if (!spec.given) return;
+        text_ += "parallel:\n";
+        const std::string prefix = "parallel.";
+        if (!spec.data.empty()) {
+            const auto number = parse_integer(spec.data).value;
+            field("  ", prefix, "data",
+                  number ? plan::AttributeValue(*number) : plan::AttributeValue(spec.data),
+                  spec.spans);
+        }
+        const plan::Parallel& parallel = spec.parallel;
+        field("  ", prefix, "reduction", parallel.reduction, spec.spans);
+        field("  ", prefix, "batch_statistics", parallel.batch_statistics, spec.spans);
+        field("  ", prefix, "learning_rate_scaling", parallel.learning_rate_scaling, spec.spans);
+        if (parallel.bucket_bytes > 0)
+            quantity("  ", prefix, "bucket_size", "bytes",
+                     static_cast<double>(parallel.bucket_bytes), spec.spans);
+        field("  ", prefix, "timeout", parallel.timeout_seconds, spec.spans);
+    }
+
+    void network(const std::string& name, double latency, double bandwidth) {
+        if (latency == 0 && bandwidth == 0) return;
+        text_ += fmt::format("  {}: {{", name);
+        const auto one = [&](const char* key, std::string_view unit, double content,
+                             const char* separator) {
+            const std::string text = quantity_text(content, unit);
+            text_ += fmt::format("{}{}: {}", separator, key, text);
+            value(fmt::format("machine.{}.{}", name, key), json_quoted(text),
+                  fmt::format("{}.{}", name, key), job_.machine.spans);
+        };
+        if (latency > 0) one("latency", "seconds", latency, "");
+        if (bandwidth > 0) one("bandwidth", "bytes/s", bandwidth, latency > 0 ? ", " : "");
+        text_ += "}\n";
+    }
+
+    /// What is known of it.
+    void machine() {
+        const plan::Machine& machine = job_.machine.machine;
+        if (machine.name.empty()) return;
+        const Spans& spans = job_.machine.spans;
+        const std::string prefix = "machine.";
+        text_ += "machine:\n";
+        field("  ", prefix, "name", machine.name, spans);
+        field("  ", prefix, "nodes", std::int64_t{machine.nodes}, spans);
+        if (machine.cores > 0) field("  ", prefix, "cores", std::int64_t{machine.cores}, spans);
+        if (machine.memory_bytes > 0)
+            quantity("  ", prefix, "memory", "bytes", static_cast<double>(machine.memory_bytes),
+                     spans);
+        if (!machine.isa.empty()) field("  ", prefix, "isa", machine.isa, spans);
+        const auto rate = [&](const char* key, std::string_view unit, double content) {
+            if (content > 0) quantity("  ", prefix, key, unit, content, spans);
+        };
+        rate("product_rate", "flop/s", machine.product_rate);
+        rate("convolution_rate", "flop/s", machine.convolution_rate);
+        rate("memory_bandwidth", "bytes/s", machine.memory_bandwidth);
+        rate("node_memory_bandwidth", "bytes/s", machine.node_memory_bandwidth);
+        rate("step_overhead", "seconds", machine.step_overhead);
+        rate("decode_rate", "samples/s", machine.decode_rate);
+        network("network", machine.network_latency, machine.network_bandwidth);
+        network("local", machine.local_latency, machine.local_bandwidth);
     }
 
     void model(const std::string& indent) {
@@ -253,7 +331,11 @@ class Writer {
                 {"keep", rule.keep}},
                spans);
         field("  ", "training.", "epochs", training.epochs, spans);
-        field("  ", "training.", "batch_size", training.batch_size, spans);
+        // The batch of a rank follows from that of all, and its number is in the plan.
+        if (job_.training.global_batch_size > 0)
+            field("  ", "training.", "global_batch_size", job_.training.global_batch_size, spans);
+        else
+            field("  ", "training.", "batch_size", training.batch_size, spans);
         field("  ", "training.", "validation_split", training.validation_split, spans);
         field("  ", "training.", "shuffle", training.shuffle, spans);
         field("  ", "training.", "seed", static_cast<std::int64_t>(training.seed), spans);

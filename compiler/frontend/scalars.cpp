@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+
+#include "compiler/frontend/quantity.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -116,32 +117,11 @@ std::string boolean_help(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_memory_size(std::string_view text) {
-    struct Unit {
-        std::string_view name;
-        double bytes;
-    };
-    constexpr std::array<Unit, 10> kUnits = {{{"KiB", 1024.0},
-                                              {"MiB", 1048576.0},
-                                              {"GiB", 1073741824.0},
-                                              {"TiB", 1099511627776.0},
-                                              {"KB", 1e3},
-                                              {"MB", 1e6},
-                                              {"GB", 1e9},
-                                              {"TB", 1e12},
-                                              {"B", 1.0},
-                                              {"", 1.0}}};
-    for (const Unit& unit : kUnits) {
-        if (!text.ends_with(unit.name)) continue;
-        std::string_view number = text.substr(0, text.size() - unit.name.size());
-        while (number.ends_with(' '))
-            number.remove_suffix(1);
-        const ParsedReal parsed = parse_real(number);
-        if (!parsed.value || *parsed.value <= 0) return std::nullopt;
-        const double bytes = std::floor(*parsed.value * unit.bytes);
-        if (bytes < 1 || bytes > 4611686018427387904.0) return std::nullopt;
-        return static_cast<std::int64_t>(bytes);
-    }
-    return std::nullopt;
+    const ParsedQuantity parsed = parse_quantity(text, "bytes");
+    if (!parsed.value) return std::nullopt;
+    const double bytes = std::floor(*parsed.value);
+    if (bytes < 1 || bytes > 4611686018427387904.0) return std::nullopt;
+    return static_cast<std::int64_t>(bytes);
 }
 
 }  // namespace dtnn::compiler

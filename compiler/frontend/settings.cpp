@@ -400,6 +400,9 @@ void Composer::apply(Setting& setting, SourceNode& job) {
             .help = "such as --set training='{extends: adam}'";
         return;
     }
+    if (setting.path.size() == 2 && setting.path[0] == "training")
+        if (SourceEntry* training = job.find("training"); training && training->value.is_map())
+            drop_alternative(training->value, setting.path[1]);
     Walk(setting.path, setting.spans, setting.value, diagnostics_).run(job);
 }
 

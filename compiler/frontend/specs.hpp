@@ -51,9 +51,28 @@ struct TrainingSpec {
     std::string name;  ///< empty: none given
     plan::Training training;
     plan::DType dtype = plan::DType::f32;
+    /// Of all ranks together; 0: not given. In a job whose number of ranks is known
+    /// training.batch_size is a rank's share of it.
+    std::int64_t global_batch_size = 0;
     /// Of the fields the user wrote, by path: "epochs", "optimizer" (a member's name),
     /// "optimizer.adam.beta1", "schedules[0]", "schedules[0].cosine.epochs", "groups[1].frozen".
     std::map<std::string, Span> spans;
+    Span span;
+};
+
+/// How ranks share the training: the job's `parallel`, and what --ranks makes of it.
+struct ParallelSpec {
+    plan::Parallel parallel;            ///< bucket_bytes 0: chosen by the compiler
+    bool given = false;                 ///< the job has the field
+    std::string data;                   ///< as it is written: "auto", "none", "4"; empty: not given
+    std::map<std::string, Span> spans;  ///< of the fields the user wrote: "data", "bucket_size"
+    Span span;
+};
+
+struct MachineSpec {
+    plan::Machine machine;  ///< without a name: the job names none
+    std::map<std::string, Span>
+        spans;  ///< of the fields the user wrote: "cores", "network.latency"
     Span span;
 };
 
@@ -63,6 +82,9 @@ struct JobSpec {
     ModelSpec model;
     DatasetSpec dataset;
     TrainingSpec training;
+    ParallelSpec parallel;
+    MachineSpec machine;
+    int ranks = 1;                      ///< that the figures are for
     int threads = 0;                    ///< 0: decided by the compiler's caller
     int data_workers = 1;               ///< threads that prepare batches
     std::int64_t memory_budget = 0;     ///< bytes per rank, 0: none
@@ -77,6 +99,7 @@ struct LoadOptions {
     std::vector<std::string> settings;   ///< "training.batch_size=128", from --set
     /// Texts of files that need not be on disk, by the names they are referred to by.
     std::map<std::string, std::string> texts = {};
+    int ranks = 0;  ///< from --ranks; 0: not given
 };
 
 /// Reads, composes and validates a job (or a model alone, which then gets the default dataset and
@@ -85,11 +108,21 @@ struct LoadOptions {
 JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics);
 
 /// All that `dtnnc check` says about one file: a job or a model as load_job and build_graph see it,
-/// a dataset or a training on its own.
+/// a dataset, a training or a machine on its own.
 void check_spec(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics);
 
 /// "4GiB", "512MiB", "1.5GB" or plain bytes; nothing when it is none of these.
 std::optional<std::int64_t> parse_memory_size(std::string_view text);
+
+/// Ranks of the fullest node, when they are spread evenly over the machine's.
+int ranks_per_node(const plan::Machine& machine, int ranks);
+
+/// That the machine's nodes have a core for each of these threads; `span` is where their number
+/// comes from, nowhere when it is the command line.
+void check_cores(const JobSpec& job, int threads, const Span& span, Diagnostics& diagnostics);
+
+/// That a finished plan runs on the job's machine: its instruction set, and the memory of a node.
+void check_machine(const JobSpec& job, const plan::Plan& plan, Diagnostics& diagnostics);
 
 struct Graph;
 

@@ -18,13 +18,19 @@ struct KindInfo {
     const FieldTable* fields;
 };
 
-const std::vector<KindInfo>& all_kinds();  ///< job, model, dataset, training
+const std::vector<KindInfo>& all_kinds();  ///< job, model, dataset, training, machine
 const KindInfo* find_kind(std::string_view name);
 
 const FieldTable& job_table();
 const FieldTable& model_table();
 const FieldTable& dataset_table();
 const FieldTable& training_table();
+const FieldTable& machine_table();
+
+/// The map `parallel` of a job; the maps `network` and `local`, and `kernels`, of a machine.
+const FieldTable& parallel_table();
+const FieldTable& network_table();
+const FieldTable& kernel_rate_table();
 
 /// The fields of `input` in a model.
 const FieldTable& input_table();

@@ -1,7 +1,7 @@
 #pragma once
 /// Composed trees to spec structs: every field checked against its table, every name against what
 /// exists. Models and what is shared: validation.cpp; validation_dataset.cpp,
-/// validation_training.cpp.
+/// validation_training.cpp, validation_parallel.cpp, validation_machine.cpp.
 
 #include "compiler/frontend/components.hpp"
 #include "compiler/frontend/source_tree.hpp"
@@ -16,6 +16,16 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
 DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name,
                          Diagnostics& diagnostics);
 TrainingSpec read_training(const SourceNode& tree, Diagnostics& diagnostics);
+MachineSpec read_machine(const SourceNode& tree, const std::string& default_name,
+                         Diagnostics& diagnostics);
+ParallelSpec read_parallel(const SourceNode& node, Diagnostics& diagnostics);
+
+/// Not both `batch_size` and `global_batch_size`.
+void check_batch_fields(const TrainingSpec& training, Diagnostics& diagnostics);
+
+/// The job's ranks from `parallel` and --ranks (0: not given), and from a global batch the batch of
+/// a rank. Reports what contradicts itself.
+void settle_ranks(JobSpec& job, int ranks_option, Diagnostics& diagnostics);
 
 /// Names of jobs, models and datasets become parts of file names.
 void check_spec_name(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics);

@@ -55,6 +55,7 @@ class TrainingReader {
         check_spec_name(fields_, "training", diagnostics_);
         training.epochs = fields_.integer("epochs");
         training.batch_size = fields_.integer("batch_size");
+        spec_.global_batch_size = fields_.integer("global_batch_size");
         training.steps_per_epoch = fields_.integer("steps_per_epoch");
         training.seed = static_cast<std::uint64_t>(fields_.integer("seed"));
         training.shuffle = fields_.flag("shuffle");
@@ -72,6 +73,7 @@ class TrainingReader {
         checkpoint();
         forget_made(fields_.spans);
         spec_.spans = std::move(fields_.spans);
+        check_batch_fields(spec_, diagnostics_);
         return std::move(spec_);
     }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/frontend/operator_values.hpp"
+#include "compiler/frontend/quantity.hpp"
 #include "compiler/frontend/scalars.hpp"
 
 namespace dtnn::compiler {
@@ -31,10 +32,13 @@ bool is_structural(FieldType type) {
 }
 
 std::string wanted_type(const Field& field) {
+    if (field.type == FieldType::quantity)
+        return fmt::format("a number with its unit, such as {}", quantity_example(field.unit));
     if (field.choices.empty()) return std::string(describe(field.type));
     std::string list;
     for (const std::string_view choice : field.choices)
         list += fmt::format("{}`{}`", list.empty() ? "" : ", ", choice);
+    if (field.type == FieldType::integer_or_choice) return "an integer or one of " + list;
     return field.choices.size() > 1 ? "one of " + list : list;
 }
 
@@ -52,10 +56,14 @@ class ValueReader {
                 return wrap(integer(node));
             case FieldType::real:
                 return wrap(real(node));
+            case FieldType::quantity:
+                return quantity(node);
             case FieldType::text:
                 return wrap(text(node));
             case FieldType::choice:
                 return wrap(choice(node));
+            case FieldType::integer_or_choice:
+                return integer_or_choice(node);
             case FieldType::integer_pair:
                 return wrap(pair(node));
             case FieldType::padding:
@@ -184,6 +192,37 @@ class ValueReader {
         if (!parsed.value) return wrong_type(node, parsed.help);
         if (!in_range(node, *parsed.value)) return std::nullopt;
         return parsed.value;
+    }
+
+    std::optional<plan::AttributeValue> quantity(const SourceNode& node) {
+        if (refuse_expression(node)) return std::nullopt;
+        if (!node.is_scalar()) return wrong_type(node);
+        ParsedQuantity parsed = parse_quantity(node.text, field_.unit);
+        const bool bytes = field_.unit == "bytes";
+        // Beyond 2^62 bytes sums of sizes would overflow.
+        if (parsed.overflow || (bytes && parsed.value.value_or(0) > 4611686018427387904.0)) {
+            diagnostics_.error(Code::out_of_range, node.span,
+                               fmt::format("`{}` of {} is {}, which is too large", field_.name,
+                                           what_, describe(node)));
+            return std::nullopt;
+        }
+        if (!parsed.value) return wrong_type(node, parsed.help);
+        if (!in_range(node, bytes ? std::floor(*parsed.value) : *parsed.value)) return std::nullopt;
+        if (bytes) return static_cast<std::int64_t>(std::floor(*parsed.value));
+        return *parsed.value;
+    }
+
+    std::optional<plan::AttributeValue> integer_or_choice(const SourceNode& node) {
+        if (refuse_expression(node)) return std::nullopt;
+        if (!node.is_scalar()) return wrong_type(node);
+        for (const std::string_view choice : field_.choices)
+            if (node.text == choice) return plan::AttributeValue(node.text);
+        const ParsedInteger parsed = parse_integer(node.text);
+        if (parsed.value || parsed.overflow) return wrap(integer(node));
+        std::string help = parsed.help;
+        if (help.empty())
+            help = suggest(node.text, {field_.choices.begin(), field_.choices.end()}, "");
+        return wrong_type(node, help);
     }
 
     std::optional<std::vector<std::int64_t>> integers(const SourceNode& node) {

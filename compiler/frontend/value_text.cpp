@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "compiler/frontend/quantity.hpp"
 #include "compiler/frontend/value_reader.hpp"
 
 namespace dtnn::compiler {
@@ -23,10 +24,14 @@ std::string_view describe(FieldType type) {
             return "an integer";
         case FieldType::real:
             return "a number";
+        case FieldType::quantity:
+            return "a number with its unit";
         case FieldType::text:
             return "text";
         case FieldType::choice:
             return "one of its choices";
+        case FieldType::integer_or_choice:
+            return "an integer or one of its choices";
         case FieldType::integer_pair:
             return "an integer or [vertical, horizontal]";
         case FieldType::padding:
@@ -64,14 +69,17 @@ std::string_view describe(FieldType type) {
 }
 
 std::string describe_range(const Field& field) {
+    const auto bound = [&](double value) {
+        return field.type == FieldType::quantity ? quantity_text(value, field.unit) : number(value);
+    };
     std::string text;
     if (field.minimum)
         text = fmt::format("{} {}", field.exclusive_minimum ? "more than" : "at least",
-                           number(*field.minimum));
+                           bound(*field.minimum));
     if (field.maximum)
         text +=
             fmt::format("{}{} {}", text.empty() ? "" : " and ",
-                        field.exclusive_maximum ? "less than" : "at most", number(*field.maximum));
+                        field.exclusive_maximum ? "less than" : "at most", bound(*field.maximum));
     return text;
 }
 

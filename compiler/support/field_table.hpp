@@ -13,11 +13,14 @@ namespace dtnn::compiler {
 
 enum class FieldType {
     boolean,
-    integer,  ///< i64
-    real,     ///< double; integers are accepted
+    integer,   ///< i64
+    real,      ///< double; integers are accepted
+    quantity,  ///< a number with a unit of what `unit` says (frontend/quantity.hpp); stored in
+               ///< `unit`, bytes as an integer, others as a real
     text,
-    choice,        ///< text, one of `choices`
-    integer_pair,  ///< one integer or [vertical, horizontal]; stored as two integers
+    choice,             ///< text, one of `choices`
+    integer_or_choice,  ///< an integer, or one of `choices`; stored as it is written
+    integer_pair,       ///< one integer or [vertical, horizontal]; stored as two integers
     padding,  ///< valid, same, an integer, [vertical, horizontal] or [top, bottom, left, right];
               ///< stored as text "valid"/"same", or as four integers
     integer_list,

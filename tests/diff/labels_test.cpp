@@ -26,6 +26,10 @@ std::vector<NamedTable> setting_tables() {
     std::vector<NamedTable> tables;
     for (const compiler::KindInfo& kind : compiler::all_kinds())
         tables.push_back({std::string(kind.name), kind.fields});
+    tables.push_back({"job.parallel", &compiler::parallel_table()});
+    tables.push_back({"machine.network", &compiler::network_table()});
+    tables.push_back({"machine.local", &compiler::network_table()});
+    tables.push_back({"machine.kernels", &compiler::kernel_rate_table()});
     tables.push_back({"model.input", &compiler::input_table()});
     tables.push_back({"model.blocks", &compiler::block_table()});
     tables.push_back({"model.blocks.parameters", &compiler::block_parameter_table()});

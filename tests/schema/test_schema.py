@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 DTNNC = os.path.join(os.environ.get("DTNN_BIN", os.path.join(ROOT, "build", "release", "bin")), "dtnnc")
 SCHEMAS = os.path.join(ROOT, "specs", "schema")
 CORPUS = os.path.join(ROOT, "tests", "golden", "diagnostics")
-KINDS = ("job", "model", "dataset", "training")
+KINDS = ("job", "model", "dataset", "training", "machine")
 
 # What one file's schema cannot see, by diagnostic code.
 NOT_STRUCTURAL = {
@@ -70,6 +70,10 @@ NOT_STRUCTURAL = {
     "unmatched-pattern": "the names of the model's parameters",
     "nothing-trains": "the names of the model's parameters",
     "over-budget": "the plan",
+    "over-machine-memory": "the plan",
+    "ranks-mismatch": "products of several fields, and the command line",
+    "machine-mismatch": "products of several fields, and the command line",
+    "not-supported": "what this version can carry out",
 }
 # Cases with codes that are structural elsewhere, by title, and why a schema accepts them.
 EXCEPTIONS = {
@@ -98,6 +102,10 @@ EXCEPTIONS = {
     "saturation of gray samples": "the samples' shape",
     "constants of colours for gray samples": "the samples' shape",
     "a normalization of three channels before they are one": "the samples' shape",
+    "a rate of nothing": "patterns have no ranges",
+    "a rate that is too large": "patterns have no ranges",
+    "a bucket of nothing": "patterns have no ranges",
+    "a bucket that is too large": "patterns have no ranges",
     "a range that is no range": "numbers of one list are compared",
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/frontend/specs.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "tools/dtnnc/commands.hpp"
+#include "tools/dtnnc/plan_source.hpp"
 
 namespace dtnn::tools {
 
@@ -25,7 +26,7 @@ int print_diagnostics(const compiler::Diagnostics& diagnostics, const CommonOpti
 }
 
 int check(const std::vector<std::string>& specs, const CommonOptions& options) {
-    const compiler::LoadOptions load{options.spec_path, options.settings};
+    const compiler::LoadOptions load = load_options(options);
     compiler::Diagnostics all;
     for (const std::string& spec : specs) {
         // Every spec is judged by itself; what two of them share and break is said once.

@@ -20,15 +20,15 @@ struct CommonOptions {
     std::string format = "text";  ///< text or json, and what a command takes besides
     std::string color = "auto";   ///< auto, always or never
     int max_errors = 20;          ///< shown as text; 0: all
+    int ranks = 0;                ///< --ranks of commands that compile; 0: not given
 };
 
 /// What `compile` takes beyond them; `summary` and `diff` compile specs with the defaults.
 struct CompileOptions {
     std::string target = "cpu";
-    std::string isa;        ///< empty: the best of this machine
-    int threads = 0;        ///< 0: the job's, else the usual ones
-    int usual_threads = 0;  ///< 0: the cores that this process may use
-    int ranks = 1;
+    std::string isa;                    ///< empty: the best of this machine
+    int threads = 0;                    ///< 0: the job's, else the usual ones
+    int usual_threads = 0;              ///< 0: the cores that this process may use
     std::string memory_budget;          ///< "4GiB"; empty: the job's
     std::vector<std::string> disabled;  ///< names of optional passes
     bool reference_kernels = false;
@@ -106,6 +106,21 @@ struct DataCommand {
 /// training step needs it. Reads the data: what is wrong with them is told as dtnn-run tells it,
 /// with its exit code.
 int data(const std::string& spec_or_plan, const DataCommand& command, const CommonOptions& options);
+
+/// What `slurm` takes.
+struct SlurmCommand {
+    int ranks = 0;            ///< 0: the plan's
+    int nodes = 0;            ///< 0: left to Slurm
+    int signal_before = 120;  ///< seconds between the signal and the time limit
+    bool requeue = true;      ///< a job that stopped after a checkpoint goes back into the queue
+    std::string time, partition, account;
+    std::string mpi = "pmi2";  ///< how srun wires the ranks up; empty: as Slurm is configured
+    std::string run;           ///< the run's folder; empty: runs/NAME
+};
+
+/// The batch script of a plan, to `output` or standard output. Everything it asks for follows from
+/// the plan; what does not fit the plan's machine is a warning.
+int slurm(const std::string& plan, const std::string& output, const SlurmCommand& command);
 
 /// What the product knows about a word: an operator, a field, a kind, a word of the language, a
 /// diagnostic, a pass or a kernel. Of no word, the lists of them.

@@ -56,14 +56,13 @@ std::optional<Report> load(const std::string& source, const CommonOptions& optio
                            compiler::Diagnostics& diagnostics) {
     Report report;
     if (is_plan(source)) {
-        if (!options.settings.empty())
-            throw UsageError(fmt::format("--set changes specs; {} is a plan", source));
+        refuse_spec_options(options, source);
         report.plan = load_plan(source);
         report.job = true;
         return report;
     }
-    const compiler::LoadOptions load_options{options.spec_path, options.settings};
-    if (auto dataset = compiler::load_dataset(source, load_options, diagnostics)) {
+    const compiler::LoadOptions load = load_options(options);
+    if (auto dataset = compiler::load_dataset(source, load, diagnostics)) {
         report.plan.dataset = std::move(dataset->dataset);
         plan::Dataset& made = report.plan.dataset;
         made.validation_samples = made.test_as_validation ? made.test_samples : 0;
@@ -315,6 +314,8 @@ int data(const std::string& spec_or_plan, const DataCommand& command,
     }
     try {
         const auto source = runtime::open_source(report->plan.dataset);
+        for (const std::string& note : source->notes())
+            fmt::print(stderr, "dtnnc: {}\n", note);
         report->hash = source->content_hash();
         report->resident = source->resident_bytes();
         report->names = source->class_names();

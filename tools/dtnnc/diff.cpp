@@ -32,8 +32,7 @@ std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan
         return plan;
     }
     // A plan has the layers that they make; only a spec can say that they were what was chosen.
-    for (plan::ResolvedValue& value :
-         compiler::model_parameters(spec, {options.spec_path, options.settings}))
+    for (plan::ResolvedValue& value : compiler::model_parameters(spec, load_options(options)))
         plan->values.push_back(std::move(value));
     return plan;
 }
@@ -41,8 +40,10 @@ std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan
 }  // namespace
 
 int diff(const std::string& a, const std::string& b, bool summary, const CommonOptions& options) {
-    if (!options.settings.empty() && is_plan(a) && is_plan(b))
-        throw UsageError("--set changes specs; these are two plans");
+    if (is_plan(a) && is_plan(b)) {
+        if (!options.settings.empty()) throw UsageError("--set changes specs; these are two plans");
+        refuse_spec_options(options, a);
+    }
     std::optional<plan::Plan> first, second;
     try {
         if (is_plan(a)) first = load_plan(a);

@@ -146,6 +146,9 @@ std::vector<Owner> make_owners() {
     owners.push_back({"clip", clip_table()});
     owners.push_back({"average", average_table()});
     owners.push_back({"checkpoint", checkpoint_table()});
+    owners.push_back({"parallel", parallel_table()});
+    owners.push_back({"network", network_table()});
+    owners.push_back({"kernels", kernel_rate_table()});
     for (const ComponentSet* set : component_sets())
         for (const ComponentInfo& member : set->members)
             // A dataset's fields are known as the kind's.
@@ -201,7 +204,8 @@ void add_fields(const std::string& word, std::vector<Topic>& found) {
 std::vector<std::string_view> choices_of(const Field& field) {
     if (field.type == FieldType::padding) return {"valid", "same"};
     // The others have explanations of their own.
-    return field.type == FieldType::choice && field.name != "kind"
+    return (field.type == FieldType::choice || field.type == FieldType::integer_or_choice) &&
+                   field.name != "kind"
                ? field.choices
                : std::vector<std::string_view>();
 }

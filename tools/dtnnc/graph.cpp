@@ -77,8 +77,7 @@ int graph(const std::string& spec_or_plan, const GraphCommand& command,
     const std::string form = form_of(command, options);
     std::optional<plan::Plan> plan;
     if (is_plan(spec_or_plan)) {
-        if (!options.settings.empty())
-            throw UsageError(fmt::format("--set changes specs; {} is a plan", spec_or_plan));
+        refuse_spec_options(options, spec_or_plan);
         plan = load_plan(spec_or_plan);
     } else {
         compiler::Diagnostics diagnostics;

@@ -72,6 +72,11 @@ void add_common(CLI::App& command, CommonOptions& options, bool specs,
         ->allow_extra_args(false)
         ->take_all();
     command
+        .add_option("--ranks", options.ranks,
+                    "Ranks that the figures are for; a job that does not say how many share its "
+                    "data has just so many")
+        ->check(CLI::Range(1, 1'000'000));
+    command
         .add_option("--spec-path", options.spec_path,
                     "Folder with specs, searched before DTNN_SPEC_PATH and the installed ones")
         ->allow_extra_args(false)
@@ -132,7 +137,6 @@ void add_compile(CLI::App& command, CompileOptions& compile, std::string& output
         .add_option("--threads", compile.threads,
                     "Most threads of a run; default the job's, else this machine's cores")
         ->check(CLI::Range(1, 4096));
-    command.add_option("--ranks", compile.ranks, "Number of ranks: 1");
     command.add_option("--memory-budget", compile.memory_budget,
                        "Most memory per rank, as in 4GiB; exit code 4 when the plan needs more");
     command.add_option("--disable", compile.disabled, "Leaves an optional pass out")
@@ -157,6 +161,30 @@ void add_data(CLI::App& command, DataCommand& data) {
                        "PNG file to draw: samples as evaluation sees them, then as the first "
                        "epochs do");
     command.add_flag("!--no-step", data.step, "Does not measure the job's training step");
+}
+
+void add_slurm(CLI::App& command, SlurmCommand& slurm) {
+    command.add_option("--ranks", slurm.ranks, "Ranks, for a plan that runs on any number")
+        ->check(CLI::Range(1, 1'000'000));
+    command
+        .add_option("--nodes", slurm.nodes,
+                    "Nodes that the ranks are spread over evenly; default Slurm's choice")
+        ->check(CLI::Range(1, 1'000'000));
+    command.add_option("--time", slurm.time, "Time limit, as in 2:00:00");
+    command.add_option("--partition", slurm.partition, "Partition");
+    command.add_option("--account", slurm.account, "Account");
+    command.add_option("--run", slurm.run, "Folder of the run; default runs/NAME");
+    command
+        .add_option("--signal-before", slurm.signal_before,
+                    "Seconds before the time limit at which the run writes a checkpoint and stops")
+        ->check(CLI::Range(10, 65535))
+        ->capture_default_str();
+    command
+        .add_option("--mpi", slurm.mpi,
+                    "How srun wires the ranks up; empty leaves it to Slurm's configuration")
+        ->capture_default_str();
+    command.add_flag("--requeue,!--no-requeue", slurm.requeue,
+                     "Whether the job goes back into the queue after such a stop; default it does");
 }
 
 // CLI11 names an unknown first word an unexpected argument; the commands are a closed set, so a
@@ -240,6 +268,13 @@ int run(int argc, char** argv) {
     add_common(*data_command, options, true);
     add_data(*data_command, data_options);
 
+    CLI::App* slurm_command =
+        app.add_subcommand("slurm", "Writes the Slurm batch script of a plan");
+    SlurmCommand slurm_options;
+    slurm_command->add_option("PLAN", first, "A plan, written by dtnnc compile")->required();
+    slurm_command->add_option("-o,--output", output, "File of the script; default standard output");
+    add_slurm(*slurm_command, slurm_options);
+
     CLI::App* explain_command = app.add_subcommand(
         "explain", "Explains an operator, a field, a word of the language, a diagnostic, a kernel");
     explain_command->add_option("WORD", first, "What to explain; without it, the words there are");
@@ -255,8 +290,8 @@ int run(int argc, char** argv) {
     schema_command->add_option("-o,--output", output,
                                "Folder for a file of each kind and one of all; - or nothing for "
                                "the one of all on standard output");
-    schema_command->add_option("--kind", kind, "Of one kind: job, model, dataset or training")
-        ->check(CLI::IsMember({"job", "model", "dataset", "training"}));
+    schema_command->add_option("--kind", kind, "Of one kind: job, model, dataset, training or machine")
+        ->check(CLI::IsMember({"job", "model", "dataset", "training", "machine"}));
 
     if (unknown_command(argc, argv, app)) return kUsage;
     try {
@@ -278,6 +313,7 @@ int run(int argc, char** argv) {
     if (resolve_command->parsed()) return resolve(first, output, origins, options);
     if (settings_command->parsed()) return settings(first, options);
     if (data_command->parsed()) return data(first, data_options, options);
+    if (slurm_command->parsed()) return slurm(first, output, slurm_options);
     if (schema_command->parsed()) return schema(output, kind);
     if (reference_command->parsed()) return reference(output);
     return explain(first, options);

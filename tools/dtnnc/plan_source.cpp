@@ -9,7 +9,6 @@
 #include <memory>
 #include <thread>
 
-#include "compiler/frontend/specs.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/lower/compile.hpp"
 #include "compiler/passes/pass.hpp"
@@ -65,23 +64,25 @@ plan::Target decide_target(const compiler::JobSpec& job, const CompileOptions& c
     if (compile.target != "cpu")
         throw UsageError(
             fmt::format("--target {}: this version compiles for cpu only", compile.target));
-    if (compile.ranks != 1)
-        throw UsageError(
-            fmt::format("--ranks {}: this version compiles for one rank only", compile.ranks));
     plan::Target target;
     target.device = compile.target;
     target.dtype = job.training.dtype;
-    target.isa =
-        compile.isa.empty() ? std::string(kernels::name_of(kernels::host_isa())) : compile.isa;
+    const plan::Machine& machine = job.machine.machine;
+    target.isa = !compile.isa.empty()   ? compile.isa
+                 : !machine.isa.empty() ? machine.isa
+                                        : std::string(kernels::name_of(kernels::host_isa()));
     kernels::Isa isa{};
     if (!kernels::parse_isa(target.isa, isa))
         throw UsageError(fmt::format("--isa {}: no such instruction set", target.isa) +
                          suggestion(target.isa, {"baseline", "avx2", "avx512"}));
-    target.threads = compile.threads > 0         ? compile.threads
-                     : job.threads > 0           ? job.threads
+    target.threads = compile.threads > 0 ? compile.threads
+                     : job.threads > 0   ? job.threads
+                     : machine.cores > 0
+                         ? std::max(1, machine.cores / compiler::ranks_per_node(machine, job.ranks))
                      : compile.usual_threads > 0 ? compile.usual_threads
                                                  : usable_cores();
     target.data_workers = job.data_workers;
+    target.ranks = job.ranks;
     return target;
 }
 
@@ -175,6 +176,18 @@ std::string describe_failure(compiler::CompileRequest request,
 
 }  // namespace
 
+compiler::LoadOptions load_options(const CommonOptions& options) {
+    return {options.spec_path, options.settings, {}, options.ranks};
+}
+
+void refuse_spec_options(const CommonOptions& options, const std::string& plan) {
+    if (!options.settings.empty())
+        throw UsageError(fmt::format("--set changes specs; {} is a plan", plan));
+    if (options.ranks > 0)
+        throw UsageError(
+            fmt::format("--ranks says what a spec is compiled for; {} is a plan", plan));
+}
+
 std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileOptions& compile,
                                        const CommonOptions& options,
                                        compiler::Diagnostics& diagnostics) {
@@ -183,9 +196,10 @@ std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileOpt
     std::int64_t budget = compile.memory_budget.empty() ? 0 : parse_budget(compile.memory_budget);
     if (compile.threads < 0) throw UsageError("--threads takes a number of at least 1");
 
-    compiler::JobSpec job =
-        compiler::load_job(spec, {options.spec_path, options.settings}, diagnostics);
+    compiler::JobSpec job = compiler::load_job(spec, load_options(options), diagnostics);
     plan::Target target = decide_target(job, compile);
+    if (compile.threads > 0 && !diagnostics.has_errors())
+        check_cores(job, compile.threads, {}, diagnostics);
     if (diagnostics.has_errors()) return std::nullopt;
 
     compiler::CompileRequest request;
@@ -197,6 +211,8 @@ std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileOpt
     request.training = job.training.training;
     request.dataset = job.dataset.dataset;
     request.target = target;
+    request.parallel = job.parallel.parallel;
+    request.machine = job.machine.machine;
     request.memory_budget = budget > 0 ? budget : job.memory_budget;
     request.values = job.values;
     request.resolved_spec = job.resolved_text;
@@ -210,6 +226,7 @@ std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileOpt
     } catch (const compiler::InternalError& error) {
         throw compiler::InternalError(describe_failure(request, error));
     }
+    if (!diagnostics.has_errors()) check_machine(job, plan, diagnostics);
     if (diagnostics.has_errors()) return std::nullopt;
     for (const EmitRequest& wanted : emit) {
         if (wanted.found) continue;

@@ -6,11 +6,18 @@
 #include <stdexcept>
 #include <string>
 
+#include "compiler/frontend/specs.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "plan/plan.hpp"
 #include "tools/dtnnc/commands.hpp"
 
 namespace dtnn::tools {
+
+/// What of a command line loading specs takes.
+compiler::LoadOptions load_options(const CommonOptions& options);
+
+/// Options that change specs, given with a plan: UsageError.
+void refuse_spec_options(const CommonOptions& options, const std::string& plan);
 
 /// Compiles a spec. Nothing when `diagnostics` has errors. Throws UsageError for options that
 /// cannot be carried out and InternalError for our bugs, after the graph was written aside.

@@ -57,7 +57,7 @@ int resolve(const std::string& spec, const std::string& output, const std::strin
             spec));
     compiler::Diagnostics diagnostics;
     const compiler::ResolvedSpec resolved =
-        compiler::resolve_spec(spec, {options.spec_path, options.settings}, diagnostics);
+        compiler::resolve_spec(spec, load_options(options), diagnostics);
     if (diagnostics.has_errors() || options.format != "json") {
         const int exit_code = print_diagnostics(diagnostics, options);
         if (diagnostics.has_errors()) return exit_code;

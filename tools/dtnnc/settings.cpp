@@ -45,10 +45,10 @@ const Field* field_of(const std::string& path) {
         return path.starts_with(prefix) ? path.substr(std::string_view(prefix).size()) : "";
     };
     if (path == "model.input.shape") return find_field(compiler::input_table(), "shape");
-    for (const char* kind : {"model", "dataset", "training"})
+    for (const char* kind : {"model", "dataset", "training", "machine"})
         if (const std::string name = behind((std::string(kind) + ".").c_str()); !name.empty())
             return field_below(*compiler::find_kind(kind)->fields, name);
-    return find_field(compiler::job_table(), path);
+    return field_below(compiler::job_table(), path);
 }
 
 /// The values of layers are in the resolved spec and in the summary.
@@ -120,11 +120,10 @@ int settings(const std::string& spec_or_plan, const CommonOptions& options) {
     std::vector<plan::ResolvedValue> values;
     bool job = true;
     if (is_plan(spec_or_plan)) {
-        if (!options.settings.empty())
-            throw UsageError(fmt::format("--set changes specs; {} is a plan", spec_or_plan));
+        refuse_spec_options(options, spec_or_plan);
         values = load_plan(spec_or_plan).values;
     } else {
-        const compiler::LoadOptions load{options.spec_path, options.settings};
+        const compiler::LoadOptions load = load_options(options);
         compiler::Diagnostics diagnostics;
         compiler::ResolvedSpec spec = compiler::resolve_spec(spec_or_plan, load, diagnostics);
         if (diagnostics.has_errors() || options.format == "text") {

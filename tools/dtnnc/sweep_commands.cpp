@@ -242,7 +242,7 @@ int check_all(const std::string& spec, const std::vector<Combination>& all,
     SweepDiagnostics found;
     for (const Combination& one : all) {
         compiler::Diagnostics own;
-        compiler::check_spec(spec, {options.spec_path, with_settings(options, one).settings}, own);
+        compiler::check_spec(spec, load_options(with_settings(options, one)), own);
         found.add(own, one);
     }
     const compiler::Diagnostics diagnostics = found.all();
@@ -279,7 +279,7 @@ int check_sweep(const std::vector<std::string>& specs, const std::vector<std::st
         compiler::Diagnostics own;
         for (const std::string& spec : specs) {
             compiler::Diagnostics of_spec;
-            check_spec(spec, {options.spec_path, with_settings(options, one).settings}, of_spec);
+            check_spec(spec, load_options(with_settings(options, one)), of_spec);
             own.merge(of_spec);
         }
         found.add(own, one);
