@@ -56,10 +56,10 @@ std::string_view convolution_class(const Program& program, const Step& step) {
     const std::int64_t out = extent(filters, 0), in = extent(filters, 1);
     if (in < kImageChannels) return "first_convolutions";
     if (step.kernel == "padded_rows") return "row_convolutions";
-    if (out < kNarrow) return "narrow_convolutions";
+    const bool of_weights = step.op == "conv2d_backward_weights";
+    if (out < kNarrow) return of_weights ? "narrow_weight_gradients" : "narrow_convolutions";
     if (extent(filters, 2) * extent(filters, 3) == 1) return "pointwise_convolutions";
-    if (step.op == "conv2d_backward_weights") return "weight_gradients";
-    return "";
+    return of_weights ? "weight_gradients" : "";
 }
 
 std::string_view product_class(const Program& program, const Step& step) {
@@ -88,7 +88,7 @@ std::string_view class_name(const Program& program, const Step& step) {
         return any_window && step.kernel != "window_2x2" ? "overlapping_pooling" : "window_pooling";
     }
     if (op.find("dropout") != std::string_view::npos) return "dropout";
-    if (op == "elementwise" && step.kernel == "chunked") return "expressions";
+    if (op == "elementwise") return step.kernel == "chunked" ? "expressions" : "sums";
     for (const char* copy : {"concat", "slice", "reorder", "flatten", "unflatten", "zero_pad2d",
                              "upsample2d", "pixels_to_rows", "rows_to_pixels"})
         if (op.starts_with(copy)) return "copies";

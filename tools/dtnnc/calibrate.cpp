@@ -100,7 +100,16 @@ plan::Machine measured_machine(const CalibrateCommand& command, std::vector<std:
     if (machine.cores > 1) {
         const plan::Plan together = probe_plans(machine.cores).front();
         const double speed_up = widest_alone / total(measure_steps(together, machine.cores, share));
-        machine.thread_efficiency = std::clamp((speed_up - 1) / (machine.cores - 1), 0.01, 1.0);
+        // Threads that have to share their cores with others show nothing about the machine.
+        if (speed_up > 1) {
+            machine.thread_efficiency = std::min((speed_up - 1) / (machine.cores - 1), 1.0);
+        } else {
+            fmt::print(
+                stderr,
+                "dtnnc: warning: {} threads were {:.2f} times as fast as one: other programs "
+                "have the cores, and thread_efficiency is left out\n",
+                machine.cores, speed_up);
+        }
         facts.push_back(
             fmt::format("{} threads train {:.2f} times as fast as one", machine.cores, speed_up));
     }

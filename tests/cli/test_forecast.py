@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""What a job takes before it starts: forecasts, their picture, calibration, dry runs."""
+
+import json
+import os
+import sys
+import unittest
+import xml.dom.minidom
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from commands import DTNN_RUN, DTNNC, TINY, CommandTest, run
+
+MACHINE = """kind: machine
+name: made_up
+nodes: 4
+cores: 2
+memory: 1GiB
+product_rate: 10Gflop/s
+convolution_rate: 10Gflop/s
+memory_bandwidth: 5GB/s
+node_memory_bandwidth: 8GB/s
+step_overhead: 2us
+decode_rate: 100000samples/s
+network: {latency: 20us, bandwidth: 1GB/s}
+local: {latency: 1us, bandwidth: 4GB/s}
+"""
+
+
+class Foresight(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write("tiny.yaml", TINY)
+        self.write("shared.yaml", TINY + "parallel: {data: auto}\n")
+        self.write("machine.yaml", MACHINE)
+
+    def forecast(self, *words, code=0):
+        return self.expect(self.dtnnc("forecast", *words), code)
+
+    def rows(self, *words):
+        return json.loads(self.forecast(*words, "--format", "json").stdout)["rows"]
+
+
+class Forecast(Foresight):
+    def test_a_row_for_every_number_of_ranks(self):
+        plan = self.path("shared.json")
+        self.expect(self.dtnnc("compile", "shared.yaml", "-o", plan, "--threads", "1"), 0)
+        rows = self.rows(plan, "--machine", "machine.yaml", "--ranks", "1,2,4,...,64")
+        self.assertEqual([row["ranks"] for row in rows], [1, 2, 4, 8, 16, 32, 64])
+        with open(plan, encoding="utf-8") as file:
+            memory = json.load(file)["memory"]
+        for row in rows:
+            parts = row["compute_seconds"] + row["exposed_seconds"] + row["input_seconds"]
+            self.assertAlmostEqual(row["step_seconds"], parts, delta=1e-9)
+            self.assertAlmostEqual(row["samples_per_second"], row["global_batch"] / row["step_seconds"], delta=1e-2)
+            self.assertEqual(row["memory_bytes"], memory["arena"] + memory["staging"] + memory["samples"])
+            self.assertEqual(row["nodes"], (row["ranks"] + 1) // 2)
+            self.assertEqual(row["global_batch"], 64 * row["ranks"])
+        self.assertEqual(rows[0]["exposed_seconds"], 0)
+        self.assertEqual(rows[0]["sent_bytes"], 0)
+        self.assertGreater(rows[1]["communication_seconds"], 0)
+        sent = [row["sent_bytes"] for row in rows]
+        self.assertEqual(sent, sorted(sent))
+
+    def test_the_same_of_a_spec_and_as_a_table(self):
+        process = self.forecast("shared.yaml", "--machine", "machine.yaml", "--ranks", "1,2")
+        self.assertIn("tiny on made_up: weak scaling", process.stdout)
+        self.assertIn("efficiency", process.stdout)
+        self.assertEqual(len([line for line in process.stdout.splitlines() if "%" in line]), 2)
+
+    def test_strong_scaling_divides_the_batch_and_ends_where_there_is_none_left(self):
+        rows = self.rows("shared.yaml", "--machine", "machine.yaml", "--scaling", "strong", "--ranks", "1,4,64,65")
+        self.assertEqual([row.get("batch") for row in rows], [64, 16, 1, None])
+        self.assertIn("65 ranks would share", rows[3]["refused"])
+        self.assertGreater(rows[0]["compute_seconds"], rows[1]["compute_seconds"])
+        self.assertTrue(rows[1]["memory_is_bound"])
+
+    def test_the_picture_is_well_formed_and_shows_every_row(self):
+        self.forecast("shared.yaml", "--machine", "machine.yaml", "--ranks", "1,2,4,8", "--svg", "picture.svg")
+        document = xml.dom.minidom.parse(self.path("picture.svg"))
+        self.assertEqual(document.documentElement.tagName, "svg")
+        self.assertEqual(len(document.getElementsByTagName("circle")), 4)
+        texts = [node.firstChild.data for node in document.getElementsByTagName("text")]
+        for ranks in ("1", "2", "4", "8"):
+            self.assertIn(ranks, texts)
+        for bar in document.getElementsByTagName("rect"):
+            self.assertGreater(float(bar.getAttribute("height")), 0)
+            self.assertLessEqual(float(bar.getAttribute("y") or 0) + float(bar.getAttribute("height")), 620)
+
+    def test_the_machine_of_the_job_is_taken_where_none_is_named(self):
+        self.write("placed.yaml", TINY + "parallel: {data: auto}\nmachine: ./machine.yaml\n")
+        rows = self.rows("placed.yaml")
+        self.assertEqual([row["ranks"] for row in rows], [1, 2, 4] if rows[0]["threads"] == 2 else [1, 2, 4, 8])
+        self.assertIn("the job names no machine", self.forecast("shared.yaml", code=2).stderr)
+
+    def test_mistakes_are_told_with_the_remedy(self):
+        cases = [
+            (("shared.yaml", "--machine", "nowhere"), 3, "nowhere"),
+            (("shared.yaml", "--machine", "tiny.yaml"), 3, "a machine is wanted"),
+            (("shared.yaml", "--machine", "machine.yaml", "--ranks", "0"), 2, "no number from 1"),
+            (("shared.yaml", "--machine", "machine.yaml", "--ranks", "4,2"), 2, "they must grow"),
+            (("shared.yaml", "--machine", "machine.yaml", "--ranks", "1,...,8"), 2, "dots go on from two"),
+            (("shared.yaml", "--machine", "machine.yaml", "--ranks", "1,2,..."), 2, "number to end with"),
+            (("shared.yaml", "--machine", "machine.yaml", "--ranks", "two"), 2, "`two`"),
+            (("tiny.yaml", "--machine", "machine.yaml", "--ranks", "1,2"), 5, "parallel: {data: auto}"),
+            (("shared.yaml", "--machine", "machine.yaml", "--scaling", "strong", "--ranks", "65"), 5, "at most 64"),
+        ]
+        for words, code, text in cases:
+            with self.subTest(words=words):
+                self.assertIn(text, self.forecast(*words, code=code).stderr)
+        self.write("unknown.yaml", "kind: machine\nname: unknown\ncores: 4\n")
+        self.assertIn("dtnnc calibrate", self.forecast("shared.yaml", "--machine", "unknown.yaml", code=2).stderr)
+        self.forecast("tiny.yaml", "--machine", "machine.yaml", "--ranks", "1")
+
+    def test_a_faster_network_hides_more(self):
+        slow = self.rows("shared.yaml", "--machine", "machine.yaml", "--ranks", "8")
+        self.write("machine.yaml", MACHINE.replace("latency: 20us, bandwidth: 1GB/s", "latency: 1us, bandwidth: 100GB/s"))
+        fast = self.rows("shared.yaml", "--machine", "machine.yaml", "--ranks", "8")
+        self.assertLess(fast[0]["step_seconds"], slow[0]["step_seconds"])
+        self.assertGreater(fast[0]["efficiency"], slow[0]["efficiency"])
+
+
+class Calibrate(Foresight):
+    def test_a_machine_that_check_accepts_and_forecasts_take(self):
+        self.expect(self.dtnnc("calibrate", "-o", "here.yaml", "--name", "here", "--seconds", "1", timeout=110), 0)
+        self.expect(self.dtnnc("check", "here.yaml"), 0)
+        text = self.read("here.yaml")
+        self.assertRegex(text, r"# Measured 20\d\d-\d\d-\d\dT")
+        for field in ("product_rate", "convolution_rate", "memory_bandwidth", "decode_rate", "row_convolutions", "updates"):
+            self.assertRegex(text, rf"{field}: \d")
+        rows = self.rows("tiny.yaml", "--machine", "here.yaml", "--ranks", "1")
+        # Within a factor of ten even on a busy machine: 64 digits through a small network.
+        self.assertGreater(rows[0]["step_seconds"], 2e-6)
+        self.assertLess(rows[0]["step_seconds"], 0.1)
+
+
+class DryRun(Foresight):
+    def dry_run(self, plan, *words, code=0):
+        return self.expect(run(DTNN_RUN, "--dry-run", plan, *words, cwd=self.folder), code)
+
+    def compile_shared(self, *words):
+        plan = self.path("shared.json")
+        self.expect(self.dtnnc("compile", "shared.yaml", "-o", plan, *words), 0)
+        return plan
+
+    def test_every_sample_is_taken_once_on_any_number_of_ranks(self):
+        plan = self.compile_shared()
+        for ranks in (1, 2, 3, 5, 100, 4096):
+            with self.subTest(ranks=ranks):
+                result = json.loads(self.dry_run(plan, "--ranks", str(ranks), "--format", "json").stdout)
+                self.assertEqual(result["samples"], 270)  # of 300, a tenth is kept for validation
+                self.assertEqual(result["steps"], -(-5 // ranks))  # four batches of 64 and one of 14
+                self.assertEqual(result["rank_steps"], ranks * result["steps"])
+                self.assertEqual(result["findings"], [])
+                self.assertGreater(result["exchanges"], 0)
+
+    def test_accumulation_and_plans_for_one_rank(self):
+        plan = self.compile_shared("--set", "training.accumulation=2")
+        result = json.loads(self.dry_run(plan, "--ranks", "2", "--format", "json").stdout)
+        self.assertEqual(result["steps"], 3)
+        self.assertEqual(result["updates"], 2)
+        alone = self.compile()
+        self.assertIn("steps", self.dry_run(alone).stdout)
+        self.assertIn("parallel: {data: auto}", self.dry_run(alone, "--ranks", "2", code=5).stderr)
+
+    def test_usage(self):
+        plan = self.compile_shared()
+        self.dry_run(plan, "--ranks", "0", code=2)
+        self.assertIn("is refused", self.dry_run("shared.yaml", code=5).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
