@@ -10,4 +10,8 @@ namespace dtnn::runtime {
 /// connection.
 void abort_by_launcher(int code);
 
+/// Waits, for a second at most, until the launcher has read and passed on what this process has
+/// written: a launcher that is told to end the job drops what it has not.
+void let_output_pass();
+
 }  // namespace dtnn::runtime

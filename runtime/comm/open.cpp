@@ -76,6 +76,7 @@ std::unique_ptr<Communicator> make_communicator(double seconds) {
 void end_job(int code) {
     if (started_ranks().ranks == 1 || stage == Stage::parted) return;
     if (stage == Stage::joined && abort_job != nullptr) {
+        let_output_pass();
         abort_job(code);
     } else {
         abort_by_launcher(code);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -39,6 +40,11 @@ int tell_death(int signal, const StartedRanks& started, pid_t rank) {
 /// The watching parent's whole life.
 int watch(pid_t rank, const StartedRanks& started, const sigset_t& awaited) {
     prctl(PR_SET_NAME, "dtnn-run-watch");
+    using Clock = std::chrono::steady_clock;
+    // Hydra signals a process and its group, this process therefore twice at once: that is one.
+    constexpr std::chrono::milliseconds kSame{250};
+    int last = 0;
+    Clock::time_point last_time;
     while (true) {
         siginfo_t what;
         const int signal = sigwaitinfo(&awaited, &what);
@@ -46,7 +52,10 @@ int watch(pid_t rank, const StartedRanks& started, const sigset_t& awaited) {
         if (signal != SIGCHLD) {
             // Marked as passed on: a sender that signals all processes of a job gives the rank the
             // same signal twice, which must not count as the second one that ends it at once.
-            sigqueue(rank, signal, {});
+            const Clock::time_point now = Clock::now();
+            if (signal != last || now - last_time > kSame) sigqueue(rank, signal, {});
+            last = signal;
+            last_time = now;
             continue;
         }
         int status = 0;
@@ -93,6 +102,8 @@ std::optional<int> watch_rank() {
     if (rank == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) _exit(int(Exit::failed));
+        // What is sent to the launcher's process group reaches the parent, which passes it on.
+        setpgid(0, 0);
     }
     sigprocmask(SIG_SETMASK, &before, nullptr);
     return std::nullopt;
