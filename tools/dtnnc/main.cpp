@@ -12,7 +12,9 @@
 
 #include "compiler/support/check.hpp"
 #include "compiler/support/diagnostics.hpp"
+#include "tools/dtnnc/calibrate.hpp"
 #include "tools/dtnnc/commands.hpp"
+#include "tools/dtnnc/forecast.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
 
@@ -275,6 +277,17 @@ int run(int argc, char** argv) {
     slurm_command->add_option("-o,--output", output, "File of the script; default standard output");
     add_slurm(*slurm_command, slurm_options);
 
+    CLI::App* forecast_command = app.add_subcommand(
+        "forecast", "Foretells what a job takes on a machine, on any number of ranks");
+    ForecastCommand forecast_options;
+    forecast_command->add_option("SPEC|PLAN", first, "A job, a model or a plan")->required();
+    add_forecast(*forecast_command, forecast_options, options);
+
+    CLI::App* calibrate_command = app.add_subcommand(
+        "calibrate", "Measures this machine and writes its spec, for forecasts and plans");
+    CalibrateCommand calibrate_options;
+    add_calibrate(*calibrate_command, calibrate_options);
+
     CLI::App* explain_command = app.add_subcommand(
         "explain", "Explains an operator, a field, a word of the language, a diagnostic, a kernel");
     explain_command->add_option("WORD", first, "What to explain; without it, the words there are");
@@ -290,7 +303,8 @@ int run(int argc, char** argv) {
     schema_command->add_option("-o,--output", output,
                                "Folder for a file of each kind and one of all; - or nothing for "
                                "the one of all on standard output");
-    schema_command->add_option("--kind", kind, "Of one kind: job, model, dataset, training or machine")
+    schema_command
+        ->add_option("--kind", kind, "Of one kind: job, model, dataset, training or machine")
         ->check(CLI::IsMember({"job", "model", "dataset", "training", "machine"}));
 
     if (unknown_command(argc, argv, app)) return kUsage;
@@ -313,6 +327,8 @@ int run(int argc, char** argv) {
     if (resolve_command->parsed()) return resolve(first, output, origins, options);
     if (settings_command->parsed()) return settings(first, options);
     if (data_command->parsed()) return data(first, data_options, options);
+    if (forecast_command->parsed()) return forecast(first, forecast_options, options);
+    if (calibrate_command->parsed()) return calibrate(calibrate_options);
     if (slurm_command->parsed()) return slurm(first, output, slurm_options);
     if (schema_command->parsed()) return schema(output, kind);
     if (reference_command->parsed()) return reference(output);
