@@ -94,7 +94,7 @@ class Forecast(Foresight):
 
     def test_mistakes_are_told_with_the_remedy(self):
         cases = [
-            (("shared.yaml", "--machine", "nowhere"), 3, "nowhere"),
+            (("shared.yaml", "--machine", "nowhere"), 2, "cannot read `nowhere`"),
             (("shared.yaml", "--machine", "tiny.yaml"), 3, "a machine is wanted"),
             (("shared.yaml", "--machine", "machine.yaml", "--ranks", "0"), 2, "no number from 1"),
             (("shared.yaml", "--machine", "machine.yaml", "--ranks", "4,2"), 2, "they must grow"),

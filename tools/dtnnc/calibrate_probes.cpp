@@ -52,6 +52,7 @@ model:
     - max_pool2d: {kernel: 2}
     - conv2d: {filters: 512, kernel: 3, padding: same}
     - relu
+    - global_avg_pool2d
     - flatten
     - dense: {units: 512}
     - relu
@@ -143,9 +144,11 @@ model:
     - dense: {units: 512}
     - relu
     - dropout: {rate: 0.5}
-    - dense: {units: 3072}
+    - dense: {units: 512}
     - relu
-    - dense: {units: 3072}
+    - dense: {units: 4096}
+    - relu
+    - dense: {units: 4096}
     - relu
     - dense: {units: 10}
     - softmax
