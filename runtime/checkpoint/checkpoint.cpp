@@ -48,6 +48,7 @@ Json content_of(const Checkpoint& checkpoint) {
             {"plan", checkpoint.plan},
             {"dataset", checkpoint.dataset},
             {"threads", checkpoint.threads},
+            {"ranks", state.ranks},
             {"epoch", state.epoch},
             {"batch", state.batch},
             {"step", state.step},
@@ -67,6 +68,8 @@ Checkpoint checkpoint_of(const Json& content) {
     checkpoint.dataset = content.at("dataset").get<std::string>();
     checkpoint.threads = content.at("threads").get<int>();
     checkpoint.history_bytes = content.at("history_bytes").get<std::int64_t>();
+    state.ranks = content.value("ranks", 1);  // those of one rank have not always said so
+    if (state.ranks < 1) state.ranks = 1;
     state.epoch = content.at("epoch").get<std::int64_t>();
     state.batch = content.at("batch").get<std::int64_t>();
     state.step = content.at("step").get<std::int64_t>();

@@ -4,13 +4,17 @@
 ///     parameters.safetensors    every parameter of the plan, optimizer state and averages
 ///     included,
 ///                               in logical order by the plan's names; and `sums of the epoch`,
-///                               bytes of the metrics' sums (MetricSet::save)
+///                               bytes of the metrics' sums (MetricSet::save), of one rank after
+///                               another
 ///     state.json                {"checksum": of the text of content, "content": {
-///                                 "version": 1, "model", "plan", "dataset", "threads",
+///                                 "version": 1, "model", "plan", "dataset", "threads", "ranks",
 ///                                 "epoch", "batch", "step", "update",     done so far
 ///                                 "epoch_seconds", "seconds", "stop", "schedules": [[..], ..],
 ///                                 "history_bytes",
 ///                                 "files": {"parameters.safetensors": {"bytes", "checksum"}}}}
+///
+/// Of several ranks, rank 0 writes it: weights and optimizer state are the same on all, and its
+/// moving statistics are those that count (runtime/train/session.hpp).
 ///
 /// Numbers are written with the shortest digits that read back exactly; infinite ones as "inf" and
 /// "-inf".

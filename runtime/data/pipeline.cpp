@@ -80,17 +80,17 @@ void Pipeline::end_workers() {
         if (worker.thread.joinable()) worker.thread.join();
 }
 
-std::int64_t Pipeline::batch_samples(std::int64_t number) const {
-    return std::min(pass_.batch, end_ - number * pass_.batch);
+plan::Part Pipeline::part(std::int64_t number) const {
+    return plan::part_of(end_, pass_.batch, number, pass_.rank, pass_.ranks);
 }
 
 void Pipeline::stop() {
     std::unique_lock lock(mutex_);
-    next_ = end_;
+    next_batch_ = batches_;
     cancelled_ = true;  // whoever is busy ends with the sample that it has in hand
     ready_.wait(lock, [&] { return busy_ == 0; });
     cancelled_ = false;
-    next_ = end_ = taken_ = 0;
+    next_ = end_ = taken_ = next_batch_ = batches_ = 0;
     error_ = nullptr;
     for (Slot& slot : slots_)
         slot.finished = 0, slot.ready = false;
@@ -103,16 +103,19 @@ void Pipeline::start(const Pass& pass) {
         pass_ = pass;
         pass_.batch = std::clamp<std::int64_t>(pass.batch, 1, largest_batch_);
         end_ = std::int64_t(pass_.order.size());
-        if (pass_.last_batch > 0) end_ = std::min(end_, pass_.last_batch * pass_.batch);
-        taken_ = pass_.first_batch;
-        next_ = std::min(end_, taken_ * pass_.batch);
+        const std::int64_t steps = plan::steps_of_pass(end_, pass_.batch, pass_.ranks);
+        if (pass_.last_batch > 0 && pass_.last_batch < steps)
+            end_ = plan::part_of(end_, pass_.batch, pass_.last_batch, 0, pass_.ranks).first;
+        batches_ = plan::steps_of_pass(end_, pass_.batch, pass_.ranks);
+        if (batches_ > 0 && batch_samples(batches_ - 1) == 0) --batches_;
+        taken_ = next_batch_ = std::min(pass_.first_batch, batches_);
     }
     work_.notify_all();
 }
 
 std::int64_t Pipeline::wait() {
     std::unique_lock lock(mutex_);
-    if (taken_ * pass_.batch >= end_) return 0;
+    if (taken_ >= batches_) return 0;
     const Slot& slot = slot_of(taken_);
     // Portions are taken on in order: once all workers are idle, every sample before the one that
     // failed is done.
@@ -214,7 +217,7 @@ void Pipeline::store_labels(const Sample& sample, std::int64_t index, std::int64
     }
 }
 
-void Pipeline::prepare(Worker& worker, std::int64_t position, Slot& slot) const {
+void Pipeline::prepare(Worker& worker, std::int64_t position, std::int64_t at, Slot& slot) const {
     const std::int64_t drawn = pass_.order[std::size_t(position)];
     const std::int64_t samples = std::max<std::int64_t>(1, source_.size(pass_.split));
     const std::int64_t index = drawn % samples;
@@ -242,13 +245,12 @@ void Pipeline::prepare(Worker& worker, std::int64_t position, Slot& slot) const 
             "where samples differ, give the dataset `transforms` that make them alike: resize, "
             "to_gray");
     }
-    const std::int64_t at = position % pass_.batch;
     store_labels(sample, index, at, slot);
     store_pixels(sample, slot.source + at * bytes_.pixels);
 }
 
 void Pipeline::mix(std::int64_t number, Slot& slot) const {
-    Draws draws(mixing_key_, {*pass_.epoch, number, 0});
+    Draws draws(mixing_key_, {*pass_.epoch, number * pass_.ranks + pass_.rank, 0});
     const double share = mixing_share(*mixing_, draws);
     const std::int64_t samples = batch_samples(number);
     const auto mix_both = [&](auto* pixels, auto* targets) {
@@ -263,14 +265,16 @@ void Pipeline::mix(std::int64_t number, Slot& slot) const {
 }
 
 bool Pipeline::has_work() const {
-    return error_ == nullptr && next_ < end_ &&
-           next_ / pass_.batch < taken_ + std::int64_t(slots_.size());
+    return error_ == nullptr && next_batch_ < batches_ &&
+           next_batch_ < taken_ + std::int64_t(slots_.size());
 }
 
 Pipeline::Portion Pipeline::take_portion() {
-    const std::int64_t number = next_ / pass_.batch;
-    Portion portion{next_, std::min({next_ + kPortion, (number + 1) * pass_.batch, end_})};
-    next_ = portion.end;
+    const plan::Part batch = part(next_batch_);
+    const std::int64_t count = std::min(kPortion, batch.count - next_);
+    const Portion portion{next_batch_, batch.first + next_, batch.first + next_ + count};
+    next_ += count;
+    if (next_ == batch.count) ++next_batch_, next_ = 0;
     return portion;
 }
 
@@ -280,15 +284,16 @@ void Pipeline::work(Worker& worker) {
         work_.wait(lock, [&] { return quit_ || has_work(); });
         if (quit_) return;
         const Portion portion = take_portion();
-        const std::int64_t number = portion.begin / pass_.batch;
+        const std::int64_t number = portion.number;
         Slot& slot = slot_of(number);
+        const std::int64_t first = part(number).first;
         ++busy_;
         lock.unlock();
         std::exception_ptr error;
         std::int64_t position = portion.begin;
         try {
             for (; position < portion.end && !cancelled_; ++position)
-                prepare(worker, position, slot);
+                prepare(worker, position, position - first, slot);
         } catch (...) {
             error = std::current_exception();
         }

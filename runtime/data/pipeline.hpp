@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "plan/parallel.hpp"
 #include "plan/plan.hpp"
 #include "plan/staging.hpp"
 #include "runtime/base/arrangement.hpp"
@@ -25,7 +26,9 @@
 
 namespace dtnn::runtime {
 
-/// One pass over samples, in batches.
+/// One pass over samples, in batches. With several ranks, batch n of a rank is batch n * ranks +
+/// rank of the order (plan/parallel.hpp): together they see what one rank sees. Samples are mixed
+/// within a batch, by numbers that belong to the batch of the order.
 struct Pass {
     Split split = Split::train;
     /// The samples in order, which stays valid until the pass is over or the next one begins. An
@@ -33,10 +36,12 @@ struct Pass {
     /// more than once in an epoch, and each time with other augmentations.
     std::span<const std::int64_t> order = {};
     std::int64_t batch = 0;        ///< samples of a batch; the last one may be smaller
-    std::int64_t first_batch = 0;  ///< where a resumed pass goes on
-    std::int64_t last_batch = 0;   ///< one behind the last; 0: all
+    std::int64_t first_batch = 0;  ///< of this rank's: where a resumed pass goes on
+    std::int64_t last_batch = 0;   ///< likewise one behind the last; 0: all
     /// Of training: augmented and mixed as in this epoch, from 0. Nothing: samples as they are.
     std::optional<std::int64_t> epoch = std::nullopt;
+    int rank = 0;
+    int ranks = 1;
 };
 
 /// Where a batch goes: a program's inputs, null where it has none.
@@ -67,9 +72,9 @@ class Pipeline {
         start({.split = split, .order = order, .batch = batch, .last_batch = most});
     }
 
-    /// Waits for the next batch; its number of samples, 0 when the pass is over. Throws what the
-    /// source has thrown, for the first sample in the order that it could not give, after the
-    /// batches before it.
+    /// Waits for the next batch; its number of samples, 0 when the pass is over for this rank,
+    /// which may be a step earlier than for the first one. Throws what the source has thrown, for
+    /// the first sample in the order that it could not give, after the batches before it.
     std::int64_t wait();
 
     /// Copies the batch that wait() has announced to the program's inputs.
@@ -95,19 +100,22 @@ class Pipeline {
     };
     /// Samples of one batch that a worker has taken on.
     struct Portion {
-        std::int64_t begin = 0;  ///< in the order
+        std::int64_t number = 0;  ///< of the batch
+        std::int64_t begin = 0;   ///< in the order
         std::int64_t end = 0;
     };
 
     void work(Worker& worker);
     void end_workers();
-    void prepare(Worker& worker, std::int64_t position, Slot& slot) const;
+    void prepare(Worker& worker, std::int64_t position, std::int64_t at, Slot& slot) const;
     void store_pixels(const Sample& sample, std::byte* place) const;
     void store_labels(const Sample& sample, std::int64_t index, std::int64_t at, Slot& slot) const;
     void mix(std::int64_t number, Slot& slot) const;
     bool has_work() const;
     Portion take_portion();
-    std::int64_t batch_samples(std::int64_t number) const;
+    /// This rank's batch `number`: positions in the order. The numbers of batches are this rank's.
+    plan::Part part(std::int64_t number) const;
+    std::int64_t batch_samples(std::int64_t number) const { return part(number).count; }
     Slot& slot_of(std::int64_t number) { return slots_[std::size_t(number) % slots_.size()]; }
 
     const SampleSource& source_;
@@ -127,10 +135,12 @@ class Pipeline {
     // Guarded by mutex_; pass_ changes only while no worker is busy.
     Pass pass_;
     std::vector<Slot> slots_;
-    std::int64_t end_ = 0;    ///< of the pass, in the order
-    std::int64_t next_ = 0;   ///< sample of the order that no worker has taken on yet
-    std::int64_t taken_ = 0;  ///< the batch that wait() gives next
-    int busy_ = 0;            ///< workers that are preparing samples
+    std::int64_t end_ = 0;         ///< of the pass, in the order
+    std::int64_t batches_ = 0;     ///< of the pass, of this rank
+    std::int64_t next_batch_ = 0;  ///< the first with samples that no worker has taken on yet
+    std::int64_t next_ = 0;        ///< the first of these samples, in the batch
+    std::int64_t taken_ = 0;       ///< the batch that wait() gives next
+    int busy_ = 0;                 ///< workers that are preparing samples
     bool quit_ = false;
     std::atomic<bool> cancelled_ = false;  ///< nobody waits for the samples in hand
     std::exception_ptr error_;

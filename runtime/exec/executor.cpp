@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <utility>
+#include <variant>
 
 #include "kernels/dispatch.hpp"
+#include "plan/parallel.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/exec/step_problem.hpp"
@@ -21,40 +23,68 @@ int find_tensor(const std::vector<plan::Output>& list, const std::string& name) 
 
 }  // namespace
 
-BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program, std::byte* arena)
-    : plan_(&plan), program_(&program), arena_(arena) {
+BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program, std::byte* arena,
+                           Communicator* communicator)
+    : plan_(&plan), program_(&program), arena_(arena), communicator_(communicator) {
+    bind_exchanges();
     int number = 0;
-    const auto bind_list = [&](const std::vector<plan::Step>& list,
-                               std::vector<std::unique_ptr<kernels::BoundKernel>>& bound) {
+    const auto bind_list = [&](const std::vector<plan::Step>& list, std::vector<BoundStep>& bound) {
         bound.reserve(list.size());
         for (const plan::Step& step : list) {
-            std::vector<const void*> sources;
-            std::vector<void*> destinations;
-            for (const int source : step.sources)
-                sources.push_back(address(source));
-            for (const int destination : step.destinations)
-                destinations.push_back(address(destination));
-            std::span<std::byte> workspace;
-            if (step.workspace >= 0) {
-                const plan::Buffer& buffer = plan.buffers[std::size_t(step.workspace)];
-                workspace = {arena + buffer.offset, std::size_t(buffer.bytes)};
-            }
-            const kernels::KernelInfo* kernel = kernels::find_kernel(step.op, step.kernel);
-            if (kernel != nullptr) {
-                bound.push_back(kernels::bind(*kernel, problem_of(plan, program, step), sources,
-                                              destinations, workspace));
-            }
-            if (kernel == nullptr || bound.back() == nullptr) {
-                throw RunError(Exit::mismatch,
-                               fmt::format("{}: the kernel `{}` is not built into this program",
-                                           describe_step(plan, program, number, step), step.kernel),
-                               "compile the job again with the dtnnc of this version");
+            BoundStep& made = bound.emplace_back();
+            if (!plan::is_collective(step.op)) {
+                made.kernel = bind_kernel(number, step);
+            } else if (!exchanges_.empty()) {
+                const auto which = std::get<std::int64_t>(step.attributes.at("collective"));
+                made.exchange = exchanges_[std::size_t(which)].get();
+                made.starts =
+                    program.collectives[std::size_t(which)].start == int(&step - &list[0]);
             }
             ++number;
         }
     };
     bind_list(program.prologue, prologue_);
     bind_list(program.steps, steps_);
+}
+
+/// Named as in the plan: in one step ranks may run programs for batches of several sizes, whose
+/// exchanges are the same.
+void BoundProgram::bind_exchanges() {
+    if (communicator_ == nullptr || communicator_->ranks() == 1) return;
+    for (const plan::Collective& collective : program_->collectives) {
+        std::byte* const data =
+            arena_ + plan_->buffers[std::size_t(collective.buffer)].offset + collective.offset;
+        exchanges_.push_back(communicator_->all_reduce(
+            data, collective.bytes / plan::size_of(collective.dtype), collective.dtype,
+            Reduction::sum, collective.name));
+    }
+}
+
+std::unique_ptr<kernels::BoundKernel> BoundProgram::bind_kernel(int number,
+                                                                const plan::Step& step) const {
+    std::vector<const void*> sources;
+    std::vector<void*> destinations;
+    for (const int source : step.sources)
+        sources.push_back(address(source));
+    for (const int destination : step.destinations)
+        destinations.push_back(address(destination));
+    std::span<std::byte> workspace;
+    if (step.workspace >= 0) {
+        const plan::Buffer& buffer = plan_->buffers[std::size_t(step.workspace)];
+        workspace = {arena_ + buffer.offset, std::size_t(buffer.bytes)};
+    }
+    std::unique_ptr<kernels::BoundKernel> bound;
+    if (const kernels::KernelInfo* kernel = kernels::find_kernel(step.op, step.kernel)) {
+        bound = kernels::bind(*kernel, problem_of(*plan_, *program_, step), sources, destinations,
+                              workspace);
+    }
+    if (bound == nullptr) {
+        throw RunError(Exit::mismatch,
+                       fmt::format("{}: the kernel `{}` is not built into this program",
+                                   describe_step(*plan_, *program_, number, step), step.kernel),
+                       "compile the job again with the dtnnc of this version");
+    }
+    return bound;
 }
 
 BoundProgram::~BoundProgram() = default;
@@ -80,37 +110,63 @@ const void* BoundProgram::output(const std::string& name) const {
     return tensor < 0 ? nullptr : address(tensor);
 }
 
-void BoundProgram::run_observed(kernels::ThreadTeam& team, const std::vector<plan::Step>& steps,
-                                std::span<const std::unique_ptr<kernels::BoundKernel>> bound) {
-    for (std::size_t i = 0; i < bound.size(); ++i) {
-        observer_->begin(*program_, steps[i]);
-        bound[i]->run(team);
-        observer_->end(*program_, steps[i]);
+void BoundProgram::run_steps(kernels::ThreadTeam& team, std::span<const BoundStep> bound,
+                             auto before, auto after) {
+    if (program_->collectives.empty()) {
+        for (std::size_t i = 0; i < bound.size(); ++i) {
+            before(i);
+            bound[i].kernel->run(team);
+            after(i);
+        }
+        return;
     }
+    int under_way = 0;
+    for (std::size_t i = 0; i < bound.size(); ++i) {
+        const BoundStep& step = bound[i];
+        before(i);
+        if (step.kernel) {
+            step.kernel->run(team);
+            if (under_way > 0) communicator_->progress();
+        } else if (step.exchange != nullptr && step.starts) {
+            step.exchange->start();
+            ++under_way;
+        } else if (step.exchange != nullptr) {
+            step.exchange->wait();
+            --under_way;
+        }
+        after(i);
+    }
+}
+
+void BoundProgram::run_observed(kernels::ThreadTeam& team, const std::vector<plan::Step>& steps,
+                                std::span<const BoundStep> bound) {
+    run_steps(
+        team, bound, [&](std::size_t i) { observer_->begin(*program_, steps[i]); },
+        [&](std::size_t i) { observer_->end(*program_, steps[i]); });
 }
 
 void BoundProgram::run_prologue(kernels::ThreadTeam& team) {
     if (observer_ != nullptr) return run_observed(team, program_->prologue, prologue_);
-    for (const auto& step : prologue_)
-        step->run(team);
+    run_steps(
+        team, prologue_, [](std::size_t) {}, [](std::size_t) {});
 }
 
 void BoundProgram::run(kernels::ThreadTeam& team) {
     if (observer_ != nullptr) return run_observed(team, program_->steps, steps_);
-    for (const auto& step : steps_)
-        step->run(team);
+    run_steps(
+        team, steps_, [](std::size_t) {}, [](std::size_t) {});
 }
 
 void BoundProgram::run_timed(kernels::ThreadTeam& team, std::span<double> seconds) {
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-        const Stopwatch watch;
-        steps_[i]->run(team);
-        seconds[i] += watch.seconds();
-    }
+    Stopwatch watch;
+    run_steps(
+        team, steps_, [&](std::size_t) { watch.restart(); },
+        [&](std::size_t i) { seconds[i] += watch.seconds(); });
 }
 
-Executor::Executor(const plan::Plan& plan, int threads)
+Executor::Executor(const plan::Plan& plan, int threads, Communicator* communicator)
     : plan_(&plan),
+      communicator_(communicator),
       arena_(plan.memory.arena, "the plan's arena"),
       team_(threads),
       programs_(plan.programs.size()) {}
@@ -121,7 +177,8 @@ BoundProgram* Executor::find(const std::string& kind, std::int64_t batch) {
         if (program.batch != batch) continue;
         if (program.name != kind && !program.name.starts_with(kind + "_")) continue;
         if (!programs_[i]) {
-            programs_[i] = std::make_unique<BoundProgram>(*plan_, program, arena_.data());
+            programs_[i] =
+                std::make_unique<BoundProgram>(*plan_, program, arena_.data(), communicator_);
             programs_[i]->observe(observer_);
         }
         return programs_[i].get();

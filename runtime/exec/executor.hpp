@@ -1,6 +1,7 @@
 #pragma once
 /// Runs the programs of a plan: every step is bound to its kernel and its memory once, then the
-/// loop only calls.
+/// loop only calls. The steps of a program's collectives are bound to exchanges of a communicator
+/// in place of kernels.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "kernels/thread_team.hpp"
 #include "plan/plan.hpp"
+#include "runtime/comm/communicator.hpp"
 #include "runtime/device/arena.hpp"
 
 namespace dtnn::kernels {
@@ -30,7 +32,10 @@ class StepObserver {
 /// One program, bound. Made by Executor.
 class BoundProgram {
   public:
-    BoundProgram(const plan::Plan& plan, const plan::Program& program, std::byte* arena);
+    /// The exchanges of the program's collectives are made here, in their order. The communicator
+    /// outlives the program; null: there is one rank, and exchanges change nothing.
+    BoundProgram(const plan::Plan& plan, const plan::Program& program, std::byte* arena,
+                 Communicator* communicator = nullptr);
     ~BoundProgram();
     BoundProgram(BoundProgram&&) noexcept;
     BoundProgram& operator=(BoundProgram&&) noexcept;
@@ -56,15 +61,29 @@ class BoundProgram {
     void observe(StepObserver* observer) { observer_ = observer; }
 
   private:
+    /// One of: a kernel; an exchange to start or to wait for; neither, where there is one rank.
+    struct BoundStep {
+        std::unique_ptr<kernels::BoundKernel> kernel;
+        Exchange* exchange = nullptr;
+        bool starts = false;
+    };
+
     std::byte* address(int tensor) const;
+    void bind_exchanges();
+    std::unique_ptr<kernels::BoundKernel> bind_kernel(int number, const plan::Step& step) const;
+    /// Runs the steps, telling `before(i)` and `after(i)` of each.
+    void run_steps(kernels::ThreadTeam& team, std::span<const BoundStep> bound, auto before,
+                   auto after);
     void run_observed(kernels::ThreadTeam& team, const std::vector<plan::Step>& steps,
-                      std::span<const std::unique_ptr<kernels::BoundKernel>> bound);
+                      std::span<const BoundStep> bound);
 
     const plan::Plan* plan_;
     const plan::Program* program_;
     std::byte* arena_;
-    std::vector<std::unique_ptr<kernels::BoundKernel>> prologue_;
-    std::vector<std::unique_ptr<kernels::BoundKernel>> steps_;
+    Communicator* communicator_;
+    std::vector<std::unique_ptr<Exchange>> exchanges_;  ///< of the program's collectives
+    std::vector<BoundStep> prologue_;
+    std::vector<BoundStep> steps_;
     StepObserver* observer_ = nullptr;
 };
 
@@ -72,7 +91,8 @@ class BoundProgram {
 /// executor.
 class Executor {
   public:
-    Executor(const plan::Plan& plan, int threads);
+    /// The communicator outlives the executor; null: there is one rank.
+    Executor(const plan::Plan& plan, int threads, Communicator* communicator = nullptr);
 
     /// The program of this kind ("train", "evaluate", "predict") for batches of `batch` samples,
     /// bound on first use; null when the plan has none.
@@ -93,6 +113,7 @@ class Executor {
 
   private:
     const plan::Plan* plan_;
+    Communicator* communicator_;
     Arena arena_;
     kernels::ThreadTeam team_;
     std::vector<std::unique_ptr<BoundProgram>> programs_;  ///< in the plan's order

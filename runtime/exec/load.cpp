@@ -15,6 +15,7 @@
 #include "plan/initializer.hpp"
 #include "plan/json.hpp"
 #include "plan/metrics.hpp"
+#include "plan/parallel.hpp"
 #include "plan/resident.hpp"
 #include "plan/saturating.hpp"
 #include "runtime/base/component_fields.hpp"
@@ -22,6 +23,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/sample_chain.hpp"
+#include "runtime/exec/collectives.hpp"
 #include "runtime/exec/step_problem.hpp"
 
 namespace dtnn::runtime {
@@ -50,11 +52,6 @@ void check_machine(const plan::Plan& plan, const std::string& name) {
         throw refused(name, fmt::format("its floating type is {}; f32 and f64 can be run",
                                         plan::name_of(plan.target.dtype)));
     }
-    if (plan.target.ranks != 1) {
-        throw refused(name,
-                      fmt::format("it is for {} ranks; this program runs one", plan.target.ranks),
-                      "compile it with --ranks 1");
-    }
     if (plan.target.threads < 1 || plan.target.threads > 65536) {
         throw refused(name, fmt::format("it is for {} threads", plan.target.threads));
     }
@@ -71,8 +68,30 @@ void check_machine(const plan::Plan& plan, const std::string& name) {
     }
 }
 
+void check_ranks(const plan::Plan& plan, const std::string& name, int ranks) {
+    const std::string reason = plan::refuses_ranks(plan, ranks);
+    if (!reason.empty()) {
+        throw refused(
+            name, reason,
+            plan.parallel.data
+                ? fmt::format("start it with mpiexec -n {}, or compile it with --ranks {}",
+                              plan.target.ranks, ranks)
+                : "start it alone, or give the job `parallel: {data: auto}` and compile it again");
+    }
+    const std::string& scaling = plan.parallel.learning_rate_scaling;
+    if (scaling != "none" && scaling != "linear" && scaling != "square_root") {
+        throw refused(name,
+                      fmt::format("its scaling of the learning rate, `{}`, is unknown", scaling));
+    }
+    if (!(plan.parallel.timeout_seconds >= 0)) {
+        throw refused(name,
+                      fmt::format("its ranks wait for {} seconds", plan.parallel.timeout_seconds));
+    }
+}
+
 void check_step(const plan::Plan& plan, const plan::Program& program, int number,
                 const plan::Step& step, const std::string& name) {
+    if (plan::is_collective(step.op)) return;  // the audit has seen it
     const auto where = [&] { return describe_step(plan, program, number, step); };
     const kernels::KernelInfo* kernel = kernels::find_kernel(step.op, step.kernel);
     if (kernel == nullptr) {
@@ -212,6 +231,11 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
     if (training || program.name.starts_with("evaluate"))
         check_measures(plan, program, training, name);
     if (program.name.starts_with("predict")) check_predictions(plan, program, name);
+    if (training && plan.parallel.data && find_named(program.inputs, "batch_weight") == nullptr) {
+        throw refused(name, fmt::format("program `{}` has no `batch_weight`, by which ranks weight "
+                                        "their batches",
+                                        program.name));
+    }
     int number = 0;
     for (const auto* list : {&program.prologue, &program.steps}) {
         for (const plan::Step& step : *list)
@@ -273,9 +297,9 @@ void check_averages(const plan::Plan& plan, const std::string& name) {
 }
 
 /// Every batch that the loop will meet has a program for its size.
-void check_batches(const plan::Plan& plan, const std::string& name) {
+void check_batches(const plan::Plan& plan, const std::string& name, int ranks) {
     const auto need = [&](const char* pass, const std::string& prefix, std::int64_t samples,
-                          std::int64_t steps) {
+                          bool whole = true) {
         const std::int64_t batch = plan.training.batch_size;
         const auto has = [&](std::int64_t size) {
             if (std::any_of(
@@ -289,7 +313,7 @@ void check_batches(const plan::Plan& plan, const std::string& name) {
                                             pass, size));
         };
         if (samples >= batch) has(batch);
-        if (samples % batch != 0 && (steps <= 0 || steps > samples / batch)) has(samples % batch);
+        if (samples % batch != 0 && whole) has(samples % batch);
     };
     if (plan.training.batch_size < 1) throw refused(name, "its batch size is not positive");
     if (plan.training.epochs < 0) throw refused(name, "its number of epochs is negative");
@@ -308,13 +332,17 @@ void check_batches(const plan::Plan& plan, const std::string& name) {
                                             kMostSamples));
         }
     }
-    need("training", "train", dataset.train_samples, plan.training.steps_per_epoch);
+    if (!plan.training.whole_epochs && plan.training.steps_per_epoch < 1)
+        throw refused(name, "its epochs have no step");
+    need("training", "train", dataset.train_samples,
+         plan::steps_per_epoch(plan, ranks) ==
+             plan::steps_of_pass(dataset.train_samples, plan.training.batch_size, ranks));
     if (plan.training.accumulation < 1)
         throw refused(name, "its updates add up the gradients of less than one batch");
     if (plan.training.accumulation > 1 && dataset.train_samples > plan.training.batch_size)
-        need("accumulation", "accumulate", plan.training.batch_size, 0);
-    need("validation", "evaluate", dataset.validation_samples, 0);
-    need("the test split", "evaluate", dataset.test_samples, 0);
+        need("accumulation", "accumulate", plan.training.batch_size);
+    need("validation", "evaluate", dataset.validation_samples);
+    need("the test split", "evaluate", dataset.test_samples);
 }
 
 /// Samples are stored one after another, alike in all programs, and the batches prepared ahead fit
@@ -353,11 +381,11 @@ void check_staging(const plan::Plan& plan, const std::string& name) {
 
 }  // namespace
 
-LoadedPlan load_plan(const std::string& path) {
-    return load_plan_text(read_file(path, Exit::mismatch), path);
+LoadedPlan load_plan(const std::string& path, int ranks) {
+    return load_plan_text(read_file(path, Exit::mismatch), path, ranks);
 }
 
-LoadedPlan load_plan_text(std::string text, const std::string& name) {
+LoadedPlan load_plan_text(std::string text, const std::string& name, int ranks) {
     plan::ReadResult result = plan::read_plan(text);
     if (!result.plan) {
         throw refused(name, result.error,
@@ -374,12 +402,13 @@ LoadedPlan load_plan_text(std::string text, const std::string& name) {
                                 : fmt::format("{} ({} more findings)", findings.front(),
                                               findings.size() - 1));
     }
-    check_runnable(loaded.plan, name);
+    check_runnable(loaded.plan, name, ranks);
     return loaded;
 }
 
-void check_runnable(const plan::Plan& plan, const std::string& name) {
+void check_runnable(const plan::Plan& plan, const std::string& name, int ranks) {
     check_machine(plan, name);
+    check_ranks(plan, name, ranks);
     for (const plan::Parameter& parameter : plan.parameters) {
         if (parameter.dtype != plan::DType::f32 && parameter.dtype != plan::DType::f64) {
             throw refused(name, fmt::format("the parameter `{}` is {}; f32 and f64 can be run",
@@ -397,11 +426,12 @@ void check_runnable(const plan::Plan& plan, const std::string& name) {
         }
     }
     check_averages(plan, name);
-    check_batches(plan, name);
+    check_batches(plan, name, ranks);
     check_attributes(plan, name);
     check_staging(plan, name);
     for (const plan::Program& program : plan.programs)
         check_program(plan, program, name);
+    if (const auto mistake = collectives_mistake(plan)) throw refused(name, *mistake);
 }
 
 }  // namespace dtnn::runtime

@@ -14,15 +14,16 @@ struct LoadedPlan {
     std::string checksum;  ///< the plan's identity
 };
 
-/// Reads, verifies and audits. Anything wrong is a RunError with exit code 5 that says what: the
-/// file, version, checksum, memory, machine, kernels, programs.
-LoadedPlan load_plan(const std::string& path);
+/// Reads, verifies and audits, for a run of so many ranks. Anything wrong is a RunError with exit
+/// code 5 that says what: the file, version, checksum, memory, machine, ranks, kernels, programs,
+/// exchanges.
+LoadedPlan load_plan(const std::string& path, int ranks = 1);
 
 /// The same for a plan's text; `name` stands for the file in messages.
-LoadedPlan load_plan_text(std::string text, const std::string& name);
+LoadedPlan load_plan_text(std::string text, const std::string& name, int ranks = 1);
 
 /// What audit() does not know: the machine, the kernels that are built in, and what the training
 /// loop relies on. Throws RunError (exit 5).
-void check_runnable(const plan::Plan& plan, const std::string& name);
+void check_runnable(const plan::Plan& plan, const std::string& name, int ranks = 1);
 
 }  // namespace dtnn::runtime

@@ -48,7 +48,7 @@ History::History(const std::string& path, const plan::Plan& plan, LineFile::Begi
     : name_(plan.name), model_(plan.model), file_(path, begin) {}
 
 void History::start(const std::string& checksum, int threads, double first_step_milliseconds,
-                    const std::string& dataset_hash) {
+                    const std::string& dataset_hash, int ranks) {
     const Machine machine = this_machine();
     file_.add(line_of({{"event", "start"},
                        {"time", utc_time_stamp()},
@@ -57,6 +57,7 @@ void History::start(const std::string& checksum, int threads, double first_step_
                        {"plan", checksum},
                        {"dataset", dataset_hash},
                        {"threads", threads},
+                       {"ranks", ranks},
                        {"first_step_milliseconds", first_step_milliseconds},
                        {"version", DTNN_VERSION},
                        {"machine",
@@ -97,14 +98,15 @@ void History::restored(const TrainingResult& result) {
                        {result.restored->metric, result.restored->value}}));
 }
 
-void History::resume(const TrainingState& state, std::int64_t bytes, int threads) {
+void History::resume(const TrainingState& state, std::int64_t bytes, int threads, int ranks) {
     file_.cut(bytes);
     if (empty()) return;
     file_.add(line_of({{"event", "resume"},
                        {"time", utc_time_stamp()},
                        {"epoch", state.epoch},
                        {"step", state.step},
-                       {"threads", threads}}));
+                       {"threads", threads},
+                       {"ranks", ranks}}));
 }
 
 std::int64_t History::flush() {

@@ -1,8 +1,8 @@
 #pragma once
-/// history.jsonl: a line of JSON per event. The forms are stable.
+/// history.jsonl: a line of JSON per event. The forms are stable. All figures are of all ranks.
 ///
 ///     {"event": "start", "time", "name", "model", "plan", "dataset", "threads",
-///      "first_step_milliseconds", "version",
+///      "ranks", "first_step_milliseconds", "version",
 ///      "machine": {"host", "system", "processor", "processors", "memory_bytes"}}
 ///     {"event": "epoch", "epoch", "step", "learning_rate", "train": {"loss", METRIC...},
 ///     "validation": {...},
@@ -12,7 +12,8 @@
 ///     {"event": "stopped", "epoch", "reason"}                         a schedule has ended it
 ///     {"event": "restored", "epoch", METRIC: value}                   the weights are that epoch's
 ///     {"event": "interrupted", "epoch", "step"}                       epochs finished, steps done
-///     {"event": "resume", "time", "epoch", "step", "threads"}         likewise, of the checkpoint
+///     {"event": "resume", "time", "epoch", "step", "threads", "ranks"}
+///                                                                     likewise, of the checkpoint
 ///     {"event": "failed", "error"}
 
 #include <cstdint>
@@ -41,14 +42,14 @@ class History {
     /// `dataset_hash`: of everything the samples depend on, so that a changed dataset is noticed;
     /// empty: not known.
     void start(const std::string& checksum, int threads, double first_step_milliseconds,
-               const std::string& dataset_hash = {});
+               const std::string& dataset_hash = {}, int ranks = 1);
     void epoch(const EpochResult& result);
     void evaluate(const PassValues& test);
     void stopped(const TrainingResult& result);   ///< nothing when no schedule has
     void restored(const TrainingResult& result);  ///< nothing when nothing was
     void interrupted(const TrainingResult& result);
     /// The run goes on from a checkpoint: drops what it was told after that.
-    void resume(const TrainingState& state, std::int64_t bytes, int threads);
+    void resume(const TrainingState& state, std::int64_t bytes, int threads, int ranks = 1);
     bool empty() const { return file_.bytes() == 0; }
     /// To the disk; the length then.
     std::int64_t flush();

@@ -161,7 +161,7 @@ void ProgressReport::step(const Progress& progress) {
     const double left =
         per_step * double(progress.steps - progress.step + epochs_left * progress.steps) +
         validation_seconds_ * double(epochs_left + 1);
-    const double samples = double(progress.train.samples() - progress.first_sample);
+    const double samples = double(progress.samples - progress.first_sample);
     const double rate = progress.seconds > 0 ? samples / progress.seconds : 0;
     // The last column stays free: some terminals wrap there.
     const std::string line = progress_line(progress, rate, left, terminal_width() - 1);

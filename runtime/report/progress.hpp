@@ -20,7 +20,8 @@ bool choose_color(const std::string& word);
 /// "1:05", "2:03:04"
 std::string clock_text(double seconds);
 
-/// One line of at most `width` columns, e.g.
+/// One line of at most `width` columns, with the speed of all ranks and the measures of this one,
+/// e.g.
 ///     epoch 2/3 [=====>    ] 43%  21.3k samples/s  loss 0.0921  accuracy 97.20%  0:12 left
 /// Parts are left out from the right, the bar first, when there is no room. ASCII only.
 std::string progress_line(const Progress& progress, double samples_per_second, double seconds_left,

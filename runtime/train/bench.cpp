@@ -10,14 +10,18 @@
 namespace dtnn::runtime {
 namespace {
 
-/// Full batches without end.
+/// Full batches without end, of this rank.
 class Batches {
   public:
     explicit Batches(Session& session)
         : session_(session),
           batch_(
               std::min(session.plan().training.batch_size, session.plan().dataset.train_samples)),
-          per_pass_(session.plan().dataset.train_samples / batch_) {}
+          per_pass_(session.plan().dataset.train_samples / batch_ / session.ranks()),
+          shared_(per_pass_ > 0) {
+        // Where there is not a batch for each rank, all take the first.
+        per_pass_ = std::max<std::int64_t>(1, per_pass_);
+    }
 
     std::int64_t size() const { return batch_; }
 
@@ -27,7 +31,9 @@ class Batches {
                                        .order = session_.sampler().epoch_order(epoch_),
                                        .batch = batch_,
                                        .last_batch = per_pass_,
-                                       .epoch = epoch_});
+                                       .epoch = epoch_,
+                                       .rank = shared_ ? session_.rank() : 0,
+                                       .ranks = shared_ ? session_.ranks() : 1});
             ++epoch_;
             left_ = per_pass_;
         }
@@ -40,6 +46,7 @@ class Batches {
     Session& session_;
     std::int64_t batch_;
     std::int64_t per_pass_;
+    bool shared_;
     std::int64_t left_ = 0;
     std::int64_t epoch_ = 0;
 };
@@ -52,16 +59,18 @@ BenchResult bench(Session& session, const BenchRequest& request) {
     Batches batches(session);
     const BatchProgram& program = session.train_program(batches.size());
     BenchResult result;
-    result.batch = batches.size();
+    result.batch = batches.size() * session.ranks();
     result.program = &program.program->program();
     result.seconds.reserve(std::size_t(request.steps));
     if (request.per_step) result.program_step_seconds.assign(result.program->steps.size(), 0.0);
 
+    session.share_parameters();
     std::int64_t step = 0;
     const auto run = [&] {
         batches.take(program);
         program.set_learning_rate(plan.training.learning_rate, plan.target.dtype);
-        program.set_batch_weight(1.0 / double(plan.training.accumulation), plan.target.dtype);
+        program.set_batch_weight(1.0 / double(plan.training.accumulation * session.ranks()),
+                                 plan.target.dtype);
         if (program.step != nullptr) *program.step = step;
         if (program.update != nullptr) *program.update = step;
         ++step;
@@ -73,12 +82,16 @@ BenchResult bench(Session& session, const BenchRequest& request) {
         program.program->run(team);
         if (i == 0 && request.allocations != nullptr) before = request.allocations();
     }
-    for (std::int64_t i = 0; i < request.steps && stop_requested() == 0; ++i) {
+    // As in training, a stop takes a step to be known to all.
+    bool stopped = session.agreement().agree({.stop = stop_requested() != 0}).stop;
+    for (std::int64_t i = 0; i < request.steps && !stopped; ++i) {
         const Stopwatch watch;
         run();
         program.program->run(team);
+        stopped = session.agreement().tell({.stop = stop_requested() != 0}).stop;
         result.seconds.push_back(watch.seconds());
     }
+    static_cast<void>(session.agreement().settle());
     if (request.allocations != nullptr) {
         result.allocations_after_first_step = request.allocations() - before;
     }

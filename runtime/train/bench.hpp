@@ -17,7 +17,7 @@ struct BenchRequest {
 };
 
 struct BenchResult {
-    std::int64_t batch = 0;
+    std::int64_t batch = 0;       ///< of all ranks
     std::vector<double> seconds;  ///< of each measured step, with the copy of its batch
     std::vector<double>
         program_step_seconds;  ///< mean of each of the program's steps; empty unless asked for
@@ -26,7 +26,8 @@ struct BenchResult {
 };
 
 /// Trains on the data, full batches only (where there are any), starting over when the samples are
-/// used up. Ends early when a stop is requested.
+/// used up. Ends early when a stop is requested. With several ranks all call it; each measures its
+/// own steps, which wait for those of the others.
 BenchResult bench(Session& session, const BenchRequest& request);
 
 struct Spread {

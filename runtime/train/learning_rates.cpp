@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "plan/parallel.hpp"
 #include "runtime/base/component_fields.hpp"
 
 namespace dtnn::runtime {
@@ -132,13 +133,10 @@ constexpr Entry kEntries[] = {{"warm_up", warm_up},
 
 }  // namespace
 
-TrainingExtent extent_of(const plan::Plan& plan) {
-    const std::int64_t batch = std::max<std::int64_t>(1, plan.training.batch_size);
-    const std::int64_t all = (plan.dataset.train_samples + batch - 1) / batch;
-    const std::int64_t wanted = plan.training.steps_per_epoch;
+TrainingExtent extent_of(const plan::Plan& plan, int ranks) {
     TrainingExtent extent;
     extent.epochs = plan.training.epochs;
-    extent.batches = std::max<std::int64_t>(1, wanted > 0 && wanted < all ? wanted : all);
+    extent.batches = std::max<std::int64_t>(1, plan::steps_per_epoch(plan, ranks));
     // The epoch's last batch ends its group in any case.
     extent.accumulation = std::clamp<std::int64_t>(plan.training.accumulation, 1, extent.batches);
     return extent;

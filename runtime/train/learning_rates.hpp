@@ -38,7 +38,8 @@
 
 namespace dtnn::runtime {
 
-/// How the batches of a training are divided.
+/// How the batches of a training are divided. With several ranks a batch is the global one: what
+/// all of them take in a step.
 struct TrainingExtent {
     std::int64_t epochs = 1;
     std::int64_t batches = 1;       ///< of an epoch
@@ -46,7 +47,7 @@ struct TrainingExtent {
 
     std::int64_t updates() const { return (batches + accumulation - 1) / accumulation; }
 };
-TrainingExtent extent_of(const plan::Plan& plan);
+TrainingExtent extent_of(const plan::Plan& plan, int ranks = 1);
 
 /// Where a batch stands; both from 0.
 struct BatchPosition {

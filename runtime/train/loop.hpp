@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "runtime/base/run_error.hpp"
 #include "runtime/train/session.hpp"
 #include "runtime/train/training_state.hpp"
 
@@ -17,7 +19,7 @@ struct EpochResult {
     double learning_rate = 0;  ///< of the epoch's last step
     PassValues train;
     PassValues validation;          ///< no samples: there is no validation split
-    double samples_per_second = 0;  ///< of training alone, in this process
+    double samples_per_second = 0;  ///< of training alone, in this process, of all ranks
     double seconds = 0;             ///< with validation
 };
 
@@ -30,13 +32,23 @@ struct Progress {
     double seconds = 0;             ///< since this process began with the epoch
     std::int64_t first_step = 0;    ///< steps of the epoch that an earlier process has done
     std::int64_t first_sample = 0;  ///< samples likewise
-    const MetricSet& train;         ///< of the epoch so far
+    std::int64_t samples = 0;       ///< of the epoch so far, of all ranks
+    const MetricSet& train;         ///< of the epoch so far, of this rank's samples
+};
+
+/// The samples that this rank is about to train on.
+struct BatchSamples {
+    std::int64_t epoch = 0;  ///< counted from 1
+    std::int64_t step = 0;   ///< over the training, counted from 1
+    /// As Pass::order has them; none where the step's samples do not reach this rank.
+    std::span<const std::int64_t> samples;
 };
 
 /// What the loop tells. Called between steps, on the loop's thread.
 class TrainingObserver {
   public:
     virtual ~TrainingObserver() = default;
+    virtual void batch(const BatchSamples&) {}
     virtual void first_step() {}  ///< the first step of this process is done
     virtual void step(const Progress&) {}
     virtual void epoch(const EpochResult&) {}
@@ -51,7 +63,8 @@ struct TrainingRequest {
     /// Looks at every result of every step; slow.
     bool check_numbers = false;
     /// Makes the executor's parameters those of a state that the training went through, and gives
-    /// that state. Empty: what made a number that is none is not searched for.
+    /// that state. Empty: what made a number that is none is not searched for. With several ranks,
+    /// all have one and call it together; the parameters count on rank 0, the state on all.
     std::function<TrainingState()> rewind;
     std::int64_t until_step = 0;  ///< ends after this step, if the training does not; 0: no
     double until_seconds = 0;     ///< likewise, after a step; 0: no
@@ -63,15 +76,21 @@ struct TrainingResult {
     bool interrupted = false;             ///< a stop was requested; `state` can be gone on from
     std::string stop;                     ///< why a schedule has ended it; empty: it has not
     std::optional<BestWeights> restored;  ///< the weights are those at the end of this epoch
-    TrainingState state;                  ///< the end's, before anything was restored
+    /// Why the best weights could not be taken back, if they were to be: the weights are the end's.
+    std::optional<RunError> not_restored;
+    TrainingState state;  ///< the end's, before anything was restored
 };
 
-/// Runs the plan's epochs from where the request says. Keeps checkpoints as the plan's rule asks,
-/// between two updates, and one when a stop is requested.
+/// Runs the plan's epochs from where the request says. With several ranks, every rank calls it with
+/// a like request, begins with the parameters of rank 0, and has the same results: losses and
+/// metrics are of all samples. A request to stop on any rank stops all at the same step, one update
+/// after they have told each other; the clock of rank 0 counts. Keeps checkpoints as the plan's
+/// rule asks, between two updates, and one when a stop is requested.
 ///
 /// A loss that is not a number is a RunError (exit 6) that names epoch and step, and, found by
 /// repeating the steps since `rewind`'s state, for at most kSearchSeconds, the first result that
-/// was not finite: operator, layer, line of the spec.
+/// was not finite: operator, layer, line of the spec. With several ranks it is known one update
+/// later, to all of them (SharedRunError), and the search repeats the steps on all.
 TrainingResult train(Session& session, TrainingObserver& observer,
                      const TrainingRequest& request = {});
 

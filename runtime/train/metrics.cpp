@@ -265,22 +265,74 @@ std::vector<std::byte> MetricSet::save() const {
     return bytes;
 }
 
-void MetricSet::restore(std::span<const std::byte> bytes) {
-    std::size_t wanted = 0;
+template <class Self>
+void MetricSet::visit_rows(Self& self, auto visit) {
+    visit(self.scores_);
+    visit(self.wide_scores_);
+    visit(self.labels_);
+    visit(self.answers_);
+}
+
+std::size_t MetricSet::state_bytes() const {
+    std::size_t bytes = 0;
     visit_state(*this,
-                [&](const auto* numbers, std::size_t count) { wanted += count * sizeof *numbers; });
-    if (bytes.size() != wanted) {
+                [&](const auto* numbers, std::size_t count) { bytes += count * sizeof *numbers; });
+    return bytes;
+}
+
+void MetricSet::restore(std::span<const std::byte> bytes) {
+    if (bytes.size() != state_bytes()) {
         throw RunError(Exit::mismatch,
                        fmt::format("the sums of the metrics are {} bytes, those of this plan {}",
-                                   bytes.size(), wanted),
+                                   bytes.size(), state_bytes()),
                        "the checkpoint is of another plan");
     }
     reset();
-    std::size_t at = 0;
-    visit_state(*this, [&](auto* numbers, std::size_t count) {
-        std::memcpy(numbers, bytes.data() + at, count * sizeof *numbers);
-        at += count * sizeof *numbers;
+    join(bytes);
+}
+
+std::vector<std::byte> MetricSet::save_pass() const {
+    std::vector<std::byte> bytes = save();
+    if (scoring_ == kNone) return bytes;
+    visit_rows(*this, [&](const auto& rows) {
+        const std::uint64_t count = rows.size();
+        const auto* head = reinterpret_cast<const std::byte*>(&count);
+        const auto* first = reinterpret_cast<const std::byte*>(rows.data());
+        bytes.insert(bytes.end(), head, head + sizeof count);
+        bytes.insert(bytes.end(), first, first + rows.size() * sizeof rows[0]);
     });
+    return bytes;
+}
+
+void MetricSet::join(std::span<const std::byte> bytes) {
+    const auto refuse = [] {
+        throw RunError(Exit::mismatch, "the metrics of the ranks are not of the same pass",
+                       "start all ranks with the same plan");
+    };
+    const bool with_rows = scoring_ != kNone && bytes.size() != state_bytes();
+    if (bytes.size() < state_bytes() || (!with_rows && bytes.size() != state_bytes())) refuse();
+    visit_state(*this, [&](auto* numbers, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            std::remove_pointer_t<decltype(numbers)> more;
+            std::memcpy(&more, bytes.data() + i * sizeof more, sizeof more);
+            numbers[i] += more;
+        }
+        bytes = bytes.subspan(count * sizeof *numbers);
+    });
+    if (!with_rows) return;
+    visit_rows(*this, [&](auto& rows) {
+        std::uint64_t count = 0;
+        if (bytes.size() < sizeof count) refuse();
+        std::memcpy(&count, bytes.data(), sizeof count);
+        bytes = bytes.subspan(sizeof count);
+        if (count > bytes.size() / sizeof rows[0]) refuse();
+        const std::size_t before = rows.size();
+        rows.resize(before + count);
+        // An empty vector may have no memory, and memcpy takes no null.
+        if (count > 0) std::memcpy(&rows[before], bytes.data(), count * sizeof rows[0]);
+        bytes = bytes.subspan(count * sizeof rows[0]);
+    });
+    if (!bytes.empty()) refuse();
 }
 
 }  // namespace dtnn::runtime

@@ -100,6 +100,13 @@ class MetricSet {
     std::vector<std::byte> save() const;
     void restore(std::span<const std::byte> bytes);
 
+    /// The pass so far, scores included, for other ranks. join adds what save or save_pass of the
+    /// same plan and kind gave, as if its batches had come behind this set's; anything else is a
+    /// RunError. Counts and the area under the ROC curve do not depend on which rank had which
+    /// samples; sums of real numbers are rounded in the order of the joins.
+    std::vector<std::byte> save_pass() const;
+    void join(std::span<const std::byte> bytes);
+
   private:
     struct Running {
         std::string name;
@@ -122,6 +129,10 @@ class MetricSet {
     /// visit(vector) for everything that a pass adds up, always in the same order.
     template <class Self>
     static void visit_state(Self& self, auto visit);
+    /// visit(vector) for what a pass keeps of every row.
+    template <class Self>
+    static void visit_rows(Self& self, auto visit);
+    std::size_t state_bytes() const;
 
     const plan::Plan* plan_;
     PassKind kind_;

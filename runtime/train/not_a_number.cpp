@@ -2,7 +2,70 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+#include <span>
+#include <vector>
+
 namespace dtnn::runtime {
+
+namespace {
+
+/// As it travels: the numbers, then its three texts, each ended by a zero.
+std::vector<std::byte> bytes_of(const NotANumber& found) {
+    const double numbers[] = {double(found.epoch), double(found.step), found.value,
+                              found.first ? 1.0 : 0.0};
+    const auto head = std::as_bytes(std::span(numbers));
+    std::vector<std::byte> bytes(head.begin(), head.end());
+    for (const std::string& text : {found.what, found.first ? found.first->place : std::string(),
+                                    found.first ? found.first->fact : std::string()}) {
+        for (const char c : text)
+            bytes.push_back(std::byte(c));
+        bytes.push_back(std::byte{0});
+    }
+    return bytes;
+}
+
+NotANumber found_of(std::span<const std::byte> bytes) {
+    NotANumber found;
+    double numbers[4] = {};
+    if (bytes.size() < sizeof numbers) return found;
+    std::memcpy(numbers, bytes.data(), sizeof numbers);
+    std::string texts[3];
+    std::size_t which = 0;
+    for (const std::byte byte : bytes.subspan(sizeof numbers)) {
+        if (byte == std::byte{0})
+            ++which;
+        else if (which < 3)
+            texts[which] += char(byte);
+    }
+    found.epoch = std::int64_t(numbers[0]);
+    found.step = std::int64_t(numbers[1]);
+    found.value = numbers[2];
+    found.what = texts[0];
+    if (numbers[3] != 0) found.first = NotFinite{texts[1], texts[2]};
+    return found;
+}
+
+}  // namespace
+
+NotANumber first_of_ranks(const NotANumber& mine, Communicator& communicator) {
+    if (communicator.ranks() == 1) return mine;
+    NotANumber best;
+    int rank = 0, from = -1;
+    for (const auto& bytes : communicator.all_gather(bytes_of(mine), "what is not a number")) {
+        const NotANumber found = found_of(bytes);
+        const bool earlier = from < 0 || found.step < best.step ||
+                             (found.step == best.step && found.first && !best.first);
+        if (found.epoch > 0 && earlier) {
+            best = found;
+            from = rank;
+        }
+        ++rank;
+    }
+    // What all have found alike, as the loss of a validation, is nobody's.
+    if (best.what == "loss") best.what = fmt::format("loss of {}", communicator.name_of(from));
+    return best;
+}
 
 RunError not_a_number(const plan::Plan& plan, const NotANumber& found) {
     std::string detail = fmt::format("epoch {}, step {}", found.epoch, found.step);

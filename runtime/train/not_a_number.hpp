@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/base/run_error.hpp"
+#include "runtime/comm/communicator.hpp"
 #include "runtime/exec/number_check.hpp"
 
 namespace dtnn::runtime {
@@ -21,6 +22,11 @@ struct NotANumber {
     std::optional<NotFinite> first;  ///< where it came from, if that is known
     std::string search;              ///< what was repeated, or why nothing was
 };
+
+/// Of what the ranks have found, the earliest, of the lowest rank that knows most of it; all call
+/// it together. A rank that has found nothing gives what a NotANumber is made with. Of several
+/// ranks, `what` says whose it is.
+NotANumber first_of_ranks(const NotANumber& mine, Communicator& communicator);
 
 /// Exit 6: the fact, epoch and step, the result that came first, what was repeated, the remedy.
 RunError not_a_number(const plan::Plan& plan, const NotANumber& found);

@@ -4,18 +4,21 @@
 
 #include <map>
 
+#include "plan/parallel.hpp"
 #include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime {
 
-Schedules::Schedules(const plan::Plan& plan) : base_(plan.training.learning_rate) {
-    const TrainingExtent extent = extent_of(plan);
+Schedules::Schedules(const plan::Plan& plan, int ranks)
+    : base_(plan.training.learning_rate * plan::learning_rate_factor(plan.parallel, ranks)) {
+    const TrainingExtent extent = extent_of(plan, ranks);
     std::map<std::string, int> counts;
     for (const plan::Component& component : plan.training.schedules) {
         const int number = ++counts[component.type];
         const std::string key =
             number == 1 ? component.type : fmt::format("{}_{}", component.type, number);
-        std::optional<RateFactor> factor = rate_factor(component, extent, base_);
+        std::optional<RateFactor> factor =
+            rate_factor(component, extent, plan.training.learning_rate);
         watchers_.push_back(factor ? nullptr : make_watcher(component, plan, key));
         if (factor) {
             factors_.push_back(std::move(*factor));

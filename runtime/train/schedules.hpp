@@ -17,9 +17,10 @@ class Schedules {
   public:
     /// A schedule that is unknown, or watches what the plan does not compute, is a RunError (exit
     /// 5). The plan is not needed afterwards.
-    explicit Schedules(const plan::Plan& plan);
+    explicit Schedules(const plan::Plan& plan, int ranks = 1);
 
-    /// The optimizer's learning rate times all factors. Allocates nothing.
+    /// The optimizer's learning rate times all factors, and times the plan's factor of the ranks:
+    /// a schedule's `minimum` is of one rank. Allocates nothing.
     double learning_rate(const BatchPosition& position) const;
 
     /// Once after each epoch (from 1), validated if there is validation. The names of the values:

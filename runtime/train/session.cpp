@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <utility>
 
+#include "plan/parallel.hpp"
+#include "runtime/base/checksum.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/exec/number_check.hpp"
@@ -38,6 +41,27 @@ const BatchProgram& of_size(const std::vector<BatchProgram>& programs, std::int6
                    "compile the job again with the dtnnc of this version");
 }
 
+/// What training neither learns nor holds still: moving statistics, and averages of them.
+std::vector<std::size_t> statistics_of(const plan::Plan& plan) {
+    std::set<std::string> names;
+    for (const plan::Parameter& parameter : plan.parameters) {
+        const bool weights = parameter.role == "weights" || parameter.role == "bias" ||
+                             parameter.role == "gamma" || parameter.role == "beta";
+        if (!parameter.trainable && !parameter.optimizer_state && !weights)
+            names.insert({parameter.name, parameter.name + ".average"});
+    }
+    std::vector<std::size_t> indices;
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i)
+        if (names.contains(plan.parameters[i].name)) indices.push_back(i);
+    return indices;
+}
+
+std::span<std::byte> memory_of(const Executor& executor, std::size_t index) {
+    const plan::Parameter& parameter = executor.plan().parameters[index];
+    return {executor.parameter(index),
+            std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype))};
+}
+
 /// Nothing where there is no place for it.
 void set_number(void* place, double value, plan::DType dtype) {
     if (place == nullptr) return;
@@ -65,10 +89,23 @@ void BatchProgram::set_batch_weight(double value, plan::DType dtype) const {
 }
 
 Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source)
-    : executor_(plan, threads),
+    : Session(plan, threads, std::move(source), make_self()) {}
+
+Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
+                 std::unique_ptr<Communicator> own)
+    : Session(plan, threads, std::move(source), *own) {
+    own_ = std::move(own);
+}
+
+Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
+                 Communicator& communicator)
+    : communicator_(communicator),
+      agreement_(communicator),
+      executor_(plan, threads, &communicator),
       source_(std::move(source)),
       sampler_(plan.dataset, plan.training),
-      pipeline_(*source_, plan, sample_arrangement(plan)) {
+      pipeline_(*source_, plan, sample_arrangement(plan)),
+      statistics_(statistics_of(plan)) {
     const auto add = [&](std::vector<BatchProgram>& list, const std::string& kind) {
         for (const plan::Program& program : plan.programs) {
             if (program.name == kind || program.name.starts_with(kind + "_")) {
@@ -105,25 +142,85 @@ const BatchProgram& Session::evaluate_program(std::int64_t batch) const {
     return of_size(evaluate_, batch, "evaluation");
 }
 
+const BatchProgram& Session::idle_program(bool update) const {
+    const std::vector<BatchProgram>& programs = update ? train_ : accumulate_;
+    return *std::max_element(programs.begin(), programs.end(), [](const auto& a, const auto& b) {
+        return a.program->batch() < b.program->batch();
+    });
+}
+
+void Session::share(std::size_t parameter) {
+    communicator_.broadcast(memory_of(executor_, parameter), 0,
+                            "the parameter " + plan().parameters[parameter].name);
+}
+
+void Session::share_parameters() {
+    if (ranks() == 1) return;
+    Checksum checksum;
+    for (std::size_t i = 0; i < plan().parameters.size(); ++i) {
+        share(i);
+        checksum.add(memory_of(executor_, i));
+    }
+    const std::string mine = checksum.text();
+    const auto all =
+        communicator_.all_gather(std::as_bytes(std::span(mine)), "the checksums of the parameters");
+    for (int other = 1; other < ranks(); ++other) {
+        if (all[std::size_t(other)] == all[0]) continue;
+        throw SharedRunError(RunError(
+            Exit::failed,
+            fmt::format("the parameters of {} are not those of rank 0 that were sent to it",
+                        communicator_.name_of(other)),
+            "the network or the memory of a machine fails; leave that machine out"));
+    }
+}
+
+void Session::share_statistics() {
+    if (ranks() == 1) return;
+    for (const std::size_t parameter : statistics_)
+        share(parameter);
+}
+
+PassValues Session::joined(const MetricSet& mine) const {
+    if (ranks() == 1) return {mine.values(), mine.samples()};
+    MetricSet all = mine;
+    all.reset();
+    for (const std::vector<std::byte>& one :
+         communicator_.all_gather(mine.save_pass(), "the metrics of a pass"))
+        all.join(one);
+    return {all.values(), all.samples()};
+}
+
 PassValues Session::evaluate(Split split, std::span<const std::int64_t> order, NumberCheck* check) {
     if (!evaluation_) evaluation_.emplace(plan());
+    share_statistics();
     MetricSet& metrics = *evaluation_;
     metrics.reset();
     const BatchProgram* last = nullptr;
-    pipeline_.start(split, order, plan().training.batch_size);
-    while (const std::int64_t samples = pipeline_.wait()) {
-        const BatchProgram& batch = evaluate_program(samples);
-        pipeline_.take(batch.inputs);
-        if (check != nullptr) check->begin_run(batch.program->program());
-        if (&batch != last) batch.program->run_prologue(executor_.team());
-        last = &batch;
-        batch.program->run(executor_.team());
-        metrics.add(batch.outputs, samples);
-        if (!std::isfinite(batch.loss()) || (check != nullptr && check->found())) break;
-        if (stop_requested() != 0) break;
+    const std::int64_t size = plan().training.batch_size;
+    const std::int64_t steps = plan::steps_of_pass(std::int64_t(order.size()), size, ranks());
+    bool stopped = false, broken = false;
+    pipeline_.start(
+        {.split = split, .order = order, .batch = size, .rank = rank(), .ranks = ranks()});
+    for (std::int64_t step = 0; step < steps; ++step) {
+        if (const std::int64_t samples = pipeline_.wait()) {
+            const BatchProgram& batch = evaluate_program(samples);
+            pipeline_.take(batch.inputs);
+            if (check != nullptr) check->begin_run(batch.program->program());
+            if (&batch != last) batch.program->run_prologue(executor_.team());
+            last = &batch;
+            batch.program->run(executor_.team());
+            metrics.add(batch.outputs, samples);
+            broken = broken || !std::isfinite(batch.loss()) || (check != nullptr && check->found());
+        }
+        const Findings found = agreement_.tell({.stop = stop_requested() != 0, .broken = broken});
+        stopped = stopped || found.stop;
+        if (found.broken || found.stop) break;
     }
     pipeline_.stop();
-    return {metrics.values(), metrics.samples()};
+    stopped = agreement_.settle().stop || stopped;
+    PassValues values = joined(metrics);
+    values.stopped = stopped;
+    return values;
 }
 
 PassValues Session::validate(NumberCheck* check) {

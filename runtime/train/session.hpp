@@ -1,6 +1,12 @@
 #pragma once
 /// What training, evaluation and measuring share: a plan's executor, its data, and a pass over
 /// batches.
+///
+/// With several ranks each has a session, and all call what is marked "together" at the same
+/// places. Weights, optimizer state and averages of weights are the same bits on every rank. Moving
+/// statistics (of batch norm, and averages of them) are each rank's own while it trains; those of
+/// rank 0 count: they are what is evaluated with, on every rank, and what a checkpoint holds.
+/// Training reads none of them, so a run that goes on from a checkpoint makes the same bits.
 
 #include <cstdint>
 #include <memory>
@@ -9,10 +15,12 @@
 #include <string>
 #include <vector>
 
+#include "runtime/comm/communicator.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/data/sampler.hpp"
 #include "runtime/exec/executor.hpp"
+#include "runtime/train/agreement.hpp"
 #include "runtime/train/metrics.hpp"
 
 namespace dtnn::runtime {
@@ -23,6 +31,7 @@ class NumberCheck;
 struct PassValues {
     std::vector<MetricValue> values;  ///< the loss first, then the plan's metrics
     std::int64_t samples = 0;         ///< zero: there was no pass
+    bool stopped = false;             ///< it was cut short by a request to stop
 
     double loss() const { return values.front().number(); }
     /// Null when there is none of this name.
@@ -36,20 +45,29 @@ struct BatchProgram {
     void* learning_rate = nullptr;   ///< may be null
     std::int64_t* step = nullptr;    ///< may be null
     std::int64_t* update = nullptr;  ///< updates before this one; may be null
-    void* batch_weight = nullptr;    ///< only with accumulation
+    void* batch_weight = nullptr;    ///< only with accumulation or several ranks
     BatchOutputs outputs;
 
     /// Of the batch that was run last.
     double loss() const { return outputs.batch_loss(); }
     void set_learning_rate(double value, plan::DType dtype) const;
-    /// The batch's share of the samples that one update adds up.
+    /// The batch's share of the samples that one update adds up, over all ranks.
     void set_batch_weight(double value, plan::DType dtype) const;
 };
 
 /// Everything is allocated and bound by the constructor; parameters have their first values.
 class Session {
   public:
+    /// Of one rank.
     Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source);
+    /// Together. The communicator outlives the session.
+    Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
+            Communicator& communicator);
+
+    Communicator& communicator() const { return communicator_; }
+    int rank() const { return communicator_.rank(); }
+    int ranks() const { return communicator_.ranks(); }
+    Agreement& agreement() { return agreement_; }
 
     const plan::Plan& plan() const { return executor_.plan(); }
     Executor& executor() { return executor_; }
@@ -61,17 +79,34 @@ class Session {
     /// batches; without, its gradients wait for the batch that does.
     const BatchProgram& train_program(std::int64_t batch, bool update = true) const;
     const BatchProgram& evaluate_program(std::int64_t batch) const;
+    /// For a rank that has no samples in a step of the others: the one for the largest batch.
+    const BatchProgram& idle_program(bool update) const;
 
-    /// The loss and metrics over these samples of a split. Stops early, with what it has, when a
-    /// stop is requested, or when `check` (may be null) or the loss meets what is no number.
+    /// Together: all parameters become those of rank 0, which is verified.
+    void share_parameters();
+    /// Together: moving statistics become those of rank 0.
+    void share_statistics();
+
+    /// Together: the pass of all ranks, each of which has added its own batches.
+    PassValues joined(const MetricSet& mine) const;
+
+    /// Together: the loss and metrics over these samples of a split, shared between the ranks.
+    /// Stops early, with what it has, when a stop is requested, or when `check` (may be null) or
+    /// the loss meets what is no number.
     PassValues evaluate(Split split, std::span<const std::int64_t> order,
                         NumberCheck* check = nullptr);
     /// The same over the validation samples; none, without a pass, when there are none.
     PassValues validate(NumberCheck* check = nullptr);
 
   private:
+    Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
+            std::unique_ptr<Communicator> own);
     BatchProgram ready(const std::string& kind, std::int64_t batch);
+    void share(std::size_t parameter);
 
+    std::unique_ptr<Communicator> own_;  ///< null: given
+    Communicator& communicator_;
+    Agreement agreement_;
     Executor executor_;
     std::unique_ptr<SampleSource> source_;
     Sampler sampler_;
@@ -79,6 +114,7 @@ class Session {
     std::vector<BatchProgram> train_;
     std::vector<BatchProgram> accumulate_;
     std::vector<BatchProgram> evaluate_;
+    std::vector<std::size_t> statistics_;  ///< parameters that are moving statistics
     std::optional<MetricSet> evaluation_;  ///< made by the first evaluation
 };
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,18 +13,31 @@ namespace dtnn::runtime {
 
 /// Where a training stands between two updates: with the executor's parameters (weights, moving
 /// statistics, optimizer state, averages) all that the rest of it depends on. Random choices are
-/// functions of the position.
+/// functions of the position. Batches are those of all ranks together, one on each.
 struct TrainingState {
-    std::int64_t epoch = 0;       ///< epochs finished, with their validation and schedules
-    std::int64_t batch = 0;       ///< batches done of the epoch after those
-    std::int64_t step = 0;        ///< batches done since the training began
-    std::int64_t update = 0;      ///< updates done since the training began
-    std::vector<std::byte> sums;  ///< MetricSet::save of the unfinished epoch
+    int ranks = 1;
+    std::int64_t epoch = 0;   ///< epochs finished, with their validation and schedules
+    std::int64_t batch = 0;   ///< batches done of the epoch after those
+    std::int64_t step = 0;    ///< batches done since the training began
+    std::int64_t update = 0;  ///< updates done since the training began
+    std::vector<std::byte>
+        sums;  ///< MetricSet::save of the unfinished epoch, of one rank after another
     std::vector<std::vector<double>> schedules;  ///< Schedules::state
     std::string stop;          ///< why a schedule has ended the training; empty: it has not
     double epoch_seconds = 0;  ///< spent on the unfinished epoch
     double seconds = 0;        ///< spent on the training
 };
+
+/// The state as so many ranks go on from it. Between two epochs any number can; within one, the
+/// samples seen must be whole batches of the new number of ranks, and whole updates. Otherwise a
+/// RunError (exit 5) that names the numbers of ranks that can. Steps and updates
+/// count on; the sums stay those of the ranks that made them.
+TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks);
+
+/// For a rank that cannot read what another one has read. state_of throws RunError (exit 5) for
+/// what is not the bytes of a state.
+std::vector<std::byte> bytes_of(const TrainingState& state);
+TrainingState state_of(std::span<const std::byte> bytes);
 
 /// Keeps what must outlive the process. What cannot be kept is a RunError that ends the training;
 /// what was kept before stays.

@@ -26,7 +26,8 @@ struct Options {
     std::int64_t steps = 50;  ///< bench
     std::int64_t histograms_every = 0;
     bool tensorboard = false;
-    std::string trace;  ///< the file of a trace; empty: none
+    std::string log_samples;  ///< the file of the samples of every step; empty: none
+    std::string trace;        ///< the file of a trace; empty: none
     bool force = false;
     bool check_numbers = false;
     bool per_step = false;

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <optional>
 #include <span>
+#include <utility>
 
 #include "runtime/base/files.hpp"
 #include "runtime/base/signals.hpp"
@@ -16,16 +19,25 @@ namespace dtnn {
 
 using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
 
-int evaluate_command(const Options& options) {
-    const Start start(options.plan);
+namespace {
+
+int evaluate(const Options& options, Communicator& communicator) {
+    const Start start = start_together(communicator, [&] { return options.plan; });
     const plan::Plan& plan = start.loaded.plan;
-    require_split(plan, options.split);
-    Session session(plan, start.threads, open_source(plan.dataset));
-    load_wanted_weights(session.executor(), options.weights, options.weight_options);
-    const SplitSamples samples = samples_of(session.sampler(), options.split);
-    const PassValues values = session.evaluate(samples.split, samples.order);
-    if (stop_requested() != 0) return int(Exit::interrupted);
-    require_number(values, options.split);
+    together(communicator, "the split", [&] { require_split(plan, options.split); });
+    std::unique_ptr<SampleSource> source =
+        open_together(communicator, [&] { return open_source(plan.dataset); });
+    std::optional<Session> session;
+    together(communicator, "the memory and the weights", [&] {
+        session.emplace(plan, start.threads, std::move(source), communicator);
+        load_wanted_weights(session->executor(), options.weights, options.weight_options);
+    });
+    session->share_parameters();
+    const SplitSamples samples = samples_of(session->sampler(), options.split);
+    const PassValues values = session->evaluate(samples.split, samples.order);
+    if (values.stopped) return int(Exit::interrupted);
+    together(communicator, "the loss", [&] { require_number(values, options.split); });
+    if (communicator.rank() != 0) return int(Exit::done);
     if (options.format == "json") {
         print_out(fmt::format("{{\"version\": 1, \"name\": \"{}\", \"samples\": {}, \"{}\": {}}}\n",
                               json_text(plan.name), values.samples, options.split,
@@ -35,6 +47,13 @@ int evaluate_command(const Options& options) {
                               values.samples));
     }
     return int(Exit::done);
+}
+
+}  // namespace
+
+int evaluate_command(const Options& options) {
+    return with_ranks(options,
+                      [&](Communicator& communicator) { return evaluate(options, communicator); });
 }
 
 }  // namespace dtnn

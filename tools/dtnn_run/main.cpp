@@ -128,6 +128,9 @@ int run(int argc, char** argv, Options& options) {
     train.add_option("--trace", options.trace,
                      "write the times of the steps to this file, for Perfetto and Chrome, and a "
                      "table by operator to the run's operator_times.txt");
+    train.add_option("--log-samples", options.log_samples,
+                     "write a line of JSON with the samples of every step to this file; of several "
+                     "ranks to one for each: FILE.0, FILE.1 ...");
     train
         .add_flag("--check-numbers", options.check_numbers,
                   "look at every result of every step for what is no number; slow")

@@ -2,23 +2,117 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <span>
+#include <utility>
 
 #include "runtime/base/run_error.hpp"
+#include "runtime/comm/contract.hpp"
+#include "runtime/comm/open.hpp"
+#include "runtime/comm/started_ranks.hpp"
+#include "runtime/report/progress.hpp"
 
 namespace dtnn {
 
 using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
 
-Start::Start(const std::string& plan) : loaded(load_plan(plan)) {
+Start::Start(const std::string& plan, int rank, int ranks) : loaded(load_plan(plan, ranks)) {
     const ThreadChoice choice = choose_threads(loaded.plan.target.threads, wanted_threads);
     threads = choice.threads;
-    if (!choice.warning.empty()) warn(choice.warning);
+    if (!choice.warning.empty() && rank == 0) warn(choice.warning);
+}
+
+int with_ranks(const Options& options, const std::function<int(Communicator&)>& work) {
+    const std::unique_ptr<Communicator> communicator = make_communicator();
+    try {
+        return work(*communicator);
+    } catch (const SharedRunError& error) {
+        if (communicator->ranks() == 1) throw;
+        const std::string text = error.render(choose_color(options.color));
+        if (communicator->rank() == 0) std::fwrite(text.data(), 1, text.size(), stderr);
+        return int(error.exit());
+    }
+}
+
+namespace {
+
+/// What all throw alike is told once.
+void agree_on(Communicator& communicator, const std::vector<Fact>& facts) {
+    try {
+        check_contract(communicator, facts);
+    } catch (const RunError& error) {
+        if (error.exit() != Exit::mismatch) throw;
+        throw SharedRunError(error);
+    }
+}
+
+void warn_of_threads(Communicator& communicator, int threads) {
+    const auto all = communicator.all_gather(std::as_bytes(std::span(&threads, 1)), "the threads");
+    for (int rank = 1; rank < communicator.ranks() && communicator.rank() == 0; ++rank) {
+        if (all[std::size_t(rank)] == all[0]) continue;
+        int other = 0;
+        std::memcpy(&other, all[std::size_t(rank)].data(),
+                    std::min(sizeof other, all[std::size_t(rank)].size()));
+        warn(
+            fmt::format("{} has {} threads, rank 0 has {}; the slowest rank sets the pace, and "
+                        "another division gives other bits",
+                        communicator.name_of(rank), other, threads));
+        return;
+    }
+}
+
+}  // namespace
+
+Start start_together(Communicator& communicator, const std::function<std::string()>& path) {
+    std::optional<Start> start;
+    together(communicator, "the plan",
+             [&] { start.emplace(path(), communicator.rank(), communicator.ranks()); });
+    const plan::Plan& plan = start->loaded.plan;
+    if (communicator.ranks() == 1) return std::move(*start);
+    agree_on(communicator, {{"plan checksum", start->loaded.checksum},
+                            {"version of dtnn-run", DTNN_VERSION},
+                            {"number of ranks", std::to_string(communicator.ranks())},
+                            {"batch size", std::to_string(plan.training.batch_size)},
+                            {"seed", std::to_string(plan.training.seed)}});
+    communicator.set_time_limit(plan.parallel.timeout_seconds);
+    warn_of_threads(communicator, start->threads);
+    return std::move(*start);
+}
+
+std::unique_ptr<SampleSource> open_together(
+    Communicator& communicator, const std::function<std::unique_ptr<SampleSource>()>& open) {
+    std::unique_ptr<SampleSource> source;
+    together(communicator, "the dataset", [&] {
+        source = open();
+        if (communicator.rank() == 0) tell_notes(*source);
+    });
+    if (communicator.ranks() > 1)
+        agree_on(communicator, {{"hash of the dataset", dataset_hash(*source)}});
+    return source;
+}
+
+std::string dataset_hash(const SampleSource& source) {
+    return fmt::format("xxh3:{:016x}", source.content_hash());
+}
+
+std::unique_ptr<SampleSource> open_dataset(const plan::Dataset& dataset) {
+    std::unique_ptr<SampleSource> source = open_source(dataset);
+    tell_notes(*source);
+    return source;
+}
+
+void tell_notes(const SampleSource& source) {
+    for (const std::string& note : source.notes())
+        std::fprintf(stderr, "dtnn-run: %s\n", note.c_str());
 }
 
 void warn(const std::string& text) {
-    std::fprintf(stderr, "dtnn-run: warning: %s\n", text.c_str());
+    const std::string who = started_name();
+    std::fprintf(stderr, "dtnn-run: %s%swarning: %s\n", who.c_str(), who.empty() ? "" : ": ",
+                 text.c_str());
 }
 
 void require_number(const PassValues& values, const std::string& split) {

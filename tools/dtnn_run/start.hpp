@@ -1,12 +1,15 @@
 #pragma once
 /// What the commands of dtnn-run share.
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "runtime/base/environment.hpp"
 #include "runtime/exec/load.hpp"
 #include "runtime/train/session.hpp"
+#include "tools/dtnn_run/commands.hpp"
 
 namespace dtnn {
 
@@ -17,8 +20,29 @@ struct Start {
     runtime::LoadedPlan loaded;
     int threads = 1;
 
-    explicit Start(const std::string& plan);
+    /// Of one rank of so many; only rank 0 warns.
+    explicit Start(const std::string& plan, int rank = 0, int ranks = 1);
 };
+
+/// Joins the other ranks, if this process was started as one of several, and does the work. What
+/// all ranks have found alike is printed by rank 0; what one has, is thrown, and main ends the job.
+int with_ranks(const Options& options, const std::function<int(runtime::Communicator&)>& work);
+
+/// Every rank's plan, read together, and agreed on: plan, version, batch, seed. `path` may throw.
+Start start_together(runtime::Communicator& communicator, const std::function<std::string()>& path);
+
+/// Every rank's dataset, agreed on by its hash.
+std::unique_ptr<runtime::SampleSource> open_together(
+    runtime::Communicator& communicator,
+    const std::function<std::unique_ptr<runtime::SampleSource>()>& open);
+
+/// "xxh3:0123456789abcdef"
+std::string dataset_hash(const runtime::SampleSource& source);
+
+/// The plan's dataset; its notes on stderr.
+std::unique_ptr<runtime::SampleSource> open_dataset(const plan::Dataset& dataset);
+/// "dtnn-run: TEXT" on stderr for each of the source's notes.
+void tell_notes(const runtime::SampleSource& source);
 
 /// "dtnn-run: warning: TEXT" on stderr.
 void warn(const std::string& text);

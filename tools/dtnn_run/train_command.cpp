@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -27,20 +28,53 @@ namespace {
 
 using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
 
-/// Tells the history and the screen what the loop says.
-class RunReport final : public TrainingObserver {
+/// A line of JSON for every step: its samples, as the dataset numbers them (in an epoch that draws
+/// one more than once, plus the occurrence times the samples of the split).
+class SampleLog {
   public:
-    RunReport(History& history, ProgressReport& progress, RunWatch& watch, const Start& start,
-              std::string dataset)
-        : history_(history),
+    SampleLog(const std::string& path, int rank, int ranks, bool goes_on)
+        : rank_(rank),
+          file_(ranks == 1 ? path : fmt::format("{}.{}", path, rank),
+                goes_on ? LineFile::Begin::as_it_is : LineFile::Begin::empty) {}
+
+    void add(const BatchSamples& batch) {
+        file_.add(fmt::format("{{\"epoch\": {}, \"step\": {}, \"rank\": {}, \"samples\": [{}]}}",
+                              batch.epoch, batch.step, rank_, fmt::join(batch.samples, ", ")));
+    }
+
+  private:
+    int rank_;
+    LineFile file_;
+};
+
+/// Of a rank whose training is told by rank 0.
+class RankReport : public TrainingObserver {
+  public:
+    explicit RankReport(SampleLog* log) : log_(log) {}
+    void batch(const BatchSamples& batch) override {
+        if (log_ != nullptr) log_->add(batch);
+    }
+
+  private:
+    SampleLog* log_;
+};
+
+/// Tells the history and the screen what the loop says.
+class RunReport final : public RankReport {
+  public:
+    RunReport(SampleLog* log, History& history, ProgressReport& progress, RunWatch& watch,
+              const Start& start, std::string dataset, int ranks)
+        : RankReport(log),
+          history_(history),
           progress_(progress),
           watch_(watch),
           start_(start),
-          dataset_(std::move(dataset)) {}
+          dataset_(std::move(dataset)),
+          ranks_(ranks) {}
     void first_step() override {
         if (!history_.empty()) return;  // a run that goes on
         history_.start(start_.loaded.checksum, start_.threads, 1e3 * seconds_since_start(),
-                       dataset_);
+                       dataset_, ranks_);
     }
     void step(const Progress& progress) override { progress_.step(progress); }
     void epoch(const EpochResult& result) override {
@@ -61,18 +95,42 @@ class RunReport final : public TrainingObserver {
     RunWatch& watch_;
     const Start& start_;
     std::string dataset_;
+    int ranks_;
+};
+
+/// Of a rank whose checkpoints and best weights rank 0 keeps.
+class NothingKept final : public TrainingKeeper {
+  public:
+    void checkpoint(const TrainingState&) override {}
+    void keep_best(const BestWeights&) override {}
+    void take_back(const BestWeights&) override {}
 };
 
 /// The plan to train by: the one that is given, or the run's own. Both: they must be the same.
-std::string plan_path(const Options& options) {
+std::string plan_path(const Options& options, int ranks) {
     if (options.resume.empty()) {
         if (!options.plan.empty()) return options.plan;
         throw RunError(Exit::usage, "train needs a PLAN, or --resume RUN",
                        "dtnn-run PLAN, or dtnn-run --resume RUN");
     }
-    const std::string own = RunFolder(options.resume).plan();
+    const RunFolder run(options.resume);
+    const std::string own = run.plan();
+    std::error_code ignored;
+    if (!std::filesystem::exists(own, ignored)) {
+        if (!std::filesystem::is_directory(run.path() + "/checkpoints", ignored)) {
+            throw RunError(Exit::usage, fmt::format("{} is no folder of a run", run.path()),
+                           "name the folder that dtnn-run wrote: it has plan.json, history.jsonl "
+                           "and checkpoints");
+        }
+        // That it is the run's plan, the checkpoint says, which holds its checksum.
+        if (!options.plan.empty()) return options.plan;
+        throw RunError(Exit::mismatch, fmt::format("{} is gone", own),
+                       fmt::format("give the plan that the run began with: dtnn-run PLAN --resume "
+                                   "{}",
+                                   run.path()));
+    }
     if (options.plan.empty()) return own;
-    const LoadedPlan given = load_plan(options.plan), kept = load_plan(own);
+    const LoadedPlan given = load_plan(options.plan, ranks), kept = load_plan(own, ranks);
     if (given.checksum == kept.checksum) return own;
     throw RunError(Exit::mismatch,
                    fmt::format("{} is not the plan that {} began with", options.plan,
@@ -82,49 +140,54 @@ std::string plan_path(const Options& options) {
                    plan::headline(plan::diff(kept.plan, given.plan)));
 }
 
+/// One rank's part of a run. Rank 0 has the run's folder, and tells of it; the others have neither.
 class TrainRun {
   public:
-    explicit TrainRun(const Options& options)
-        : options_(options),
-          start_(plan_path(options)),
-          session_(plan(), start_.threads, open_source(plan().dataset)),
-          dataset_(fmt::format("xxh3:{:016x}", session_.source().content_hash())) {
-        if (!options.weights.empty())
-            load_wanted_weights(session_.executor(), options.weights, options.weight_options);
-        folder_.emplace(options.resume.empty()
-                            ? RunFolder(options.output, start_.loaded, options.force)
-                            : RunFolder(options.resume));
-        history_.emplace(
-            folder_->history(), plan(),
-            options.resume.empty() ? LineFile::Begin::empty : LineFile::Begin::as_it_is);
-        checkpoints_.emplace(folder_->path(), session_.executor(),
-                             RunIdentity{start_.loaded.checksum, dataset_, start_.threads},
-                             [this] { return history_->flush(); });
-        progress_.emplace(choose_progress(options.progress), choose_color(options.color), plan());
-        if (!options.resume.empty()) go_on();
-        watch_.emplace(folder_->path(), session_.executor(),
-                       WatchRequest{options.tensorboard || options.histograms_every > 0,
-                                    options.histograms_every},
-                       state_ ? state_->step : 0);
-        if (!options.trace.empty()) trace_.emplace(session_.executor());
+    TrainRun(const Options& options, Communicator& communicator)
+        : options_(options), communicator_(communicator), start_(start_together(communicator, [&] {
+              return plan_path(options, communicator.ranks());
+          })) {
+        std::unique_ptr<SampleSource> source =
+            open_together(communicator, [&] { return open_source(plan().dataset); });
+        together(communicator, "the memory and the weights", [&] {
+            session_.emplace(plan(), start_.threads, std::move(source), communicator);
+            dataset_ = dataset_hash(session_->source());
+            if (!options.weights.empty())
+                load_wanted_weights(session_->executor(), options.weights, options.weight_options);
+        });
+        together(communicator, "the run's folder", [&] {
+            if (first()) open_folder();
+            if (!options.log_samples.empty())
+                log_.emplace(options.log_samples, communicator.rank(), communicator.ranks(),
+                             !options.resume.empty());
+        });
+        if (!options.resume.empty()) state_ = of_first(state_);
     }
 
     int run();
 
   private:
     const plan::Plan& plan() const { return start_.loaded.plan; }
+    bool first() const { return communicator_.rank() == 0; }
+    void open_folder();
+    std::optional<TrainingState> of_first(const std::optional<TrainingState>& state);
     void go_on();
     void announce();
     TrainingState rewind();
+    int train_and_finish();
     int finish(const TrainingResult& result);
     int interrupted(const TrainingResult& result);
     void save();
     void save_trace();
 
     const Options& options_;
+    Communicator& communicator_;
     Start start_;
-    Session session_;
+    std::optional<Session> session_;
     std::string dataset_;
+    NothingKept nothing_kept_;
+    std::optional<SampleLog> log_;
+    // Of rank 0:
     std::optional<RunFolder> folder_;
     std::optional<History> history_;
     std::optional<RunCheckpoints> checkpoints_;
@@ -134,11 +197,50 @@ class TrainRun {
     std::optional<TrainingState> state_;  ///< where it goes on; nothing: from the beginning
 };
 
+void TrainRun::open_folder() {
+    // A file that cannot be written is better known now; until the run's end it is a trace of
+    // nothing.
+    if (!options_.trace.empty()) write_file(options_.trace, "{\"traceEvents\": []}\n");
+    folder_.emplace(options_.resume.empty()
+                        ? RunFolder(options_.output, start_.loaded, options_.force)
+                        : RunFolder(options_.resume));
+    history_.emplace(folder_->history(), plan(),
+                     options_.resume.empty() ? LineFile::Begin::empty : LineFile::Begin::as_it_is);
+    checkpoints_.emplace(folder_->path(), session_->executor(),
+                         RunIdentity{start_.loaded.checksum, dataset_, start_.threads},
+                         [this] { return history_->flush(); });
+    progress_.emplace(choose_progress(options_.progress), choose_color(options_.color), plan());
+    if (!options_.resume.empty()) go_on();
+    watch_.emplace(folder_->path(), session_->executor(),
+                   WatchRequest{options_.tensorboard || options_.histograms_every > 0,
+                                options_.histograms_every},
+                   state_ ? state_->step : 0);
+    if (!options_.trace.empty()) trace_.emplace(session_->executor());
+}
+
+/// What rank 0 has read, on all ranks.
+std::optional<TrainingState> TrainRun::of_first(const std::optional<TrainingState>& state) {
+    if (communicator_.ranks() == 1) return state;
+    const auto all = communicator_.all_gather(
+        first() && state ? bytes_of(*state) : std::vector<std::byte>(), "the checkpoint's state");
+    if (all.front().empty()) return std::nullopt;
+    return state_of(all.front());
+}
+
 void TrainRun::go_on() {
     checkpoints_->clean();
     std::optional<Checkpoint> newest = checkpoints_->load_newest(warn);
+    std::error_code ignored;
+    const bool plan_is_gone = !std::filesystem::exists(folder_->plan(), ignored);
+    if (!newest && plan_is_gone) {
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("{} is gone, and no checkpoint says whether {} is the run's plan",
+                        folder_->plan(), options_.plan),
+            "begin a new run: dtnn-run PLAN --output DIR");
+    }
     if (!newest) {
-        history_->resume({}, 0, start_.threads);
+        history_->resume({}, 0, start_.threads, communicator_.ranks());
         progress_->say(fmt::format("dtnn-run: {} has no checkpoint yet; beginning from the start",
                                    folder_->path()));
         return;
@@ -158,16 +260,29 @@ void TrainRun::go_on() {
             "otherwise, and the results with them",
             newest->threads, newest->threads == 1 ? "thread" : "threads", start_.threads));
     }
-    history_->resume(newest->state, newest->history_bytes, start_.threads);
+    // The checkpoint is of this plan.
+    if (plan_is_gone) write_file(folder_->plan(), start_.loaded.text);
+    if (newest->state.ranks != communicator_.ranks()) {
+        warn(
+            fmt::format("the checkpoint is of a run with {} {}, this one has {}; the batches of a "
+                        "step are others, and the results with them",
+                        newest->state.ranks, newest->state.ranks == 1 ? "rank" : "ranks",
+                        communicator_.ranks()));
+    }
+    state_ = at_ranks(plan(), newest->state, communicator_.ranks());
+    history_->resume(*state_, newest->history_bytes, start_.threads, communicator_.ranks());
     state_ = std::move(newest->state);
 }
 
 void TrainRun::announce() {
     const plan::Training& training = plan().training;
-    progress_->say(fmt::format("{}: {} samples, {} {}, {} {}; writing {}", plan().name,
-                               plan().dataset.train_samples, training.epochs,
-                               training.epochs == 1 ? "epoch" : "epochs", start_.threads,
-                               start_.threads == 1 ? "thread" : "threads", folder_->path()));
+    if (!first()) return;
+    const int ranks = communicator_.ranks();
+    progress_->say(fmt::format(
+        "{}: {} samples, {} {}, {}{} {}{}; writing {}", plan().name, plan().dataset.train_samples,
+        training.epochs, training.epochs == 1 ? "epoch" : "epochs",
+        ranks == 1 ? "" : fmt::format("{} ranks, ", ranks), start_.threads,
+        start_.threads == 1 ? "thread" : "threads", ranks == 1 ? "" : " each", folder_->path()));
     if (!state_) return;
     if (state_->epoch >= training.epochs || !state_->stop.empty()) {
         progress_->say(fmt::format("its training was over after step {}", state_->step));
@@ -178,17 +293,26 @@ void TrainRun::announce() {
                                state_->epoch + 1));
 }
 
-/// The newest state that can be gone back to.
+/// The newest state that can be gone back to. The parameters become those of rank 0 when the loop
+/// begins again.
 TrainingState TrainRun::rewind() {
-    if (std::optional<Checkpoint> newest = checkpoints_->load_newest(warn)) return newest->state;
-    initialize(session_.executor());
-    if (!options_.weights.empty())
-        load_weights(session_.executor(),
-                     weight_request(options_.weights, options_.weight_options));
-    return {};
+    std::optional<TrainingState> state;
+    together(communicator_, "going back", [&] {
+        if (first()) {
+            if (std::optional<Checkpoint> newest = checkpoints_->load_newest(warn))
+                state = newest->state;
+        }
+        if (state) return;
+        initialize(session_->executor());
+        if (!options_.weights.empty())
+            load_weights(session_->executor(),
+                         weight_request(options_.weights, options_.weight_options));
+    });
+    return of_first(state).value_or(TrainingState{});
 }
 
 int TrainRun::interrupted(const TrainingResult& result) {
+    if (!first()) return int(Exit::interrupted);
     try {
         history_->interrupted(result);
         history_->close();
@@ -203,11 +327,12 @@ int TrainRun::interrupted(const TrainingResult& result) {
 }
 
 void TrainRun::save() {
+    if (!first()) return;
     // Someone may have removed it since; hours of training are not lost to that.
     create_folders(folder_->path());
-    save_weights(session_.executor(), folder_->weights(), start_.loaded.checksum);
+    save_weights(session_->executor(), folder_->weights(), start_.loaded.checksum);
     if (plan().training.average_decay > 0) {
-        save_evaluated_weights(session_.executor(), folder_->average_weights(),
+        save_evaluated_weights(session_->executor(), folder_->average_weights(),
                                start_.loaded.checksum);
     }
 }
@@ -238,18 +363,25 @@ int TrainRun::finish(const TrainingResult& result) {
     }
     save();
     save_trace();
-    if (!result.stop.empty()) progress_->say("training ends: " + result.stop);
-    if (result.restored) {
+    if (result.not_restored) {
+        const RunError& error = *result.not_restored;
+        throw SharedRunError(RunError(
+            error.exit(), fmt::format("the best weights cannot be taken back: {}", error.what()),
+            "weights.safetensors are those of the last epoch", error.detail()));
+    }
+    if (first() && !result.stop.empty()) progress_->say("training ends: " + result.stop);
+    if (first() && result.restored) {
         progress_->say(fmt::format("the weights are those of epoch {}, {} {:.4g}",
                                    result.restored->epoch, result.restored->metric,
                                    result.restored->value));
     }
-    const PassValues test = session_.evaluate(Split::test, session_.sampler().test());
-    if (stop_requested() != 0) {
-        checkpoints_->checkpoint(result.state);
+    const PassValues test = session_->evaluate(Split::test, session_->sampler().test());
+    if (test.stopped) {
+        if (first()) checkpoints_->checkpoint(result.state);
         return interrupted(result);
     }
-    require_number(test);
+    together(communicator_, "the test's loss", [&] { require_number(test); });
+    if (!first()) return int(Exit::done);
     // Behind whatever a checkpoint may have been written with: a run that goes on tells it again.
     history_->stopped(result);
     history_->restored(result);
@@ -269,20 +401,36 @@ int TrainRun::finish(const TrainingResult& result) {
     return int(Exit::done);
 }
 
+int TrainRun::train_and_finish() {
+    // What it began with is in no plan: a run that is killed before its first checkpoint would not
+    // find it again.
+    if (!options_.weights.empty() && first()) {
+        TrainingState beginning;
+        beginning.ranks = communicator_.ranks();
+        checkpoints_->checkpoint(beginning);
+    }
+    SampleLog* const log = log_ ? &*log_ : nullptr;
+    RankReport quiet(log);
+    std::optional<RunReport> report;
+    if (first()) {
+        report.emplace(log, *history_, *progress_, *watch_, start_, dataset_,
+                       communicator_.ranks());
+    }
+    TrainingRequest request;
+    request.from = state_ ? &*state_ : nullptr;
+    request.keeper = first() ? static_cast<TrainingKeeper*>(&*checkpoints_) : &nothing_kept_;
+    request.check_numbers = options_.check_numbers;
+    request.rewind = [this] { return rewind(); };
+    return finish(
+        train(*session_, first() ? static_cast<TrainingObserver&>(*report) : quiet, request));
+}
+
 int TrainRun::run() {
     announce();
     try {
-        // What it began with is in no plan: a run that is killed before its first checkpoint would
-        // not find it again.
-        if (!options_.weights.empty()) checkpoints_->checkpoint({});
-        RunReport report(*history_, *progress_, *watch_, start_, dataset_);
-        TrainingRequest request;
-        request.from = state_ ? &*state_ : nullptr;
-        request.keeper = &*checkpoints_;
-        request.check_numbers = options_.check_numbers;
-        request.rewind = [this] { return rewind(); };
-        return finish(train(session_, report, request));
+        return train_and_finish();
     } catch (const RunError& error) {
+        if (!first()) throw;
         // The history says how the run ended; when it cannot be written either, the first error is
         // what counts.
         try {
@@ -297,10 +445,8 @@ int TrainRun::run() {
 }  // namespace
 
 int train_command(const Options& options) {
-    // A file that cannot be written is better known now; until the run's end it is a trace of
-    // nothing.
-    if (!options.trace.empty()) write_file(options.trace, "{\"traceEvents\": []}\n");
-    return TrainRun(options).run();
+    return with_ranks(
+        options, [&](Communicator& communicator) { return TrainRun(options, communicator).run(); });
 }
 
 }  // namespace dtnn

@@ -33,6 +33,7 @@ class Builder {
         source_ = buffer("source", BufferRole::input, wish_.batch * features * real_);
         labels_ = buffer("labels", BufferRole::input, wish_.batch * 4);
         rate_ = buffer("learning_rate", BufferRole::input, real_);
+        if (wish_.parallel) weight_ = buffer("batch_weight", BufferRole::input, real_);
         persistent_ = end_;
         parameters();
 
@@ -64,6 +65,7 @@ class Builder {
         plan_.target.dtype = wish_.dtype;
         plan_.target.isa = "baseline";
         plan_.target.threads = 2;
+        plan_.parallel.data = wish_.parallel;
         plan_.training.epochs = wish_.epochs;
         plan_.training.batch_size = wish_.batch;
         plan_.training.steps_per_epoch = (wish_.train_samples + wish_.batch - 1) / wish_.batch;
@@ -160,13 +162,21 @@ class Builder {
         program_.steps.push_back(std::move(step));
     }
 
+    int exchange(const std::string& op, const std::vector<int>& operands) {
+        step(op, operands, operands, {{"collective", std::int64_t{0}}});
+        program_.steps.back().kernel = "communicator";
+        program_.steps.back().phase = "communication";
+        return int(program_.steps.size()) - 1;
+    }
+
     void program(const std::string& name, std::int64_t batch, bool training) {
         program_ = {};
         program_.name = name;
         program_.phase = training ? "training" : "inference";
         program_.batch = batch;
         end_ = persistent_;
-        const int last = training ? 6 : 2;
+        const bool exchanges = training && wish_.parallel;
+        const int last = exchanges ? 9 : training ? 6 : 2;
         const DType real = wish_.dtype;
         const std::int64_t rows = batch * wish_.classes * real_;
         const auto made = [&](const std::string& what, std::int64_t bytes) {
@@ -185,31 +195,59 @@ class Builder {
         const int accuracy = tensor("accuracy", made("accuracy", 8), DType::f64, {});
         step("dense", {source, weights, bias}, {logits}, {{"bias", true}});
         step("softmax_cross_entropy", {logits, labels}, {loss, probabilities});
-        step("categorical_accuracy", {probabilities, labels}, {accuracy});
+        const auto measure = [&] {
+            step("categorical_accuracy", {probabilities, labels}, {accuracy});
+        };
+        if (!exchanges) measure();
         program_.inputs = {{"source", source}, {"labels", labels}};
         program_.outputs = {{"loss", loss}, {"categorical_accuracy", accuracy}};
-        if (training) update(source, labels, weights, bias, probabilities, rows, made);
+        if (training) update(source, labels, weights, bias, probabilities, rows, made, measure);
         plan_.programs.push_back(program_);
     }
 
-    template <class Made>
+    /// Between the start of the exchange and its end, where there is one, lies `measure`.
+    template <class Made, class Measure>
     void update(int source, int labels, int weights, int bias, int probabilities, std::int64_t rows,
-                const Made& made) {
+                const Made& made, const Measure& measure) {
         const DType real = wish_.dtype;
         const Dims dims = weights_dims();
         const int rate = tensor("learning_rate", rate_, real, {});
         const int diff = tensor("diff", made("diff", rows), real,
                                 program_.tensors[std::size_t(probabilities)].dims);
+        const std::int64_t weights_bytes = plan::element_count(dims) * real_;
+        const std::int64_t bias_bytes = wish_.classes * real_;
+        const bool exchanges = wish_.parallel;
+        const int bucket = exchanges ? made("gradients_1", padded(weights_bytes) + bias_bytes) : -1;
         const int diff_weights =
-            tensor("diff_weights", made("diff_weights", plan::element_count(dims) * real_), real,
+            tensor("diff_weights", exchanges ? bucket : made("diff_weights", weights_bytes), real,
                    dims, weights_order());
-        const int diff_bias =
-            tensor("diff_bias", made("diff_bias", wish_.classes * real_), real, {wish_.classes});
+        const int diff_bias = tensor(
+            "diff_bias", exchanges ? bucket : made("diff_bias", bias_bytes), real, {wish_.classes});
+        if (exchanges) program_.tensors.back().offset = padded(weights_bytes);
         const int new_weights = tensor("weights.new", weights_, real, dims, weights_order());
         const int new_bias = tensor("bias.new", bias_, real, {wish_.classes});
         step("softmax_cross_entropy_backward", {probabilities, labels}, {diff});
+        if (exchanges) {
+            const int weight = tensor("batch_weight", weight_, real, {});
+            step("weigh_gradient", {diff, weight}, {diff});
+            program_.inputs.push_back({"batch_weight", weight});
+        }
         step("dense_backward_weights", {source, diff}, {diff_weights, diff_bias},
              {{"bias", true}, {"weights_shape", dims}});
+        if (exchanges) {
+            const std::vector<int> gradients = {diff_weights, diff_bias};
+            plan::Collective collective;
+            collective.name = "gradients_1";
+            collective.kind = "all_reduce";
+            collective.buffer = bucket;
+            collective.bytes = padded(weights_bytes) + bias_bytes;
+            collective.dtype = real;
+            collective.parameters = {0, 1};
+            collective.start = exchange("all_reduce_start", gradients);
+            measure();
+            collective.wait = exchange("all_reduce_wait", gradients);
+            program_.collectives = {collective};
+        }
         step("sgd_update", {weights, diff_weights, rate}, {new_weights}, {}, ".weights");
         step("sgd_update", {bias, diff_bias, rate}, {new_bias}, {}, ".bias");
         program_.inputs.push_back({"learning_rate", rate});
@@ -222,7 +260,7 @@ class Builder {
     std::int64_t end_ = 0;
     std::int64_t persistent_ = 0;
     std::int64_t most_ = 0;
-    int weights_ = -1, bias_ = -1, source_ = -1, labels_ = -1, rate_ = -1;
+    int weights_ = -1, bias_ = -1, source_ = -1, labels_ = -1, rate_ = -1, weight_ = -1;
 };
 
 }  // namespace

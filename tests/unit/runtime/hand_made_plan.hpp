@@ -20,6 +20,7 @@ struct HandMade {
     std::int64_t batch = 8;
     std::int64_t epochs = 4;
     double learning_rate = 0.5;
+    bool parallel = false;  ///< the gradients are weighted by batch, and added up over the ranks
 };
 
 /// Programs train, train_tail, evaluate, evaluate_tail; it passes its audit.

@@ -92,7 +92,7 @@ TEST_CASE("without a name runs get dated folders of their own") {
 TEST_CASE("history has a line of JSON per event, in the stable form") {
     const TemporaryFolder folder;
     History history(folder / "history.jsonl", hand_made_plan());
-    history.start("xxh3:12", 2, 34.5, "xxh3:ab");
+    history.start("xxh3:12", 2, 34.5, "xxh3:ab", 3);
     EpochResult epoch;
     epoch.epoch = 1;
     epoch.step = 6;
@@ -115,6 +115,7 @@ TEST_CASE("history has a line of JSON per event, in the stable form") {
     CHECK(events[0]["event"] == "start");
     CHECK(events[0]["first_step_milliseconds"] == 34.5);
     CHECK(events[0]["dataset"] == "xxh3:ab");
+    CHECK(events[0]["ranks"] == 3);
     CHECK(events[0]["machine"]["processors"] >= 1);
     CHECK(events[1]["event"] == "epoch");
     CHECK(events[1]["train"] == nlohmann::json{{"loss", 0.1}, {"categorical_accuracy", 0.875}});
@@ -136,7 +137,7 @@ TEST_CASE("the progress line fits every width") {
     outputs.loss = {&loss, plan::DType::f32, 1};
     outputs.metrics = {{&right, plan::DType::f64, 1}};
     metrics.add(outputs, 1000);
-    const Progress progress{2, 3, 412, 938, 1.5, 0, 0, metrics};
+    const Progress progress{2, 3, 412, 938, 1.5, 0, 0, 1000, metrics};
     const std::string wide = progress_line(progress, 21345, 12, 120);
     for (const char* part : {"epoch 2/3", "43%", "21.3k samples/s", "loss 0.0921",
                              "accuracy 97.20%", "0:12 left", "=>"}) {

@@ -396,11 +396,14 @@ TEST_CASE("early stopping takes back the weights of the best epoch, after a resu
     CHECK(result.epoch == 3);
     CHECK_FALSE(result.stop.empty());
     CHECK(again.weights() == best);
-    // Weights that were changed are not taken back.
+    // Weights that were changed are not taken back; those of the end stay.
     const std::string path = folder / "best/early_stopping/epoch_1.safetensors";
     flip_byte(path, fs::file_size(path) - 3);
+    const TrainingResult lost = again.train(recorder, &checkpoint->state);
+    CHECK_FALSE(lost.restored.has_value());
+    REQUIRE(lost.not_restored.has_value());
     expect_error(Exit::failed, {"epoch_1.safetensors", "not the bytes that were written"},
-                 [&] { again.train(recorder, &checkpoint->state); });
+                 [&] { throw RunError(*lost.not_restored); });
 }
 
 TEST_CASE("model_checkpoint keeps weights that can be loaded, and drops those that were better") {

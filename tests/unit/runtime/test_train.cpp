@@ -201,6 +201,7 @@ TEST_CASE("a loss that is no number ends the run and names epoch and step") {
 TEST_CASE("steps_per_epoch cuts an epoch") {
     plan::Plan plan = hand_made_plan();
     plan.training.steps_per_epoch = 2;
+    plan.training.whole_epochs = false;
     Session session(plan, 1, made_up_source(plan.dataset));
     Recorder recorder;
     CHECK(train(session, recorder).step == 4 * 2);

@@ -1,0 +1,136 @@
+#include "runtime/train/training_state.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "plan/parallel.hpp"
+#include "runtime/base/run_error.hpp"
+#include "runtime/train/learning_rates.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+/// Where `ranks` ranks stand after so many samples of an epoch; -1: they never stand there.
+std::int64_t batch_at(const plan::Plan& plan, std::int64_t samples, int ranks) {
+    const TrainingExtent extent = extent_of(plan, ranks);
+    const std::int64_t batch = plan.training.batch_size;
+    const auto seen = [&](std::int64_t batches) {
+        return plan::samples_of_steps(plan.dataset.train_samples, batch, 0, batches, ranks);
+    };
+    if (seen(extent.batches) == samples) return extent.batches;
+    const std::int64_t batches = samples / batch / ranks;
+    const bool update = batches % extent.accumulation == 0;
+    return batches < extent.batches && update && seen(batches) == samples ? batches : -1;
+}
+
+class Writer {
+  public:
+    template <class T>
+    void number(T value) {
+        const auto* first = reinterpret_cast<const std::byte*>(&value);
+        bytes.insert(bytes.end(), first, first + sizeof value);
+    }
+    template <class List>
+    void list(const List& values) {
+        number(std::uint64_t(values.size()));
+        for (const auto& value : values)
+            number(value);
+    }
+    std::vector<std::byte> bytes;
+};
+
+class Reader {
+  public:
+    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+    template <class T>
+    void number(T& value) {
+        if (bytes_.size() < sizeof value) refuse();
+        std::memcpy(&value, bytes_.data(), sizeof value);
+        bytes_ = bytes_.subspan(sizeof value);
+    }
+    std::size_t count() {
+        std::uint64_t count = 0;
+        number(count);
+        if (count > bytes_.size()) refuse();  // an element has at least a byte
+        return std::size_t(count);
+    }
+    template <class List>
+    void list(List& values) {
+        values.resize(count());
+        for (auto& value : values)
+            number(value);
+    }
+    void end() const {
+        if (!bytes_.empty()) refuse();
+    }
+
+  private:
+    [[noreturn]] static void refuse() {
+        throw RunError(Exit::mismatch, "what rank 0 has sent is no state of a training",
+                       "start all ranks with the same version of dtnn-run");
+    }
+    std::span<const std::byte> bytes_;
+};
+
+/// The numbers of a state, in the order in which they travel.
+void visit_numbers(auto& state, auto visit) {
+    visit(state.ranks), visit(state.epoch), visit(state.batch), visit(state.step);
+    visit(state.update), visit(state.epoch_seconds), visit(state.seconds);
+}
+
+}  // namespace
+
+TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks) {
+    if (state.ranks == ranks) return state;
+    const int before = state.ranks;
+    state.ranks = ranks;
+    if (state.batch == 0) return state;
+    const std::int64_t samples = plan::samples_of_steps(
+        plan.dataset.train_samples, plan.training.batch_size, 0, state.batch, before);
+    const std::int64_t batch = batch_at(plan, samples, ranks);
+    if (batch < 0) {
+        std::string others;
+        for (int other = 1; other <= 2 * before && other <= 1024; ++other) {
+            if (other == before || batch_at(plan, samples, other) < 0) continue;
+            others += fmt::format("{}{}", others.empty() ? "" : ", ", other);
+        }
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("{} {} cannot go on from within epoch {}: {} ranks have seen {} samples of "
+                        "it, which is no whole number of updates of {}",
+                        ranks, ranks == 1 ? "rank" : "ranks", state.epoch + 1, before, samples,
+                        ranks),
+            fmt::format("go on with {} ranks{}{}", before, others.empty() ? "" : ", or with ",
+                        others));
+    }
+    state.batch = batch;
+    return state;
+}
+
+std::vector<std::byte> bytes_of(const TrainingState& state) {
+    Writer writer;
+    visit_numbers(state, [&](const auto& value) { writer.number(value); });
+    writer.list(state.sums);
+    writer.list(state.stop);
+    writer.number(std::uint64_t(state.schedules.size()));
+    for (const std::vector<double>& numbers : state.schedules)
+        writer.list(numbers);
+    return writer.bytes;
+}
+
+TrainingState state_of(std::span<const std::byte> bytes) {
+    Reader reader(bytes);
+    TrainingState state;
+    visit_numbers(state, [&](auto& value) { reader.number(value); });
+    reader.list(state.sums);
+    reader.list(state.stop);
+    state.schedules.resize(reader.count());
+    for (std::vector<double>& numbers : state.schedules)
+        reader.list(numbers);
+    reader.end();
+    return state;
+}
+
+}  // namespace dtnn::runtime
