@@ -33,9 +33,9 @@ bool is_view(const Graph& graph, const Node& node);
 inline constexpr const char* kCommunicator = "communicator";
 
 /// A step for every node that is no view, in the graph's order. An end of an exchange has no
-/// kernel: the run's communicator does it, and its name is kCommunicator. For each the first kernel of the
-/// catalogue that does not refuse the problem; with `reference_only` the one named "reference". No
-/// kernel at all is our bug.
+/// kernel: the run's communicator does it, and its name is kCommunicator. For each the first kernel
+/// of the catalogue that does not refuse the problem; with `reference_only` the one named
+/// "reference". No kernel at all is our bug.
 std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,
                                         bool reference_only);
 /// The same with kinds of nodes that earlier graphs have left: see ops/node_kinds.hpp. Nodes of one

@@ -77,8 +77,8 @@ class Differentiator {
     bool wants(ValueId value) const { return wanted_[value.index()]; }
     /// The gradients that the node's rule gives are where backward begins, and are weighted.
     bool begins_weighted(const Node& node) const {
-        return weighs_ && std::find(node.outputs.begin(), node.outputs.end(), loss_) !=
-                              node.outputs.end();
+        return weighs_ &&
+               std::find(node.outputs.begin(), node.outputs.end(), loss_) != node.outputs.end();
     }
     ValueId batch_weight(DType dtype) { return input_named(r_, "batch_weight", {dtype, {}, {}}); }
 
