@@ -157,7 +157,7 @@ class Builder {
         step.destinations = std::move(destinations);
         step.attributes = std::move(attributes);
         step.layer = 0;
-        step.phase = "forward";
+        step.phase = op == "sgd_update" ? "update" : "forward";
         step.place = {"hand.yaml", 3, 5};
         program_.steps.push_back(std::move(step));
     }

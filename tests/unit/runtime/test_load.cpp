@@ -64,13 +64,6 @@ TEST_CASE("a plan for another machine is refused") {
     expect_refused({"broken.json", "`cuda`", "--target cpu"},
                    [](plan::Plan& plan) { plan.target.device = "cuda"; });
     expect_refused({"sse9", "unknown"}, [](plan::Plan& plan) { plan.target.isa = "sse9"; });
-    expect_refused({"for 4 ranks, and there is 1", "mpiexec -n 4"}, [](plan::Plan& plan) {
-        plan.parallel.data = true;
-        plan.parallel.any_ranks = false;
-        plan.target.ranks = 4;
-        plan.training.steps_per_epoch = 2;
-    });
-    expect_refused({"no `batch_weight`"}, [](plan::Plan& plan) { plan.parallel.data = true; });
     if (kernels::host_isa() < kernels::Isa::avx512) {
         expect_refused({"avx512", "--isa"}, [](plan::Plan& plan) { plan.target.isa = "avx512"; });
     }

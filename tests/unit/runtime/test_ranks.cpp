@@ -439,6 +439,16 @@ TEST_CASE("exchanges that ranks cannot meet in are refused") {
            [](plan::Plan& plan) { plan.programs[1].collectives[0].bytes -= 8; });
     refuse("is not added up",
            [](plan::Plan& plan) { plan.programs[0].collectives[0].dtype = plan::DType::u8; });
+    refuse("no `batch_weight`", [](plan::Plan& plan) {
+        std::erase_if(plan.programs[0].inputs,
+                      [](const plan::Output& input) { return input.name == "batch_weight"; });
+    });
+    refuse("for 4 ranks, and there is 1", [](plan::Plan& plan) {
+        plan.parallel.any_ranks = false;
+        plan.target.ranks = 4;
+    });
+    expect_error(Exit::mismatch, {"for one rank, and there are 3", "parallel: {data: auto}"},
+                 [&] { check_runnable(hand_made_plan(), "p", 3); });
     refuse("for one rank", [](plan::Plan& plan) { plan.parallel.data = false; });
     refuse("`cubic`", [](plan::Plan& plan) { plan.parallel.learning_rate_scaling = "cubic"; });
 }

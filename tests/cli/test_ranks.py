@@ -1,0 +1,157 @@
+"""Trainings on several ranks, started by mpiexec: the same losses and samples as on one, and runs that go on."""
+
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from commands import BIN, DTNN_RUN, DTNNC, CommandTest, run
+
+LIBRARY = any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib"))
+MISSING = "" if shutil.which("mpiexec") and LIBRARY else "mpiexec or libdtnn_mpi.so is not there"
+
+JOB = """kind: job
+name: ranks
+threads: 1
+parallel: {data: auto}
+model:
+  kind: model
+  name: small
+  input: {shape: [1, 28, 28]}
+  layers:
+    - conv2d: {filters: 4, kernel: 3, stride: 2, padding: 1}
+    - relu
+    - flatten
+    - dense: {units: 10}
+    - softmax
+dataset: {kind: dataset, name: few, type: digits, train_samples: 330, test_samples: 70}
+training: {kind: training, name: short, optimizer: {sgd: {learning_rate: 0.1, momentum: 0.9}}, batch_size: 12, epochs: 4,
+           validation_split: 0.1, metrics: [categorical_accuracy], checkpoint: {every_steps: 3}}
+"""
+
+
+@unittest.skipIf(MISSING, MISSING)
+class Ranks(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.job = self.write("ranks.yaml", JOB)
+
+    def compile_job(self, plan, *settings):
+        arguments = [word for setting in settings for word in ("--set", setting)]
+        done = run(DTNNC, "compile", self.job, *arguments, "-o", self.path(plan))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path(plan)
+
+    def train(self, ranks, output, *words, expected=0):
+        done = run("mpiexec", "-n", str(ranks), DTNN_RUN, *words, *(["--output", self.path(output)] if output else []),
+                   "--progress", "plain", cwd=self.folder)
+        self.assertEqual(done.returncode, expected, done.stderr)
+        return done
+
+    def events(self, output, kind):
+        with open(os.path.join(self.path(output), "history.jsonl"), encoding="utf-8") as file:
+            return [event for event in map(json.loads, file) if event["event"] == kind]
+
+    def losses(self, output):
+        epochs = self.events(output, "epoch")
+        return [epoch[part]["loss"] for epoch in epochs for part in ("train", "validation")]
+
+    def samples(self, name):
+        steps = {}
+        for path in [self.path(name)] if os.path.exists(self.path(name)) else glob.glob(self.path(name) + ".*"):
+            with open(path, encoding="utf-8") as file:
+                for line in map(json.loads, file):
+                    steps.setdefault(line["step"], []).extend(line["samples"])
+        return {step: sorted(samples) for step, samples in steps.items()}
+
+    def bytes(self, output):
+        with open(os.path.join(self.path(output), "weights.safetensors"), "rb") as file:
+            return file.read()
+
+    def check_same(self, bound, *settings):
+        one = self.compile_job("one.json", "training.batch_size=12", *settings)
+        self.train(1, "one", one, "--log-samples", self.path("log"))
+        expected, samples = self.losses("one"), self.samples("log")
+        self.assertEqual(len(expected), 8)
+        for ranks in (2, 3, 4):  # 297 samples: the last step is of 9
+            plan = self.compile_job(f"p{ranks}.json", f"training.batch_size={12 // ranks}", *settings)
+            self.train(ranks, f"r{ranks}", plan, "--log-samples", self.path(f"log{ranks}"))
+            self.assertEqual(self.samples(f"log{ranks}"), samples)
+            self.assertEqual(self.events(f"r{ranks}", "start")[0]["ranks"], ranks)
+            for a, b in zip(expected, self.losses(f"r{ranks}"), strict=True):
+                self.assertLessEqual(abs(a - b), bound * abs(a), f"{ranks} ranks")
+
+    def test_losses_and_samples_are_those_of_one_rank(self):
+        self.check_same(1e-5)
+
+    def test_in_double_precision(self):
+        self.check_same(1e-12, "training.dtype=f64")
+
+    def test_blocking(self):
+        self.check_same(1e-12, "training.dtype=f64", "parallel.reduction=blocking")
+
+    def test_accumulation(self):
+        self.check_same(1e-12, "training.dtype=f64", "training.accumulation=2")
+
+    def test_same_ranks_make_the_same_bits(self):
+        plan = self.compile_job("p.json", "training.batch_size=4")
+        self.train(3, "a", plan)
+        self.train(3, "b", plan)
+        self.assertEqual(self.bytes("a"), self.bytes("b"))
+        self.assertEqual(self.losses("a"), self.losses("b"))
+
+    def start(self, ranks, output, plan):
+        return subprocess.Popen(["mpiexec", "-n", str(ranks), DTNN_RUN, plan, "--output", self.path(output), "--progress", "none"],
+                                cwd=self.folder, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+    def wait_for_checkpoint(self, output):
+        folder = os.path.join(self.path(output), "checkpoints")
+        for _ in range(600):
+            if os.path.exists(os.path.join(folder, "latest")):
+                return
+            time.sleep(0.02)
+        self.fail("no checkpoint was written")
+
+    def test_a_signal_stops_all_and_a_killed_job_goes_on(self):
+        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=60")
+        self.train(2, "whole", plan)
+        for sent, expected in ((signal.SIGTERM, 75), (signal.SIGKILL, None)):
+            name = sent.name
+            job = self.start(2, name, plan)
+            self.wait_for_checkpoint(name)
+            if sent == signal.SIGTERM:
+                job.send_signal(sent)
+            else:
+                os.killpg(job.pid, sent)
+            _, told = job.communicate(timeout=60)
+            if expected is not None:
+                self.assertEqual(job.returncode, expected, told)
+            time.sleep(0.5)  # the ranks of a killed mpiexec notice
+            self.train(2, "", "--resume", self.path(name))
+            self.assertEqual(self.bytes(name), self.bytes("whole"), name)
+            self.assertEqual(self.losses(name), self.losses("whole"), name)
+
+    def test_refusals_are_printed_once(self):
+        plan = self.write("no.json", "{}")
+        done = self.train(3, "r", plan, expected=5)
+        self.assertEqual(done.stderr.count("is refused"), 1, done.stderr)
+
+    def test_other_ranks_go_on_from_a_checkpoint(self):
+        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=60")
+        job = self.start(2, "r", plan)
+        self.wait_for_checkpoint("r")
+        job.send_signal(signal.SIGTERM)
+        self.assertEqual(job.wait(timeout=60), 75)
+        job.stderr.close()
+        done = run("mpiexec", "-n", "1", DTNN_RUN, "--resume", self.path("r"), cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("of a run with 2 ranks, this one has 1", done.stderr)
+        self.assertEqual(len(self.events("r", "epoch")), 60)
+
+
+if __name__ == "__main__":
+    unittest.main()
