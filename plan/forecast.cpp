@@ -131,6 +131,10 @@ void add_notes(const Plan& plan, const Machine& machine, Forecast& result) {
     if (result.nodes > std::max(machine.nodes, 1))
         result.notes.push_back(fmt::format("more nodes are needed than the {} that the machine has",
                                            std::max(machine.nodes, 1)));
+    if (result.threads > plan.target.threads)
+        result.notes.push_back(
+            fmt::format("the plan has workspaces for {} threads, and a run of it uses no more",
+                        plan.target.threads));
     const int wanted = result.threads * result.ranks_per_node;
     if (machine.cores > 0 && wanted > machine.cores)
         result.notes.push_back(

@@ -111,6 +111,17 @@ class Forecast(Foresight):
         self.assertIn("dtnnc calibrate", self.forecast("shared.yaml", "--machine", "unknown.yaml", code=2).stderr)
         self.forecast("tiny.yaml", "--machine", "machine.yaml", "--ranks", "1")
 
+    def test_rates_of_kernels_and_of_threads_count(self):
+        before = self.rows("tiny.yaml", "--machine", "machine.yaml", "--threads", "1")[0]
+        self.write("slow.yaml", "extends: ./machine.yaml\nkind: machine\nkernels: {first_convolutions: 1Gflop/s}\n")
+        after = self.rows("tiny.yaml", "--machine", "slow.yaml", "--threads", "1")[0]
+        self.assertGreater(after["compute_seconds"], 1.2 * before["compute_seconds"])
+        two = self.rows("tiny.yaml", "--machine", "machine.yaml", "--threads", "2")[0]
+        self.assertLess(two["compute_seconds"], before["compute_seconds"])
+        self.write("wrong.yaml", MACHINE + "kernels: {first_convolution: 1Gflop/s}\n")
+        process = self.forecast("tiny.yaml", "--machine", "wrong.yaml", code=3)
+        self.assertIn("did you mean `first_convolutions`", process.stderr)
+
     def test_a_faster_network_hides_more(self):
         slow = self.rows("shared.yaml", "--machine", "machine.yaml", "--ranks", "8")
         self.write("machine.yaml", MACHINE.replace("latency: 20us, bandwidth: 1GB/s", "latency: 1us, bandwidth: 100GB/s"))

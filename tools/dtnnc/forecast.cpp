@@ -23,12 +23,17 @@ namespace {
 constexpr int kMostRanks = 1'000'000;
 constexpr std::size_t kMostRows = 1000;
 
-std::optional<plan::Plan> plan_of(const std::string& source, const CommonOptions& options,
+/// Of a spec with the workspaces of as many threads as are asked for.
+std::optional<plan::Plan> plan_of(const std::string& source, int threads,
+                                  const CommonOptions& options,
                                   compiler::Diagnostics& diagnostics) {
-    if (!is_plan(source)) return compile_spec(source, CompileOptions{}, options, diagnostics);
-    if (!options.settings.empty())
-        throw UsageError(fmt::format("--set changes specs; {} is a plan", source));
-    return load_plan(source);
+    if (is_plan(source)) {
+        refuse_spec_options(options, source);
+        return load_plan(source);
+    }
+    CompileOptions compile;
+    compile.threads = threads;
+    return compile_spec(source, compile, options, diagnostics);
 }
 
 std::optional<plan::Machine> machine_of(const plan::Plan& plan, const ForecastCommand& command,
@@ -254,7 +259,8 @@ int forecast(const std::string& spec_or_plan, const ForecastCommand& command,
     std::vector<int> ranks;
     if (!command.ranks.empty()) ranks = parse_rank_list(command.ranks);
     compiler::Diagnostics diagnostics;
-    const std::optional<plan::Plan> plan = plan_of(spec_or_plan, options, diagnostics);
+    const std::optional<plan::Plan> plan =
+        plan_of(spec_or_plan, command.threads, options, diagnostics);
     std::optional<plan::Machine> machine;
     if (plan) machine = machine_of(*plan, command, options, diagnostics);
     if (!machine || options.format != "json") {
