@@ -359,7 +359,9 @@ TrainingResult Loop::run() {
             session_.share_parameters();
             result.restored = best;
         } catch (const RunError& error) {
-            result.not_restored = error;
+            // The plan is sound: what has failed is this run.
+            result.not_restored =
+                RunError(Exit::failed, error.what(), error.help(), error.detail());
         }
     }
     return result;
