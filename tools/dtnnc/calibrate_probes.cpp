@@ -140,6 +140,7 @@ model:
     - conv2d: {filters: 8, kernel: 3, padding: same}
     - relu
     - max_pool2d: {kernel: 2}
+    - max_pool2d: {kernel: 2}
     - flatten
     - dense: {units: 512}
     - relu
