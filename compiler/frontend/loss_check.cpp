@@ -63,7 +63,8 @@ class Checker {
             const plan::MetricInfo* info = plan::find_metric(training_.metrics[i].type);
             if (info && !info->takes(kind))
                 refuse(fmt::format("metrics[{}]", i),
-                       fmt::format("the metric `{}`", training_.metrics[i].type),
+                       fmt::format("the metric `{}`{}", training_.metrics[i].type,
+                                   default_metrics() ? ", which is measured by default," : ""),
                        kinds_text([&](plan::LabelKind k) { return info->takes(k); }));
         }
         best_of_all();
@@ -112,6 +113,8 @@ class Checker {
         return span_or(job_.training.spans, path, job_.training.span);
     }
 
+    bool default_metrics() const { return !job_.training.spans.contains("metrics[0]"); }
+
     void refuse(const std::string& path, const std::string& what, const std::string& takes) {
         Diagnostic& error = diagnostics_.error(
             Code::labels_mismatch, span(path),
@@ -129,6 +132,8 @@ class Checker {
                 if (other.takes(dataset_.label_kind)) others.emplace_back(other.type);
         }
         error.help = fmt::format("of such labels can be taken {}", fmt::join(others, ", "));
+        if (path != "loss" && default_metrics())
+            error.help += fmt::format("; write `metrics: [{}]` in the training", others.front());
     }
 
     /// There are not more best than there are classes.

@@ -263,6 +263,11 @@ void check_warm_up(const ReadComponent& read, Diagnostics& diagnostics) {
 void check_multistep(const ReadComponent& read, Diagnostics& diagnostics) {
     const auto& epochs =
         std::get<std::vector<std::int64_t>>(read.component.attributes.at("epochs"));
+    if (epochs.empty())
+        diagnostics
+            .error(Code::out_of_range, read.span_of("epochs"),
+                   "`epochs` of multistep is empty; the learning rate would never be reduced")
+            .help = "such as `multistep: {epochs: [10, 15]}`, or leave multistep out";
     for (std::size_t i = 1; i < epochs.size(); ++i) {
         if (epochs[i] > epochs[i - 1]) continue;
         diagnostics.error(Code::out_of_range, read.span_of("epochs"),

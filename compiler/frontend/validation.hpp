@@ -34,6 +34,9 @@ void check_spec_name(const FieldValues& fields, const std::string& what, Diagnos
 void check_sample_shape(const plan::Dims& shape, const Span& span, const std::string& what,
                         Diagnostics& diagnostics);
 
+/// That each schedule has an effect, and does not undo that of another of its kind.
+void check_schedules(const TrainingSpec& training, Diagnostics& diagnostics);
+
 /// That what schedules watch is computed, by a job with this dataset (null: of a training by
 /// itself, whose dataset is not known).
 void check_watched(const TrainingSpec& training, const DatasetSpec* dataset,

@@ -1,4 +1,5 @@
-// Trainings: components, parameter groups, and that what schedules watch is computed.
+// Trainings: components and parameter groups. What is to be said of schedules together:
+// validation_schedules.cpp.
 
 #include <fmt/format.h>
 
@@ -6,7 +7,6 @@
 
 #include "compiler/frontend/tables.hpp"
 #include "compiler/frontend/validation.hpp"
-#include "plan/metrics.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -69,7 +69,6 @@ class TrainingReader {
         loss();
         metric_list();
         schedule_list();
-        minimums();
         checkpoint();
         forget_made(fields_.spans);
         spec_.spans = std::move(fields_.spans);
@@ -228,24 +227,6 @@ class TrainingReader {
             spec_.training.schedules.push_back(one.component);
     }
 
-    /// A schedule that falls to a minimum above the learning rate would raise it.
-    void minimums() {
-        const plan::Training& training = spec_.training;
-        for (std::size_t i = 0; i < training.schedules.size(); ++i) {
-            const plan::Component& schedule = training.schedules[i];
-            const auto found = schedule.attributes.find("minimum");
-            if (found == schedule.attributes.end()) continue;
-            const double minimum = std::get<double>(found->second);
-            if (minimum <= training.learning_rate) continue;
-            const std::string path = fmt::format("schedules[{}].{}.minimum", i, schedule.type);
-            diagnostics_
-                .error(Code::out_of_range, span_or(fields_.spans, path, spec_.span),
-                       fmt::format("`minimum` of {} is {}, above the learning rate, which is {}",
-                                   schedule.type, minimum, training.learning_rate))
-                .help = "it is a learning rate, not a factor";
-        }
-    }
-
     void checkpoint() {
         static const SourceNode no_fields = make_map();
         const SourceNode* node = fields_.node("checkpoint");
@@ -265,8 +246,6 @@ class TrainingReader {
     FieldValues fields_;
 };
 
-constexpr std::string_view kValidation = "validation.";
-
 }  // namespace
 
 ReadComponents read_member_list(const SourceNode& node, const Field& field, const std::string& what,
@@ -278,70 +257,9 @@ ReadComponents read_member_list(const SourceNode& node, const Field& field, cons
 }
 
 TrainingSpec read_training(const SourceNode& tree, Diagnostics& diagnostics) {
-    return TrainingReader(tree, diagnostics).read();
-}
-
-void check_watched(const TrainingSpec& spec, const DatasetSpec* dataset, Diagnostics& diagnostics) {
-    const plan::Training& training = spec.training;
-    const bool validated =
-        !dataset || training.validation_split > 0 || dataset->dataset.test_as_validation;
-    for (std::size_t i = 0; i < training.schedules.size(); ++i) {
-        const plan::Component& schedule = training.schedules[i];
-        const auto field = schedule.attributes.find("metric");
-        if (field == schedule.attributes.end()) continue;
-        const std::string& watched = std::get<std::string>(field->second);
-        const std::string path = fmt::format("schedules[{}]", i);
-        const Span span = span_or(spec.spans, fmt::format("{}.{}.metric", path, schedule.type),
-                                  span_or(spec.spans, path, spec.span));
-        const bool of_validation = watched.starts_with(kValidation);
-        const std::string name = of_validation ? watched.substr(kValidation.size()) : watched;
-        std::vector<std::string> names = {"loss"};
-        const plan::Metric* found = nullptr;
-        for (const plan::Metric& metric : training.metrics) {
-            if (plan::is_one_number(metric) && (of_validation || is_of_training(metric)))
-                names.push_back(metric.name);
-            if (metric.name == name) found = &metric;
-        }
-        const bool unmeasured = found && !of_validation && !is_of_training(*found);
-        if (name != "loss" && (!found || !plan::is_one_number(*found) || unmeasured)) {
-            const std::string fact = unmeasured ? "is measured on validation samples only"
-                                     : found    ? "is no single number"
-                                     : metrics().find(name)
-                                         ? "is not among the training's metrics"
-                                         : "is neither `loss` nor a metric of the training";
-            std::vector<std::string> candidates = names;
-            for (const plan::Metric& metric : training.metrics)
-                if (plan::is_one_number(metric))
-                    candidates.push_back(std::string(kValidation) + metric.name);
-            candidates.push_back(std::string(kValidation) + "loss");
-            // val_loss and validation_loss are what others call them.
-            std::string meant = name;
-            bool meant_validation = of_validation;
-            for (const std::string_view other : {"validation_", "val_", "val."})
-                if (!of_validation && watched.starts_with(other)) {
-                    meant = watched.substr(other.size());
-                    meant_validation = true;
-                    break;
-                }
-            const auto near = did_you_mean(meant, names);
-            diagnostics
-                .error(
-                    Code::unknown_metric, span,
-                    fmt::format("{} watches `{}`, but `{}` {}", schedule.type, watched, name, fact))
-                .help = !found && metrics().find(name) ? fmt::format("add `{}` to `metrics`", name)
-                        : near && !found               ? fmt::format("did you mean `{}{}`?",
-                                                       meant_validation ? kValidation : "", *near)
-                                         : suggest(watched, candidates, "what it can watch");
-        } else if (of_validation && !validated) {
-            diagnostics
-                .error(Code::unknown_metric, span,
-                       fmt::format("{} watches `{}`, but the job has no validation samples",
-                                   schedule.type, watched))
-                .help =
-                "give the training `validation_split: 0.1`, or the dataset "
-                "`test_as_validation: true`";
-        }
-    }
+    TrainingSpec training = TrainingReader(tree, diagnostics).read();
+    check_schedules(training, diagnostics);
+    return training;
 }
 
 }  // namespace dtnn::compiler
