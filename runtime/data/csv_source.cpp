@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <set>
 
 #include "runtime/base/run_error.hpp"
@@ -134,7 +135,11 @@ void CsvSource::read(Table& table) const {
         if (expected == 0) {
             expected = columns.size();
             labels = label_columns(expected, table.path);
-            if (form_.header) continue;
+            table.label_column = labels.front();
+            if (form_.header) {
+                check_header(table.path, columns, labels);
+                continue;
+            }
         }
         if (columns.size() != expected) {
             throw bad(
@@ -146,6 +151,26 @@ void CsvSource::read(Table& table) const {
     }
     if (table.samples == 0) throw bad(table.path, "it has no samples", "name another table");
     table.features.shrink_to_fit();
+}
+
+void CsvSource::check_header(const std::string& path, const std::vector<std::string_view>& columns,
+                             const std::vector<std::size_t>& label_columns) const {
+    bool counts_up = true;
+    std::optional<double> last;
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+        if (std::count(label_columns.begin(), label_columns.end(), column) > 0) continue;
+        const std::string_view text = columns[column];
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end != text.data() + text.size()) return;
+        counts_up = counts_up && (last ? value == *last + 1 : value == 0 || value == 1);
+        last = value;
+    }
+    if (counts_up) return;
+    throw bad(path + ":1",
+              "the first line is numbers, as a sample is; with dataset.header it must be the "
+              "columns' names, and is no sample",
+              "compile the job with --set dataset.header=false, or name the columns");
 }
 
 void CsvSource::add_line(Table& table, const std::vector<std::string_view>& columns,
@@ -164,6 +189,7 @@ void CsvSource::add_line(Table& table, const std::vector<std::string_view>& colu
             const auto next = std::int32_t(table.names.size());
             const auto found = table.names.emplace(columns[column], next).first;
             table.labels.push_back(found->second);
+            if (found->second == next) table.first_lines.push_back(line);
             continue;
         }
         const double value = number(columns[column], table.path, line, column);
@@ -215,19 +241,20 @@ void CsvSource::number_classes() {
                 value = found->second;
             }
             if (value < 0 || value >= form_.classes) {
-                throw bad(table.path,
-                          numbers
-                              ? fmt::format("it has the label `{}`; labels are 0 to {}",
-                                            printable(name), form_.classes - 1)
-                              : fmt::format("it has the label `{}`, which no training sample has",
-                                            printable(name)),
-                          "correct the table, or compile the job with the right dataset.classes");
+                throw bad(
+                    fmt::format("{}:{}", table.path, table.first_lines[std::size_t(first)]),
+                    fmt::format("column {}, the label, is `{}`{}", table.label_column + 1,
+                                printable(name),
+                                numbers ? fmt::format("; labels are 0 to {}", form_.classes - 1)
+                                        : ", which no training sample has"),
+                    "correct the table, or compile the job with the right dataset.classes");
             }
             renumbered[std::size_t(first)] = std::int32_t(value);
         }
         for (std::int32_t& label : table.labels)
             label = renumbered[std::size_t(label)];
         table.names.clear();
+        table.first_lines = {};
     }
 }
 
@@ -270,6 +297,7 @@ std::int64_t CsvSource::resident_bytes() const {
                  table.targets.capacity() * sizeof(double);
         for (const auto& [name, number] : table.names)
             bytes += name.capacity() + 80;  // a node of the map
+        bytes += table.first_lines.capacity() * sizeof(std::int64_t);
     }
     return std::int64_t(bytes);
 }

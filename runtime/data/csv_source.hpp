@@ -14,7 +14,9 @@ namespace dtnn::runtime {
 /// Text as RFC 4180 has it, a table plain or gzip: columns may be quoted, a quote in quotes is
 /// doubled, lines end with or without a carriage return, and never within quotes. All is kept in
 /// memory. Empty columns, texts among the features, numbers that are not finite, and lines with
-/// another number of columns are errors with the line and the column.
+/// another number of columns are errors with the line and the column. So is a first line that
+/// should be the columns' names and is of numbers among the features, unless they count up by one,
+/// as tables have it whose columns were never named.
 class CsvSource final : public SampleSource {
   public:
     struct Form {
@@ -48,6 +50,8 @@ class CsvSource final : public SampleSource {
         std::vector<std::int32_t> labels;  ///< first the numbers of `names`, in the end classes
         std::vector<double> targets;
         std::map<std::string, std::int32_t, std::less<>> names;
+        std::vector<std::int64_t> first_lines;  ///< of each of `names`: where it stands first
+        std::size_t label_column = 0;           ///< from 0, where labels are classes
     };
     const Table& of(Split split) const { return tables_[split == Split::train ? 0 : 1]; }
     void read(Table& table) const;
@@ -55,6 +59,8 @@ class CsvSource final : public SampleSource {
                   const std::vector<std::size_t>& label_columns, std::int64_t line) const;
     /// From 0, for a table of so many columns.
     std::vector<std::size_t> label_columns(std::size_t columns, const std::string& path) const;
+    void check_header(const std::string& path, const std::vector<std::string_view>& columns,
+                      const std::vector<std::size_t>& label_columns) const;
     void number_classes();
 
     Form form_;

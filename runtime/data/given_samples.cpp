@@ -14,6 +14,7 @@
 
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
+#include "runtime/data/image_names.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -101,21 +102,42 @@ void GivenSamples::add_part(Part part) {
 }
 
 void GivenSamples::add_folder(const std::string& path) {
-    std::vector<std::string> names;
+    std::vector<std::string> files, passed_over;
+    const std::string root = path + (path.ends_with('/') ? "" : "/");
     std::error_code error;
-    fs::directory_iterator entry(path, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    // Links to folders are not gone into: they may lead around in a circle.
+    fs::recursive_directory_iterator entry(path, error);
+    for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
         const std::string name = entry->path().filename().string();
         std::error_code ignored;
-        if (!name.starts_with('.') && !entry->is_directory(ignored)) names.push_back(name);
+        const bool folder = entry->is_directory(ignored);
+        if (name.starts_with('.')) {
+            if (folder) entry.disable_recursion_pending();
+            continue;
+        }
+        const std::string file = root + entry->path().lexically_relative(path).generic_string();
+        if (folder && entry->is_symlink(ignored)) {
+            throw bad(file, "it is a link to a folder, and links to folders are not followed",
+                      "name the folder that it leads to beside the other");
+        }
+        if (folder) continue;
+        if (is_beside_images(name)) {
+            passed_over.push_back(file.substr(root.size()));
+            continue;
+        }
+        files.push_back(file);
     }
     if (error) throw system_error("read the folder", path, error.value());
-    if (names.empty())
-        throw bad(path, "there are no images in this folder",
-                  "name image files, or a folder that has them in it, not in folders below");
-    std::sort(names.begin(), names.end());
-    for (const std::string& name : names)
-        add_part({.path = path + (path.ends_with('/') ? "" : "/") + name});
+    if (files.empty())
+        throw bad(path, "there are no images in this folder or below it",
+                  "name image files, or a folder that has them in it");
+    std::sort(files.begin(), files.end());
+    std::sort(passed_over.begin(), passed_over.end());
+    if (!passed_over.empty()) notes_.push_back(passed_over_note(path, passed_over));
+    for (const std::string& file : files) {
+        require_image_file(file);
+        add_part({.path = file});
+    }
 }
 
 void GivenSamples::add_array(const std::string& path) {
@@ -153,6 +175,13 @@ void GivenSamples::add_array(const std::string& path) {
     part.several = shape->several;
     part.samples = shape->several ? header.dims[0] : 1;
     add_part(std::move(part));
+}
+
+bool GivenSamples::reads(const std::string& path) const {
+    return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+        std::error_code ignored;
+        return fs::equivalent(part.path, path, ignored);
+    });
 }
 
 std::int64_t GivenSamples::size(Split split) const {

@@ -14,7 +14,8 @@ namespace dtnn::runtime {
 /// The samples of files, in the order given; all of them are the test split. They are what the
 /// dataset's source would give, before its transforms.
 ///
-///     a folder     the images in it, by name; hidden files are passed over
+///     a folder     the images in it and in folders below, by name; hidden files are passed over, a
+///                  README and the like (image_names.hpp) with a note, any other file is an error
 ///     .npy, .npz   samples [N, channels, height, width], or one without the first axis; axes of
 ///                  one may be left out. Unsigned bytes are divided by 255, other numbers are taken
 ///                  as they are and must be finite. An .npz has the array `x`, or only one
@@ -33,6 +34,9 @@ class GivenSamples final : public SampleSource {
     std::int64_t resident_bytes() const override;
     /// The file; of one with several samples "FILE[7]".
     std::string name_of(Split split, std::int64_t index) const override;
+    std::vector<std::string> notes() const override { return notes_; }
+    /// Whether the path leads to one of the files, by whatever name.
+    bool reads(const std::string& path) const;
 
   private:
     struct Part {
@@ -54,6 +58,7 @@ class GivenSamples final : public SampleSource {
     plan::Dims shape_;  ///< as the source gives samples; zero: any extent
     ImageLimits limits_;
     std::vector<Part> parts_;
+    std::vector<std::string> notes_;
 };
 
 }  // namespace dtnn::runtime

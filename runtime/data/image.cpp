@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "runtime/data/image_formats.hpp"
@@ -65,17 +64,16 @@ void set_pixels(Sample& sample, std::int64_t height, std::int64_t width, int sto
 
 namespace {
 
-constexpr std::array<std::uint8_t, 8> kPng = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+constexpr std::string_view kJpeg = "\xFF\xD8\xFF";
+constexpr std::string_view kPng = "\x89PNG\r\n\x1A\n";
 
 ImageHeader decode(std::span<const std::uint8_t> bytes, const std::string& name,
                    const ImageLimits& limits, Sample* sample) {
     if (bytes.empty()) throw broken(name, "the file is empty");
-    if (bytes.size() >= 3 && bytes[0] == 0xFF && bytes[1] == 0xD8 && bytes[2] == 0xFF)
-        return decode_jpeg(bytes, name, limits, sample);
-    if (bytes.size() >= kPng.size() && std::equal(kPng.begin(), kPng.end(), bytes.begin()))
-        return decode_png(bytes, name, limits, sample);
     const std::string begin(reinterpret_cast<const char*>(bytes.data()),
                             std::min<std::size_t>(bytes.size(), 8));
+    if (begin.starts_with(kJpeg)) return decode_jpeg(bytes, name, limits, sample);
+    if (begin.starts_with(kPng)) return decode_png(bytes, name, limits, sample);
     throw broken(
         name, fmt::format("this is neither JPEG nor PNG; it begins with `{}`", printable(begin)));
 }
@@ -86,6 +84,10 @@ ImageHeader decode(std::span<const std::uint8_t> bytes, const std::string& name,
 void decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
                   const ImageLimits& limits, Sample& sample) {
     image::decode(bytes, name, limits, &sample);
+}
+
+bool begins_as_image(std::string_view bytes) {
+    return bytes.starts_with(image::kJpeg) || bytes.starts_with(image::kPng);
 }
 
 ImageHeader read_image_header(std::span<const std::uint8_t> bytes, const std::string& name,

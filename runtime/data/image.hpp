@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "runtime/data/sample_source.hpp"
 
@@ -33,5 +34,8 @@ struct ImageHeader {
 /// PNG, or too large. Does not see whether the rest of the file is sound.
 ImageHeader read_image_header(std::span<const std::uint8_t> bytes, const std::string& name,
                               const ImageLimits& limits);
+
+/// Whether a file with these first bytes, eight or all, claims to be a JPEG or a PNG.
+bool begins_as_image(std::string_view bytes);
 
 }  // namespace dtnn::runtime

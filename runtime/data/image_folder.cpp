@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "runtime/base/files.hpp"
+#include "runtime/data/image_names.hpp"
 #include "runtime/data/image_readers.hpp"
 #include "runtime/data/utf8.hpp"
 
@@ -40,7 +41,13 @@ std::vector<std::string> names_in(const std::string& folder) {
 void add_class_folders(ImageIndex& index, int folder, const std::string& path,
                        const std::string& split_folder, Split split) {
     const std::string root = path + "/" + split_folder;
-    const std::vector<std::string> classes = names_in(root);
+    std::vector<std::string> classes = names_in(root);
+    std::erase_if(classes, [&](const std::string& name) {
+        std::error_code ignored;
+        const bool beside = is_beside_images(name) && !fs::is_directory(root + "/" + name, ignored);
+        if (beside) index.pass_over(split_folder + "/" + name);
+        return beside;
+    });
     const auto refuse = [](const std::string& what, const std::string& fact) {
         return RunError(Exit::failed, what + " " + fact,
                         "a dataset of images has train/CLASS/IMAGE and test/CLASS/IMAGE");
@@ -51,7 +58,11 @@ void add_class_folders(ImageIndex& index, int folder, const std::string& path,
         std::error_code error;
         if (!fs::is_directory(class_folder, error))
             throw refuse(class_folder, "is not a folder; there must be one for each class");
-        const std::vector<std::string> files = names_in(class_folder);
+        std::vector<std::string> files = names_in(class_folder);
+        std::erase_if(files, [&](const std::string& file) {
+            if (is_beside_images(file)) index.pass_over(split_folder + "/" + name + "/" + file);
+            return is_beside_images(file);
+        });
         if (files.empty()) throw refuse(class_folder, "is empty; every class must have images");
         const std::int32_t label = index.class_number(name, split);
         for (const std::string& file : files) {
@@ -61,6 +72,7 @@ void add_class_folders(ImageIndex& index, int folder, const std::string& path,
                 throw refuse(path + "/" + relative,
                              fs::exists(status) ? "is not a file" : "is a link to nothing");
             }
+            require_image_file(path + "/" + relative);
             const auto size = fs::file_size(path + "/" + relative, error);
             if (error) throw system_error("read", path + "/" + relative, error.value());
             index.add(split, relative, label, folder, 0, std::int64_t(size));

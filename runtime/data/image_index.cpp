@@ -8,6 +8,7 @@
 
 #include "plan/resident.hpp"
 #include "runtime/data/content_hash.hpp"
+#include "runtime/data/image_names.hpp"
 #include "runtime/data/utf8.hpp"
 
 namespace dtnn::runtime {
@@ -87,6 +88,15 @@ void ImageIndex::add_unpacked(Split split, const std::string& name, std::int32_t
         return;
     }
     read_bytes(keep(image));
+}
+
+void ImageIndex::pass_over(const std::string& name) {
+    passed_over_.push_back(printable(name));
+}
+
+std::vector<std::string> ImageIndex::notes() const {
+    if (passed_over_.empty()) return {};
+    return {passed_over_note(path_, passed_over_)};
 }
 
 std::span<char> ImageIndex::keep(Image& image) {

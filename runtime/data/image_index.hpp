@@ -61,6 +61,11 @@ class ImageIndex {
     void add_unpacked(Split split, const std::string& name, std::int32_t label, int container,
                       std::int64_t size, const std::function<void(std::span<char>)>& read);
 
+    /// A file among the images that is none, and is expected there (image_names.hpp).
+    void pass_over(const std::string& name);
+    /// What was passed over, in one sentence, if anything was.
+    std::vector<std::string> notes() const;
+
     /// Orders the samples, numbers classes by their names' order, compares with what is expected,
     /// keeps what fits, and reads the headers of what it keeps.
     void finish();
@@ -127,6 +132,7 @@ class ImageIndex {
     std::string names_;
     std::vector<Image> images_[2];
     std::int64_t image_bytes_ = 0;
+    std::vector<std::string> passed_over_;
     bool overflow_ = false;  ///< some that are unpacked were not kept
     std::vector<std::vector<std::uint8_t>> chunks_;
     std::int64_t chunk_bytes_ = 0;
@@ -146,6 +152,7 @@ class ImageSource final : public SampleSource {
         return index_->name_of(split, index);
     }
     std::vector<std::string> class_names() const override { return index_->class_names(); }
+    std::vector<std::string> notes() const override { return index_->notes(); }
 
   private:
     std::unique_ptr<ImageIndex> index_;

@@ -10,12 +10,14 @@
 namespace dtnn::runtime {
 
 /// The type `folder`: PATH/train/CLASS/IMAGE and PATH/test/CLASS/IMAGE. Class folders hold images
-/// and nothing else; names that begin with a dot are passed over. Links are followed.
+/// and nothing else: names that begin with a dot are passed over, a README and the like
+/// (image_names.hpp) with a note, and any other file is an error. Links are followed.
 std::unique_ptr<SampleSource> open_image_folder(const std::string& path,
                                                 ImageIndex::Expected expected);
 
 /// The type `archive`, of images: a tar, tar.gz or zip with members [FOLDER/]train/CLASS/IMAGE and
-/// test/CLASS/IMAGE. Members outside train/ and test/ are passed over.
+/// test/CLASS/IMAGE. Members outside train/ and test/ are passed over; those inside are taken as
+/// files of folders are.
 std::unique_ptr<SampleSource> open_image_archive(const std::string& path,
                                                  ImageIndex::Expected expected);
 

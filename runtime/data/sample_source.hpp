@@ -63,6 +63,9 @@ class SampleSource {
 
     /// The classes' names, as many as classes, or none where they have no names.
     virtual std::vector<std::string> class_names() const { return {}; }
+
+    /// What people should know of the dataset though nothing is wrong: files that were passed over.
+    virtual std::vector<std::string> notes() const { return {}; }
 };
 
 const char* name_of(Split split);

@@ -165,6 +165,21 @@ const std::vector<BadCase>& cases() {
         {"a text file named .jpg", folder_files,
          set_file("d/train/blue/0.png", "this is no image at all"), "train/blue/0.png",
          "neither JPEG nor PNG; it begins with `this is `"},
+        {"a text among the images", folder_files, set_file("d/train/blue/notes.txt", "to be sorted"),
+         "d/train/blue/notes.txt", "no image"},
+        {"a text among the images of an archive", packed("a.tar"),
+         add_member("train/blue/notes.txt", "to be sorted"), "train/blue/notes.txt", "no image"},
+        {"a text among the images of a compressed archive", packed("a.tar.gz"),
+         add_member("train/blue/notes.txt", "to be sorted"), "train/blue/notes.txt", "no image"},
+        {"a table among the images, counted as one", folder_files,
+         [](DatasetFiles& files) {
+             files.files["d/test/blue/labels.csv"] = "0.png,blue";
+             files.dataset.test_samples += 1;
+         },
+         "d/test/blue/labels.csv", "no image"},
+        {"a class folder with nothing but a README", folder_files,
+         [](DatasetFiles& files) { files.files["d/train/pink/README"] = "nothing here yet"; },
+         "train/pink", "is empty"},
         {"an empty file", folder_files, set_file("d/train/blue/0.png", ""), "train/blue/0.png",
          "is empty"},
         {"a PNG that is cut off", folder_files, cut_file(kBlue, 20), "blue/0.png", "PNG data"},
@@ -454,7 +469,25 @@ const std::vector<BadCase>& cases() {
          "test.csv:1", "not UTF-8"},
         {"a table with a class that is never trained", csv_files,
          set_file("test.csv", "length,width,kind\n0,1,setosa\n2,3,rosa\n4,5,setosa\n"),
-         "test.csv", "`rosa`, which no training sample has"},
+         "test.csv:3", "column 3, the label, is `rosa`, which no training sample has"},
+        {"a table with a label past the classes", csv_files,
+         [](DatasetFiles& files) {
+             files.files["train.csv"] = "length,width,kind\n0,1,0\n2,3,1\n4,5,2\n6,7,0\n8,9,4\n9,9,1\n";
+         },
+         "train.csv:6", "column 3, the label, is `4`; labels are 0 to 2"},
+        // The counts fit, so nothing else would tell that a sample is lost.
+        {"a table whose first line is a sample", csv_files,
+         [](DatasetFiles& files) {
+             files.files["train.csv"].replace(0, files.files["train.csv"].find('\n'), "5.1,3.5,setosa");
+         },
+         "train.csv:1", "the first line is numbers"},
+        {"a table without a header and a sample more than the plan has", csv_files,
+         [](DatasetFiles& files) {
+             files.files["train.csv"].replace(0, files.files["train.csv"].find('\n'), "7,7,setosa");
+             files.dataset.train_samples += 1;
+             files.dataset.source_train_samples += 1;
+         },
+         "train.csv:1", "the first line is numbers"},
         {"a table without samples", csv_files, set_file("test.csv", "length,width,kind\n"),
          "test.csv", "no samples"},
         {"a table with another number of classes", csv_files,

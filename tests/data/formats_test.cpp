@@ -57,6 +57,49 @@ const std::vector<std::vector<int>> kShades = {{0, 0, 100}, {0, 0, 101}, {0, 100
 
 }  // namespace
 
+TEST_CASE("what people leave beside images is passed over, and said") {
+    const Members beside = {{"train/README.md", "about"},
+                            {"train/blue/Thumbs.db", "small"},
+                            {"test/blue/LICENSE", "free"},
+                            {"test/blue/.DS_Store", "hidden"}};
+    const Loaded wanted = load_all(folder_files());
+    const auto check = [&](DatasetFiles files) {
+        CHECK(load_all(files) == wanted);
+        const TemporaryFolder folder;
+        files.write(folder);
+        const std::vector<std::string> notes = open_source(files.dataset)->notes();
+        REQUIRE(notes.size() == 1);
+        CAPTURE(notes.front());
+        CHECK(notes.front().find("passed over 3 files that are no images") != std::string::npos);
+        for (const char* name : {"train/README.md", "train/blue/Thumbs.db", "test/blue/LICENSE"})
+            CHECK(notes.front().find(name) != std::string::npos);
+        CHECK(notes.front().find("DS_Store") == std::string::npos);
+    };
+    DatasetFiles folder = folder_files();
+    for (const auto& [name, content] : beside)
+        folder.files["d/" + name] = content;
+    check(folder);
+    for (const char* name : {"a.tar", "a.tar.gz", "a.zip"}) {
+        DatasetFiles files = archive_files(name);
+        files.members.insert(files.members.begin(), beside.begin(), beside.end());
+        check(files);
+    }
+}
+
+TEST_CASE("an image is one by its content where its name does not say so") {
+    DatasetFiles files = folder_files();
+    const Loaded wanted = load_all(files);
+    // Nameless as many data sets have them; and a README that is a picture.
+    for (const auto& [from, to] : {std::pair{"d/train/blue/0.png", "d/train/blue/0"},
+                                   std::pair{"d/test/blue/9.png", "d/test/blue/README.png"}}) {
+        REQUIRE(files.files.contains(from));
+        auto moved = files.files.extract(from);
+        moved.key() = to;
+        files.files.insert(std::move(moved));
+    }
+    CHECK(load_all(files).pixels == wanted.pixels);
+}
+
 TEST_CASE("images are the same samples in folders, tar, tar.gz and zip") {
     const Loaded folder = load_all(folder_files());
     CHECK(folder.labels == kLabels);
