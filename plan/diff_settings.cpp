@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "plan/json_text.hpp"
@@ -109,6 +110,65 @@ std::string member_value(const Settings& settings, const std::string& owner,
     return "[" + text + "]";
 }
 
+// One of a list of schedules or metrics.
+struct ListMember {
+    std::string name;  ///< "cosine"
+    Settings fields;   ///< "epochs"
+    bool matched = false;
+
+    std::string value() const {
+        if (fields.empty()) return json_text(name);
+        std::string list;
+        for (const auto& [field, setting] : fields)
+            list += (list.empty() ? "" : ", ") + json_text(field) + ": " + setting.value;
+        return "{" + json_text("type") + ": " + json_text(name) + ", " + json_text("fields") +
+               ": {" + list + "}}";
+    }
+    bool operator==(const ListMember& other) const { return value() == other.value(); }
+};
+
+std::string member_path(const std::string& owner, std::size_t place, const std::string& name) {
+    return owner + "[" + std::to_string(place) + "]." + name;
+}
+
+// The members of a list, which leave the settings.
+std::vector<ListMember> take_members(Settings& settings, const std::string& owner) {
+    std::vector<ListMember> members;
+    const nlohmann::json names = nlohmann::json::parse(settings.at(owner).value, nullptr, false);
+    for (const nlohmann::json& name : names.is_array() ? names : nlohmann::json::array({names})) {
+        ListMember member{name.is_string() ? name.get<std::string>() : name.dump(), {}};
+        const std::string prefix = member_path(owner, members.size(), member.name) + ".";
+        // A list of one may be written as the member itself.
+        const std::string alone = owner + "." + member.name + ".";
+        for (const auto& [path, setting] : settings)
+            for (const std::string& start : {prefix, alone})
+                if (path.starts_with(start)) member.fields[path.substr(start.size())] = setting;
+        members.push_back(std::move(member));
+    }
+    std::erase_if(settings, [&](const auto& item) {
+        return item.first == owner || is_below(item.first, owner);
+    });
+    return members;
+}
+
+// Which of `a` is which of `b`: equal ones first, then those of one name, each in their order.
+std::map<std::size_t, std::size_t> paired(const std::vector<ListMember>& a,
+                                          const std::vector<ListMember>& b) {
+    std::map<std::size_t, std::size_t> pairs;
+    std::set<std::size_t> taken;
+    const auto pair = [&](auto&& alike) {
+        for (std::size_t i = 0; i < a.size(); ++i)
+            for (std::size_t j = 0; j < b.size() && !pairs.contains(i); ++j)
+                if (!taken.contains(j) && alike(a[i], b[j])) {
+                    pairs[i] = j;
+                    taken.insert(j);
+                }
+    };
+    pair([](const ListMember& s, const ListMember& t) { return s == t; });
+    pair([](const ListMember& s, const ListMember& t) { return s.name == t.name; });
+    return pairs;
+}
+
 // A model's parameters are kept as they were written: 1e-2 is 0.01.
 bool same_number(const std::string& a, const std::string& b) {
     auto number = [](const std::string& text, double& value) {
@@ -151,12 +211,17 @@ class SettingComparison {
         }
     }
 
-    // Another member, or another list of members, is one fact, with its fields: those of different
-    // ones are not comparable. Where the same stand at the same places, their fields are compared.
+    // Another member, or another list of transforms or groups, which act on each other, is one
+    // fact, with its fields: those of different ones are not comparable. Where the same stand at
+    // the same places, their fields are compared.
     void fold_members() {
         for (const std::string owner : kChosen) {
             auto s = before_.find(owner), t = after_.find(owner);
             if (s == before_.end() || t == after_.end()) continue;
+            if (owner == "training.schedules" || owner == "training.metrics") {
+                match_members(owner);
+                continue;
+            }
             const bool folded = s->second.value != t->second.value;
             for (Settings* settings : {&before_, &after_}) {
                 auto own = settings->find(owner);
@@ -169,6 +234,32 @@ class SettingComparison {
                 }
             }
         }
+    }
+
+    // Schedules and metrics act each by itself: what came, what went, and which field of one that
+    // is on both sides differs. Fields of those are compared under the place that they have in `b`.
+    void match_members(const std::string& owner) {
+        const Setting list_a = before_.at(owner), list_b = after_.at(owner);
+        // Who writes one list chooses against every member of the other's, defaults included.
+        const bool written = list_a.written || list_b.written;
+        std::vector<ListMember> a = take_members(before_, owner), b = take_members(after_, owner);
+        std::vector<std::size_t> places;
+        for (const auto& [place_a, place_b] : paired(a, b)) {
+            places.push_back(place_b);
+            for (const auto& [field, setting] : a[place_a].fields)
+                before_[member_path(owner, place_b, b[place_b].name) + "." + field] = setting;
+            for (const auto& [field, setting] : b[place_b].fields)
+                after_[member_path(owner, place_b, b[place_b].name) + "." + field] = setting;
+            a[place_a].matched = b[place_b].matched = true;
+        }
+        for (std::size_t i = 0; i < a.size(); ++i)
+            if (!a[i].matched) before_[member_path(owner, i, a[i].name)] = {a[i].value(), written};
+        for (std::size_t i = 0; i < b.size(); ++i)
+            if (!b[i].matched) after_[member_path(owner, i, b[i].name)] = {b[i].value(), written};
+        if (std::is_sorted(places.begin(), places.end())) return;
+        Change& change = add("settings", owner, list_a, list_b);
+        change.meaning = Meaning::performance;
+        change.reason = "each does what it did, in another order";
     }
 
     Change& add(const char* section, const std::string& path, const Setting& before,

@@ -177,6 +177,22 @@ std::string scope_words(const std::vector<std::string>& members) {
     return text;
 }
 
+// A schedule or a metric as a whole, that came or went: "training.schedules[1].cosine".
+bool is_member(const Change& change) {
+    return change.section == "settings" && change.what.find("].") != std::string::npos &&
+           (change.what.starts_with("training.schedules[") ||
+            change.what.starts_with("training.metrics[")) &&
+           std::count(change.what.begin(), change.what.end(), '.') == 2;
+}
+
+std::string list_of(const Change& change) {
+    return change.what.substr(0, change.what.find('['));
+}
+
+const std::string& one_side(const Change& change) {
+    return change.action == Action::added ? change.after : change.before;
+}
+
 }  // namespace
 
 std::string value_words(const std::string& json, Unit unit) {
@@ -227,6 +243,9 @@ std::string change_words(const Change& change) {
         case Action::added:
         case Action::removed:
             if (change.section == "layers") return came_or_went(change);
+            if (is_member(change))
+                return fmt::format("{} {}: {}", change.action == Action::added ? "+" : "-",
+                                   list_of(change), value_words(one_side(change), Unit::none));
             if (change.section == "fusion")
                 return fmt::format("{} {} in {}: {}", change.action == Action::added ? "+" : "-",
                                    change.what, fmt::join(change.programs, ", "),
@@ -296,6 +315,9 @@ std::string short_words(const Change& change) {
         case Action::removed:
             if (change.section == "layers")
                 return (change.action == Action::added ? "+ " : "- ") + name();
+            if (is_member(change))
+                return fmt::format("{} {}", change.action == Action::added ? "+" : "-",
+                                   last_part(change.what));
             break;
         case Action::moved:
             return name() + " moved";

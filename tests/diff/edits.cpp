@@ -184,6 +184,7 @@ struct SettingEdit {
     std::vector<std::string> values;
     Meaning meaning = Meaning::mathematics;
     const char* what = nullptr;  ///< the path that changes, when it is not the field's own
+    Action action = Action::changed;
 };
 
 const std::vector<SettingEdit>& setting_edits() {
@@ -198,7 +199,18 @@ const std::vector<SettingEdit>& setting_edits() {
         {"dataset", "seed", {"0", "4"}},
         {"training", "name", {"long"}, kSpeed},
         {"training", "loss", {"mean_squared_error"}},
-        {"training", "metrics", {"[]"}, kSpeed},
+        {"training",
+         "metrics",
+         {"[]"},
+         kSpeed,
+         "training.metrics[0].categorical_accuracy",
+         Action::removed},
+        {"training",
+         "metrics",
+         {"[categorical_accuracy, f1]"},
+         kSpeed,
+         "training.metrics[1].f1",
+         Action::added},
         {"training", "epochs", {"1", "3", "50"}},
         {"training", "batch_size", {"4", "7", "16", "32"}},
         {"training", "validation_split", {"0.25", "0.1"}},
@@ -240,7 +252,24 @@ const std::vector<SettingEdit>& setting_edits() {
          {"[{cosine: {epochs: 5}}]"},
          Meaning::mathematics,
          "training.schedules[0].cosine.epochs"},
-        {"training", "schedules", {"[]", "[{cosine: {epochs: 2}}, {cosine: {epochs: 2}}]"}},
+        {"training",
+         "schedules",
+         {"[]"},
+         Meaning::mathematics,
+         "training.schedules[0].cosine",
+         Action::removed},
+        {"training",
+         "schedules",
+         {"[{warm_up: {}}, {cosine: {epochs: 2}}]"},
+         Meaning::mathematics,
+         "training.schedules[0].warm_up",
+         Action::added},
+        {"training",
+         "schedules",
+         {"[{cosine: {epochs: 2}}, {model_checkpoint: {metric: loss}}]"},
+         kSpeed,
+         "training.schedules[1].model_checkpoint",
+         Action::added},
     };
     return edits;
 }
@@ -251,7 +280,7 @@ MaybeEdit edit_setting(EditedJob job, Random& random) {
     const SettingEdit& edit = random.one_of(setting_edits());
     const std::string kind = edit.kind, field = edit.field;
     const std::string& value = random.one_of(edit.values);
-    Expected expected{"setting", "settings", Action::changed, "", -1, "", edit.meaning};
+    Expected expected{"setting", "settings", edit.action, "", -1, "", edit.meaning};
     expected.what = edit.what ? edit.what : kind == "job" ? field : kind + "." + field;
     if (field == "optimizer") {
         job.optimizer = value;

@@ -19,7 +19,7 @@ using plan::Plan;
 
 namespace {
 
-constexpr int kWanted = 600, kLeast = 500, kLeastOfAKind = 20;
+constexpr int kWanted = 1100, kLeast = 1000, kLeastOfAKind = 20;
 constexpr int kMostTries = 6000;
 constexpr std::size_t kMostLayers = 90;
 
