@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -161,6 +162,18 @@ void RunCheckpoints::keep_best(const BestWeights& best) {
         dropped_.push_back(best_path(best, epoch));
     // A checkpoint may name them; the next one does not.
     if (steps().empty()) forget_dropped();
+}
+
+void RunCheckpoints::forget_others(const std::vector<KeptWeights>& kept) {
+    std::set<std::string> wanted;
+    for (const KeptWeights& one : kept)
+        wanted.insert(best_path({one.key, 0, "", 0, false, {}}, one.epoch));
+    for (const std::string& key : names_in(folder_ + "/best")) {
+        const std::string best = folder_ + "/best/" + key;
+        for (const std::string& name : names_in(best)) {
+            if (!wanted.contains(best + "/" + name)) ::unlink((best + "/" + name).c_str());
+        }
+    }
 }
 
 void RunCheckpoints::take_back(const BestWeights& best) {

@@ -38,6 +38,7 @@ class RunCheckpoints final : public TrainingKeeper {
     /// evaluation reads, under the names of weights, as --weights takes it.
     void keep_best(const BestWeights& best) override;
     void take_back(const BestWeights& best) override;
+    void forget_others(const std::vector<KeptWeights>& kept) override;
 
     /// The newest checkpoint that is whole, with its parameters in the executor; nothing when there
     /// is none at all. Damaged ones before it are told to `warn` and set aside; when all are

@@ -235,7 +235,8 @@ void Loop::train_batch() {
     learning_rate_ = schedules_.learning_rate({state_.epoch, state_.batch});
     batch.set_learning_rate(learning_rate_, dtype);
     batch.set_batch_weight(double(part.count) / double(group_samples()), dtype);
-    if (batch.step != nullptr) *batch.step = state_.step;
+    // No two batches of a run draw the same dropout.
+    if (batch.step != nullptr) *batch.step = state_.step * session_.ranks() + session_.rank();
     if (batch.update != nullptr) *batch.update = state_.update;
     if (check_) check_->begin_run(batch.program->program());
     if (&batch != last_program_) batch.program->run_prologue(team);
@@ -337,6 +338,7 @@ Loop::End Loop::finish_epoch() {
 }
 
 TrainingResult Loop::run() {
+    if (request_.keeper != nullptr) request_.keeper->forget_others(schedules_.kept());
     session_.share_parameters();
     End end = heed(session_.agreement().agree(findings()));
     while (end == End::no && state_.stop.empty() && state_.epoch < extent_.epochs) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <utility>
 
 #include "plan/parallel.hpp"
 #include "runtime/base/run_error.hpp"
@@ -55,6 +56,16 @@ std::optional<BestWeights> Schedules::restore_at_end() const {
         if (std::optional<BestWeights> best = watcher->restore_at_end()) return best;
     }
     return std::nullopt;
+}
+
+std::vector<KeptWeights> Schedules::kept() const {
+    std::vector<KeptWeights> all;
+    for (const auto& watcher : watchers_) {
+        if (!watcher) continue;
+        for (KeptWeights& one : watcher->kept())
+            all.push_back(std::move(one));
+    }
+    return all;
 }
 
 std::vector<std::vector<double>> Schedules::state() const {

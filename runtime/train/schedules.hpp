@@ -30,6 +30,9 @@ class Schedules {
     /// The weights that the end of the training takes back, if any.
     std::optional<BestWeights> restore_at_end() const;
 
+    /// Whose weights the schedules have asked to keep, and not dropped.
+    std::vector<KeptWeights> kept() const;
+
     /// What epoch_done has learned, a list of numbers for each schedule in the plan's order.
     std::vector<std::vector<double>> state() const;
     /// False, and nothing changed, when it is not the state of these schedules.

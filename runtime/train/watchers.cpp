@@ -120,6 +120,11 @@ class EarlyStopping final : public Watcher {
         return best_weights();
     }
 
+    std::vector<KeptWeights> kept() const override {
+        if (!restore_ || best_.epoch == 0) return {};
+        return {{key_, best_.epoch}};
+    }
+
     std::vector<double> state() const override {
         return {best_.value, double(best_.epoch), double(best_.since)};
     }
@@ -185,6 +190,13 @@ class ModelCheckpoint final : public Watcher {
             kept_.pop_back();
         }
         decision.keep.push_back(std::move(weights));
+    }
+
+    std::vector<KeptWeights> kept() const override {
+        std::vector<KeptWeights> weights;
+        for (const Kept& one : kept_)
+            weights.push_back({key_, one.epoch});
+        return weights;
     }
 
     std::vector<double> state() const override {

@@ -62,6 +62,12 @@ struct BestWeights {
     std::vector<std::int64_t> dropped;  ///< epochs whose weights are no longer kept
 };
 
+/// Weights that are kept: those of a schedule, at the end of an epoch (from 1).
+struct KeptWeights {
+    std::string key;
+    std::int64_t epoch = 0;
+};
+
 /// What an epoch's values lead to.
 struct EpochDecision {
     std::vector<BestWeights> keep;
@@ -76,6 +82,8 @@ class Watcher {
                             EpochDecision& decision) = 0;
     virtual double rate_factor() const { return 1; }
     virtual std::optional<BestWeights> restore_at_end() const { return std::nullopt; }
+    /// Whose weights it has asked to keep, and not dropped.
+    virtual std::vector<KeptWeights> kept() const { return {}; }
     /// All that a later epoch's decision depends on.
     virtual std::vector<double> state() const { return {}; }
     /// False: it is not the state of such a watcher.

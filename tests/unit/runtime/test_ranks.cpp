@@ -214,6 +214,7 @@ class Memory final : public TrainingKeeper {
             std::memcpy(executor_.parameter(i), from, std::size_t(size(i)));
     }
     void keep_best(const BestWeights&) override {}
+    void forget_others(const std::vector<KeptWeights>&) override {}
     void take_back(const BestWeights&) override {}
 
     std::vector<TrainingState> states;
