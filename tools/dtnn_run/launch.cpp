@@ -1,5 +1,6 @@
 #include "tools/dtnn_run/launch.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "runtime/base/run_error.hpp"
@@ -35,6 +37,59 @@ int tell_death(int signal, const StartedRanks& started, pid_t rank) {
             "log there\n",
             stderr);
     return int(Exit::failed);
+}
+
+/// Names the file in which rank 0's parent leaves the exit code, for the process that has started
+/// mpiexec: after a signal Hydra may end with 0 although all ranks ended with 75.
+constexpr const char* kCodeFile = "DTNN_RANK_0_CODE_FILE";
+
+void leave_code(int code) {
+    const char* path = std::getenv(kCodeFile);
+    if (path == nullptr) return;
+    // Only where that process made it: not on another node.
+    const int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0) return;
+    const std::string text = std::to_string(code);
+    if (write(file, text.data(), text.size()) < 0) std::perror("dtnn-run: rank 0's exit code");
+    close(file);
+}
+
+/// What rank 0 left, or nothing.
+std::optional<int> left_code(const std::string& path) {
+    std::ifstream file(path);
+    int code = 0;
+    if (file >> code) return code;
+    return std::nullopt;
+}
+
+/// A file of its own for the exit code; empty where there is no place for one.
+std::string make_code_file() {
+    const char* folder = std::getenv("TMPDIR");
+    std::string path = std::string(folder != nullptr ? folder : "/tmp") + "/dtnn-run-code-XXXXXX";
+    const int file = mkstemp(path.data());
+    if (file < 0) return "";
+    close(file);
+    return path;
+}
+
+/// The whole life of the process that has started mpiexec: signals go on to it, its code comes
+/// back.
+int wait_for_launcher(pid_t launcher, const sigset_t& awaited, const std::string& code_file) {
+    while (true) {
+        siginfo_t what;
+        const int signal = sigwaitinfo(&awaited, &what);
+        if (signal < 0) continue;
+        if (signal != SIGCHLD) {
+            kill(launcher, signal);
+            continue;
+        }
+        int status = 0;
+        if (waitpid(launcher, &status, WNOHANG) != launcher) continue;
+        const std::optional<int> left = left_code(code_file);
+        if (!code_file.empty()) unlink(code_file.c_str());
+        const int code = WIFEXITED(status) ? WEXITSTATUS(status) : int(Exit::failed);
+        return code == 0 && left ? *left : code;
+    }
 }
 
 /// The watching parent's whole life.
@@ -63,6 +118,7 @@ int watch(pid_t rank, const StartedRanks& started, const sigset_t& awaited) {
         const int code =
             WIFSIGNALED(status) ? tell_death(WTERMSIG(status), started, rank) : WEXITSTATUS(status);
         if (code != int(Exit::done) && code != int(Exit::interrupted)) abort_by_launcher(code);
+        if (started.rank == 0) leave_code(code);
         return code;
     }
 }
@@ -137,12 +193,35 @@ void start_ranks(int ranks, const std::vector<std::string>& words) {
     for (std::string& word : command)
         arguments.push_back(word.data());
     arguments.push_back(nullptr);
+    const std::string code_file = make_code_file();
+    if (!code_file.empty()) setenv(kCodeFile, code_file.c_str(), 1);
+    sigset_t awaited, before;
+    sigemptyset(&awaited);
+    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGUSR1, SIGHUP, SIGQUIT})
+        sigaddset(&awaited, signal);
+    sigprocmask(SIG_BLOCK, &awaited, &before);
+    const pid_t parent = getpid();
+    const pid_t launcher = fork();
+    if (launcher < 0)
+        throw RunError(Exit::failed,
+                       fmt::format("cannot start {}: {}", command.front(), std::strerror(errno)),
+                       "");
+    if (launcher > 0) std::exit(wait_for_launcher(launcher, awaited, code_file));
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(int(Exit::failed));
+    // A terminal's Ctrl-C comes once, through the parent; and a group in the background may not
+    // read the terminal, which mpiexec does for rank 0.
+    setpgid(0, 0);
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
     // What this program ignores, mpiexec and the ranks would ignore from the beginning.
     for (const int signal : {SIGPIPE, SIGXFSZ, SIGTERM, SIGINT, SIGUSR1})
         std::signal(signal, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
     execv(arguments.front(), arguments.data());
-    throw RunError(Exit::failed,
-                   fmt::format("cannot start {}: {}", command.front(), std::strerror(errno)), "");
+    std::fprintf(stderr, "dtnn-run: cannot start %s: %s\n", command.front().c_str(),
+                 std::strerror(errno));
+    _exit(int(Exit::failed));
 }
 
 }  // namespace dtnn
