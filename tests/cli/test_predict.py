@@ -206,6 +206,41 @@ class Predict(CommandTest):
         process = self.predict(plan, "--input", "images/000.png", code=6, weights="nan.safetensors")
         self.assertIn("images/000.png", process.stderr)
 
+    def test_a_folder_is_taken_with_the_folders_below(self):
+        self.write("job.yaml", job(self.archive(9), "[flatten, {dense: {units: 3}}, softmax]", ""))
+        plan = self.train("job.yaml")
+        images = {}
+        for name in ("b.png", "a/2.png", "a/1.png", "a/deep/3.png", ".hidden/4.png", "a/.5.png"):
+            images[name] = self.path(f"pictures/{name}")
+            os.makedirs(os.path.dirname(images[name]), exist_ok=True)
+            with open(images[name], "wb") as file:
+                file.write(png(6, 5, self.bytes_of(30)))
+        self.write("pictures/a/README.txt", "about these")
+        process = self.predict(plan, "--input", "pictures", "--format", "jsonl")
+        self.assertEqual([json.loads(line)["sample"] for line in process.stdout.splitlines()],
+                         ["pictures/a/1.png", "pictures/a/2.png", "pictures/a/deep/3.png", "pictures/b.png"])
+        self.assertIn("pictures: passed over a file that is no image: a/README.txt", process.stderr)
+        self.write("pictures/a/notes.txt", "not one of them")
+        self.assertIn("pictures/a/notes.txt: it is no image", self.predict(plan, "--input", "pictures", code=1).stderr)
+
+    def test_predictions_replace_nothing_that_they_are_made_of(self):
+        self.write("job.yaml", job(self.archive(9), "[flatten, {dense: {units: 3}}, softmax]", ""))
+        plan = self.train("job.yaml")
+        write_npz(self.path("x.npz"), {"x": Array("<f4", (1, 1, 6, 5), [0.0] * 30)})
+        self.expect(self.dtnn_run("weights", "export", "run", "-o", "w.npz"), 0)
+        os.symlink("x.npz", self.path("same.npz"))
+        kept = {}
+        for name in ("x.npz", "w.npz"):
+            with open(self.path(name), "rb") as file:
+                kept[name] = file.read()
+        for output, given, what in (("x.npz", "x.npz", "one of the inputs"), ("./same.npz", "x.npz", "one of the inputs"),
+                                    ("w.npz", "x.npz", "the file of weights"), ("data.npz", "test", "the dataset")):
+            process = self.predict(plan, "--input", given, "-o", output, code=2, weights="w.npz")
+            self.assertIn(f"{output} is {what}; the predictions would replace it", process.stderr)
+        for name, content in kept.items():
+            with open(self.path(name), "rb") as file:
+                self.assertEqual(file.read(), content)
+
     def test_any_number_of_labels(self):
         rows = [[self.random.randrange(2) for _ in range(4)] for _ in range(19)]
         pixels = Array("|u1", (19, 1, 6, 5), self.bytes_of(30 * 19))

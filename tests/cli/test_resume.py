@@ -13,6 +13,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "resume"))
+from arrays import read_safetensors
 from commands import DTNN_RUN, CommandTest
 from kills import JOBS, Trial, epochs_of, verify_checkpoints
 
@@ -131,9 +132,48 @@ class Resume(CommandTest):
         verify = [n for n in os.listdir(self.path("run/checkpoints")) if n.startswith("damaged-")]
         self.assertEqual(verify, [f"damaged-{names[-1]}"])
 
+    def test_best_weights_that_are_gone_do_not_take_the_last_ones_with_them(self):
+        # The best is the first epoch, whose loss is the largest.
+        plan = self.compile("--set", "training.schedules=[{early_stopping: {metric: loss, direction: maximize, patience: 9, "
+                            "restore_best: true}}]")
+        self.expect(self.dtnn_run(plan, "--output", "run"), 0, "the weights are those of epoch")
+        os.remove(self.path("run/weights.safetensors"))
+        best = os.listdir(self.path("run/best/early_stopping"))
+        self.assertEqual(len(best), 1)
+        with open(self.path(f"run/best/early_stopping/{best[0]}"), "wb") as file:
+            file.write(b"lost")
+        # As if killed at the end: the training is over, and only its weights are to be written.
+        self.expect(self.dtnn_run("--resume", "run"), 1, "the best weights cannot be taken back", best[0],
+                    "run/weights.safetensors are those of the last epoch")
+        last = self.compile(plan="plain.json")
+        self.expect(self.dtnn_run(last, "--output", "plain"), 0)
+        tensors = [{name: array.data for name, array in read_safetensors(self.path(f"{run}/weights.safetensors"))[0].items()}
+                   for run in ("run", "plain")]
+        self.assertEqual(tensors[0], tensors[1])
+
+    def test_a_run_whose_plan_is_gone_goes_on_with_the_plan_given_if_it_is_the_runs(self):
+        plan = self.stopped_run("--set", "training.checkpoint={every_steps: 2}", "--set", "training.epochs=30")
+        other = self.compile("--set", "training.batch_size=32", plan="other.json")
+        kept = self.read("run/plan.json")
+        os.remove(self.path("run/plan.json"))
+        self.expect(self.dtnn_run("--resume", "run"), 5, "run/plan.json is gone", "dtnn-run PLAN --resume run")
+        self.expect(self.dtnn_run(other, "--resume", "run"), 5, "of another plan")
+        self.assertFalse(os.path.exists(self.path("run/plan.json")))
+        self.expect(self.dtnn_run(plan, "--resume", "run"), 0, "going on after step")
+        self.assertEqual(self.read("run/plan.json"), kept)
+        # Nothing says whose plan it is.
+        os.remove(self.path("run/plan.json"))
+        shutil.rmtree(self.path("run/checkpoints"))
+        os.mkdir(self.path("run/checkpoints"))
+        self.expect(self.dtnn_run(plan, "--resume", "run"), 5, "run/plan.json is gone", "no checkpoint")
+
     def test_usage(self):
         plan = self.compile()
-        self.expect(self.dtnn_run("--resume", "nowhere"), 5, "nowhere/plan.json")
+        os.makedirs(self.path("empty"), exist_ok=True)
+        # As `report` says it.
+        for folder in ("nowhere", "empty"):
+            self.expect(self.dtnn_run("--resume", folder), 2, f"{folder} is no folder of a run", "help:")
+            self.expect(self.dtnn_run(plan, "--resume", folder), 2, f"{folder} is no folder of a run", "help:")
         self.expect(self.dtnn_run("train"), 2, "PLAN", "--resume")
         self.expect(self.dtnn_run(plan, "--resume", "run", "--output", "other"), 2, "--resume")
         self.expect(self.dtnn_run(plan, "--resume", "run", "--force"), 2, "--resume")

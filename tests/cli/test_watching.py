@@ -209,7 +209,7 @@ class Watching(CommandTest):
     def test_a_report_of_what_is_no_run_says_so(self):
         os.mkdir(self.path("empty"))
         self.expect(self.dtnn_run("report", "nowhere"), 2, "nowhere", "folder of a run")
-        self.expect(self.dtnn_run("report", "empty"), 1, "plan.json")
+        self.expect(self.dtnn_run("report", "empty"), 2, "empty", "folder of a run")
         with open(self.path("run/history.jsonl"), "r+", encoding="utf-8") as file:
             text = file.read()
             file.seek(0)

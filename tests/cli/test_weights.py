@@ -50,6 +50,27 @@ class Weights(CommandTest):
         process = self.expect(self.dtnn_run("evaluate", plan, "--weights", weights, "--format", "json", *options), 0)
         return json.loads(process.stdout)
 
+    def test_a_folder_in_place_of_weights_is_told_which_file_is_meant(self):
+        plan = self.train()
+        for command in (("evaluate",), ("predict", "--input", "test")):
+            self.expect(self.dtnn_run(command[0], plan, *command[1:], "--weights", "run"), 2, "run is a folder",
+                        "name the file in it: run/weights.safetensors")
+        os.remove(self.path("run/weights.safetensors"))
+        newest = self.read("run/checkpoints/latest").strip()
+        self.expect(self.dtnn_run("evaluate", plan, "--weights", "run/"), 2,
+                    f"run/checkpoints/{newest}/parameters.safetensors")
+        self.expect(self.dtnn_run("evaluate", plan, "--weights", f"run/checkpoints/{newest}"), 2,
+                    f"run/checkpoints/{newest}/parameters.safetensors")
+        os.mkdir(self.path("empty"))
+        self.expect(self.dtnn_run("evaluate", plan, "--weights", "empty"), 2, "there are no weights in it")
+
+    def test_options_of_weights_without_weights_are_refused(self):
+        plan = self.compile()
+        self.write("map.json", "{}")
+        for option in (("--allow-missing",), ("--map", "map.json"), ("--layout", "nchw"), ("--match", "name"), ("--cast",)):
+            self.expect(self.dtnn_run(plan, "--output", "run", *option), 2, option[0], "--weights")
+        self.assertFalse(os.path.exists(self.path("run")))
+
     def test_both_formats_hold_the_same_by_others_rules(self):
         plan = self.train()
         own, metadata = read_safetensors(self.path("run/weights.safetensors"))

@@ -39,6 +39,31 @@ PredictionFormat format_of(const Options& options) {
                              : PredictionFormat::npz;
 }
 
+/// The file of predictions is none of those that they are made of.
+void require_other_output(const Options& options, const plan::Plan& plan,
+                          const GivenSamples* given) {
+    if (options.output.empty() || options.output == "-") return;
+    const auto refuse = [&](const std::string& what) {
+        throw RunError(
+            Exit::usage,
+            fmt::format("{} is {}; the predictions would replace it", options.output, what),
+            "name another file with --output");
+    };
+    const auto is_output = [&](const std::string& path) {
+        std::error_code ignored;
+        return std::filesystem::equivalent(path, options.output, ignored);
+    };
+    if (is_output(options.weights)) refuse("the file of weights");
+    if (is_output(options.plan)) refuse("the plan");
+    if (given != nullptr && given->reads(options.output)) refuse("one of the inputs");
+    for (const char* name : {"path", "test_path"}) {
+        const auto found = plan.dataset.attributes.find(name);
+        if (given != nullptr || found == plan.dataset.attributes.end()) continue;
+        const auto* path = std::get_if<std::string>(&found->second);
+        if (path != nullptr && is_output(*path)) refuse("the dataset");
+    }
+}
+
 }  // namespace
 
 int predict_command(const Options& options) {
@@ -52,9 +77,16 @@ int predict_command(const Options& options) {
     facts.answers = of_split;
     facts.threshold = options.threshold;
     if (of_split) require_split(plan, options.input.front());
-    std::unique_ptr<SampleSource> source =
-        of_split ? open_source(plan.dataset)
-                 : std::make_unique<GivenSamples>(options.input, plan.dataset);
+    std::unique_ptr<SampleSource> source;
+    if (of_split) {
+        require_other_output(options, plan, nullptr);
+        source = open_dataset(plan.dataset);
+    } else {
+        auto given = std::make_unique<GivenSamples>(options.input, plan.dataset);
+        require_other_output(options, plan, given.get());
+        source = std::move(given);
+        tell_notes(*source);
+    }
     facts.class_names = source->class_names();
     Session session(plan, start.threads, std::move(source));
     load_wanted_weights(session.executor(), options.weights, options.weight_options);

@@ -15,11 +15,11 @@ using namespace runtime;  // NOLINT(google-build-using-namespace): this file is 
 int report_command(const Options& options) {
     const std::string& folder = options.plan;
     std::error_code ignored;
-    if (!std::filesystem::is_directory(folder, ignored)) {
+    const std::string plan_path = folder + "/plan.json";
+    if (!std::filesystem::exists(plan_path, ignored)) {
         throw RunError(Exit::usage, fmt::format("{} is no folder of a run", folder),
                        "name the folder that dtnn-run wrote: it has plan.json and history.jsonl");
     }
-    const std::string plan_path = folder + "/plan.json";
     const plan::ReadResult read = plan::read_plan(read_file(plan_path));
     if (!read.plan) throw RunError(Exit::mismatch, fmt::format("{}: {}", plan_path, read.error));
     const RunHistory history = read_history(folder + "/history.jsonl");

@@ -103,6 +103,7 @@ class NothingKept final : public TrainingKeeper {
   public:
     void checkpoint(const TrainingState&) override {}
     void keep_best(const BestWeights&) override {}
+    void forget_others(const std::vector<KeptWeights>&) override {}
     void take_back(const BestWeights&) override {}
 };
 
@@ -367,7 +368,9 @@ int TrainRun::finish(const TrainingResult& result) {
         const RunError& error = *result.not_restored;
         throw SharedRunError(RunError(
             error.exit(), fmt::format("the best weights cannot be taken back: {}", error.what()),
-            "weights.safetensors are those of the last epoch", error.detail()));
+            fmt::format("{} are those of the last epoch",
+                        folder_ ? folder_->weights() : "the run's weights"),
+            error.detail()));
     }
     if (first() && !result.stop.empty()) progress_->say("training ends: " + result.stop);
     if (first() && result.restored) {

@@ -4,8 +4,14 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
 
+#include "runtime/base/folders.hpp"
+#include "runtime/base/run_error.hpp"
 #include "runtime/checkpoint/weights.hpp"
+#include "runtime/report/run_folder.hpp"
 
 namespace dtnn {
 
@@ -29,14 +35,49 @@ void add_weight_options(CLI::App& command, WeightOptions& options) {
     command.add_flag("--allow-missing", options.allow_missing,
                      "take the weights that fit by name; list the others");
     command.add_flag("--cast", options.cast, "convert weights between f32 and f64");
+    // They say how the file is read; without one they would be passed over.
+    if (CLI::Option* weights = command.get_option_no_throw("--weights"))
+        for (const char* name : {"--map", "--layout", "--match", "--allow-missing", "--cast"})
+            command.get_option(name)->needs(weights);
 }
 
 WeightRequest weight_request(const std::string& path, const WeightOptions& options) {
     return {path, options.map, options.layout, options.match, options.allow_missing, options.cast};
 }
 
+namespace {
+
+/// Of a run's folder one of the files in it is meant; which, only the user knows.
+void require_weight_file(const std::string& path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(path, ignored)) return;
+    const RunFolder run(path);
+    std::vector<std::string> files;
+    const auto look = [&](const std::string& file) {
+        if (std::filesystem::exists(file, ignored)) files.push_back(file);
+    };
+    look(run.weights());
+    look(run.average_weights());
+    look(run.path() + "/parameters.safetensors");
+    for (std::filesystem::recursive_directory_iterator entry(run.path() + "/best", ignored), end;
+         entry != end && files.size() < 4; entry.increment(ignored))
+        if (entry->path().extension() == ".safetensors") files.push_back(entry->path().string());
+    if (files.empty()) {
+        const std::vector<std::string> names = names_in(run.path() + "/checkpoints");
+        for (auto name = names.rbegin(); name != names.rend() && files.empty(); ++name)
+            look(run.path() + "/checkpoints/" + *name + "/parameters.safetensors");
+    }
+    throw RunError(Exit::usage, fmt::format("{} is a folder; weights are a file", path),
+                   files.empty()
+                       ? std::string("there are no weights in it; name a .safetensors or .npz file")
+                       : fmt::format("name the file in it: {}", fmt::join(files, ", or ")));
+}
+
+}  // namespace
+
 void load_wanted_weights(const Executor& executor, const std::string& path,
                          const WeightOptions& options) {
+    require_weight_file(path);
     const LoadedWeights loaded = load_weights(executor, weight_request(path, options));
     const auto tell = [&](const char* what, const std::vector<std::string>& names) {
         if (names.empty()) return;
