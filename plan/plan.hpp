@@ -262,7 +262,7 @@ struct CheckpointRule {
 struct Training {
     std::int64_t epochs = 1;
     std::int64_t batch_size = 64;
-    std::int64_t accumulation = 1;     ///< batches whose gradients one update adds up
+    std::int64_t accumulation = 1;  ///< batches whose gradients one update adds up
     /// Full batches and the tail, of Target::ranks ranks; where the job limits them, its limit,
     /// which more ranks may not come to: parallel.hpp has the steps of any number of ranks.
     std::int64_t steps_per_epoch = 0;

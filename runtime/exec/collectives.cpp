@@ -6,7 +6,8 @@ namespace dtnn::runtime {
 namespace {
 
 bool alike(const plan::Collective& a, const plan::Collective& b) {
-    return a.name == b.name && a.bytes == b.bytes && a.dtype == b.dtype;
+    return a.name == b.name && a.bytes == b.bytes && a.dtype == b.dtype &&
+           a.parameters == b.parameters;
 }
 
 }  // namespace

@@ -54,9 +54,9 @@ void BoundProgram::bind_exchanges() {
     for (const plan::Collective& collective : program_->collectives) {
         std::byte* const data =
             arena_ + plan_->buffers[std::size_t(collective.buffer)].offset + collective.offset;
-        exchanges_.push_back(communicator_->all_reduce(
-            data, collective.bytes / plan::size_of(collective.dtype), collective.dtype,
-            Reduction::sum, collective.name));
+        exchanges_.push_back(
+            communicator_->all_reduce(data, collective.bytes / plan::size_of(collective.dtype),
+                                      collective.dtype, Reduction::sum, collective.name));
     }
 }
 
