@@ -28,8 +28,8 @@ constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"dataset.transforms", "transform"}, {"dataset.augmentations", "augmentation"},
 };
 
-/// Of a member as a whole, which came or went: of the mathematics if one of its fields is. Null when
-/// it has no fields.
+/// Of a member as a whole, which came or went: of the mathematics if one of its fields is. Null
+/// when it has no fields.
 const MeaningEntry* meaning_of_member(std::string_view set, std::string_view member) {
     const std::string kind = fmt::format("{}.{}", set, member);
     const MeaningEntry* first = nullptr;
@@ -92,7 +92,8 @@ FieldMeaning meaning_of(std::string_view path) {
     if (take_prefix(rest, "model.input.")) {
         kind = "model.input";
     } else {
-        for (const char* prefix : {"model.", "dataset.", "training.", "machine.", "target.", "compiler."})
+        for (const char* prefix :
+             {"model.", "dataset.", "training.", "machine.", "target.", "compiler."})
             if (take_prefix(rest, prefix)) {
                 kind = std::string_view(prefix, std::string_view(prefix).size() - 1);
                 break;
