@@ -314,14 +314,17 @@ void MpiCommunicator::call_roll(const Position& position, Done&& done) {
 }
 
 RunError MpiCommunicator::late(const Position& position) const {
-    std::vector<std::string> missing;
+    // Who does not answer first: another one that is behind may only wait for it.
+    std::vector<std::string> missing, behind;
     for (int rank = 0; rank < ranks_; ++rank) {
         const Position& other = roll_->positions()[std::size_t(rank)];
         if (rank == rank_ || other.number >= position.number) continue;
-        missing.push_back(name_of(rank) + (other.number < 0
-                                               ? std::string(", which does not answer")
-                                               : fmt::format(", which is at {}", other.what)));
+        if (other.number < 0)
+            missing.push_back(name_of(rank) + ", which does not answer");
+        else
+            behind.push_back(fmt::format("{}, which is at {}", name_of(rank), other.what));
     }
+    missing.insert(missing.end(), behind.begin(), behind.end());
     return {Exit::failed,
             fmt::format("rank {}: waited {:g} s in {} for {}", rank_, limit_, position.what,
                         missing.empty() ? std::string("the network: all ranks have come to it")
