@@ -104,8 +104,10 @@ class Ranks(CommandTest):
         self.assertEqual(self.bytes("a"), self.bytes("b"))
         self.assertEqual(self.losses("a"), self.losses("b"))
 
-    def start(self, ranks, output, plan):
-        return subprocess.Popen(["mpiexec", "-n", str(ranks), DTNN_RUN, plan, "--output", self.path(output), "--progress", "none"],
+    def start(self, ranks, output, plan, sent=signal.SIGTERM):
+        # mpiexec by itself may lose the ranks' code after a signal; --ranks would see its own SIGKILL before the ranks do.
+        launcher = ["mpiexec", "-n", str(ranks), DTNN_RUN] if sent == signal.SIGKILL else [DTNN_RUN, "--ranks", str(ranks)]
+        return subprocess.Popen([*launcher, plan, "--output", self.path(output), "--progress", "none"],
                                 cwd=self.folder, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
     def wait_for_checkpoint(self, output):
@@ -121,7 +123,7 @@ class Ranks(CommandTest):
         self.train(2, "whole", plan)
         for sent, expected in ((signal.SIGTERM, 75), (signal.SIGKILL, None)):
             name = sent.name
-            job = self.start(2, name, plan)
+            job = self.start(2, name, plan, sent)
             self.wait_for_checkpoint(name)
             if sent == signal.SIGTERM:
                 job.send_signal(sent)
