@@ -63,7 +63,10 @@ void visit_fields(auto& v, is_record<Parallel> auto& r) {
     v("data", r.data), v("any_ranks", r.any_ranks), v("reduction", r.reduction);
     v("batch_statistics", r.batch_statistics);
     v("learning_rate_scaling", r.learning_rate_scaling), v("bucket_bytes", r.bucket_bytes);
-    v("timeout_seconds", r.timeout_seconds);
+    v("timeout_seconds", r.timeout_seconds), v("optimizer", r.optimizer), v("wire", r.wire);
+    v("density", r.density), v("local_steps", r.local_steps), v("average", r.average);
+    v("participation", r.participation), v("min_avail", r.min_avail);
+    v("private_data", r.private_data);
 }
 
 void visit_fields(auto& v, is_record<Machine> auto& r) {
@@ -80,7 +83,12 @@ void visit_fields(auto& v, is_record<Machine> auto& r) {
 void visit_fields(auto& v, is_record<Collective> auto& r) {
     v("name", r.name), v("kind", r.kind), v("buffer", r.buffer), v("offset", r.offset);
     v("bytes", r.bytes), v("dtype", r.dtype), v("start", r.start), v("wait", r.wait);
-    v("parameters", r.parameters), v("seconds", r.seconds);
+    v("parameters", r.parameters), v("seconds", r.seconds), v("wire", r.wire);
+    v("density", r.density), v("residual", r.residual), v("scratch", r.scratch);
+}
+
+void visit_fields(auto& v, is_record<Shard> auto& r) {
+    v("name", r.name), v("parameters", r.parameters), v("part", r.part), v("states", r.states);
 }
 
 void visit_fields(auto& v, is_record<Memory> auto& r) {
@@ -105,6 +113,7 @@ void visit_fields(auto& v, is_record<Parameter> auto& r) {
     v("name", r.name), v("role", r.role), v("trainable", r.trainable);
     v("optimizer_state", r.optimizer_state), v("dtype", r.dtype), v("dims", r.dims);
     v("physical_dims", r.physical_dims), v("order", r.order), v("buffer", r.buffer);
+    v("offset", r.offset), v.mark("by_rank", r.by_rank);
     v("initializer", r.initializer), v("layer", r.layer), v("place", r.place);
 }
 
@@ -115,7 +124,7 @@ void visit_fields(auto& v, is_record<Buffer> auto& r) {
 
 void visit_fields(auto& v, is_record<Tensor> auto& r) {
     v("name", r.name), v("buffer", r.buffer), v("offset", r.offset), v("dtype", r.dtype);
-    v("dims", r.dims), v("order", r.order);
+    v("dims", r.dims), v("order", r.order), v.mark("by_rank", r.by_rank);
 }
 
 void visit_fields(auto& v, is_record<Refusal> auto& r) {
@@ -154,7 +163,7 @@ void visit_fields(auto& v, is_record<Plan> auto& r) {
     v.line("parallel", r.parallel), v.line("machine", r.machine);
     v.line("memory", r.memory), v.line("passes", r.passes);
     v.lines("layers", r.layers), v.lines("parameters", r.parameters);
-    v.lines("buffers", r.buffers), v.lines("refusals", r.refusals);
+    v.lines("buffers", r.buffers), v.lines("shards", r.shards), v.lines("refusals", r.refusals);
     v.lines("programs", r.programs), v.lines("values", r.values);
     v.line("resolved_spec", r.resolved_spec);
 }

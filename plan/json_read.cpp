@@ -170,6 +170,12 @@ class Reader {
         read(*found, value, where_.key && !*where_.key ? Where{nullptr, key} : Where{&where_, key});
         ++fields_;
     }
+    void mark(const char* key, bool& value) {
+        value = json_.contains(key);
+        if (!value) return;
+        (*this)(key, value);
+        if (!value) throw Refused{fmt::format("{}: `{}` is false", where_.text(), key)};
+    }
     template <class T>
     void line(const char* key, T& value) {
         (*this)(key, value);
@@ -289,6 +295,18 @@ void check_collective(const Plan& plan, const Program& program, const Collective
         check_index(collective.parameters[i], plan.parameters.size(), false,
                     {&parameters, nullptr, i});
     check_amount(collective.seconds, {&where, "seconds"});
+    check_amount(collective.density, {&where, "density"});
+    check_index(collective.residual, plan.buffers.size(), true, {&where, "residual"});
+    check_index(collective.scratch, plan.buffers.size(), true, {&where, "scratch"});
+}
+
+void check_shard(const Plan& plan, const Shard& shard, const Where& where) {
+    check_count(shard.part, {&where, "part"}, 1);
+    for (const auto* list : {&shard.parameters, &shard.states}) {
+        Where place{&where, list == &shard.states ? "states" : "parameters"};
+        for (std::size_t i = 0; i < list->size(); ++i)
+            check_index((*list)[i], plan.parameters.size(), false, {&place, nullptr, i});
+    }
 }
 
 void check_program(const Plan& plan, const Program& program, const Where& where) {
@@ -328,7 +346,14 @@ void check_parallel(const Parallel& parallel) {
     one_of("batch_statistics", parallel.batch_statistics, {"local", "synchronised"});
     one_of("learning_rate_scaling", parallel.learning_rate_scaling,
            {"none", "linear", "square_root"});
+    one_of("optimizer", parallel.optimizer, {"replicated", "sharded"});
+    one_of("wire", parallel.wire, {"full", "bf16", "fp16", "top_k"});
+    one_of("average", parallel.average, {"avg", "wavg", "invwavg"});
+    one_of("participation", parallel.participation, {"all", "avail2all"});
     check_count(parallel.bucket_bytes, {&where, "bucket_bytes"});
+    check_count(parallel.local_steps, {&where, "local_steps"});
+    check_count(parallel.min_avail, {&where, "min_avail"});
+    check_amount(parallel.density, {&where, "density"});
     check_amount(parallel.timeout_seconds, {&where, "timeout_seconds"});
 }
 
@@ -386,6 +411,9 @@ void check_ranges(const Plan& plan) {
         check_count(plan.layers[i].parameters, {&place, "parameters"});
         if (plan.layers[i].forward_flops < 0) Where{&place, "forward_flops"}.refuse("less than 0");
     }
+    Where shards{nullptr, "shards"};
+    for (std::size_t i = 0; i < plan.shards.size(); ++i)
+        check_shard(plan, plan.shards[i], {&shards, nullptr, i});
     Where parameters{nullptr, "parameters"};
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         const Parameter& parameter = plan.parameters[i];
@@ -394,6 +422,7 @@ void check_ranges(const Plan& plan) {
         check_dims(parameter.physical_dims, parameter.order, parameter.dtype,
                    {&place, "physical_dims"});
         check_index(parameter.buffer, plan.buffers.size(), false, {&place, "buffer"});
+        check_count(parameter.offset, {&place, "offset"});
         check_index(parameter.layer, plan.layers.size(), true, {&place, "layer"});
     }
     Where buffers{nullptr, "buffers"};

@@ -62,6 +62,11 @@ class Writer {
         write(value);
     }
 
+    /// What is true of few records: left away where it is false.
+    void mark(const char* key, bool value) {
+        if (value) (*this)(key, value);
+    }
+
     /// A field on a line of its own.
     template <class T>
     void line(const char* key, const T& value) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace dtnn::plan {
 
@@ -52,7 +53,12 @@ std::string refuses_ranks(const Plan& plan, int ranks) {
 }
 
 bool is_collective(const std::string& op) {
-    return op == "all_reduce_start" || op == "all_reduce_wait";
+    for (const std::string_view kind : {"all_reduce", "reduce_scatter", "all_gather"}) {
+        if (!op.starts_with(kind)) continue;
+        const std::string_view end = std::string_view(op).substr(kind.size());
+        return end == "_start" || end == "_wait";
+    }
+    return false;
 }
 
 }  // namespace dtnn::plan

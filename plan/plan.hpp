@@ -16,7 +16,7 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 4;
+inline constexpr int kVersion = 5;
 inline constexpr std::int64_t kAlignment = 64;
 
 enum class DType { f32, f64, i32, i64, u8 };
@@ -67,6 +67,9 @@ struct Tensor {
     DType dtype = DType::f32;
     Dims dims;
     Order order;
+    /// A stretch of as many equal parts as Target::ranks, of which a rank's steps see its own:
+    /// `dims` are of one part, and that of rank r begins at `offset` + r times its bytes.
+    bool by_rank = false;
 };
 
 struct Refusal {
@@ -95,15 +98,20 @@ struct Step {
     Place place;
 };
 
-/// One exchange between the ranks: every element of a stretch of memory becomes its sum over all
-/// ranks. The step `start` (operator "all_reduce_start", kernel "communicator") begins it, the step
-/// `wait` ("all_reduce_wait") ends it; between them nothing else touches the stretch. All ranks run
-/// a program's collectives in the order of their starts, which is their order here. Both steps have
+/// One exchange between the ranks of a stretch of memory:
+///     all_reduce      every element becomes its sum over all ranks
+///     reduce_scatter  the stretch is as many equal parts as Target::ranks; a rank's own part (see
+///                     Tensor::by_rank) becomes the sum over all ranks, what the others then hold
+///                     means nothing
+///     all_gather      likewise of parts: all ranks have all parts, each as its own rank has it
+/// The step `start` (operator "<kind>_start", kernel "communicator") begins it, the step `wait`
+/// ("<kind>_wait") ends it; between them nothing else touches the stretch. All ranks run a
+/// program's collectives in the order of their starts, which is their order here. Both steps have
 /// the integer attribute "collective", the index into Program::collectives.
 struct Collective {
     std::string name;  ///< unique in its program: "gradients_1", "stem/batch_norm_1.statistics"
-    std::string kind;  ///< "all_reduce"
-    int buffer = -1;   ///< index into Plan::buffers
+    std::string kind = "all_reduce";
+    int buffer = -1;          ///< index into Plan::buffers
     std::int64_t offset = 0;  ///< bytes from the start of the buffer, a multiple of kAlignment
     std::int64_t bytes = 0;   ///< whole elements; gaps between tensors are exchanged with them
     DType dtype = DType::f32;
@@ -111,6 +119,12 @@ struct Collective {
     int wait = -1;                ///< likewise, behind `start`
     std::vector<int> parameters;  ///< indices into Plan::parameters: whose gradients these are
     double seconds = 0;  ///< predicted for Target::ranks ranks on Plan::machine; 0: one rank
+    /// How numbers travel: "full" as they are in memory, "bf16" or "fp16" (rounded, added up in the
+    /// dtype), "top_k" (the largest; what is not sent is kept for the next time). docs/parallel.md.
+    std::string wire = "full";
+    double density = 0;  ///< of "top_k": the part of the elements that travels
+    int residual = -1;   ///< of "top_k": what was not sent yet, an index into Plan::buffers
+    int scratch = -1;    ///< memory of the exchange's own, an index into Plan::buffers; -1: none
 };
 
 struct Output {
@@ -166,6 +180,10 @@ struct Parameter {
     Dims physical_dims;
     Order order;
     int buffer = -1;
+    std::int64_t offset = 0;  ///< bytes from the start of the buffer
+    /// Each rank has values of its own; a checkpoint holds those of all. False: the same on all
+    /// ranks between two updates (moving statistics with local batches apart).
+    bool by_rank = false;
     Initializer initializer;
     int layer = -1;
     Place place;
@@ -287,15 +305,24 @@ struct Training {
 /// How the training is shared between ranks (docs/parallel.md). The data is: each rank has all
 /// weights, takes its part of every global batch (plan/parallel.hpp), and the gradients are added
 /// up. Every gradient is weighted by the batch's share ("batch_weight") before, so the sum is the
-/// gradient of the global batch's mean loss, whatever the ranks' parts are.
+/// gradient of the global batch's mean loss, whatever the ranks' parts are. With `local_steps` each
+/// rank moves its own weights instead, and these are averaged now and then.
 struct Parallel {
     bool data = false;      ///< false: one rank only, and the programs have no collectives
     bool any_ranks = true;  ///< false: exactly Target::ranks
     std::string reduction = "overlapped";    ///< or "blocking": each exchange is waited for at once
     std::string batch_statistics = "local";  ///< of batch norm in training: or "synchronised"
     std::string learning_rate_scaling = "none";  ///< by the ranks: "linear", "square_root"
-    std::int64_t bucket_bytes = 0;  ///< most bytes of gradients in one exchange, as chosen
-    double timeout_seconds = 300;   ///< a rank that waits longer for the others ends the job
+    std::int64_t bucket_bytes = 0;         ///< most bytes of gradients in one exchange, as chosen
+    double timeout_seconds = 300;          ///< a rank that waits longer for the others ends the job
+    std::string optimizer = "replicated";  ///< or "sharded": a rank keeps its part of the state
+    std::string wire = "full";             ///< of gradients: or "bf16", "fp16", "top_k"
+    double density = 0;                    ///< of "top_k"
+    std::int64_t local_steps = 0;          ///< updates between two averages of the weights; 0: none
+    std::string average = "avg";           ///< of the ranks' weights: or "wavg", "invwavg"
+    std::string participation = "all";     ///< of ranks out of data: or "avail2all"
+    std::int64_t min_avail = 0;            ///< ranks with data that an average takes at least
+    bool private_data = false;  ///< each rank has a dataset of its own (`${rank}` in its paths)
     bool operator==(const Parallel&) const = default;
 };
 
@@ -323,6 +350,18 @@ struct Machine {
     bool operator==(const Machine&) const = default;
 };
 
+/// Parameters that ranks update in parts: one stretch of memory, as many equal parts as
+/// Target::ranks, each at a multiple of kAlignment. The optimizer's state is of the rank's own
+/// part.
+struct Shard {
+    std::string name;             ///< of its gradients' exchange
+    std::vector<int> parameters;  ///< weights, indices into Plan::parameters, in the order of
+                                  ///< their offsets in their one buffer
+    std::int64_t part = 0;        ///< elements of one part
+    std::vector<int> states;      ///< indices into Plan::parameters: dims {part}, by_rank
+    bool operator==(const Shard&) const = default;
+};
+
 /// Memory of one rank, in bytes, as the summary shows it. `arena` is what the runtime allocates for
 /// tensors; `staging` is what the data pipeline adds (batches prepared ahead).
 struct Memory {
@@ -348,6 +387,7 @@ struct Plan {
     std::vector<Layer> layers;
     std::vector<Parameter> parameters;
     std::vector<Buffer> buffers;
+    std::vector<Shard> shards;       ///< with Parallel::optimizer "sharded"
     std::vector<Refusals> refusals;  ///< each list once, however many steps it is true of
     std::vector<Program> programs;
     std::vector<std::string> passes;    ///< in the order they ran; a disabled one is marked "-name"

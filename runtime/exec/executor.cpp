@@ -93,7 +93,11 @@ BoundProgram& BoundProgram::operator=(BoundProgram&&) noexcept = default;
 
 std::byte* BoundProgram::address(int index) const {
     const plan::Tensor& tensor = program_->tensors[std::size_t(index)];
-    return arena_ + plan_->buffers[std::size_t(tensor.buffer)].offset + tensor.offset;
+    std::byte* const first =
+        arena_ + plan_->buffers[std::size_t(tensor.buffer)].offset + tensor.offset;
+    if (!tensor.by_rank || communicator_ == nullptr) return first;
+    return first + std::int64_t{communicator_->rank()} * plan::element_count(tensor.dims) *
+                       plan::size_of(tensor.dtype);
 }
 
 int BoundProgram::input_tensor(const std::string& name) const {
@@ -194,7 +198,8 @@ void Executor::observe(StepObserver* observer) {
 }
 
 std::byte* Executor::parameter(std::size_t index) const {
-    return arena_.data() + plan_->buffers[std::size_t(plan_->parameters[index].buffer)].offset;
+    const plan::Parameter& parameter = plan_->parameters[index];
+    return arena_.data() + plan_->buffers[std::size_t(parameter.buffer)].offset + parameter.offset;
 }
 
 }  // namespace dtnn::runtime
