@@ -48,7 +48,7 @@ TEST_CASE("a plan reads back as it was written") {
     Plan plan = sample_plan();
     std::string text = to_json(plan);
     CHECK(text == to_json(plan));
-    CHECK(text.starts_with("{\"format\": \"dtnn-plan\", \"version\": 4, \"checksum\": \"xxh3:"));
+    CHECK(text.starts_with("{\"format\": \"dtnn-plan\", \"version\": 5, \"checksum\": \"xxh3:"));
     CHECK(text.find("\",\n") == 56 + 32);
     ReadResult result = read_plan(text);
     REQUIRE_MESSAGE(result.plan.has_value(), result.error);
@@ -62,6 +62,32 @@ TEST_CASE("a plan reads back as it was written") {
     CHECK(result.plan->resolved_spec == plan.resolved_spec);
     CHECK(checksum_of(text).size() == 32);
     CHECK(looks_like_plan(text));
+}
+
+TEST_CASE("what only plans for many ranks have reads back") {
+    Plan plan = sample_plan();
+    plan.parallel.optimizer = "sharded";
+    plan.parallel.wire = "top_k";
+    plan.parallel.density = 0.25;
+    plan.parallel.local_steps = 8;
+    plan.parallel.private_data = true;
+    plan.shards = {{"gradients_1", {0}, 16, {1}}};
+    plan.parameters[1].by_rank = true;
+    plan.parameters[1].offset = 64;
+    plan.programs[0].tensors[1].by_rank = true;
+    const std::string text = to_json(plan);
+    const ReadResult result = read_plan(text);
+    REQUIRE_MESSAGE(result.plan.has_value(), result.error);
+    CHECK(to_json(*result.plan) == text);
+    CHECK(result.plan->parallel == plan.parallel);
+    CHECK(result.plan->shards == plan.shards);
+    CHECK(result.plan->parameters[1].by_rank);
+    CHECK(result.plan->parameters[1].offset == 64);
+    CHECK_FALSE(result.plan->parameters[0].by_rank);
+    CHECK(result.plan->programs[0].tensors[1].by_rank);
+    CHECK_FALSE(result.plan->programs[0].tensors[0].by_rank);
+    plan.parallel.wire = "morse";
+    CHECK(read_plan(to_json(plan)).error.find("parallel.wire") != std::string::npos);
 }
 
 TEST_CASE("reals read back to the bit") {
@@ -111,7 +137,7 @@ TEST_CASE("a cut, lengthened or foreign file is refused") {
     CHECK(error_of("kind: job\n").find("no plan") != std::string::npos);
     CHECK(error_of("{}").find("no plan") != std::string::npos);
     CHECK(error_of(std::string(1000, '\0')).find("no plan") != std::string::npos);
-    CHECK(error_of(replaced(good, "\"version\": 4", "\"version\": 99")).find("version 99") !=
+    CHECK(error_of(replaced(good, "\"version\": 5", "\"version\": 99")).find("version 99") !=
           std::string::npos);
 }
 
