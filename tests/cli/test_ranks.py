@@ -142,6 +142,12 @@ class Ranks(CommandTest):
         done = self.train(3, "r", plan, expected=5)
         self.assertEqual(done.stderr.count("is refused"), 1, done.stderr)
 
+    def test_the_work_of_one_process_is_refused_to_many(self):
+        weights = self.write("w.safetensors", "")
+        done = run("mpiexec", "-n", "2", DTNN_RUN, "weights", "list", weights, cwd=self.folder)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("`weights` is the work of one process, and 2 were started", done.stderr)
+
     def test_other_ranks_go_on_from_a_checkpoint(self):
         plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=60")
         job = self.start(2, "r", plan)

@@ -1,5 +1,7 @@
 /// dtnn-run: trains, evaluates, predicts or measures what an execution plan says.
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -91,6 +93,16 @@ std::vector<std::string> with_word(int argc, char** argv) {
     }
     words.insert(words.begin(), "train");
     return words;
+}
+
+/// What ranks do not share, every rank would do, into the same file.
+void require_one_process(const std::string& command) {
+    const dtnn::runtime::StartedRanks started = dtnn::runtime::started_ranks();
+    if (started.ranks == 1) return;
+    throw RunError(
+        Exit::usage,
+        fmt::format("`{}` is the work of one process, and {} were started", command, started.ranks),
+        "start it without mpiexec, and without srun or with `srun -n 1`");
 }
 
 int run(int argc, char** argv, Options& options) {
@@ -195,6 +207,7 @@ int run(int argc, char** argv, Options& options) {
     if (train.parsed())
         return options.dry_run ? dtnn::dry_run_command(options) : dtnn::train_command(options);
     if (evaluate.parsed()) return dtnn::evaluate_command(options);
+    if (!bench.parsed()) require_one_process(app.get_subcommands().front()->get_name());
     if (predict.parsed()) return dtnn::predict_command(options);
     if (list.parsed()) return dtnn::weights_list_command(options);
     if (convert.parsed()) return dtnn::weights_export_command(options);
