@@ -17,6 +17,7 @@
 #include "runtime/comm/open.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "runtime/report/progress.hpp"
+#include "runtime/train/agreement.hpp"
 #include "tools/dtnn_run/allocation_count.hpp"
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/dry_run_command.hpp"
@@ -99,10 +100,10 @@ std::vector<std::string> with_word(int argc, char** argv) {
 void require_one_process(const std::string& command) {
     const dtnn::runtime::StartedRanks started = dtnn::runtime::started_ranks();
     if (started.ranks == 1) return;
-    throw RunError(
+    throw dtnn::runtime::SharedRunError(RunError(
         Exit::usage,
         fmt::format("`{}` is the work of one process, and {} were started", command, started.ranks),
-        "start it without mpiexec, and without srun or with `srun -n 1`");
+        "start it without mpiexec, and without srun or with `srun -n 1`"));
 }
 
 int run(int argc, char** argv, Options& options) {
@@ -227,6 +228,10 @@ int run_or_report(int argc, char** argv) {
     Options options;
     try {
         return run(argc, argv, options);
+    } catch (const dtnn::runtime::SharedRunError& error) {
+        // All ranks have found it; one says so.
+        return dtnn::runtime::started_ranks().rank == 0 ? report(error, options)
+                                                        : int(error.exit());
     } catch (const RunError& error) {
         return report(error, options);
     } catch (const std::bad_alloc&) {
