@@ -10,7 +10,10 @@
 #include <unordered_set>
 
 #include "plan/audit_collectives.hpp"
+#include "plan/audit_local_steps.hpp"
+#include "plan/audit_shards.hpp"
 #include "plan/initializer.hpp"
+#include "plan/local_steps.hpp"
 #include "plan/name_index.hpp"
 #include "plan/parallel.hpp"
 
@@ -30,10 +33,6 @@ void find(Findings& findings, fmt::format_string<Args...> format, Args&&... args
 
 std::int64_t rounded(std::int64_t bytes) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-std::int64_t tensor_bytes(const Tensor& tensor) {
-    return element_count(tensor.dims) * size_of(tensor.dtype);
 }
 
 bool persistent(const Buffer& buffer) {
@@ -183,6 +182,10 @@ void check_memory(const Plan& plan, Findings& findings) {
 
 void check_parameters(const Plan& plan, Findings& findings) {
     std::vector<int> owner(plan.buffers.size(), -1);
+    std::vector<int> shard_of(plan.parameters.size(), -1);
+    for (std::size_t s = 0; s < plan.shards.size(); ++s)
+        for (const int parameter : plan.shards[s].parameters)
+            shard_of[parameter] = static_cast<int>(s);
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         const Parameter& parameter = plan.parameters[i];
         const Buffer& buffer = plan.buffers[parameter.buffer];
@@ -192,9 +195,10 @@ void check_parameters(const Plan& plan, Findings& findings) {
                  "parameter `{}` is in buffer `{}`, which is not persistent or of "
                  "another role",
                  parameter.name, buffer.name);
-        if (owner[parameter.buffer] >= 0)
+        const int other = owner[parameter.buffer];
+        if (other >= 0 && (shard_of[i] < 0 || shard_of[other] != shard_of[i]))
             find(findings, "parameters `{}` and `{}` are in one buffer",
-                 plan.parameters[owner[parameter.buffer]].name, parameter.name);
+                 plan.parameters[other].name, parameter.name);
         owner[parameter.buffer] = static_cast<int>(i);
         if (const auto mistake = mistake_of(parameter.initializer))
             find(findings, "parameter `{}` cannot be initialised: {}", parameter.name, *mistake);
@@ -202,9 +206,11 @@ void check_parameters(const Plan& plan, Findings& findings) {
         if (elements != element_count(parameter.physical_dims))
             find(findings, "parameter `{}` has {} elements, its physical form {}", parameter.name,
                  elements, element_count(parameter.physical_dims));
-        if (elements * size_of(parameter.dtype) != buffer.bytes)
-            find(findings, "parameter `{}` needs {} bytes, its buffer has {}", parameter.name,
-                 elements * size_of(parameter.dtype), buffer.bytes);
+        // Where several are in one buffer: audit_shards().
+        if (shard_of[i] < 0 &&
+            (parameter.offset != 0 || elements * size_of(parameter.dtype) != buffer.bytes))
+            find(findings, "parameter `{}` needs {} bytes at {}, its buffer has {}", parameter.name,
+                 elements * size_of(parameter.dtype), parameter.offset, buffer.bytes);
     }
     for (std::size_t i = 0; i < plan.buffers.size(); ++i)
         if (owner[i] < 0 && (plan.buffers[i].role == BufferRole::parameter ||
@@ -265,6 +271,7 @@ class Walk {
 
   private:
     const Tensor& tensor(int id) const { return program_.tensors[id]; }
+    std::int64_t tensor_bytes(const Tensor& t) const { return stretch_bytes(plan_, t); }
     const Buffer& buffer(int id) const { return plan_.buffers[tensor(id).buffer]; }
     int prologue() const { return static_cast<int>(program_.prologue.size()); }
     int count() const { return prologue() + static_cast<int>(program_.steps.size()); }
@@ -382,6 +389,19 @@ class Walk {
                  number, step.name, tensor(id).name);
     }
 
+    // What an exchange of parts ends with: the own part of its operands, or of it all that it is
+    // made of. Which, audit_shards() looks at.
+    bool ends_parts(const Step& step) const {
+        const bool reduced = step.op == "reduce_scatter_wait";
+        if (!reduced && step.op != "all_gather_wait") return false;
+        const std::vector<int>& whole = reduced ? step.destinations : step.sources;
+        const std::vector<int>& members = reduced ? step.sources : step.destinations;
+        return whole.size() == 1 && tensor(whole[0]).by_rank &&
+               std::all_of(members.begin(), members.end(), [&](int id) {
+                   return !tensor(id).by_rank && overlap(id, whole[0]);
+               });
+    }
+
     // Each result has the bytes of its own source, and no two the same: then none is over a part of
     // another. What can be said of the ends of an exchange in less time than comparing all pairs of
     // its operands, which may be thousands.
@@ -421,7 +441,7 @@ class Walk {
         if (!is_collective(step.op))
             for (std::size_t i = 0; i < step.destinations.size(); ++i)
                 check_apart(step, i, number);
-        else if (!stays_in_place(step))
+        else if (!ends_parts(step) && !stays_in_place(step))
             find(findings_, "{}: step {} `{}` does not leave every operand at a place of its own",
                  program_.name, number, step.name);
         if (step.workspace >= 0) check_workspace(step, number);
@@ -518,7 +538,10 @@ void check_training(const Plan& plan, Findings& findings) {
         find(findings, "{} ranks share a training that is for one", plan.target.ranks);
     // The limit of a job is the same on any number of ranks, the steps of a whole epoch are not.
     const std::int64_t most = steps_of_pass(dataset.train_samples, batch, 1);
-    const std::int64_t steps = steps_of_pass(dataset.train_samples, batch, plan.target.ranks);
+    const bool own_data = plan.parallel.private_data;
+    const std::int64_t steps = moves_locally(plan.parallel)
+                                   ? steps_per_epoch(plan, plan.target.ranks)
+                                   : steps_of_pass(dataset.train_samples, batch, plan.target.ranks);
     if (training.steps_per_epoch > most)
         find(findings, "{} steps per epoch are more than {} samples give in batches of {}",
              training.steps_per_epoch, dataset.train_samples, batch);
@@ -528,12 +551,13 @@ void check_training(const Plan& plan, Findings& findings) {
     // Ranks that share an epoch may come to its end before a limit.
     const bool ends =
         training.whole_epochs || training.steps_per_epoch == most || plan.parallel.data;
-    if (find_program(plan, "train") && ends && !has_batch("train", dataset.train_samples % batch))
+    // Ranks with data of their own take whole batches, and evaluate what is left over one by one.
+    if (find_program(plan, "train") && ends && !own_data && !has_batch("train", dataset.train_samples % batch))
         find(findings, "no training program for the last {} samples of an epoch",
              dataset.train_samples % batch);
     if (!find_program(plan, "evaluate")) return;
     for (std::int64_t samples : {dataset.validation_samples, dataset.test_samples})
-        if (!has_batch("evaluate", samples % batch))
+        if (!has_batch("evaluate", own_data ? 1 : samples % batch))
             find(findings, "no evaluation program for the last {} of {} samples", samples % batch,
                  samples);
 }
@@ -551,6 +575,10 @@ std::vector<std::string> audit(const Plan& plan) {
     for (std::size_t i = 0; i < plan.programs.size(); ++i)
         Walk(plan, static_cast<int>(i), findings).run();
     for (const std::string& finding : audit_collectives(plan))
+        find(findings, "{}", finding);
+    for (const std::string& finding : audit_shards(plan))
+        find(findings, "{}", finding);
+    for (const std::string& finding : audit_local_steps(plan))
         find(findings, "{}", finding);
     check_training(plan, findings);
     return findings;

@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "plan/audit_shards.hpp"
+#include "plan/audit_statistics.hpp"
+#include "plan/local_steps.hpp"
 #include "plan/parallel.hpp"
 
 namespace dtnn::plan {
 
 namespace {
-
-std::int64_t tensor_bytes(const Tensor& tensor) {
-    return element_count(tensor.dims) * size_of(tensor.dtype);
-}
 
 /// The exchange that a step says it belongs to; -1: none of the program's.
 int collective_of(const Program& program, const Step& step) {
@@ -47,14 +46,12 @@ class ProgramAudit {
             before = collective.start;
             check(collective);
         }
-        if (plan_.parallel.batch_statistics != "local")
-            for (const Step& step : program_.steps)
-                if (step.op == "batch_norm_training")
-                    find("step `{}` takes the statistics of one rank, not of all", step.name);
+        for (const std::string& finding : audit_statistics(plan_, program_))
+            find("{}", finding);
         for (const Step& step : program_.prologue)
             if (is_collective(step.op)) find("the prologue exchanges: step `{}`", step.name);
         check_steps();
-        if (plan_.parallel.data) check_gradients();
+        if (plan_.parallel.data && !moves_locally(plan_.parallel)) check_gradients();
     }
 
   private:
@@ -65,15 +62,17 @@ class ProgramAudit {
     }
 
     const Tensor& tensor(int id) const { return program_.tensors[static_cast<std::size_t>(id)]; }
+    std::int64_t tensor_bytes(const Tensor& t) const { return stretch_bytes(plan_, t); }
 
     void check(const Collective& collective) {
-        if (collective.kind != "all_reduce")
+        if (collective.kind != "all_reduce" && collective.kind != "reduce_scatter" &&
+            collective.kind != "all_gather")
             find("exchange `{}` is of the unknown kind `{}`", collective.name, collective.kind);
         if (collective.wait <= collective.start)
             find("exchange `{}` is waited for in step {}, before it starts in step {}",
                  collective.name, collective.wait, collective.start);
-        check_end(collective, collective.start, "all_reduce_start");
-        check_end(collective, collective.wait, "all_reduce_wait");
+        check_end(collective, collective.start, collective.kind + "_start");
+        check_end(collective, collective.wait, collective.kind + "_wait");
         check_stretch(collective);
         const std::vector<int>& sources =
             program_.steps[static_cast<std::size_t>(collective.start)].sources;
@@ -97,6 +96,12 @@ class ProgramAudit {
                  collective.name);
             return;
         }
+        if (op == "reduce_scatter_wait" || op == "all_gather_wait") {
+            for (const auto* operands : {&step.sources, &step.destinations})
+                for (const int id : *operands)
+                    check_inside(collective, tensor(id));
+            return;
+        }
         if (step.sources.empty() || step.sources.size() != step.destinations.size())
             find("step `{}` has {} sources and {} destinations", step.name, step.sources.size(),
                  step.destinations.size());
@@ -105,19 +110,28 @@ class ProgramAudit {
             if (source.buffer != result.buffer || source.offset != result.offset ||
                 tensor_bytes(source) != tensor_bytes(result))
                 find("step `{}` moves `{}`", step.name, source.name);
-            if (source.buffer != collective.buffer || source.dtype != collective.dtype ||
-                result.dtype != collective.dtype || source.offset < collective.offset ||
-                source.offset + tensor_bytes(source) > collective.offset + collective.bytes)
-                find("`{}` is exchanged by `{}`, but lies outside its stretch or is no {}",
-                     source.name, collective.name, name_of(collective.dtype));
+            check_inside(collective, source);
+            if (result.dtype != source.dtype)
+                find("step `{}` makes `{}` another type", step.name, source.name);
         }
+    }
+
+    void check_inside(const Collective& collective, const Tensor& operand) {
+        if (operand.buffer != collective.buffer || operand.dtype != collective.dtype ||
+            operand.offset < collective.offset ||
+            operand.offset + tensor_bytes(operand) > collective.offset + collective.bytes)
+            find("`{}` is exchanged by `{}`, but lies outside its stretch or is no {}",
+                 operand.name, collective.name, name_of(collective.dtype));
     }
 
     void check_stretch(const Collective& collective) {
         const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(collective.buffer)];
-        if (buffer.role != BufferRole::transient || buffer.program != index_)
-            find("exchange `{}` is of buffer `{}`, which is no transient one of the program",
-                 collective.name, buffer.name);
+        // Parts are gathered of weights, everything else is added up.
+        const bool weights = collective.kind == "all_gather";
+        if (weights ? buffer.role != BufferRole::parameter
+                    : buffer.role != BufferRole::transient || buffer.program != index_)
+            find("exchange `{}` is of buffer `{}`, which is {}", collective.name, buffer.name,
+                 weights ? "none of parameters" : "no transient one of the program");
         if (collective.bytes <= 0 || collective.bytes % size_of(collective.dtype) != 0 ||
             collective.offset % kAlignment != 0)
             find("exchange `{}` of {} bytes at {} is not aligned, or not of whole elements",
@@ -126,8 +140,8 @@ class ProgramAudit {
             find("exchange `{}` of {} bytes at {} ends outside its buffer of {} bytes",
                  collective.name, collective.bytes, collective.offset, buffer.bytes);
         const int prologue = static_cast<int>(program_.prologue.size());
-        if (buffer.first_step > prologue + collective.start ||
-            buffer.last_step < prologue + collective.wait)
+        if (!weights && (buffer.first_step > prologue + collective.start ||
+                         buffer.last_step < prologue + collective.wait))
             find("exchange `{}` lasts from step {} to {}, its buffer lives from {} to {}",
                  collective.name, prologue + collective.start, prologue + collective.wait,
                  buffer.first_step, buffer.last_step);
@@ -144,10 +158,10 @@ class ProgramAudit {
                 const auto number = static_cast<int>(s);
                 const Collective* collective =
                     own < 0 ? nullptr : &program_.collectives[static_cast<std::size_t>(own)];
-                if (!collective || (step.op == "all_reduce_start" ? collective->start
-                                                                  : collective->wait) != number)
+                if (!collective ||
+                    (step.op.ends_with("_start") ? collective->start : collective->wait) != number)
                     find("step {} `{}` is an end of no exchange", s, step.name);
-                else if (step.op == "all_reduce_wait")
+                else if (step.op.ends_with("_wait"))
                     ends = collective;
             }
             if (ends) std::erase(under_way[static_cast<std::size_t>(ends->buffer)], ends);

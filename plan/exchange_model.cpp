@@ -23,6 +23,22 @@ double all_reduce_wire_bytes(int ranks, std::int64_t bytes) {
     return 2 * (1 - 1.0 / std::max(ranks, 1)) * static_cast<double>(bytes);
 }
 
+namespace {
+
+double share_of_all_reduce(const std::string& kind) {
+    return kind == "all_reduce" ? 1 : 0.5;
+}
+
+}  // namespace
+
+double exchange_seconds(const Link& link, const std::string& kind, int ranks, std::int64_t bytes) {
+    return share_of_all_reduce(kind) * all_reduce_seconds(link, ranks, bytes);
+}
+
+double exchange_wire_bytes(const std::string& kind, int ranks, std::int64_t bytes) {
+    return share_of_all_reduce(kind) * all_reduce_wire_bytes(ranks, bytes);
+}
+
 std::int64_t bucket_bytes(const Link& link, std::int64_t gradients) {
     const double wanted = link.latency / 0.05 * link.bandwidth;
     const double most = static_cast<double>(gradients) / 4;

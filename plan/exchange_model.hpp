@@ -29,6 +29,11 @@ double all_reduce_seconds(const Link& link, int ranks, std::int64_t bytes);
 /// What each rank sends in it (and receives): 2 (ranks - 1)/ranks bytes.
 double all_reduce_wire_bytes(int ranks, std::int64_t bytes);
 
+/// The same of an exchange of that kind of plan::Collective: reduce-scatter and all-gather are each
+/// a half of an all-reduce.
+double exchange_seconds(const Link& link, const std::string& kind, int ranks, std::int64_t bytes);
+double exchange_wire_bytes(const std::string& kind, int ranks, std::int64_t bytes);
+
 /// The most bytes of gradients in one exchange, of `gradients` bytes in all. So many that the
 /// latency is a twentieth of the transfer (alpha / 0.05 / beta), because smaller buckets cost more
 /// than they hide; a quarter of all gradients at most, so that there is something to overlap; but

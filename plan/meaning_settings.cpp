@@ -9,6 +9,7 @@ namespace {
 constexpr Meaning kMath = Meaning::mathematics;
 constexpr Meaning kSpeed = Meaning::performance;
 
+constexpr const char* kOwnWeights = "ranks' weights are averaged more or less often";
 constexpr const char* kKind = "it says which table of fields the spec follows";
 constexpr const char* kText = "it is text for people";
 constexpr const char* kChanged = "training samples are changed otherwise";
@@ -58,7 +59,15 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"job.parallel", "batch_statistics", kMath,
          "batch norm takes its statistics of other samples"},
         {"job.parallel", "learning_rate_scaling", kMath, "updates have another size"},
+        {"job.parallel", "optimizer", kSpeed,
+         "the same updates are made, each by one rank or by all"},
         {"job.parallel", "bucket_size", kSpeed, "the same sums are taken in other portions"},
+        {"job.parallel", "synchronise", kMath, kOwnWeights},
+        {"job.parallel.synchronise", "every", kMath, kOwnWeights},
+        {"job.parallel.synchronise", "average", kMath, "ranks weigh otherwise in their average"},
+        {"job.parallel.synchronise", "participation", kMath,
+         "epochs end with other samples, and ranks weigh otherwise in their average"},
+        {"job.parallel.synchronise", "min_avail", kMath, kOwnWeights},
         {"job.parallel", "timeout", kSpeed,
          "it is how long ranks wait before a job is given up, not what they compute"},
 

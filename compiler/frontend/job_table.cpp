@@ -2,6 +2,38 @@
 
 namespace dtnn::compiler {
 
+const FieldTable& synchronise_table() {
+    static const FieldTable table = {
+        {.name = "every",
+         .type = FieldType::integer,
+         .doc = "updates that each rank makes of its own weights between two averages of them; "
+                "they are averaged at the end of every epoch as well",
+         .minimum = 1,
+         .maximum = 1e9,
+         .unit = "updates"},
+        {.name = "average",
+         .type = FieldType::choice,
+         .fallback = std::string("avg"),
+         .doc = "what a rank weighs in it: all the same, as many as it has training samples, or "
+                "the inverse of that",
+         .choices = {"avg", "wavg", "invwavg"}},
+        {.name = "participation",
+         .type = FieldType::choice,
+         .fallback = std::string("all"),
+         .doc = "an epoch ends with the data of the rank that has the fewest batches, or goes on "
+                "with those that have data left; all receive the average",
+         .choices = {"all", "avail2all"}},
+        {.name = "min_avail",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{0},
+         .doc = "of avail2all: weights are not averaged while fewer ranks have data",
+         .minimum = 0,
+         .maximum = 1'000'000,
+         .unit = "ranks"},
+    };
+    return table;
+}
+
 const FieldTable& parallel_table() {
     static const FieldTable table = {
         {.name = "data",
@@ -32,6 +64,13 @@ const FieldTable& parallel_table() {
          .doc = "every learning rate is multiplied by the number of ranks, by its square root, or "
                 "not at all",
          .choices = {"none", "linear", "square_root"}},
+        {.name = "optimizer",
+         .type = FieldType::choice,
+         .fallback = std::string("replicated"),
+         .doc =
+             "every rank keeps the optimizer's whole state and makes every update, or each keeps "
+             "the state of its part of the weights and updates that part",
+         .choices = {"replicated", "sharded"}},
         {.name = "bucket_size",
          .type = FieldType::quantity,
          .doc = "most bytes of gradients in one exchange; without it the compiler chooses, by the "
@@ -39,6 +78,13 @@ const FieldTable& parallel_table() {
          .minimum = 1,
          .unit = "bytes",
          .optional = true},
+        {.name = "synchronise",
+         .type = FieldType::record,
+         .doc = "each rank moves weights of its own, and now and then all take the average "
+                "(federated averaging): {every: 8}; without it ranks add up their gradients for "
+                "every update",
+         .optional = true,
+         .fields = &synchronise_table()},
         {.name = "timeout",
          .type = FieldType::real,
          .fallback = 300.0,

@@ -129,9 +129,18 @@ class Writer {
         field("  ", prefix, "reduction", parallel.reduction, spec.spans);
         field("  ", prefix, "batch_statistics", parallel.batch_statistics, spec.spans);
         field("  ", prefix, "learning_rate_scaling", parallel.learning_rate_scaling, spec.spans);
+        field("  ", prefix, "optimizer", parallel.optimizer, spec.spans);
         if (parallel.bucket_bytes > 0)
             quantity("  ", prefix, "bucket_size", "bytes",
                      static_cast<double>(parallel.bucket_bytes), spec.spans);
+        if (parallel.local_steps > 0)
+            text_ += fmt::format("  synchronise: {{{}}}\n",
+                                 members_fields(prefix, "synchronise", synchronise_table(),
+                                                {{"every", parallel.local_steps},
+                                                 {"average", parallel.average},
+                                                 {"participation", parallel.participation},
+                                                 {"min_avail", parallel.min_avail}},
+                                                spec.spans));
         field("  ", prefix, "timeout", parallel.timeout_seconds, spec.spans);
     }
 

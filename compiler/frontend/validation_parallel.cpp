@@ -12,9 +12,6 @@
 namespace dtnn::compiler {
 namespace {
 
-/// Whether the compiler puts the exchanges of synchronised batch statistics into programs.
-constexpr bool kSynchronisedStatistics = false;
-
 Span data_span(const ParallelSpec& parallel) {
     return span_or(parallel.spans, "data", parallel.span);
 }
@@ -73,6 +70,36 @@ void share_batch(JobSpec& job, bool known, Diagnostics& diagnostics) {
     training.batch_size = global / job.ranks;
 }
 
+/// What a sharded optimizer asks for: a known number of ranks, and updates that look at one weight
+/// at a time.
+void check_sharded(JobSpec& job, bool known, Diagnostics& diagnostics) {
+    plan::Parallel& parallel = job.parallel.parallel;
+    if (parallel.optimizer != "sharded") return;
+    const Span span = span_or(job.parallel.spans, "optimizer", job.parallel.span);
+    const auto refuse = [&](std::string fact, std::string help) {
+        Diagnostic& error =
+            diagnostics.error(Code::conflicting_fields, span,
+                              "`optimizer` of parallel is `sharded`" + std::move(fact));
+        error.help = std::move(help);
+        return &error;
+    };
+    if (!known) {
+        Diagnostic* error =
+            refuse(", and the number of ranks, each of which has a part of the state, is not known",
+                   "write `data: N`, or say for how many with --ranks N");
+        if (!job.parallel.data.empty())
+            error->notes.push_back({data_span(job.parallel), "`data` is given here"});
+    } else {
+        parallel.any_ranks = parallel.any_ranks && !parallel.data;
+    }
+    const std::string& optimizer = job.training.training.optimizer;
+    if (optimizer == "lars" || optimizer == "lamb")
+        refuse(fmt::format(", and {} takes the norm of every whole tensor, of which a rank has a "
+                           "part",
+                           optimizer),
+               "write `replicated`, or take another optimizer");
+}
+
 bool warms_up(const plan::Training& training) {
     return std::any_of(training.schedules.begin(), training.schedules.end(),
                        [](const plan::Component& schedule) {
@@ -101,16 +128,12 @@ ParallelSpec read_parallel(const SourceNode& node, Diagnostics& diagnostics) {
         parallel.batch_statistics = values.text("batch_statistics");
     if (values.values.contains("learning_rate_scaling"))
         parallel.learning_rate_scaling = values.text("learning_rate_scaling");
+    if (values.values.contains("optimizer")) parallel.optimizer = values.text("optimizer");
     parallel.bucket_bytes = values.integer("bucket_size");
     if (values.values.contains("timeout")) parallel.timeout_seconds = values.real("timeout");
+    read_synchronise(values.node("synchronise"), spec, diagnostics);
     forget_made(values.spans);
-    spec.spans = std::move(values.spans);
-    if (!kSynchronisedStatistics && parallel.batch_statistics == "synchronised")
-        diagnostics
-            .error(Code::not_supported, span_or(spec.spans, "batch_statistics", spec.span),
-                   "`batch_statistics` of parallel is `synchronised`, which this version cannot "
-                   "compile yet")
-            .help = "write `local`: every rank takes the statistics of its own batch";
+    spec.spans.merge(values.spans);
     return spec;
 }
 
@@ -128,6 +151,8 @@ void check_batch_fields(const TrainingSpec& training, Diagnostics& diagnostics) 
 void settle_ranks(JobSpec& job, int ranks_option, Diagnostics& diagnostics) {
     settle_number(job, ranks_option, diagnostics);
     share_batch(job, job.parallel.data != "auto" || ranks_option > 0, diagnostics);
+    settle_local_steps(job, diagnostics);
+    check_sharded(job, job.parallel.data != "auto" || ranks_option > 0, diagnostics);
     const plan::Parallel& parallel = job.parallel.parallel;
     if (parallel.data && parallel.learning_rate_scaling != "none" &&
         !warms_up(job.training.training))

@@ -53,6 +53,8 @@ struct Parameter {
     Symbol role;  ///< weights, bias, gamma, beta, running_mean, running_variance, velocity, ...
     bool trainable = false;
     bool optimizer_state = false;
+    bool by_rank = false;  ///< each rank has values of its own
+    bool single = false;   ///< optimizer state: one number, not one for each weight
     Dims dims;  ///< as users know it; the value's type may be a finer view of the same elements
     plan::Initializer initializer;
     LayerId layer;

@@ -200,6 +200,8 @@ class Parser {
             p.dims = accept_word("of") ? integers() : declared_type.dims;
             p.optimizer_state = accept_word("state");
             p.trainable = !p.optimizer_state && !accept_word("frozen");
+            p.single = accept_word("single");
+            p.by_rank = accept_word("by_rank");
             if (plan::element_count(p.dims) != declared_type.elements())
                 fail("the two shapes of a parameter have different numbers of elements");
             id = graph_.add_parameter(std::move(p), std::move(declared_type));

@@ -129,6 +129,8 @@ std::string print(const Graph& graph) {
             text += " state";
         else if (!p.trainable)
             text += " frozen";
+        if (p.single) text += " single";
+        if (p.by_rank) text += " by_rank";
     }
     text += graph.training ? ") training {\n" : ") {\n";
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {

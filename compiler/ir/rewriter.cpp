@@ -1,28 +1,47 @@
 #include "compiler/ir/rewriter.hpp"
 
+#include <algorithm>
+
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
 
-Rewriter::Rewriter(const Graph& old) : old_(old), map_(old.values.size()) {
+Rewriter::Rewriter(const Graph& old) : Rewriter(old, std::vector<bool>(old.parameters.size())) {}
+
+Rewriter::Rewriter(const Graph& old, const std::vector<bool>& dropped)
+    : old_(old), map_(old.values.size()) {
     new_.name = old.name;
     new_.training = old.training;
     new_.layers = old.layers;
     new_.continue_from(old);
+    const bool all = std::find(dropped.begin(), dropped.end(), true) == dropped.end();
+    std::vector<ParameterId> numbers;  // by old parameter
+    numbers.reserve(dropped.size());
+    std::size_t kept = 0;
+    for (const bool gone : dropped)
+        numbers.push_back(gone ? ParameterId() : ParameterId(kept++));
     for (std::size_t i = 0; i < old.values.size(); ++i) {
         const Value& v = old.values[i];
         if (v.kind == ValueKind::result) continue;
+        if (v.kind == ValueKind::parameter && !numbers[v.parameter.index()].valid()) continue;
         const ValueId id(new_.values.size());
         map_[i] = id;
         new_.values.push_back(v);
+        if (v.kind == ValueKind::parameter)
+            new_.values.back().parameter = numbers[v.parameter.index()];
     }
     for (const ValueId input : old.inputs)
         new_.inputs.push_back(map(input));
+    if (all) {
+        new_.parameters = old.parameters;
+    } else {
+        for (std::size_t i = 0; i < old.parameters.size(); ++i)
+            if (!dropped[i]) new_.parameters.push_back(old.parameters[i]);
+    }
     std::vector<ValueId> parameter_values;
-    parameter_values.reserve(old.parameters.size());
-    for (const Parameter& parameter : old.parameters)
+    parameter_values.reserve(new_.parameters.size());
+    for (const Parameter& parameter : new_.parameters)
         parameter_values.push_back(map(parameter.value));
-    new_.parameters = old.parameters;
     new_.parameters.set_values(parameter_values);
 }
 
@@ -111,7 +130,7 @@ Graph Rewriter::take() {
     for (const GraphOutput& output : old_.outputs)
         new_.outputs.push_back({output.name, map(output.value)});
     for (const Update& update : old_.updates)
-        new_.updates.push_back({map(update.state), map(update.value)});
+        if (is_mapped(update.state)) new_.updates.push_back({map(update.state), map(update.value)});
     new_.prologue = prologue_;
     return std::move(new_);
 }

@@ -23,6 +23,9 @@ namespace dtnn::compiler {
 class Rewriter {
   public:
     explicit Rewriter(const Graph& old);
+    /// Likewise without the parameters of these numbers: what reads or updates one must not be
+    /// copied, nor stay among the updates.
+    Rewriter(const Graph& old, const std::vector<bool>& dropped);
 
     /// The graph under construction. New nodes may be appended to it directly (`emit`, `add_node`).
     Graph& graph() { return new_; }

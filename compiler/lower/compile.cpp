@@ -3,18 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include "compiler/lower/emit_plan.hpp"
 #include "compiler/lower/memory_budget.hpp"
+#include "compiler/lower/synchronise_program.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/parameter_groups.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/audit.hpp"
 #include "plan/exchange_model.hpp"
+#include "plan/local_steps.hpp"
 #include "plan/metrics.hpp"
 #include "plan/parallel.hpp"
 #include "plan/resident.hpp"
@@ -31,25 +34,6 @@ struct ProgramRequest {
     bool accumulate = false;  ///< the gradients are for a later batch's update
 };
 
-// The samples of the validation split come off the training samples; of what is left an epoch sees
-// the dataset's percentage. Returns how many are left: those that are ever trained on.
-std::int64_t split_dataset(const plan::Training& training, plan::Dataset& dataset) {
-    // A product that should be whole may come out a little below (0.29 * 100): a ten-millionth of a
-    // sample decides.
-    auto samples = static_cast<std::int64_t>(
-        std::floor(static_cast<double>(dataset.train_samples) * training.validation_split + 1e-7));
-    dataset.validation_samples = dataset.test_as_validation ? dataset.test_samples : samples;
-    dataset.train_samples -= samples;
-    const std::int64_t pool = dataset.train_samples;
-    auto percentage = dataset.attributes.find("sample_percentage");
-    if (percentage == dataset.attributes.end()) return pool;
-    double share = std::get<double>(percentage->second) / 100;
-    auto seen = static_cast<std::int64_t>(
-        std::floor(static_cast<double>(dataset.train_samples) * share + 1e-7));
-    dataset.train_samples = std::max<std::int64_t>(seen, 1);
-    return pool;
-}
-
 std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool) {
     plan::Training& training = plan.training;
     const plan::Dataset& dataset = plan.dataset;
@@ -64,7 +48,15 @@ std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool)
     std::vector<ProgramRequest> programs = {{"train", "train", batch}};
     // The epoch's last batch always ends its group, so no tail is accumulated.
     if (training.accumulation > 1) programs.push_back({"accumulate", "train", batch, true});
-    // On enough ranks an epoch comes to its end, whatever the job's limit.
+    // On enough ranks an epoch comes to its end, whatever the job's limit. How many samples a rank
+    // has of its own is known when it runs: it takes whole batches, and what is left over of an
+    // evaluation one by one.
+    if (plan.parallel.private_data) {
+        programs.push_back({"evaluate", "evaluate", batch});
+        if (batch > 1) programs.push_back({"evaluate_one", "evaluate", 1});
+        programs.push_back({"predict", "predict", batch});
+        return programs;
+    }
     if (std::int64_t tail = dataset.train_samples % batch;
         tail > 0 && (training.whole_epochs || plan.parallel.data))
         programs.push_back({"train_tail", "train", tail});
@@ -88,6 +80,9 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     PassContext context;
     context.training = request.training;
     context.parallel = parallel;
+    // Their gradients are each rank's own: passes see a training of one.
+    if (plan::moves_locally(parallel)) context.parallel.data = false;
+    context.ranks = request.target.ranks;
     context.label_kind = request.dataset.label_kind;
     context.soft_labels = wanted.specialised == "train" && plan::mixes_samples(request.dataset);
     context.program = wanted.specialised;
@@ -108,6 +103,31 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     program.storage =
         assign_storage(program.graph, program.steps, !request.disabled_passes.contains("in_place"));
     return program;
+}
+
+/// By which ranks that move weights of their own, trained by the graph `train`, become one again.
+LoweredProgram synchronising(const CompileRequest& request, const plan::Plan& plan,
+                             const Graph& train, NodeKinds& kinds) {
+    LoweredProgram program;
+    program.name = "synchronise";
+    program.batch = plan.training.batch_size;
+    PassContext context;
+    context.program = program.name;
+    const Graph graph =
+        synchronise_graph(train, plan.parallel.bucket_bytes, plan.parallel.reduction == "blocking");
+    if (request.emit) request.emit("forward", program.name, graph);
+    // No pass is for it; what they would leave intact is checked.
+    program.graph = run_pipeline(graph, context, {}, kinds);
+    program.steps = select_kernels(program.graph, request.target, request.reference_kernels, kinds);
+    program.storage =
+        assign_storage(program.graph, program.steps, !request.disabled_passes.contains("in_place"));
+    return program;
+}
+
+/// The optimizer of a rank that moves weights of its own has a state of its own.
+void own_optimizer_states(plan::Plan& plan) {
+    for (plan::Parameter& parameter : plan.parameters)
+        if (parameter.optimizer_state && parameter.role != "average") parameter.by_rank = true;
 }
 
 std::vector<std::string> pass_list(const std::set<std::string>& disabled) {
@@ -166,7 +186,7 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
     plan.passes = pass_list(request.disabled_passes);
     plan.values = request.values;
     plan.resolved_spec = request.resolved_spec;
-    const std::int64_t pool = split_dataset(plan.training, plan.dataset);
+    const std::int64_t pool = plan::split_dataset(plan.training, plan.dataset);
 
     // Programs of the same batch size begin with the same graph; a graph stays until the last of
     // them has been lowered, a lowered program until it has been emitted.
@@ -177,6 +197,7 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
         ++programs_to_come[wanted.batch];
     PlanEmitter emitter(plan);
     NodeKinds kinds;
+    std::optional<LoweredProgram> synchronise;
     for (const ProgramRequest& wanted : wanted_list) {
         auto [graph, added] = forward.try_emplace(wanted.batch);
         if (added) graph->second = request.build(wanted.batch);
@@ -189,10 +210,15 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
                 plan.parallel.bucket_bytes = plan::bucket_bytes(
                     plan::link_of(plan.machine), gradient_bytes(graph->second, plan.training));
         }
-        emitter.add(lower(request, plan.parallel, wanted, graph->second, kinds));
+        LoweredProgram program = lower(request, plan.parallel, wanted, graph->second, kinds);
+        if (wanted.name == "train" && plan::moves_locally(plan.parallel))
+            synchronise = synchronising(request, plan, program.graph, kinds);
+        emitter.add(std::move(program));
         if (--programs_to_come[wanted.batch] == 0) forward.erase(graph);
     }
+    if (synchronise) emitter.add(std::move(*synchronise));
     emitter.finish();
+    if (plan::moves_locally(plan.parallel)) own_optimizer_states(plan);
     // What metrics keep of a pass is outside the arena, as prepared batches are.
     plan.memory.staging = plan::staging_bytes(plan) +
                           plan::metric_bytes(plan.training, plan.dataset, plan.target.dtype);

@@ -43,24 +43,36 @@ class RefusalTable {
 
 // ---- One program.
 
+// Parameters that are updated in parts, as marks.
+struct EmittedShard {
+    std::string name;
+    std::string buffer;
+    std::vector<int> parameters;
+    std::vector<int> states;
+    std::int64_t part = 0;        // elements
+    std::int64_t part_bytes = 0;  // the same
+};
+
 // The program with the buffers that are its own. Their offsets count from the start of the
 // transient region, their indices from the first of them, until those before them are known; the
 // collectives' parameters are marks.
 struct EmittedProgram {
     plan::Program program;
     std::vector<plan::Buffer> buffers;
+    std::vector<EmittedShard> shards;
 };
 
 // Takes names and attributes out of the lowered program, because nobody reads them there again.
 class ProgramEmitter {
   public:
     ProgramEmitter(LoweredProgram& lowered, const PersistentRegion& persistent,
-                   RefusalTable& refusals, int index)
+                   RefusalTable& refusals, int index, int ranks)
         : lowered_(lowered),
           graph_(lowered.graph),
           persistent_(persistent),
           refusals_(refusals),
           index_(index),
+          ranks_(ranks),
           step_names_(lowered.steps.size()),
           state_of_(graph_.values.size()),
           tensor_of_(graph_.values.size(), -1) {}
@@ -75,6 +87,7 @@ class ProgramEmitter {
                 graph_.node(graph_.value(update.value).producer).phase == Phase::update)
                 state_of_[update.value.index()] = update.state;
         find_exchanged_parameters();
+        emitted.shards = shards();
         make_room();
         add_storages();
         for (ValueId id : graph_.inputs) {
@@ -116,14 +129,25 @@ class ProgramEmitter {
     void add_storages() {
         const StorageMap& map = lowered_.storage;
         std::vector<int> group_of(map.storages.size(), -1);
-        for (std::size_t g = 0; g < map.groups.size(); ++g)
+        by_rank_.assign(map.storages.size(), false);
+        for (std::size_t g = 0; g < map.groups.size(); ++g) {
             for (const int member : map.groups[g].members)
                 group_of[static_cast<std::size_t>(member)] = static_cast<int>(g);
+            if (const int part = map.groups[g].part; part >= 0) {
+                group_of[static_cast<std::size_t>(part)] = static_cast<int>(g);
+                by_rank_[static_cast<std::size_t>(part)] = true;
+            }
+        }
         offset_of_storage_.resize(map.storages.size());
         std::vector<int> buffer_of_group(map.groups.size(), -1);
         for (std::size_t s = 0; s < map.storages.size(); ++s) {
             const Storage& storage = map.storages[s];
-            if (storage.persistent) {
+            if (storage.persistent && by_rank_[s]) {
+                // The first parameter is at the start of the buffer.
+                const int first = map.groups[static_cast<std::size_t>(group_of[s])].members.front();
+                buffer_of_storage_.push_back(persistent_.mark_of(
+                    graph_, map.storages[static_cast<std::size_t>(first)].first));
+            } else if (storage.persistent) {
                 buffer_of_storage_.push_back(persistent_.mark_of(graph_, storage.first));
             } else if (group_of[s] < 0) {
                 buffer_of_storage_.push_back(add_buffer(graph_.value(storage.first).name,
@@ -148,6 +172,14 @@ class ProgramEmitter {
             bytes = offset_of_storage_[s] + storage.bytes;
             first = std::min(first, storage.first_step);
             last = std::max(last, storage.last_step);
+        }
+        if (group.part >= 0) {
+            const Storage& part = lowered_.storage.storages[static_cast<std::size_t>(group.part)];
+            DTNN_CHECK(bytes <= part.bytes * ranks_, "{} parts of {} bytes are fewer than {}",
+                       ranks_, part.bytes, bytes);
+            bytes = part.bytes * ranks_;
+            first = std::min(first, part.first_step);
+            last = std::max(last, part.last_step);
         }
         return add_buffer(group.name + ".bucket", plan::BufferRole::transient, bytes, first, last);
     }
@@ -180,6 +212,7 @@ class ProgramEmitter {
         record.dtype = type.dtype;
         record.dims = type.dims;
         record.order = type.order;
+        record.by_rank = by_rank_[static_cast<std::size_t>(lowered_.storage.of_value[id.index()])];
         known = static_cast<int>(program_.tensors.size());
         program_.tensors.push_back(std::move(record));
         return known;
@@ -201,6 +234,17 @@ class ProgramEmitter {
         return number < prologue ? program_.prologue[number] : program_.steps[number - prologue];
     }
 
+    // The group of parameters whose own part the node writes, or -1.
+    int updated_group(const Node& node) const {
+        const int storage = lowered_.storage.of_value[node.outputs.front().index()];
+        if (storage < 0 || !by_rank_[static_cast<std::size_t>(storage)]) return -1;
+        const auto& groups = lowered_.storage.groups;
+        return static_cast<int>(
+            std::find_if(groups.begin(), groups.end(),
+                         [&](const StorageGroup& group) { return group.part == storage; }) -
+            groups.begin());
+    }
+
     std::string step_name(const Node& node) {
         std::string name;
         // An update is named after what it updates, so that its name does not depend on how many
@@ -209,6 +253,9 @@ class ProgramEmitter {
             name.append(std::get<std::string>(node.attributes.at("collective"))).append(1, '.');
         else if (const ValueId state = state_of_[node.outputs.front().index()]; state.valid())
             name.append(value_name(state)).append(1, '.');
+        else if (const int group = updated_group(node); group >= 0)
+            name.append(lowered_.storage.groups[static_cast<std::size_t>(group)].name)
+                .append(1, '.');
         else if (node.layer.valid())
             name.append(graph_.layers[node.layer.index()].name).append(1, '.');
         name += node.op;
@@ -236,8 +283,11 @@ class ProgramEmitter {
         step.refusals = refusals_.index_of(lowered);
         step.attributes = std::move(lowered.attributes);
         step.sources.reserve(node.inputs.size());
-        for (ValueId id : node.inputs)
+        for (ValueId id : node.inputs) {
             step.sources.push_back(tensor(id));
+            // The parameters behind it stand for where its results go.
+            if (node.op == "all_gather_wait") break;
+        }
         step.destinations.reserve(node.outputs.size());
         for (ValueId id : node.outputs)
             step.destinations.push_back(tensor(id));
@@ -258,7 +308,9 @@ class ProgramEmitter {
         for (const Update& update : graph_.updates) {
             const Value& state = graph_.value(update.state);
             const Value& result = graph_.value(update.value);
-            if (!graph_.parameter(state.parameter).trainable || result.kind != ValueKind::result)
+            if (result.kind != ValueKind::result) continue;
+            // What else is exchanged ends in statistics, but in the program that averages them.
+            if (!graph_.parameter(state.parameter).trainable && program_.name != "synchronise")
                 continue;
             for (const ValueId input : graph_.node(result.producer).inputs) {
                 const Value& operand = graph_.value(input);
@@ -270,6 +322,36 @@ class ProgramEmitter {
         }
     }
 
+    // What own_part says, and the update that reads it.
+    std::vector<EmittedShard> shards() {
+        std::vector<EmittedShard> found;
+        std::unordered_map<std::size_t, std::size_t> shard_of;  // by value: the own part
+        for (const Node& node : graph_.nodes) {
+            if (node.op == "own_part") {
+                shard_of[node.outputs[0].index()] = found.size();
+                EmittedShard& shard = found.emplace_back();
+                shard.buffer = std::get<std::string>(node.attributes.at("collective"));
+                const Type& type = graph_.type(node.outputs[0]);
+                shard.part = type.elements();
+                shard.part_bytes = type.bytes();
+                for (const ValueId input : node.inputs)
+                    shard.parameters.push_back(persistent_.mark_of(graph_, input));
+            }
+            const auto known =
+                node.inputs.empty() ? shard_of.end() : shard_of.find(node.inputs[0].index());
+            if (known == shard_of.end() || node.phase != Phase::update) continue;
+            EmittedShard& shard = found[known->second];
+            const Node& wait = graph_.node(graph_.value(node.inputs[1]).producer);
+            shard.name = std::get<std::string>(wait.attributes.at("collective"));
+            for (std::size_t i = 2; i < node.inputs.size(); ++i)
+                if (const Value& operand = graph_.value(node.inputs[i]);
+                    operand.kind == ValueKind::parameter)
+                    shard.states.push_back(persistent_.mark_of(graph_, node.inputs[i]));
+            reduced_by_[shard.name] = shard;
+        }
+        return found;
+    }
+
     // The start makes the collective, the wait of the same name ends it.
     void add_end_of_exchange(const Node& node, plan::Step& step) {
         DTNN_CHECK(!in_prologue_node(node), "{} in the prologue", node.op);
@@ -277,11 +359,13 @@ class ProgramEmitter {
         const auto number = static_cast<int>(program_.steps.size());
         auto known = std::find_if(program_.collectives.begin(), program_.collectives.end(),
                                   [&](const plan::Collective& c) { return c.name == name; });
-        if (node.op == "all_reduce_start") {
+        constexpr std::string_view kStart = "_start";
+        const std::string& end = node.op;
+        if (end.ends_with(kStart)) {
             DTNN_CHECK(known == program_.collectives.end(), "two exchanges are named {}", name);
             plan::Collective& collective = program_.collectives.emplace_back();
             collective.name = name;
-            collective.kind = "all_reduce";
+            collective.kind = end.substr(0, end.size() - kStart.size());
             const plan::Tensor& first =
                 program_.tensors[static_cast<std::size_t>(step.sources.front())];
             const plan::Tensor& last =
@@ -290,6 +374,12 @@ class ProgramEmitter {
             collective.offset = first.offset;
             collective.bytes = last.offset - first.offset +
                                plan::element_count(last.dims) * plan::size_of(last.dtype);
+            // Of parts, all of them.
+            if (first.by_rank) collective.bytes *= ranks_;
+            if (const auto shard = reduced_by_.find(name); shard != reduced_by_.end()) {
+                collective.bytes = shard->second.part_bytes * ranks_;
+                collective.parameters = shard->second.parameters;
+            }
             collective.dtype = first.dtype;
             collective.start = number;
             known = std::prev(program_.collectives.end());
@@ -315,6 +405,9 @@ class ProgramEmitter {
     const PersistentRegion& persistent_;
     RefusalTable& refusals_;
     int index_;
+    int ranks_;
+    std::vector<bool> by_rank_;                                 // by storage: of each rank's part
+    std::unordered_map<std::string, EmittedShard> reduced_by_;  // by exchange of its gradients
     plan::Program program_;
     std::vector<plan::Buffer> buffers_;
     std::vector<int> buffer_of_storage_;
@@ -335,6 +428,7 @@ struct PlanEmitter::State {
     plan::Plan& plan;
     PersistentRegion persistent;
     RefusalTable refusals;
+    std::vector<EmittedShard> shards;  // those of the last program; all that have any agree
     std::vector<EmittedProgram> programs;
 };
 
@@ -345,9 +439,13 @@ void PlanEmitter::add(LoweredProgram program) {
     state_->persistent.collect(program.graph);
     const auto index = static_cast<int>(state_->programs.size());
     EmittedProgram& emitted = state_->programs.emplace_back();
-    ProgramEmitter emitter(program, state_->persistent, state_->refusals, index);
+    const int ranks = state_->plan.target.ranks;
+    ProgramEmitter emitter(program, state_->persistent, state_->refusals, index, ranks);
     std::int64_t& transient = state_->plan.memory.transient;
     transient = std::max(transient, emitter.run(emitted));
+    for (const EmittedShard& shard : emitted.shards)
+        state_->persistent.share_buffer(shard.buffer, shard.parameters, shard.part_bytes * ranks);
+    if (!emitted.shards.empty()) state_->shards = std::move(emitted.shards);
 }
 
 void PlanEmitter::finish() {
@@ -360,25 +458,41 @@ void PlanEmitter::finish() {
     plan.buffers.reserve(buffers);
     for (EmittedProgram& emitted : state_->programs) {
         const auto first = static_cast<int>(plan.buffers.size());
+        const auto place = [&](auto& what) {
+            if (what.buffer < -1) {
+                what.offset += persistent.offset_of(what.buffer);
+                what.buffer = persistent.buffer_of(what.buffer);
+            } else {
+                what.buffer += first;
+            }
+        };
         for (plan::Buffer& buffer : emitted.buffers) {
             buffer.offset += base;
             plan.buffers.push_back(std::move(buffer));
         }
         emitted.buffers = {};
         for (plan::Tensor& tensor : emitted.program.tensors)
-            tensor.buffer =
-                tensor.buffer < -1 ? persistent.buffer_of(tensor.buffer) : first + tensor.buffer;
+            place(tensor);
         for (auto* steps : {&emitted.program.prologue, &emitted.program.steps})
             for (plan::Step& step : *steps)
                 if (step.workspace >= 0) step.workspace += first;
         for (plan::Collective& collective : emitted.program.collectives) {
-            collective.buffer += first;
+            place(collective);
             for (int& parameter : collective.parameters)
                 parameter = persistent.parameter_of(parameter);
-            collective.seconds = plan::all_reduce_seconds(plan::link_of(plan.machine),
-                                                          plan.target.ranks, collective.bytes);
+            collective.seconds = plan::exchange_seconds(
+                plan::link_of(plan.machine), collective.kind, plan.target.ranks, collective.bytes);
         }
         plan.programs.push_back(std::move(emitted.program));
+    }
+    for (const EmittedShard& emitted : state_->shards) {
+        plan::Shard& shard = plan.shards.emplace_back();
+        shard.name = emitted.name;
+        shard.part = emitted.part;
+        for (const int mark : emitted.parameters)
+            shard.parameters.push_back(persistent.parameter_of(mark));
+        for (const int mark : emitted.states)
+            shard.states.push_back(persistent.parameter_of(mark));
     }
     plan.memory.arena = base + plan.memory.transient;
 }

@@ -74,13 +74,24 @@ class Assignment {
 
     void place_results(int n) {
         const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        if (node.op == "own_part") {
+            own_part(n);
+            return;
+        }
         if (step_of_node_[static_cast<std::size_t>(n)] == kNever) {
             share(node.outputs[0], storage_of(node.inputs[0]));
             return;
         }
         const OpDef& def = op(node.op);
         if (def.exchange) {
-            exchange(n);
+            if (node.op == "reduce_scatter_wait")
+                reduced_part(n);
+            else if (node.op == "all_gather_start")
+                share(node.outputs[0], storage_of(node.inputs[0]));
+            else if (node.op == "all_gather_wait")
+                gathered(n);
+            else
+                exchange(n);
             return;
         }
         // Two results may not take the same operand's place.
@@ -93,8 +104,9 @@ class Assignment {
         for (std::size_t o = 0; o < node.outputs.size(); ++o) {
             ValueId result = node.outputs[o];
             if (state_of_[result.index()].valid()) continue;
-            int storage =
-                in_place_ && !exchanged_[result.index()] ? dying_operand(n, o, def, taken) : kNever;
+            int storage = updated_part(n, o, def);
+            if (storage == kNever && in_place_ && !exchanged_[result.index()])
+                storage = dying_operand(n, o, def, taken);
             if (storage == kNever) {
                 create(result, false);
             } else {
@@ -131,6 +143,68 @@ class Assignment {
         }
         DTNN_CHECK(members.size() == node.inputs.size(), "{} has {} of {} operands", node.op,
                    node.inputs.size(), members.size());
+    }
+
+    /// The own part of what an exchange has added up: the bytes of its operands.
+    void reduced_part(int n) {
+        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        group_of_.resize(map_.storages.size(), kNever);
+        const int group = group_of_[static_cast<std::size_t>(storage_of(node.inputs[0]))];
+        DTNN_CHECK(group != kNever && map_.groups[static_cast<std::size_t>(group)].part < 0,
+                   "{} of `{}` without a start", node.op, graph_.value(node.inputs[0]).name);
+        create(node.outputs[0], false);
+        map_.groups[static_cast<std::size_t>(group)].part = storage_of(node.outputs[0]);
+    }
+
+    /// Parameters become a group.
+    void own_part(int n) {
+        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        group_of_.resize(map_.storages.size(), kNever);
+        StorageGroup group{std::get<std::string>(node.attributes.at("collective")), {}, -1};
+        for (const ValueId input : node.inputs) {
+            const auto s = static_cast<std::size_t>(storage_of(input));
+            DTNN_CHECK(graph_.value(input).kind == ValueKind::parameter && group_of_[s] == kNever,
+                       "`{}` is shared twice", graph_.value(input).name);
+            group_of_[s] = static_cast<int>(map_.groups.size());
+            group.members.push_back(static_cast<int>(s));
+        }
+        create(node.outputs[0], true);
+        group.part = storage_of(node.outputs[0]);
+        map_.groups.push_back(std::move(group));
+    }
+
+    bool is_part_of_parameters(int storage) const {
+        return map_.storages[static_cast<std::size_t>(storage)].persistent &&
+               std::any_of(map_.groups.begin(), map_.groups.end(),
+                           [&](const StorageGroup& group) { return group.part == storage; });
+    }
+
+    /// Where the update of the own part of parameters writes: over it. Nobody reads the parameters
+    /// afterwards; that is the schedule's promise.
+    int updated_part(int n, std::size_t output, const OpDef& def) const {
+        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        if (node.phase != Phase::update) return kNever;
+        for (const auto& [o, i] : def.in_place) {
+            if (o != static_cast<int>(output) || i >= static_cast<int>(node.inputs.size()))
+                continue;
+            const int storage = storage_of(node.inputs[static_cast<std::size_t>(i)]);
+            if (is_part_of_parameters(storage)) return storage;
+        }
+        return kNever;
+    }
+
+    /// The parameters are whole again: each new value where the parameter is.
+    void gathered(int n) {
+        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        DTNN_CHECK(is_part_of_parameters(storage_of(node.inputs[0])), "{} of `{}`", node.op,
+                   graph_.value(node.inputs[0]).name);
+        for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+            const ValueId parameter = node.inputs[o + 1];
+            DTNN_CHECK(state_of_[node.outputs[o].index()] == parameter &&
+                           last_reader_[parameter.index()] <= n,
+                       "{} does not end the life of `{}`", node.op, graph_.value(parameter).name);
+            share(node.outputs[o], storage_of(parameter));
+        }
     }
 
     void overwrite_state(int n, std::size_t output, ValueId state, const OpDef& def) {

@@ -19,15 +19,19 @@ struct Storage {
 };
 
 /// Storages that are placed as one block: one after the other in this order, each at a multiple of
-/// plan::kAlignment, from the first step of any of them to the last step of any of them.
+/// plan::kAlignment, from the first step of any of them to the last step of any of them. Of
+/// parameters: one buffer for all of them.
 struct StorageGroup {
     std::string name;  ///< unique in the graph
     std::vector<int> members;
+    /// The block as equal parts, as many as there are ranks: a storage of the bytes of one part,
+    /// which stands for each rank's own; -1: nobody looks at it so.
+    int part = -1;
 };
 
 struct StorageMap {
     std::vector<Storage> storages;
-    std::vector<StorageGroup> groups;  ///< none of them persistent, each in one group at most
+    std::vector<StorageGroup> groups;  ///< each storage in one at most
     std::vector<int> of_value;  ///< by value: an index into storages; -1 for a value that no step
                                 ///< writes or reads
 };
@@ -43,7 +47,9 @@ struct StorageMap {
 ///   same size. What the prologue made is never overwritten by the steps, because they run again.
 /// - the operands of the start of an exchange form a group, and the results of start and wait share
 /// their storages. What is exchanged is never written over another value: its storage would live,
-/// with the whole group, as long as that one.
+/// with the whole group, as long as that one;
+/// - reduce_scatter_wait makes the part of its operands' group; own_part makes parameters a group,
+/// and its part, which the update of the part overwrites and all_gather sends.
 ///
 /// What the prologue makes for the steps, and the graph's outputs, live to the end.
 StorageMap assign_storage(const Graph& graph, const std::vector<LoweredStep>& steps, bool in_place);

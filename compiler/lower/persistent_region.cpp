@@ -26,8 +26,36 @@ void PersistentRegion::collect(const Graph& graph) {
     }
 }
 
+void PersistentRegion::share_buffer(const std::string& name, const std::vector<int>& marks,
+                                    std::int64_t bytes) {
+    SharedBuffer wanted{name, {}, bytes, -1};
+    for (const int mark : marks)
+        wanted.parameters.push_back(static_cast<std::size_t>((-2 - mark) / 2));
+    const auto known = std::find_if(shared_.begin(), shared_.end(),
+                                    [&](const SharedBuffer& one) { return one.name == name; });
+    if (known != shared_.end()) {
+        DTNN_CHECK(known->parameters == wanted.parameters && known->bytes == bytes,
+                   "programs disagree about `{}`", name);
+        return;
+    }
+    shared_of_parameter_.resize(plan_.parameters.size(), -1);
+    offset_of_parameter_.resize(plan_.parameters.size());
+    std::int64_t end = 0;
+    for (const std::size_t i : wanted.parameters) {
+        const plan::Parameter& parameter = plan_.parameters[i];
+        DTNN_CHECK(shared_of_parameter_[i] < 0, "`{}` is in two buffers", parameter.name);
+        shared_of_parameter_[i] = static_cast<int>(shared_.size());
+        offset_of_parameter_[i] = rounded(end);
+        end = rounded(end) + plan::element_count(parameter.dims) * plan::size_of(parameter.dtype);
+    }
+    DTNN_CHECK(end <= bytes, "`{}` of {} bytes has parameters of {}", name, bytes, end);
+    shared_.push_back(std::move(wanted));
+}
+
 std::int64_t PersistentRegion::finish() {
     const std::size_t count = plan_.parameters.size();
+    shared_of_parameter_.resize(count, -1);
+    offset_of_parameter_.resize(count);
     std::vector<std::size_t> order(count);
     std::iota(order.begin(), order.end(), std::size_t{0});
     // The optimizer's state last: it is what a run that only evaluates does not read.
@@ -43,9 +71,20 @@ std::int64_t PersistentRegion::finish() {
         std::int64_t bytes = plan::element_count(parameter.dims) * plan::size_of(parameter.dtype);
         auto role =
             parameter.optimizer_state ? plan::BufferRole::state : plan::BufferRole::parameter;
-        parameter.buffer = add(parameter.name, role, bytes);
-        (parameter.optimizer_state ? plan_.memory.optimizer : plan_.memory.parameters) +=
-            rounded(bytes);
+        SharedBuffer* shared = shared_of_parameter_[i] < 0
+                                   ? nullptr
+                                   : &shared_[static_cast<std::size_t>(shared_of_parameter_[i])];
+        if (!shared || shared->buffer < 0) {
+            if (shared) bytes = shared->bytes;
+            parameter.buffer = add(shared ? shared->name : parameter.name, role, bytes);
+            (parameter.optimizer_state ? plan_.memory.optimizer : plan_.memory.parameters) +=
+                rounded(bytes);
+        }
+        if (shared) {
+            if (shared->buffer < 0) shared->buffer = parameter.buffer;
+            parameter.buffer = shared->buffer;
+            parameter.offset = offset_of_parameter_[i];
+        }
         buffer_of_parameter_[i] = parameter.buffer;
     }
     plan_.parameters = std::move(ordered);
@@ -71,6 +110,10 @@ int PersistentRegion::buffer_of(int mark) const {
     return mark % 2 == 0 ? buffer_of_parameter_[index] : buffer_of_input_[index];
 }
 
+std::int64_t PersistentRegion::offset_of(int mark) const {
+    return mark % 2 == 0 ? offset_of_parameter_[static_cast<std::size_t>((-2 - mark) / 2)] : 0;
+}
+
 int PersistentRegion::collect(const Graph& graph, const Parameter& parameter) {
     const Type& type = graph.type(parameter.value);
     const auto next = static_cast<std::uint32_t>(plan_.parameters.size());
@@ -80,7 +123,8 @@ int PersistentRegion::collect(const Graph& graph, const Parameter& parameter) {
     if (known != next) {
         const plan::Parameter& other = plan_.parameters[known];
         DTNN_CHECK(other.dims == parameter.dims && other.physical_dims == type.dims &&
-                       other.order == type.order && other.dtype == type.dtype,
+                       other.order == type.order && other.dtype == type.dtype &&
+                       other.by_rank == parameter.by_rank,
                    "programs disagree about `{}`", parameter.name);
         return static_cast<int>(known);
     }
@@ -89,6 +133,7 @@ int PersistentRegion::collect(const Graph& graph, const Parameter& parameter) {
     record.role = parameter.role;
     record.trainable = parameter.trainable;
     record.optimizer_state = parameter.optimizer_state;
+    record.by_rank = parameter.by_rank;
     record.dtype = type.dtype;
     record.dims = parameter.dims;
     record.physical_dims = type.dims;

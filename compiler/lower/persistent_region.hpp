@@ -21,6 +21,10 @@ class PersistentRegion {
 
     void collect(const Graph& graph);
 
+    /// Parameters, as marks, become one buffer of so many bytes: one after the other, each at a
+    /// multiple of plan::kAlignment. Every program that says so says the same.
+    void share_buffer(const std::string& name, const std::vector<int>& marks, std::int64_t bytes);
+
     /// Lays everything out and returns where it ends; afterwards marks lead to buffers.
     std::int64_t finish();
 
@@ -30,8 +34,17 @@ class PersistentRegion {
     /// Likewise of a parameter, its place among the plan's.
     int parameter_of(int mark) const;
     int buffer_of(int mark) const;
+    /// Where in its buffer a parameter or an input begins.
+    std::int64_t offset_of(int mark) const;
 
   private:
+    struct SharedBuffer {
+        std::string name;
+        std::vector<std::size_t> parameters;  // by arrival
+        std::int64_t bytes = 0;
+        int buffer = -1;
+    };
+
     // The parameter's place in the order of arrival.
     int collect(const Graph& graph, const Parameter& parameter);
 
@@ -43,6 +56,9 @@ class PersistentRegion {
     std::unordered_map<std::string, std::size_t> inputs_;
     std::vector<int> buffer_of_parameter_, buffer_of_input_;  // by arrival, after finish()
     std::vector<int> place_of_parameter_;                     // likewise
+    std::vector<SharedBuffer> shared_;
+    std::vector<int> shared_of_parameter_;           // by arrival: an index into shared_, or -1
+    std::vector<std::int64_t> offset_of_parameter_;  // by arrival: in its buffer
     std::vector<std::string> input_names_;
     std::vector<std::int64_t> input_bytes_;
     std::int64_t end_ = 0;

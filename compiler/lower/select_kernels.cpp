@@ -1,6 +1,7 @@
 #include "compiler/lower/select_kernels.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -82,6 +83,7 @@ std::string refusals_text(const LoweredStep& step) {
 }  // namespace
 
 bool is_view(const Graph& graph, const Node& node) {
+    if (node.op == "own_part") return true;
     bool reorder = node.op == "reorder";
     if (!reorder && !op(node.op).view) return false;
     std::vector<int> source = stored_axes(graph.type(node.inputs[0]));
@@ -98,9 +100,18 @@ namespace {
 
 // No line of the catalogue: nothing is linked for it, and no problem is refused.
 const kernels::KernelInfo& communicator(std::string_view op) {
-    static const kernels::KernelInfo start{"all_reduce_start", kCommunicator, "", true, true};
-    static const kernels::KernelInfo wait{"all_reduce_wait", kCommunicator, "", true, true};
-    return op == start.op ? start : wait;
+    static const kernels::KernelInfo ends[] = {
+        {"all_reduce_start", kCommunicator, "", true, true},
+        {"all_reduce_wait", kCommunicator, "", true, true},
+        {"reduce_scatter_start", kCommunicator, "", true, true},
+        {"reduce_scatter_wait", kCommunicator, "", true, true},
+        {"all_gather_start", kCommunicator, "", true, true},
+        {"all_gather_wait", kCommunicator, "", true, true},
+    };
+    const auto* found = std::find_if(std::begin(ends), std::end(ends),
+                                     [&](const kernels::KernelInfo& end) { return end.op == op; });
+    DTNN_CHECK(found != std::end(ends), "`{}` is no end of an exchange", op);
+    return *found;
 }
 
 // The step of the node; without a kernel for a view.

@@ -26,7 +26,7 @@ struct LoweredStep {
 
 /// Whether the node's result is its operand's bytes under another shape or order, so that no step
 /// runs: flatten and its backward where the axes longer than one are stored row-major on both
-/// sides, and a reorder that moves none of them.
+/// sides, a reorder that moves none of them, and the part of parameters that a rank updates.
 bool is_view(const Graph& graph, const Node& node);
 
 /// What stands in place of a kernel at the ends of an exchange between ranks.

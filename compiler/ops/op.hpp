@@ -103,8 +103,8 @@ struct OpDef {
         cost;
     /// Pairs (output, input): the kernel may write that output over that input.
     std::vector<std::pair<int, int>> in_place;
-    /// An end of an exchange between ranks: no kernel runs it; output i takes the place of input i,
-    /// always, and the inputs lie one after the other in one buffer.
+    /// An end of an exchange between ranks: no kernel runs it, and its results take the place of
+    /// its operands, always, which lie one after the other in one buffer (lower/in_place.hpp).
     bool exchange = false;
     /// The output is the input's bytes under another shape (flatten in row-major order): no step
     /// runs.

@@ -173,6 +173,7 @@ class Updater {
         parameter.initializer = state.initializer;
         if (!state.single) return r_.add_parameter(std::move(parameter), type);
         parameter.dims = {1};
+        parameter.single = true;
         return r_.add_parameter(std::move(parameter), {type.dtype, {1}, {}});
     }
 

@@ -18,6 +18,7 @@ namespace dtnn::compiler {
 struct PassContext {
     plan::Training training;  ///< loss, metrics, optimizer, seed
     plan::Parallel parallel;  ///< with bucket_bytes as chosen: plan/exchange_model.hpp
+    int ranks = 1;            ///< that the plan is for
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
     bool soft_labels = false;  ///< labels have become shares of the classes (mixup): "targets"
     std::string program;  ///< "train", "evaluate" or "predict": what the graph is specialised for

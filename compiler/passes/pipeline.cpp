@@ -29,7 +29,9 @@
 #include "compiler/passes/read_averages.hpp"
 #include "compiler/passes/reduce_gradients.hpp"
 #include "compiler/passes/schedule.hpp"
+#include "compiler/passes/shard_optimizer.hpp"
 #include "compiler/passes/specialise_phase.hpp"
+#include "compiler/passes/synchronise_statistics.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -73,12 +75,16 @@ constexpr std::string_view kOrder[] = {
     "fuse_relu_backward",
     // The general fusion takes the rest; earlier it would hide the patterns above.
     "fuse_elementwise",
+    // Behind the fusions of batch norm, which know it in one piece.
+    "synchronise_statistics",
     // Shapes and nodes are final: decide how they are stored.
     "layout",
     // How a parameter is stored follows from how it is read, its average is stored alike.
     "read_averages",
     // After layout, so that everything that depends on parameters only is there to be hoisted.
     "hoist_invariant",
+    // Updates go over flat memory: what lies there, and how, is decided.
+    "shard_optimizer",
     // The order of the nodes is the last word.
     "schedule",
 };

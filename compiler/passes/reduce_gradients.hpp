@@ -19,7 +19,8 @@ namespace dtnn::compiler {
 ///
 /// After accumulate_gradients: ranks exchange the gradient of an update. Before clip_gradients and
 /// attach_update, which see the gradient of all ranks. Must not fire without data parallelism, nor
-/// where gradients are only added up (context.accumulate), nor twice.
+/// with a sharded optimizer (shard_optimizer), nor where gradients are only added up
+/// (context.accumulate), nor twice.
 std::optional<Graph> reduce_gradients(const Graph& graph, PassContext& context);
 
 /// How gradients of so many bytes, in the order in which they are finished, are put into buckets:

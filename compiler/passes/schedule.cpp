@@ -5,7 +5,7 @@
 #include <queue>
 #include <unordered_map>
 
-#include "compiler/ops/op.hpp"
+#include "compiler/ops/define.hpp"
 #include "compiler/passes/rewriting.hpp"
 #include "compiler/support/check.hpp"
 
@@ -68,23 +68,45 @@ class Scheduler {
             for (const NodeId reader : readers_[update.state.index()])
                 edge(reader.index(), graph_.value(update.value).producer.index());
         }
+        add_edges_of_parts();
         add_edges_of_exchanges();
     }
 
+    /// What overwrites a rank's own part of parameters does it behind all who read them, but for
+    /// the exchange that makes them whole again.
+    void add_edges_of_parts() {
+        for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
+            const Node& part = graph_.nodes[n];
+            if (part.op != "own_part") continue;
+            for (const NodeId update : readers_[part.outputs[0].index()])
+                for (const ValueId parameter : part.inputs)
+                    for (const NodeId reader : readers_[parameter.index()])
+                        if (graph_.node(reader).op != "all_gather_wait")
+                            edge(reader.index(), update.index());
+        }
+    }
+
     /// All ranks begin and end exchanges in one order, and an exchange overwrites what it is given.
+    /// Those of batch statistics, whose sums are there before the gradients' nodes or between them,
+    /// have an order of their own: none of them holds up a gradient that is ready before.
     void add_edges_of_exchanges() {
-        std::unordered_map<Symbol, std::size_t> before;  // of the same operator
+        // Of the same operator, of gradients and of statistics.
+        std::unordered_map<Symbol, std::size_t> before[2];
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             const Node& node = graph_.nodes[n];
             if (!op(node.op).exchange) continue;
             exchanges_ = true;
-            if (const auto last = before.find(node.op); last != before.end()) edge(last->second, n);
-            before[node.op] = n;
+            auto& last_of = before[flag(node.attributes, "statistics") ? 1 : 0];
+            if (const auto last = last_of.find(node.op); last != last_of.end())
+                edge(last->second, n);
+            last_of[node.op] = n;
             for (const ValueId input : node.inputs)
                 for (const NodeId reader : readers_[input.index()])
                     edge(reader.index(), n);
         }
     }
+
+    static bool is_start(const Node& node) { return node.op.str().ends_with("_start"); }
 
     /// Behind every place, in the order of the nodes.
     Key at_end(std::size_t n) const {
@@ -97,8 +119,7 @@ class Scheduler {
         if (static_cast<int>(n) < graph_.prologue) return own;
         const Node& node = graph_.nodes[n];
         if (node.phase == Phase::update) return kAtOnce;
-        if (op(node.op).exchange)
-            return overlaps_ && node.op == "all_reduce_start" ? kAtOnce : at_end(n);
+        if (op(node.op).exchange) return overlaps_ && is_start(node) ? kAtOnce : at_end(n);
         // What is exchanged is waited for: a gradient that is moved for memory holds up its bucket.
         if (exchanges_ || !only_updates_read(node)) return own;
         return key_of_gradient(n, own);
