@@ -5,8 +5,8 @@
 ///
 /// All ranks call the same operations in the same order. An operation that waits longer than the
 /// time limit for the others throws RunError(Exit::failed) that names the operation and the ranks
-/// that have not come. No call but those of the constructor, `all_reduce` and the `gather`s
-/// allocates memory.
+/// that have not come. No call but those of the constructor, those that bind exchanges and
+/// `all_gather` allocates memory.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,13 +19,13 @@
 
 namespace dtnn::runtime {
 
-/// A reduction that is bound to memory, and can be started any number of times, once at a time.
+/// An exchange that is bound to memory, and can be started any number of times, once at a time.
 class Exchange {
   public:
     virtual ~Exchange() = default;
     /// Begins it; until wait() returns the memory belongs to the communicator.
     virtual void start() = 0;
-    /// Ends it; the memory holds the sum over all ranks, the same bits on every rank.
+    /// Ends it; the memory holds what the call that bound it says, the same bits on every rank.
     virtual void wait() = 0;
 };
 
@@ -40,11 +40,22 @@ class Communicator {
     /// For messages: "rank 3 (node17, process 4242)"; of `self` "this process".
     virtual std::string name_of(int rank) const = 0;
 
-    /// Binds a reduction of `elements` numbers (f32, f64, i64). `name` is what messages call it.
+    /// Binds a reduction of `elements` numbers (f32, f64, i64): they become those of all ranks
+    /// together. `name` is what messages call it.
     /// The memory outlives the result, which must not outlive the communicator.
     virtual std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements,
                                                  plan::DType dtype, Reduction reduction,
                                                  const std::string& name) = 0;
+
+    /// Likewise of ranks() parts of `part` numbers each, one after the other: the rank's own part
+    /// becomes the sum over all ranks, the others hold anything.
+    virtual std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part,
+                                                     plan::DType dtype,
+                                                     const std::string& name) = 0;
+    /// Likewise: every part becomes what its own rank has there.
+    virtual std::unique_ptr<Exchange> all_gather_parts(void* data, std::int64_t part,
+                                                       plan::DType dtype,
+                                                       const std::string& name) = 0;
 
     /// Moves what is under way on. Called between steps; cheap when nothing is.
     virtual void progress() {}

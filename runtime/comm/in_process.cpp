@@ -19,6 +19,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// The kinds of exchanges that go on beside computation.
+constexpr const char* kAllReduce = "all_reduce";
+constexpr const char* kReduceScatter = "reduce_scatter";
+constexpr const char* kGatherParts = "all_gather_parts";
+
+bool is_exchange(const std::string& kind) {
+    return kind == kAllReduce || kind == kReduceScatter || kind == kGatherParts;
+}
+
 /// One collective operation: what the ranks have brought to it.
 struct Operation {
     std::string kind, name;
@@ -55,7 +64,7 @@ struct Shared {
 
     /// The operation is complete: all ranks have come and the network has carried it.
     void finish(Operation& operation) {
-        if (operation.kind == "all_reduce") {
+        if (operation.kind == kAllReduce) {
             void* sum = operation.memory[0];
             for (int rank = 1; rank < ranks; ++rank)
                 reduce(sum, operation.memory[std::size_t(rank)], operation.elements,
@@ -64,6 +73,20 @@ struct Shared {
                 std::size_t(operation.elements * plan::size_of(operation.dtype));
             for (int rank = 1; rank < ranks && bytes > 0; ++rank)
                 std::memcpy(operation.memory[std::size_t(rank)], sum, bytes);
+        } else if (operation.kind == kReduceScatter) {
+            // In the memory of rank 0, as the whole sum would be.
+            for (int owner = 0; owner < ranks; ++owner) {
+                std::byte* const sum = part_of(operation, 0, owner);
+                for (int rank = 1; rank < ranks; ++rank)
+                    reduce(sum, part_of(operation, rank, owner), operation.elements / ranks,
+                           operation.dtype, Reduction::sum);
+            }
+            for (int owner = 1; owner < ranks; ++owner)
+                copy_part(operation, owner, 0, owner);
+        } else if (operation.kind == kGatherParts) {
+            for (int owner = 0; owner < ranks; ++owner)
+                for (int rank = 0; rank < ranks; ++rank)
+                    if (rank != owner) copy_part(operation, owner, owner, rank);
         } else if (operation.kind == "broadcast") {
             const void* from = operation.memory[std::size_t(operation.root)];
             for (int rank = 0; rank < ranks; ++rank)
@@ -75,16 +98,28 @@ struct Shared {
         changed.notify_all();
     }
 
-    /// The network's thread: one all_reduce at a time, in their order.
+    /// Of the memory that a rank has brought, the part of another.
+    std::byte* part_of(const Operation& operation, int rank, int owner) const {
+        return static_cast<std::byte*>(operation.memory[std::size_t(rank)]) +
+               operation.elements / ranks * owner * plan::size_of(operation.dtype);
+    }
+    void copy_part(const Operation& operation, int owner, int from, int to) const {
+        const auto bytes = std::size_t(operation.elements / ranks * plan::size_of(operation.dtype));
+        if (bytes > 0)
+            std::memcpy(part_of(operation, to, owner), part_of(operation, from, owner), bytes);
+    }
+
+    /// The network's thread: one exchange at a time, in their order.
     void carry() {
         std::unique_lock<std::mutex> hold(lock);
         while (true) {
             changed.wait(hold, [this] { return closing || !carried.empty(); });
             if (closing) return;
             const std::shared_ptr<Operation> operation = carried.front();
-            const double seconds = delay.alpha + delay.seconds_per_byte *
-                                                     double(operation->elements) *
-                                                     double(plan::size_of(operation->dtype));
+            const double bytes =
+                double(operation->elements) * double(plan::size_of(operation->dtype));
+            const double seconds = (operation->kind == kAllReduce ? 1 : 0.5) *
+                                   (delay.alpha + delay.seconds_per_byte * bytes);
             const auto end = Clock::now() + std::chrono::duration<double>(seconds);
             while (!closing && Clock::now() < end)
                 changed.wait_until(hold, std::chrono::time_point_cast<Clock::duration>(end));
@@ -118,9 +153,10 @@ class InProcess;
 
 class InProcessExchange final : public Exchange {
   public:
-    InProcessExchange(InProcess& owner, void* data, std::int64_t elements, plan::DType dtype,
-                      Reduction reduction, std::string name)
+    InProcessExchange(InProcess& owner, const char* kind, void* data, std::int64_t elements,
+                      plan::DType dtype, Reduction reduction, std::string name)
         : owner_(owner),
+          kind_(kind),
           data_(data),
           elements_(elements),
           dtype_(dtype),
@@ -131,6 +167,7 @@ class InProcessExchange final : public Exchange {
 
   private:
     InProcess& owner_;
+    const char* kind_;
     void* data_;
     std::int64_t elements_;
     plan::DType dtype_;
@@ -150,7 +187,16 @@ class InProcess final : public Communicator {
     std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements, plan::DType dtype,
                                          Reduction reduction, const std::string& name) override {
         require_reducible(dtype, name);
-        return std::make_unique<InProcessExchange>(*this, data, elements, dtype, reduction, name);
+        return std::make_unique<InProcessExchange>(*this, kAllReduce, data, elements, dtype,
+                                                   reduction, name);
+    }
+    std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, plan::DType dtype,
+                                             const std::string& name) override {
+        return of_parts(kReduceScatter, data, part, dtype, name);
+    }
+    std::unique_ptr<Exchange> all_gather_parts(void* data, std::int64_t part, plan::DType dtype,
+                                               const std::string& name) override {
+        return of_parts(kGatherParts, data, part, dtype, name);
     }
     std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
                                                    const std::string& name) override {
@@ -205,7 +251,7 @@ class InProcess final : public Communicator {
         operation->come[std::size_t(rank_)] = true;
         shared.heard[std::size_t(rank_)] = {number, like.kind + " `" + like.name + "`"};
         if (--operation->missing == 0) {
-            if (shared.slow && operation->kind == "all_reduce") {
+            if (shared.slow && is_exchange(operation->kind)) {
                 shared.carried.push_back(operation);
                 shared.changed.notify_all();
             } else {
@@ -240,6 +286,13 @@ class InProcess final : public Communicator {
     }
 
   private:
+    std::unique_ptr<Exchange> of_parts(const char* kind, void* data, std::int64_t part,
+                                       plan::DType dtype, const std::string& name) {
+        require_reducible(dtype, name);
+        return std::make_unique<InProcessExchange>(*this, kind, data, part * ranks(), dtype,
+                                                   Reduction::sum, name);
+    }
+
     void require_same(const Operation& first, const Operation& mine, std::int64_t number) {
         if (first.kind == mine.kind && first.name == mine.name && first.elements == mine.elements &&
             first.dtype == mine.dtype && first.reduction == mine.reduction &&
@@ -280,7 +333,7 @@ class InProcess final : public Communicator {
 
 void InProcessExchange::start() {
     Operation like;
-    like.kind = "all_reduce";
+    like.kind = kind_;
     like.name = name_;
     like.elements = elements_;
     like.dtype = dtype_;

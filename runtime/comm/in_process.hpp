@@ -11,7 +11,8 @@ namespace dtnn::runtime {
 
 /// A network as the alpha-beta model has it: an all_reduce of n bytes takes
 /// alpha + n * seconds_per_byte from the moment the last rank has started it, and behind those
-/// before it. The time passes on a thread of the network's own, beside computation.
+/// before it; reduce_scatter and all_gather_parts half of that, n being all parts. The time passes
+/// on a thread of the network's own, beside computation.
 struct Delay {
     double alpha = 0;  ///< seconds
     double seconds_per_byte = 0;

@@ -16,25 +16,33 @@ struct Record {
 
 class RecordedExchange final : public Exchange {
   public:
-    RecordedExchange(Record& record, std::string name, std::int64_t bytes)
-        : record_(record), name_(std::move(name)), bytes_(bytes) {}
+    RecordedExchange(Record& record, const char* kind, OperationKind start, OperationKind wait,
+                     std::string name, std::int64_t bytes)
+        : record_(record),
+          kind_(kind),
+          start_(start),
+          wait_(wait),
+          name_(std::move(name)),
+          bytes_(bytes) {}
     void start() override {
         if (under_way_)
             record_.faults.push_back(
-                fmt::format("all_reduce `{}` is started before it was waited for", name_));
+                fmt::format("{} `{}` is started before it was waited for", kind_, name_));
         under_way_ = true;
-        record_.operations.push_back({OperationKind::all_reduce_start, name_, bytes_});
+        record_.operations.push_back({start_, name_, bytes_});
     }
     void wait() override {
         if (!under_way_)
             record_.faults.push_back(
-                fmt::format("all_reduce `{}` is waited for, but was not started", name_));
+                fmt::format("{} `{}` is waited for, but was not started", kind_, name_));
         under_way_ = false;
-        record_.operations.push_back({OperationKind::all_reduce_wait, name_, bytes_});
+        record_.operations.push_back({wait_, name_, bytes_});
     }
 
   private:
     Record& record_;
+    const char* kind_;
+    OperationKind start_, wait_;
     std::string name_;
     std::int64_t bytes_;
     bool under_way_ = false;
@@ -49,8 +57,18 @@ class Null final : public NullRank {
 
     std::unique_ptr<Exchange> all_reduce(void*, std::int64_t elements, plan::DType dtype, Reduction,
                                          const std::string& name) override {
-        require_reducible(dtype, name);
-        return std::make_unique<RecordedExchange>(record_, name, elements * plan::size_of(dtype));
+        return recorded("all_reduce", OperationKind::all_reduce_start,
+                        OperationKind::all_reduce_wait, elements, dtype, name);
+    }
+    std::unique_ptr<Exchange> reduce_scatter(void*, std::int64_t part, plan::DType dtype,
+                                             const std::string& name) override {
+        return recorded("reduce_scatter", OperationKind::reduce_scatter_start,
+                        OperationKind::reduce_scatter_wait, part * ranks_, dtype, name);
+    }
+    std::unique_ptr<Exchange> all_gather_parts(void*, std::int64_t part, plan::DType dtype,
+                                               const std::string& name) override {
+        return recorded("all_gather_parts", OperationKind::all_gather_parts_start,
+                        OperationKind::all_gather_parts_wait, part * ranks_, dtype, name);
     }
     std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
                                                    const std::string& name) override {
@@ -70,6 +88,13 @@ class Null final : public NullRank {
     void clear() override { record_ = {}; }
 
   private:
+    std::unique_ptr<Exchange> recorded(const char* kind, OperationKind start, OperationKind wait,
+                                       std::int64_t elements, plan::DType dtype,
+                                       const std::string& name) {
+        require_reducible(dtype, name);
+        return std::make_unique<RecordedExchange>(record_, kind, start, wait, name,
+                                                  elements * plan::size_of(dtype));
+    }
     void note(OperationKind kind, const std::string& name, std::int64_t bytes) {
         record_.operations.push_back({kind, name, bytes});
     }
@@ -86,6 +111,14 @@ const char* name_of(OperationKind kind) {
             return "all_reduce start";
         case OperationKind::all_reduce_wait:
             return "all_reduce wait";
+        case OperationKind::reduce_scatter_start:
+            return "reduce_scatter start";
+        case OperationKind::reduce_scatter_wait:
+            return "reduce_scatter wait";
+        case OperationKind::all_gather_parts_start:
+            return "all_gather_parts start";
+        case OperationKind::all_gather_parts_wait:
+            return "all_gather_parts wait";
         case OperationKind::all_gather:
             return "all_gather";
         case OperationKind::broadcast:

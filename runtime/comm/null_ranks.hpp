@@ -9,7 +9,17 @@
 
 namespace dtnn::runtime {
 
-enum class OperationKind { all_reduce_start, all_reduce_wait, all_gather, broadcast, barrier };
+enum class OperationKind {
+    all_reduce_start,
+    all_reduce_wait,
+    reduce_scatter_start,
+    reduce_scatter_wait,
+    all_gather_parts_start,
+    all_gather_parts_wait,
+    all_gather,
+    broadcast,
+    barrier
+};
 const char* name_of(OperationKind kind);
 
 struct RecordedOperation {
@@ -19,11 +29,11 @@ struct RecordedOperation {
     bool operator==(const RecordedOperation&) const = default;
 };
 
-/// all_reduce leaves the memory as it is; all_gather gives this rank's bytes for every rank;
+/// Exchanges leave the memory as it is; all_gather gives this rank's bytes for every rank;
 /// broadcast and barrier return at once.
 class NullRank : public Communicator {
   public:
-    /// In the order they were called. A reduction stands twice: where it starts, and where it is
+    /// In the order they were called. An exchange stands twice: where it starts, and where it is
     /// waited for.
     virtual const std::vector<RecordedOperation>& record() const = 0;
     /// Exchanges that were started twice without a wait, or waited for without a start.

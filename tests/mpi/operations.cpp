@@ -47,6 +47,65 @@ void check_reduction(Communicator& communicator, plan::DType dtype, std::int64_t
     }
 }
 
+template <typename T>
+void check_parts(Communicator& communicator, plan::DType dtype, std::int64_t part) {
+    const int ranks = communicator.ranks(), own = communicator.rank();
+    const std::int64_t all = part * ranks;
+    std::vector<T> memory(std::size_t(all) + 1, T(77));
+    const std::string name = fmt::format("parts of {} {}", part, plan::name_of(dtype));
+    const auto scatter = communicator.reduce_scatter(memory.data(), part, dtype, name);
+    const auto gather = communicator.all_gather_parts(memory.data(), part, dtype, name);
+    for (int round = 0; round < 3; ++round) {
+        const auto wanted = [&](std::int64_t i) {
+            T sum = 0;
+            for (int rank = 0; rank < ranks; ++rank)
+                sum += element<T>(i + round, rank);
+            return sum;
+        };
+        for (std::int64_t i = 0; i < all; ++i)
+            memory[std::size_t(i)] = element<T>(i + round, own);
+        scatter->start();
+        communicator.progress();
+        scatter->wait();
+        for (std::int64_t i = part * own; i < part * (own + 1); ++i)
+            require(memory[std::size_t(i)] == wanted(i),
+                    fmt::format("reduce_scatter {}: element {} is {}, not {}", name, i,
+                                memory[std::size_t(i)], wanted(i)));
+        // What the others hold now means nothing, and is not sent.
+        for (std::int64_t i = 0; i < all; ++i)
+            if (i / std::max<std::int64_t>(part, 1) != own) memory[std::size_t(i)] = T(-1 - own);
+        gather->start();
+        communicator.progress();
+        gather->wait();
+        for (std::int64_t i = 0; i < all; ++i)
+            require(memory[std::size_t(i)] == wanted(i),
+                    fmt::format("all_gather_parts {}: element {} is {}, not {}", name, i,
+                                memory[std::size_t(i)], wanted(i)));
+        require(memory.back() == T(77), name + ": something is written behind the last");
+    }
+}
+
+/// Parts of one exchange are on their way while another's are waited for.
+void check_parts_side_by_side(Communicator& communicator) {
+    const int ranks = communicator.ranks(), own = communicator.rank();
+    constexpr std::int64_t kPart = 70'001;
+    std::vector<float> sums(std::size_t(kPart * ranks), float(own + 1));
+    std::vector<float> parts(std::size_t(kPart * ranks), float(own));
+    const auto scatter =
+        communicator.reduce_scatter(sums.data(), kPart, plan::DType::f32, "the sums");
+    const auto gather =
+        communicator.all_gather_parts(parts.data(), kPart, plan::DType::f32, "the parts");
+    scatter->start();
+    gather->start();
+    communicator.barrier("beside them");
+    gather->wait();
+    scatter->wait();
+    for (std::int64_t i = 0; i < kPart * ranks; ++i)
+        require(parts[std::size_t(i)] == float(i / kPart), "a part is another rank's");
+    for (std::int64_t i = kPart * own; i < kPart * (own + 1); ++i)
+        require(sums[std::size_t(i)] == float(ranks * (ranks + 1)) / 2, "a sum is not of all");
+}
+
 /// Numbers whose sum depends on its order: all ranks must have the same bits.
 void check_same_bits(Communicator& communicator, std::int64_t elements) {
     std::vector<float> memory(std::size_t(elements), 0.0F);
@@ -136,6 +195,11 @@ void check_operations(Communicator& communicator) {
             check_reduction<std::int64_t>(communicator, plan::DType::i64, elements, reduction);
         }
     }
+    for (const std::int64_t part : {0, 1, 16, 257, 100'003}) {
+        check_parts<float>(communicator, plan::DType::f32, part);
+        check_parts<double>(communicator, plan::DType::f64, part);
+    }
+    check_parts_side_by_side(communicator);
     check_same_bits(communicator, 12'345);
     check_same_bits(communicator, 300'001);
     check_nested(communicator);

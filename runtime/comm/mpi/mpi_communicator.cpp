@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,30 @@
 
 namespace dtnn::runtime::mpi {
 namespace {
+
+/// MPICH takes SIGUSR1 in MPI_Init and calls the handler that was there with no more than the
+/// signal's number; the program's looks at where a signal comes from, and would find anything. What
+/// MPICH means to learn by the signal (a rank that mpiexec was asked to outlive) is not used here.
+class KeepHandlers {
+  public:
+    KeepHandlers() {
+        sigset_t taken;
+        sigemptyset(&taken);
+        sigaddset(&taken, SIGUSR1);
+        pthread_sigmask(SIG_BLOCK, &taken, &mask_);
+        sigaction(SIGUSR1, nullptr, &handler_);
+    }
+    ~KeepHandlers() {
+        sigaction(SIGUSR1, &handler_, nullptr);
+        pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+    }
+    KeepHandlers(const KeepHandlers&) = delete;
+    KeepHandlers& operator=(const KeepHandlers&) = delete;
+
+  private:
+    struct sigaction handler_ {};
+    sigset_t mask_{};
+};
 
 /// MPI counts in int. A piece is as much of a reduction or gather as one call takes.
 constexpr std::int64_t kPieceElements = std::int64_t(1) << 28;
@@ -48,8 +73,9 @@ class MpiCommunicator;
 
 class MpiExchange final : public Exchange {
   public:
-    MpiExchange(MpiCommunicator& owner, void* data, std::int64_t elements, plan::DType dtype,
-                Reduction reduction, const std::string& name);
+    /// `elements` of all, or of a part.
+    MpiExchange(MpiCommunicator& owner, RingKind kind, void* data, std::int64_t elements,
+                plan::DType dtype, Reduction reduction, const std::string& name);
     ~MpiExchange() override;
     MpiExchange(const MpiExchange&) = delete;
     MpiExchange& operator=(const MpiExchange&) = delete;
@@ -61,7 +87,11 @@ class MpiExchange final : public Exchange {
     std::int64_t steps() const { return ring_ ? ring_->steps() : 0; }
 
   private:
+    bool parts() const { return kind_ != RingKind::all_reduce; }
+    void start_parts();
+
     MpiCommunicator& owner_;
+    RingKind kind_;
     char* data_;
     std::int64_t elements_;
     std::int64_t element_bytes_;
@@ -86,7 +116,18 @@ class MpiCommunicator final : public Communicator {
     std::string name_of(int rank) const override;
     std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements, plan::DType dtype,
                                          Reduction reduction, const std::string& name) override {
-        return std::make_unique<MpiExchange>(*this, data, elements, dtype, reduction, name);
+        return std::make_unique<MpiExchange>(*this, RingKind::all_reduce, data, elements, dtype,
+                                             reduction, name);
+    }
+    std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, plan::DType dtype,
+                                             const std::string& name) override {
+        return std::make_unique<MpiExchange>(*this, RingKind::reduce_scatter, data, part, dtype,
+                                             Reduction::sum, name);
+    }
+    std::unique_ptr<Exchange> all_gather_parts(void* data, std::int64_t part, plan::DType dtype,
+                                               const std::string& name) override {
+        return std::make_unique<MpiExchange>(*this, RingKind::all_gather, data, part, dtype,
+                                             Reduction::sum, name);
     }
     void progress() override;
     std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
@@ -133,9 +174,10 @@ class MpiCommunicator final : public Communicator {
     bool failed_ = false;
 };
 
-MpiExchange::MpiExchange(MpiCommunicator& owner, void* data, std::int64_t elements,
+MpiExchange::MpiExchange(MpiCommunicator& owner, RingKind kind, void* data, std::int64_t elements,
                          plan::DType dtype, Reduction reduction, const std::string& name)
     : owner_(owner),
+      kind_(kind),
       data_(static_cast<char*>(data)),
       elements_(elements),
       element_bytes_(plan::DType::f32 == dtype ? 4 : 8),
@@ -143,9 +185,19 @@ MpiExchange::MpiExchange(MpiCommunicator& owner, void* data, std::int64_t elemen
       op_(reduction == Reduction::sum ? MPI_SUM : MPI_MAX),
       name_(name),
       requests_(std::size_t((elements + kPieceElements - 1) / kPieceElements), MPI_REQUEST_NULL) {
-    if (elements * element_bytes_ < kRingBytes || owner.ranks() > kRingRanks) return;
-    requests_.clear();
-    ring_.emplace(owner.rings(), data, elements, dtype, reduction);
+    const std::int64_t all = elements * (parts() ? owner.ranks() : 1);
+    if (all * element_bytes_ >= kRingBytes && owner.ranks() <= kRingRanks) {
+        requests_.clear();
+        ring_.emplace(owner.rings(), kind, data, elements, dtype, reduction);
+    } else if (parts()) {
+        // One call: what MPI takes piece by piece would not be parts.
+        if (elements > INT_MAX)
+            throw RunError(Exit::mismatch,
+                           fmt::format("the parts of `{}` have {} numbers each, MPI takes {}", name,
+                                       elements, INT_MAX),
+                           "compile the job again with a smaller parallel.bucket_size");
+        requests_.assign(1, MPI_REQUEST_NULL);
+    }
 }
 
 MpiExchange::~MpiExchange() {
@@ -154,9 +206,11 @@ MpiExchange::~MpiExchange() {
 }
 
 void MpiExchange::start() {
-    position_ = owner_.begin("all_reduce", name_);
+    constexpr const char* kNames[] = {"all_reduce", "reduce_scatter", "all_gather_parts"};
+    position_ = owner_.begin(kNames[std::size_t(kind_)], name_);
     if (ring_) ring_->start(position_.number);
-    for (std::size_t piece = 0; piece < requests_.size(); ++piece) {
+    if (parts()) start_parts();
+    for (std::size_t piece = 0; piece < requests_.size() && !parts(); ++piece) {
         const std::int64_t first = std::int64_t(piece) * kPieceElements;
         MPI_Iallreduce(MPI_IN_PLACE, data_ + first * element_bytes_,
                        int(std::min(kPieceElements, elements_ - first)), type_, op_, owner_.world(),
@@ -164,6 +218,17 @@ void MpiExchange::start() {
     }
     under_way_ = true;
     owner_.add(*this);
+}
+
+void MpiExchange::start_parts() {
+    if (ring_) return;
+    const int part = int(elements_);
+    if (kind_ == RingKind::reduce_scatter)
+        MPI_Ireduce_scatter_block(MPI_IN_PLACE, data_, part, type_, op_, owner_.world(),
+                                  &requests_[0]);
+    else
+        MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data_, part, type_, owner_.world(),
+                       &requests_[0]);
 }
 
 bool MpiExchange::done() {
@@ -178,6 +243,10 @@ void MpiExchange::wait() {
     owner_.wait_for(position_, [this] { return done(); });
     under_way_ = false;
     owner_.remove(*this);
+    // MPI puts the sums where the first part was.
+    if (kind_ == RingKind::reduce_scatter && !ring_ && owner_.rank() > 0)
+        std::memcpy(data_ + owner_.rank() * elements_ * element_bytes_, data_,
+                    std::size_t(elements_ * element_bytes_));
 }
 
 MpiCommunicator::MpiCommunicator(double seconds, void (*parted)())
@@ -193,6 +262,7 @@ MpiCommunicator::MpiCommunicator(double seconds, void (*parted)())
 
 void MpiCommunicator::join(double seconds) {
     int provided = MPI_THREAD_SINGLE;
+    const KeepHandlers handlers;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
         throw RunError(Exit::failed, "MPI does not start", "see what MPICH says above");
     if (provided < MPI_THREAD_FUNNELED)

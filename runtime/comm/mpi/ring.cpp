@@ -14,8 +14,10 @@ constexpr std::int64_t kTags = 4096;
 
 }  // namespace
 
-Ring::Ring(MPI_Comm comm, void* data, std::int64_t elements, plan::DType dtype, Reduction reduction)
+Ring::Ring(MPI_Comm comm, RingKind kind, void* data, std::int64_t elements, plan::DType dtype,
+           Reduction reduction)
     : comm_(comm),
+      kind_(kind),
       data_(static_cast<char*>(data)),
       elements_(elements),
       element_bytes_(dtype == plan::DType::f32 ? 4 : 8),
@@ -26,13 +28,19 @@ Ring::Ring(MPI_Comm comm, void* data, std::int64_t elements, plan::DType dtype, 
       reduction_(reduction) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &ranks_);
-    block_ = kChunkBytes / element_bytes_ * ranks_;
+    const bool parts = kind != RingKind::all_reduce;
+    block_ = kChunkBytes / element_bytes_ * (parts ? 1 : ranks_);
+    first_step_ = kind == RingKind::all_gather ? ranks_ - 1 : 0;
+    last_step_ = kind == RingKind::reduce_scatter ? ranks_ - 1 : 2 * (ranks_ - 1);
+    shift_ = parts ? -1 : 0;
     for (Slot& slot : slots_)
         slot.come.resize(std::size_t(kChunkBytes));
 }
 
 Ring::Chunk Ring::chunk(const Slot& slot, int index) const {
     const std::int64_t which = ((index % ranks_) + ranks_) % ranks_;
+    if (kind_ != RingKind::all_reduce)
+        return {data_ + (which * elements_ + slot.first) * element_bytes_, slot.count};
     const std::int64_t from = slot.count * which / ranks_, to = slot.count * (which + 1) / ranks_;
     return {data_ + (slot.first + from) * element_bytes_, to - from};
 }
@@ -48,17 +56,18 @@ void Ring::begin_block(Slot& slot, std::int64_t first, int tag) {
     if (first >= elements_) return;
     slot.first = first;
     slot.count = std::min(block_, elements_ - first);
-    slot.step = 0;
+    slot.step = first_step_;
     post(slot, tag);
 }
 
 void Ring::post(Slot& slot, int tag) {
     const int next = (rank_ + 1) % ranks_, before = (rank_ + ranks_ - 1) % ranks_;
     const int adding = ranks_ - 1;  // steps; then as many in which sums are passed round
-    const Chunk out = slot.step < adding ? chunk(slot, rank_ - slot.step)
-                                         : chunk(slot, rank_ + 1 - (slot.step - adding));
-    Chunk in = slot.step < adding ? chunk(slot, rank_ - slot.step - 1)
-                                  : chunk(slot, rank_ - (slot.step - adding));
+    const int first = rank_ + shift_;
+    const Chunk out = slot.step < adding ? chunk(slot, first - slot.step)
+                                         : chunk(slot, first + 1 - (slot.step - adding));
+    Chunk in = slot.step < adding ? chunk(slot, first - slot.step - 1)
+                                  : chunk(slot, first - (slot.step - adding));
     if (slot.step < adding) in.data = reinterpret_cast<char*>(slot.come.data());
     MPI_Irecv(in.data, int(in.count), type_, before, tag, comm_, &slot.requests[0]);
     MPI_Isend(out.data, int(out.count), type_, next, tag, comm_, &slot.requests[1]);
@@ -66,7 +75,7 @@ void Ring::post(Slot& slot, int tag) {
 
 void Ring::add(Slot& slot) {
     if (slot.step >= ranks_ - 1) return;
-    const Chunk into = chunk(slot, rank_ - slot.step - 1);
+    const Chunk into = chunk(slot, rank_ + shift_ - slot.step - 1);
     reduce(into.data, slot.come.data(), into.count, dtype_, reduction_);
 }
 
@@ -77,7 +86,7 @@ bool Ring::advance(Slot& slot, int tag) {
         if (come == 0) return false;
         add(slot);
         ++steps_;
-        if (++slot.step == 2 * (ranks_ - 1)) {
+        if (++slot.step == last_step_) {
             begin_block(slot, slot.first + std::int64_t(slots_.size()) * block_, tag);
         } else {
             post(slot, tag);

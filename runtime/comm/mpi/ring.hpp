@@ -22,10 +22,15 @@ namespace dtnn::runtime::mpi {
 constexpr std::int64_t kRingBytes = 256 << 10;
 constexpr int kRingRanks = 16;
 
+/// What a ring does: the sums, then all of them on all ranks; or one of both with parts of ranks
+/// (communicator.hpp).
+enum class RingKind { all_reduce, reduce_scatter, all_gather };
+
 class Ring {
   public:
-    /// `comm` carries nothing but rings.
-    Ring(MPI_Comm comm, void* data, std::int64_t elements, plan::DType dtype, Reduction reduction);
+    /// `comm` carries nothing but rings. `elements` of all, or of a part.
+    Ring(MPI_Comm comm, RingKind kind, void* data, std::int64_t elements, plan::DType dtype,
+         Reduction reduction);
 
     /// `number` is the collective's, the same on all ranks.
     void start(std::int64_t number);
@@ -37,8 +42,8 @@ class Ring {
   private:
     /// A block under way. There are several, so that one is added while another travels.
     struct Slot {
-        std::int64_t first = 0, count = 0;  ///< elements of the array
-        int step = -1;                      ///< of 2 (ranks - 1); -1: none under way
+        std::int64_t first = 0, count = 0;  ///< elements of the array, or of every part
+        int step = -1;                      ///< of 2 (ranks - 1), or half of them; -1: none
         std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
         std::vector<std::byte> come;  ///< a chunk, to be added
     };
@@ -52,10 +57,14 @@ class Ring {
     void begin_block(Slot& slot, std::int64_t first, int tag);
     void post(Slot& slot, int tag);
     void add(Slot& slot);
-    /// One of as many chunks of a block as there are ranks; any whole index.
+    /// One of as many chunks of a block as there are ranks, or the block of a part; any whole
+    /// index.
     Chunk chunk(const Slot& slot, int index) const;
 
     MPI_Comm comm_;
+    RingKind kind_;
+    int first_step_ = 0, last_step_ = 0;
+    int shift_ = 0;  ///< of the chunk that a rank has added up, from the one behind its own
     int rank_ = 0;
     int ranks_ = 1;
     char* data_;
