@@ -1,35 +1,15 @@
 #include "kernels/batch_norm.hpp"
 
-#include "kernels/problem.hpp"
+#include "kernels/operand_reader.hpp"
 
 namespace dtnn::kernels {
-namespace {
-
-/// Takes the operands in order: the optional ones shift those after them.
-class Reader {
-  public:
-    Reader(const Problem& problem, Sources sources) : problem_(problem), sources_(sources) {}
-    template <class T>
-    const T* next() {
-        return static_cast<const T*>(sources_[at_++]);
-    }
-    ImageLayout layout() const { return image_layout(problem_.sources[at_]); }
-
-  private:
-    const Problem& problem_;
-    Sources sources_;
-    std::size_t at_ = 0;
-};
-
-}  // namespace
-
 template <class T>
 BatchNormTrainingArguments<T> BatchNormTrainingArguments<T>::bind(const Problem& problem,
                                                                   Sources sources,
                                                                   Destinations destinations,
                                                                   Workspace workspace) {
     BatchNormTrainingArguments a;
-    Reader reader(problem, sources);
+    OperandReader reader(problem, sources);
     a.epsilon = problem.real("epsilon", 1e-5);
     a.momentum = problem.real("momentum", 0.9);
     a.relu = problem.text("epilogue", "none") == "relu";
@@ -40,6 +20,7 @@ BatchNormTrainingArguments<T> BatchNormTrainingArguments<T>::bind(const Problem&
     a.running_mean = reader.next<T>();
     a.running_variance = reader.next<T>();
     if (problem.flag("statistics")) a.statistics = reader.next<double>();
+    a.synchronised = problem.flag("synchronised");
     if (problem.flag("residual")) {
         a.residual_layout = reader.layout();
         a.residual = reader.next<T>();
@@ -61,7 +42,7 @@ BatchNormBackwardArguments<T> BatchNormBackwardArguments<T>::bind(const Problem&
                                                                   Destinations destinations,
                                                                   Workspace workspace) {
     BatchNormBackwardArguments a;
-    Reader reader(problem, sources);
+    OperandReader reader(problem, sources);
     a.relu = problem.text("epilogue", "none") == "relu";
     a.src_layout = reader.layout();
     a.src = reader.next<T>();
@@ -90,7 +71,7 @@ BatchNormInferenceArguments<T> BatchNormInferenceArguments<T>::bind(const Proble
                                                                     Destinations destinations,
                                                                     Workspace workspace) {
     BatchNormInferenceArguments a;
-    Reader reader(problem, sources);
+    OperandReader reader(problem, sources);
     a.epsilon = problem.real("epsilon", 1e-5);
     a.relu = problem.text("epilogue", "none") == "relu";
     a.src_layout = reader.layout();
@@ -123,7 +104,7 @@ FoldBatchNormArguments<T> FoldBatchNormArguments<T>::bind(const Problem& problem
     a.inner = strides_of(weights)[axis];
     a.outer = weights.elements() / (a.channels * a.inner);
     a.epsilon = problem.real("epsilon", 1e-5);
-    Reader reader(problem, sources);
+    OperandReader reader(problem, sources);
     a.weights = reader.next<T>();
     a.gamma = reader.next<T>();
     a.beta = reader.next<T>();

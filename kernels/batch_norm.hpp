@@ -25,13 +25,23 @@ struct BatchNormTrainingArguments {
     bool relu = false;
     const T *src = nullptr, *gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
             *running_variance = nullptr;
-    const double* statistics = nullptr;  ///< [2,C] sums and sums of squares; null: to be computed
-    const T* residual = nullptr;         ///< null: none
+    /// [2,C] sums and sums of squares; null: to be computed. Of all ranks, when `synchronised`: as
+    /// batch_norm_synchronised.hpp has them.
+    const double* statistics = nullptr;
+    bool synchronised = false;
+    const T* residual = nullptr;  ///< null: none
     T *dst = nullptr, *mean = nullptr, *inverse_deviation = nullptr, *new_running_mean = nullptr,
       *new_running_variance = nullptr;
     std::uint8_t* mask =
         nullptr;  ///< bit i: dst's physical element i is positive; null: not wanted
     std::byte* workspace = nullptr;
+
+    /// Elements per channel that the statistics are of.
+    double count() const {
+        if (!synchronised) return double(src_layout.pixels());
+        const double all = statistics[2 * src_layout.channels];
+        return all > 0 ? all : 1;
+    }
 
     static BatchNormTrainingArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/batch_norm.hpp"
+#include "kernels/batch_norm_synchronised.hpp"
 #include "kernels/channel_scale.hpp"
 #include "kernels/conv2d.hpp"
 #include "kernels/conv2d_transpose.hpp"

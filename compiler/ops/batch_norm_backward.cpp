@@ -4,17 +4,8 @@ namespace dtnn::compiler {
 namespace {
 
 void shape(ShapeContext& c) {
-    const bool mask = c.flag("mask");
-    const bool relu = text_or(c.attributes(), "epilogue", "none") == "relu";
-    const std::size_t operands = 5 + (relu && !mask ? 1u : 0u) + (mask ? 1u : 0u);
-    if (!expect_channels(c, "batch_norm_backward")) return;
-    if (!expect_operands(c, "batch_norm_backward", operands)) return;
+    if (!expect_relu_backward(c, "batch_norm_backward", 5)) return;
     const Type& src = c.input(0);
-    if (!expect_dims(c, "batch_norm_backward", 1, "diff_dst", src.dims)) return;
-    if (!expect_per_channel(c, "batch_norm_backward", 2, 3)) return;
-    if (relu && !mask && !expect_per_channel(c, "batch_norm_backward", 5, 1)) return;
-    if (mask && !expect_dims(c, "batch_norm_backward", 5, "mask", {bit_mask_bytes(src.elements())}))
-        return;
     const Type per_channel{src.dtype, {src.dims[1]}, {}};
     c.result(src);
     c.result(per_channel);

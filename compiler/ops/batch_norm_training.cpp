@@ -14,8 +14,10 @@ void shape(ShapeContext& c) {
     fallback(c, "momentum", 0.9);
     const Type& src = c.input(0);
     const std::int64_t channels = src.dims[1];
-    if (statistics && !expect_dims(c, "batch_norm_training", 5, "statistics", {2, channels}))
-        return;
+    const bool synchronised = c.flag("synchronised");
+    DTNN_CHECK(statistics || !synchronised, "batch_norm_training without the sums of all ranks");
+    const Dims sums = synchronised ? rank_sums(src).dims : Dims{2, channels};
+    if (statistics && !expect_dims(c, "batch_norm_training", 5, "statistics", sums)) return;
     if (residual && !expect_dims(c, "batch_norm_training", operands - 1, "residual", src.dims))
         return;
     c.result(src);
@@ -41,7 +43,9 @@ void gradient(GradientContext& g) {
 /// Per channel over all other axes, with m elements: mean = sum(src)/m, variance =
 /// sum((src-mean)^2)/m, dst = gamma * (src-mean) * inverse_deviation + beta [+ residual], then relu
 /// when the epilogue says so; inverse_deviation = 1/sqrt(variance + epsilon); new_running =
-/// momentum*running + (1-momentum)*batch. `dst` may not overwrite `src`: backward reads src.
+/// momentum*running + (1-momentum)*batch. With `synchronised` the statistics are the sums of all
+/// ranks (batch_norm_sums), and m is their count. `dst` may not overwrite `src`: backward reads
+/// src.
 OpDef define_batch_norm_training() {
     return OpBuilder("batch_norm_training")
         .doc(

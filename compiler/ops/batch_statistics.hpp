@@ -9,6 +9,14 @@ namespace dtnn::compiler {
 bool expect_per_channel(ShapeContext& c, const char* op, std::size_t first, std::size_t count);
 /// Fails unless operand 0 has a channel axis.
 bool expect_channels(ShapeContext& c, const char* op);
+/// The operands of a backward operator that come in front of `own` and, when a relu is fused,
+/// behind it: src, diff_dst, gamma, mean, inverse_deviation, ..., [beta if epilogue is relu and not
+/// mask], [mask].
+bool expect_relu_backward(ShapeContext& c, const char* op, std::size_t own);
+/// Of every channel of `src` two sums, and the count of a channel's elements: f64 [2C+1].
+Type rank_sums(const Type& src);
+inline constexpr const char* kSynchronisedLate =
+    "synchronise_statistics comes after differentiation";
 /// One byte for eight elements.
 std::int64_t bit_mask_bytes(std::int64_t elements);
 

@@ -25,7 +25,9 @@ void batch_norm_training(Rule& rule) {
     const TensorDesc& src = p.sources[0];
     if (!rule.image_or_matrix(src)) return;
     per_channel(rule, p.sources, 1, 5, src.dims[1]);
-    if (statistics) rule.elements(p.sources[5], 2 * src.dims[1], DType::f64);
+    const bool synchronised = p.flag("synchronised");
+    rule.require(statistics || !synchronised, "it has no sums of all ranks");
+    if (statistics) rule.elements(p.sources[5], 2 * src.dims[1] + synchronised, DType::f64);
     if (residual) rule.shape(p.sources[5u + statistics], src.dims);
     rule.shape(p.destinations[0], src.dims);
     per_channel(rule, p.destinations, 1, 5, src.dims[1]);
@@ -45,6 +47,50 @@ void batch_norm_backward(Rule& rule) {
     rule.shape(p.destinations[0], src.dims);
     per_channel(rule, p.destinations, 1, 3, src.dims[1]);
     if (residual) rule.shape(p.destinations[3], src.dims);
+}
+
+void batch_norm_sums(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool statistics = p.flag("statistics");
+    if (!rule.counts(3u + statistics, 1)) return;
+    const TensorDesc& src = p.sources[0];
+    if (!rule.image_or_matrix(src)) return;
+    rule.elements(p.sources[1], src.dims[1]);
+    rule.elements(p.sources[2], 1);
+    if (statistics) rule.elements(p.sources[3], 2 * src.dims[1], DType::f64);
+    rule.elements(p.destinations[0], 2 * src.dims[1] + 1, DType::f64);
+}
+
+void batch_norm_backward_sums(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool mask = p.flag("mask");
+    const bool beta = p.text("epilogue", "none") == "relu" && !mask;
+    if (!rule.counts(6u + beta + mask, 3)) return;
+    const TensorDesc& src = p.sources[0];
+    if (!rule.image_or_matrix(src)) return;
+    rule.shape(p.sources[1], src.dims);
+    per_channel(rule, p.sources, 2, 5, src.dims[1]);
+    rule.elements(p.sources[5], 1);
+    if (beta) rule.elements(p.sources[6], src.dims[1]);
+    if (mask) rule.elements(p.sources[6], mask_bytes(src), DType::u8);
+    rule.elements(p.destinations[0], 2 * src.dims[1] + 1, DType::f64);
+    per_channel(rule, p.destinations, 1, 3, src.dims[1]);
+}
+
+void batch_norm_backward_apply(Rule& rule) {
+    const Problem& p = rule.problem();
+    const bool mask = p.flag("mask"), residual = p.flag("residual");
+    const bool beta = p.text("epilogue", "none") == "relu" && !mask;
+    if (!rule.counts(6u + beta + mask, 1u + residual)) return;
+    const TensorDesc& src = p.sources[0];
+    if (!rule.image_or_matrix(src)) return;
+    rule.shape(p.sources[1], src.dims);
+    per_channel(rule, p.sources, 2, 5, src.dims[1]);
+    rule.elements(p.sources[5], 2 * src.dims[1] + 1, DType::f64);
+    if (beta) rule.elements(p.sources[6], src.dims[1]);
+    if (mask) rule.elements(p.sources[6], mask_bytes(src), DType::u8);
+    rule.shape(p.destinations[0], src.dims);
+    if (residual) rule.shape(p.destinations[1], src.dims);
 }
 
 void batch_norm_inference(Rule& rule) {

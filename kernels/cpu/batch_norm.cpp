@@ -3,54 +3,10 @@
 #include <cassert>
 #include <cmath>
 
-#include "kernels/cpu/flat_image.hpp"
-#include "kernels/thread_team.hpp"
+#include "kernels/cpu/batch_norm_flat.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
-
-/// The workspace: a pair of sums per position and thread, then constants per position.
-template <class T>
-struct Scratch {
-    double* sums;
-    T* constants;
-    std::int64_t period, threads;
-
-    Scratch(std::byte* workspace, const Flat& flat, const ThreadTeam& team)
-        : sums(reinterpret_cast<double*>(workspace)), period(flat.period), threads(team.size()) {
-        constants = reinterpret_cast<T*>(sums + 2 * period * threads);
-    }
-    double* first_sums(std::int64_t member) const { return sums + 2 * period * member; }
-    double* second_sums(std::int64_t member) const { return first_sums(member) + period; }
-    T* constant(int which) const { return constants + period * which; }
-
-    void clear_sums() const {
-        for (std::int64_t i = 0; i < 2 * period * threads; ++i)
-            sums[i] = 0;
-    }
-    /// Adds the threads' sums and the positions of each channel, always in the same order.
-    void total(std::int64_t channels, std::int64_t c, double& first, double& second) const {
-        first = second = 0;
-        for (std::int64_t member = 0; member < threads; ++member) {
-            for (std::int64_t p = c; p < period; p += channels) {
-                first += first_sums(member)[p];
-                second += second_sums(member)[p];
-            }
-        }
-    }
-    /// Gives every position of channel c the value.
-    void spread(int which, std::int64_t channels, std::int64_t c, double value) const {
-        for (std::int64_t p = c; p < period; p += channels)
-            constant(which)[p] = T(value);
-    }
-};
-
-/// Bits [i, i + kCount) of a mask, i a multiple of kCount, kCount at most 16.
-template <int kCount>
-DTNN_INLINE unsigned bits_at(const std::uint8_t* mask, std::int64_t i) {
-    if constexpr (kCount == 16) return unsigned(mask[i / 8]) | unsigned(mask[i / 8 + 1]) << 8;
-    return unsigned(mask[i / 8]) >> (i % 8) & ((1u << kCount) - 1);
-}
 
 /// Writes the mask's bits; a single element sets its bit in a byte that bit 0 begins.
 template <class V>
@@ -105,21 +61,12 @@ struct Normalise {
     }
 };
 
-/// gamma * (x - mean) * inverse_deviation + beta as x * scale + shift. Forward and backward compute
-/// it from the same rounded numbers, so that both see the same elements above zero.
-template <class T>
-void affine(T gamma, T beta, T mean, T inverse_deviation, double& scale, double& shift) {
-    scale = double(gamma) * double(inverse_deviation);
-    shift = double(beta) - double(mean) * scale;
-}
-
 }  // namespace
 
 template <class T>
 void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam& team) {
     const Flat flat(a.src_layout);
     const Scratch<T> scratch(a.workspace, flat, team);
-    const auto count = double(flat.rows);
     // Distances from the channel's first element: their squares cancel little, whatever the mean.
     const T* const origin = scratch.constant(2);
     if (a.statistics == nullptr) {
@@ -138,11 +85,13 @@ void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam
                          });
         });
     }
+    const double count = a.count();
     for (std::int64_t c = 0; c < flat.channels; ++c) {
         double sum = 0, squares = 0, start = 0;
         if (a.statistics != nullptr) {
             sum = a.statistics[c];
             squares = a.statistics[flat.channels + c];
+            if (a.synchronised) start = double(a.running_mean[c]);
         } else {
             scratch.total(flat.channels, c, sum, squares);
             start = double(origin[c]);
@@ -183,76 +132,23 @@ void batch_norm_inference_flat(const BatchNormInferenceArguments<T>& a, ThreadTe
 
 namespace {
 
-enum class Passing { all, where_masked, where_positive };
-
-/// The gradient that passes relu.
-template <class V, Passing passing, class T>
-DTNN_INLINE typename V::Vector passed(const BatchNormBackwardArguments<T>& a,
-                                      const Scratch<T>& scratch, typename V::Vector x,
-                                      std::int64_t i, std::int64_t p) {
-    const auto diff = V::load(a.diff_dst + i);
-    if constexpr (passing == Passing::where_masked) {
-        return V::mask_of_bits(bits_at<V::kLanes>(a.mask, i)) ? diff : V::zero();
-    } else if constexpr (passing == Passing::where_positive) {
-        const auto y = x * V::load(scratch.constant(1) + p) + V::load(scratch.constant(2) + p);
-        return y > V::zero() ? diff : V::zero();
-    } else {
-        return diff;
-    }
-}
-
 template <Passing passing, class T>
 void backward(const BatchNormBackwardArguments<T>& a, ThreadTeam& team) {
     const Flat flat(a.src_layout);
     const Scratch<T> scratch(a.workspace, flat, team);
-    const T* const mean = scratch.constant(0);
-    for (std::int64_t c = 0; c < flat.channels; ++c) {
-        scratch.spread(0, flat.channels, c, double(a.mean[c]));
-        if constexpr (passing == Passing::where_positive) {
-            double scale = 0, shift = 0;
-            affine(a.gamma[c], a.beta[c], a.mean[c], a.inverse_deviation[c], scale, shift);
-            scratch.spread(1, flat.channels, c, scale);
-            scratch.spread(2, flat.channels, c, shift);
-        }
-    }
-    scratch.clear_sums();
-    team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int member) {
-        add_terms<T>(flat, begin, end, scratch.first_sums(member), scratch.second_sums(member),
-                     [&](auto lanes, std::int64_t i, std::int64_t p, auto& sum, auto& products) {
-                         using V = decltype(lanes);
-                         const auto x = V::load(a.src + i);
-                         const auto g = passed<V, passing>(a, scratch, x, i, p);
-                         sum += V::to_double(g);
-                         products += V::to_double(g) * V::to_double(x - V::load(mean + p));
-                     });
-    });
+    spread_forward<passing>(a, flat, scratch);
+    add_gradients<passing>(a, flat, scratch, team);
     const auto count = double(flat.rows);
     for (std::int64_t c = 0; c < flat.channels; ++c) {
         double diff_beta = 0, products = 0;
         scratch.total(flat.channels, c, diff_beta, products);
-        const auto inverse = double(a.inverse_deviation[c]);
-        const double diff_gamma = products * inverse, scale = double(a.gamma[c]) * inverse;
+        const double diff_gamma = products * double(a.inverse_deviation[c]);
         a.diff_beta[c] = T(diff_beta);
         a.diff_gamma[c] = T(diff_gamma);
-        scratch.spread(3, flat.channels, c, scale);
-        scratch.spread(4, flat.channels, c, -scale * inverse * diff_gamma / count);
-        scratch.spread(5, flat.channels, c, -scale * diff_beta / count);
+        spread_backward(scratch, flat.channels, c, a.gamma[c], a.inverse_deviation[c], diff_beta,
+                        diff_gamma, count);
     }
-    const T* const of_diff = scratch.constant(3);
-    const T* const of_distance = scratch.constant(4);
-    const T* const constant = scratch.constant(5);
-    team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int) {
-        for_elements<T>(flat, begin, end, [&](auto lanes, std::int64_t i, std::int64_t p) {
-            using V = decltype(lanes);
-            const auto x = V::load(a.src + i);
-            const auto g = passed<V, passing>(a, scratch, x, i, p);
-            const auto distance = x - V::load(mean + p);
-            if (a.diff_residual != nullptr) V::store(a.diff_residual + i, g);
-            V::store(a.diff_src + i,
-                     g * V::load(of_diff + p) +
-                         (distance * V::load(of_distance + p) + V::load(constant + p)));
-        });
-    });
+    write_diff_src<passing>(a, flat, scratch, team);
 }
 
 }  // namespace

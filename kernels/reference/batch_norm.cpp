@@ -2,25 +2,11 @@
 
 #include <cmath>
 
+#include "kernels/reference/channel_walk.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
 namespace {
-
-/// Calls visit(n, h, w) for all elements of a channel.
-template <class Visit>
-void for_channel(const ImageLayout& image, Visit visit) {
-    for (std::int64_t n = 0; n < image.batch; ++n) {
-        for (std::int64_t h = 0; h < image.height; ++h) {
-            for (std::int64_t w = 0; w < image.width; ++w)
-                visit(n, h, w);
-        }
-    }
-}
-
-bool bit(const std::uint8_t* mask, std::int64_t i) {
-    return (mask[i / 8] >> (i % 8) & 1) != 0;
-}
 
 void set_bit(std::uint8_t* mask, std::int64_t i, bool value) {
     const auto one = std::uint8_t(1 << (i % 8));
@@ -32,10 +18,11 @@ template <class T>
 void moments(const BatchNormTrainingArguments<T>& a, std::int64_t c, double& mean,
              double& variance) {
     const ImageLayout& image = a.src_layout;
-    const auto count = double(image.pixels());
+    const double count = a.count();
     if (a.statistics != nullptr) {
-        mean = a.statistics[c] / count;
-        variance = a.statistics[image.channels + c] / count - mean * mean;
+        const double offset = a.statistics[c] / count;
+        mean = (a.synchronised ? double(a.running_mean[c]) : 0) + offset;
+        variance = a.statistics[image.channels + c] / count - offset * offset;
         if (variance < 0) variance = 0;
         return;
     }
@@ -84,29 +71,15 @@ void batch_norm_backward_reference(const BatchNormBackwardArguments<T>& a, Threa
     const ImageLayout& image = a.src_layout;
     const auto count = double(image.pixels());
     for (std::int64_t c = 0; c < image.channels; ++c) {
-        const auto mean = double(a.mean[c]), inverse = double(a.inverse_deviation[c]);
-        const auto normalised = [&](auto n, auto h, auto w) {
-            return (double(a.src[image.at(n, c, h, w)]) - mean) * inverse;
-        };
-        const auto gradient = [&](auto n, auto h, auto w) {
-            const std::int64_t at = a.diff_dst_layout.at(n, c, h, w);
-            bool passes = true;
-            if (a.mask != nullptr) {
-                passes = bit(a.mask, at);
-            } else if (a.relu) {
-                passes = normalised(n, h, w) * double(a.gamma[c]) + double(a.beta[c]) > 0;
-            }
-            return passes ? double(a.diff_dst[at]) : 0.0;
-        };
         double diff_beta = 0, diff_gamma = 0;
         for_channel(image, [&](auto n, auto h, auto w) {
-            const double g = gradient(n, h, w);
+            const double g = passed(a, n, c, h, w);
             diff_beta += g;
-            diff_gamma += g * normalised(n, h, w);
+            diff_gamma += g * normalised(a, n, c, h, w);
         });
-        const double scale = double(a.gamma[c]) * inverse;
+        const double scale = double(a.gamma[c]) * double(a.inverse_deviation[c]);
         for_channel(image, [&](auto n, auto h, auto w) {
-            const double g = gradient(n, h, w), xhat = normalised(n, h, w);
+            const double g = passed(a, n, c, h, w), xhat = normalised(a, n, c, h, w);
             if (a.diff_residual != nullptr) {
                 a.diff_residual[a.diff_residual_layout.at(n, c, h, w)] = T(g);
             }

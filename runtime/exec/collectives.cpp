@@ -6,14 +6,15 @@ namespace dtnn::runtime {
 namespace {
 
 bool alike(const plan::Collective& a, const plan::Collective& b) {
-    return a.name == b.name && a.bytes == b.bytes && a.dtype == b.dtype &&
+    return a.name == b.name && a.kind == b.kind && a.bytes == b.bytes && a.dtype == b.dtype &&
            a.parameters == b.parameters;
 }
 
 }  // namespace
 
 std::optional<std::string> collectives_mistake(const plan::Plan& plan) {
-    const plan::Program* first = nullptr;
+    // Of a step that ends in an update, and of one whose gradients are only added up.
+    const plan::Program *first_update = nullptr, *first_sum = nullptr;
     for (const plan::Program& program : plan.programs) {
         if (!plan.parallel.data && !program.collectives.empty())
             return fmt::format("program `{}` has exchanges, and the plan is for one rank",
@@ -25,7 +26,9 @@ std::optional<std::string> collectives_mistake(const plan::Plan& plan) {
                     "program `{}`: the exchange `{}` is of {}, which is not added up", program.name,
                     one.name, plan::name_of(one.dtype));
         }
-        if (program.name != "train" && !program.name.starts_with("train_")) continue;
+        const bool trains = program.name == "train" || program.name.starts_with("train_");
+        if (!trains && !program.name.starts_with("accumulate")) continue;
+        const plan::Program*& first = trains ? first_update : first_sum;
         if (first == nullptr) first = &program;
         bool same = program.collectives.size() == first->collectives.size();
         for (std::size_t i = 0; same && i < program.collectives.size(); ++i)
@@ -37,6 +40,32 @@ std::optional<std::string> collectives_mistake(const plan::Plan& plan) {
                 first->name, program.name);
     }
     return std::nullopt;
+}
+
+std::unique_ptr<Exchange> bind_exchange(Communicator& communicator,
+                                        const plan::Collective& collective, void* data) {
+    const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
+    const std::int64_t part = elements / communicator.ranks();
+    if (collective.kind == "reduce_scatter")
+        return communicator.reduce_scatter(data, part, collective.dtype, collective.name);
+    if (collective.kind == "all_gather")
+        return communicator.all_gather_parts(data, part, collective.dtype, collective.name);
+    return communicator.all_reduce(data, elements, collective.dtype, Reduction::sum,
+                                   collective.name);
+}
+
+std::vector<Gap> gaps_of(const plan::Program& program, const plan::Collective& collective) {
+    std::vector<Gap> gaps;
+    if (collective.kind != "reduce_scatter") return gaps;
+    std::int64_t end = 0;
+    for (const int source : program.steps[std::size_t(collective.start)].sources) {
+        const plan::Tensor& tensor = program.tensors[std::size_t(source)];
+        const std::int64_t offset = tensor.offset - collective.offset;
+        if (offset > end) gaps.push_back({end, offset - end});
+        end = offset + plan::element_count(tensor.dims) * plan::size_of(tensor.dtype);
+    }
+    if (end < collective.bytes) gaps.push_back({end, collective.bytes - end});
+    return gaps;
 }
 
 }  // namespace dtnn::runtime

@@ -135,7 +135,9 @@ PassContext context_of(const std::string& settings) {
         } else if (key == "parallel") {
             context.parallel.data = true;
             context.parallel.reduction = value;
-        } else if (key == "bucket_bytes")
+        } else if (key == "batch_statistics")
+            context.parallel.batch_statistics = value;
+        else if (key == "bucket_bytes")
             context.parallel.bucket_bytes = std::stoll(value);
         else if (key == "group")
             context.training.groups.push_back(group_from(value));

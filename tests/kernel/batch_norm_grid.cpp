@@ -26,6 +26,10 @@ TensorDesc mask_of(const Dims& shape) {
     return row_major({(tensor(shape).elements() + 7) / 8}, DType::u8);
 }
 
+TensorDesc rank_sums(const Dims& shape) {
+    return row_major({2 * shape[1] + 1}, DType::f64);
+}
+
 void make_positive(Buffer& buffer) {
     for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i) {
         buffer.set(i, std::abs(buffer.get(i)) + 0.1);
@@ -40,10 +44,12 @@ void shift(Buffer& buffer) {
 
 struct Variant {
     bool relu, residual, mask, statistics;
+    bool synchronised = false;
 };
-constexpr Variant kVariants[] = {{false, false, false, false}, {true, false, false, false},
-                                 {true, false, true, false},   {true, true, true, true},
-                                 {false, true, false, false},  {false, false, false, true}};
+constexpr Variant kVariants[] = {{false, false, false, false},   {true, false, false, false},
+                                 {true, false, true, false},     {true, true, true, true},
+                                 {false, true, false, false},    {false, false, false, true},
+                                 {true, true, true, true, true}, {false, false, false, true, true}};
 
 }  // namespace
 
@@ -53,7 +59,9 @@ GRID(batch_norm_training) {
         for (const Variant& variant : kVariants) {
             const TensorDesc image = tensor(shape), channel = per_channel(shape);
             std::vector<TensorDesc> sources{image, channel, channel, channel, channel};
-            if (variant.statistics) sources.push_back(row_major({2, shape[1]}, DType::f64));
+            if (variant.statistics)
+                sources.push_back(variant.synchronised ? rank_sums(shape)
+                                                       : row_major({2, shape[1]}, DType::f64));
             if (variant.residual) sources.push_back(image);
             std::vector<TensorDesc> results{image, channel, channel, channel, channel};
             if (variant.mask) results.push_back(mask_of(shape));
@@ -63,6 +71,7 @@ GRID(batch_norm_training) {
                                     {"momentum", 0.9},
                                     {"epilogue", std::string(variant.relu ? "relu" : "none")},
                                     {"statistics", variant.statistics},
+                                    {"synchronised", variant.synchronised},
                                     {"residual", variant.residual},
                                     {"mask", variant.mask}});
             // The mean of 30 leaves half a digit less for the normalised value.
@@ -78,13 +87,17 @@ GRID(batch_norm_training) {
                 const std::int64_t channels = shape[1];
                 for (std::int64_t c = 0; c < channels; ++c) {
                     double sum = 0, squares = 0;
+                    const double origin = variant.synchronised ? buffers[3].get(c) : 0;
                     for (std::int64_t i = c; i < buffers[0].tensor().elements(); i += channels) {
-                        sum += buffers[0].get(i);
-                        squares += buffers[0].get(i) * buffers[0].get(i);
+                        const double distance = buffers[0].get(i) - origin;
+                        sum += distance;
+                        squares += distance * distance;
                     }
                     buffers[5].set(c, sum);
                     buffers[5].set(channels + c, squares);
                 }
+                if (variant.synchronised)
+                    buffers[5].set(2 * channels, double(buffers[0].tensor().elements() / channels));
             };
             cases.push_back(item);
         }
@@ -96,7 +109,8 @@ GRID(batch_norm_backward) {
     std::vector<Case> cases;
     for (const Dims& shape : shapes()) {
         for (const Variant& variant : kVariants) {
-            if (variant.residual && variant.relu && !variant.mask) continue;
+            if (variant.synchronised || (variant.residual && variant.relu && !variant.mask))
+                continue;
             const TensorDesc image = tensor(shape), channel = per_channel(shape);
             std::vector<TensorDesc> sources{image, image, channel, channel, channel};
             if (variant.relu && !variant.mask) sources.push_back(channel);
@@ -113,6 +127,88 @@ GRID(batch_norm_backward) {
             item.in_place = {{0, 1}};
             if (variant.residual) item.in_place.emplace_back(3, 1);
             item.prepare = [](std::vector<Buffer>& buffers) { make_positive(buffers[4]); };
+            cases.push_back(item);
+        }
+    }
+    return cases;
+}
+
+GRID(batch_norm_sums) {
+    std::vector<Case> cases;
+    for (const Dims& shape : shapes()) {
+        for (const bool statistics : {false, true}) {
+            for (const bool idle : {false, true}) {
+                std::vector<TensorDesc> sources{tensor(shape), per_channel(shape), row_major({})};
+                if (statistics) sources.push_back(row_major({2, shape[1]}, DType::f64));
+                Case item;
+                item.problem = problem("batch_norm_sums", sources, {rank_sums(shape)},
+                                       {{"statistics", statistics}});
+                item.f32_tolerance = 1e-12;
+                item.f64_tolerance = 1e-12;
+                item.prepare = [idle](std::vector<Buffer>& buffers) {
+                    buffers[2].set(0, idle ? 0 : 0.25);
+                };
+                cases.push_back(item);
+            }
+        }
+    }
+    return cases;
+}
+
+GRID(batch_norm_backward_sums) {
+    std::vector<Case> cases;
+    for (const Dims& shape : shapes()) {
+        for (const Variant& variant : kVariants) {
+            if (variant.residual || variant.statistics) continue;
+            const TensorDesc image = tensor(shape), channel = per_channel(shape);
+            std::vector<TensorDesc> sources{image, image, channel, channel, channel, row_major({})};
+            if (variant.relu) sources.push_back(variant.mask ? mask_of(shape) : channel);
+            for (const bool weighted : {false, true}) {
+                Case item;
+                item.problem = problem("batch_norm_backward_sums", sources,
+                                       {rank_sums(shape), channel, channel},
+                                       {{"epilogue", std::string(variant.relu ? "relu" : "none")},
+                                        {"mask", variant.mask},
+                                        {"weighted", weighted}});
+                item.f32_tolerance = 4e-6;
+                item.f64_tolerance = 1e-12;
+                item.prepare = [weighted](std::vector<Buffer>& buffers) {
+                    make_positive(buffers[4]);
+                    buffers[5].set(0, weighted ? 0.5 : 0);
+                };
+                cases.push_back(item);
+            }
+        }
+    }
+    return cases;
+}
+
+GRID(batch_norm_backward_apply) {
+    std::vector<Case> cases;
+    for (const Dims& shape : shapes()) {
+        for (const Variant& variant : kVariants) {
+            if (variant.synchronised || (variant.residual && variant.relu && !variant.mask))
+                continue;
+            const TensorDesc image = tensor(shape), channel = per_channel(shape);
+            std::vector<TensorDesc> sources{image,   image,   channel,
+                                            channel, channel, rank_sums(shape)};
+            if (variant.relu) sources.push_back(variant.mask ? mask_of(shape) : channel);
+            std::vector<TensorDesc> results{image};
+            if (variant.residual) results.push_back(image);
+            Case item;
+            item.problem = problem("batch_norm_backward_apply", sources, results,
+                                   {{"epilogue", std::string(variant.relu ? "relu" : "none")},
+                                    {"mask", variant.mask},
+                                    {"residual", variant.residual},
+                                    {"weighted", !variant.statistics}});
+            item.f32_tolerance = 4e-6;
+            item.f64_tolerance = 1e-12;
+            item.in_place = {{0, 1}};
+            if (variant.residual) item.in_place.emplace_back(1, 1);
+            item.prepare = [shape](std::vector<Buffer>& buffers) {
+                make_positive(buffers[4]);
+                buffers[5].set(2 * shape[1], 2.5 * double(tensor(shape).elements() / shape[1]));
+            };
             cases.push_back(item);
         }
     }

@@ -1,0 +1,137 @@
+#include "compiler/passes/synchronise_statistics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/ops/define.hpp"
+#include "compiler/passes/optimizer_graph.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+bool is_local(const Node& node) {
+    return (node.op == "batch_norm_training" && !flag(node.attributes, "synchronised")) ||
+           node.op == "batch_norm_backward";
+}
+
+class Synchroniser {
+  public:
+    Synchroniser(const Graph& graph, bool weighted)
+        : graph_(graph), uses_(graph), r_(graph), weighted_(weighted) {}
+
+    Graph run() {
+        for (const Node& node : graph_.nodes) {
+            if (!is_local(node))
+                r_.copy(node);
+            else if (node.op == "batch_norm_training")
+                forward(node);
+            else
+                backward(node);
+        }
+        return r_.take();
+    }
+
+  private:
+    ValueId batch_weight(const Node& node) {
+        return input_named(r_, "batch_weight", {graph_.type(node.inputs[0]).dtype, {}, {}});
+    }
+
+    static Node beside(const Node& node, const char* op) {
+        Node made;
+        made.op = op;
+        made.phase = node.phase;
+        made.layer = node.layer;
+        made.place = node.place;
+        return made;
+    }
+
+    void forward(const Node& node) {
+        const bool given = flag(node.attributes, "statistics");
+        Node all = r_.mapped(node);
+        Node sums = beside(node, "batch_norm_sums");
+        sums.inputs = {all.inputs[0], all.inputs[3], batch_weight(node)};
+        if (given) {
+            sums.inputs.push_back(all.inputs[5]);
+            sums.attributes["statistics"] = true;
+        }
+        const std::string name = graph_.value(node.outputs[0]).name;
+        const ValueId reduced =
+            exchanged(node, emit(r_, std::move(sums), name + ".sums")[0], "statistics");
+        if (given)
+            all.inputs[5] = reduced;
+        else
+            all.inputs.insert(all.inputs.begin() + 5, reduced);
+        all.attributes["statistics"] = true;
+        all.attributes["synchronised"] = true;
+        const ValueList results = emit(r_, std::move(all), name);
+        for (std::size_t i = 0; i < results.size(); ++i)
+            r_.replace(node.outputs[i], results[i], true);
+    }
+
+    void backward(const Node& node) {
+        constexpr std::size_t kGiven = 5;  // operands in front of those of a relu
+        const Node whole = r_.mapped(node);
+        const std::string name = graph_.value(node.outputs[0]).name;
+        const auto with = [&](const char* op, ValueId own) {
+            Node made = beside(node, op);
+            made.inputs = whole.inputs;
+            made.inputs.insert(made.inputs.begin() + kGiven, own);
+            for (const char* kept : {"epilogue", "mask"})
+                if (const auto found = whole.attributes.find(kept); found != whole.attributes.end())
+                    made.attributes[kept] = found->second;
+            made.attributes["weighted"] = weighted_;
+            return made;
+        };
+        const ValueList own =
+            emit(r_, with("batch_norm_backward_sums", batch_weight(node)), name + ".sums", name);
+        r_.replace(node.outputs[1], own[1], true);
+        r_.replace(node.outputs[2], own[2], true);
+        const bool residual = flag(node.attributes, "residual");
+        if (uses_.unread(node.outputs[0]) && (!residual || uses_.unread(node.outputs[3]))) return;
+        Node apply =
+            with("batch_norm_backward_apply", exchanged(node, own[0], "gradient_statistics"));
+        if (residual) apply.attributes["residual"] = true;
+        const ValueList results = emit(r_, std::move(apply), name);
+        r_.replace(node.outputs[0], results[0], true);
+        if (residual) r_.replace(node.outputs[3], results[1], true);
+    }
+
+    /// The sums over all ranks.
+    ValueId exchanged(const Node& node, ValueId sums, const char* what) {
+        const std::string& of = node.layer.valid() ? graph_.layers[node.layer.index()].name
+                                                   : graph_.value(node.outputs[0]).name;
+        std::string collective = fmt::format("{}.{}", of, what);
+        for (int number = 2; !names_.insert(collective).second; ++number)
+            collective = fmt::format("{}.{}_{}", of, what, number);
+        const std::string name = r_.graph().value(sums).name;
+        Node start, wait;
+        start.op = "all_reduce_start";
+        wait.op = "all_reduce_wait";
+        start.phase = wait.phase = Phase::communication;
+        start.place = wait.place = node.place;
+        start.attributes = wait.attributes = {{"collective", collective}, {"statistics", true}};
+        start.inputs = {sums};
+        wait.inputs = emit(r_, std::move(start), name + ".sent");
+        return emit(r_, std::move(wait), name + ".reduced")[0];
+    }
+
+    const Graph& graph_;
+    const Uses uses_;
+    Rewriter r_;
+    bool weighted_;
+    std::set<std::string> names_;
+};
+
+}  // namespace
+
+std::optional<Graph> synchronise_statistics(const Graph& graph, PassContext& context) {
+    if (!context.parallel.data || context.parallel.batch_statistics != "synchronised" ||
+        std::none_of(graph.nodes.begin(), graph.nodes.end(), is_local))
+        return std::nullopt;
+    // With accumulation the sums over batches weigh the gradients, not backward.
+    return Synchroniser(graph, context.training.accumulation < 2).run();
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,142 @@
+#pragma once
+/// What the batch norm kernels over flat images share: sums and constants per position, and the two
+/// walks of backward, which one kernel does at once and, when ranks share a batch, two do.
+
+#include "kernels/cpu/flat_image.hpp"
+#include "kernels/thread_team.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+
+/// The workspace: a pair of sums per position and thread, then constants per position.
+template <class T>
+struct Scratch {
+    double* sums;
+    T* constants;
+    std::int64_t period, threads;
+
+    Scratch(std::byte* workspace, const Flat& flat, const ThreadTeam& team)
+        : sums(reinterpret_cast<double*>(workspace)), period(flat.period), threads(team.size()) {
+        constants = reinterpret_cast<T*>(sums + 2 * period * threads);
+    }
+    double* first_sums(std::int64_t member) const { return sums + 2 * period * member; }
+    double* second_sums(std::int64_t member) const { return first_sums(member) + period; }
+    T* constant(int which) const { return constants + period * which; }
+
+    void clear_sums() const {
+        for (std::int64_t i = 0; i < 2 * period * threads; ++i)
+            sums[i] = 0;
+    }
+    /// Adds the threads' sums and the positions of each channel, always in the same order.
+    void total(std::int64_t channels, std::int64_t c, double& first, double& second) const {
+        first = second = 0;
+        for (std::int64_t member = 0; member < threads; ++member) {
+            for (std::int64_t p = c; p < period; p += channels) {
+                first += first_sums(member)[p];
+                second += second_sums(member)[p];
+            }
+        }
+    }
+    /// Gives every position of channel c the value.
+    void spread(int which, std::int64_t channels, std::int64_t c, double value) const {
+        for (std::int64_t p = c; p < period; p += channels)
+            constant(which)[p] = T(value);
+    }
+};
+
+/// Bits [i, i + kCount) of a mask, i a multiple of kCount, kCount at most 16.
+template <int kCount>
+DTNN_INLINE unsigned bits_at(const std::uint8_t* mask, std::int64_t i) {
+    if constexpr (kCount == 16) return unsigned(mask[i / 8]) | unsigned(mask[i / 8 + 1]) << 8;
+    return unsigned(mask[i / 8]) >> (i % 8) & ((1u << kCount) - 1);
+}
+
+/// gamma * (x - mean) * inverse_deviation + beta as x * scale + shift. Forward and backward compute
+/// it from the same rounded numbers, so that both see the same elements above zero.
+template <class T>
+void affine(T gamma, T beta, T mean, T inverse_deviation, double& scale, double& shift) {
+    scale = double(gamma) * double(inverse_deviation);
+    shift = double(beta) - double(mean) * scale;
+}
+
+enum class Passing { all, where_masked, where_positive };
+
+/// The gradient that passes relu. `A` are the arguments of a backward kernel.
+template <class V, Passing passing, class A, class T>
+DTNN_INLINE typename V::Vector passed(const A& a, const Scratch<T>& scratch, typename V::Vector x,
+                                      std::int64_t i, std::int64_t p) {
+    const auto diff = V::load(a.diff_dst + i);
+    if constexpr (passing == Passing::where_masked) {
+        return V::mask_of_bits(bits_at<V::kLanes>(a.mask, i)) ? diff : V::zero();
+    } else if constexpr (passing == Passing::where_positive) {
+        const auto y = x * V::load(scratch.constant(1) + p) + V::load(scratch.constant(2) + p);
+        return y > V::zero() ? diff : V::zero();
+    } else {
+        return diff;
+    }
+}
+
+/// Constants 0, the mean, and where relu's sign is computed again 1 and 2, batch norm as x * scale
+/// + shift.
+template <Passing passing, class A, class T>
+void spread_forward(const A& a, const Flat& flat, const Scratch<T>& scratch) {
+    for (std::int64_t c = 0; c < flat.channels; ++c) {
+        scratch.spread(0, flat.channels, c, double(a.mean[c]));
+        if constexpr (passing == Passing::where_positive) {
+            double scale = 0, shift = 0;
+            affine(a.gamma[c], a.beta[c], a.mean[c], a.inverse_deviation[c], scale, shift);
+            scratch.spread(1, flat.channels, c, scale);
+            scratch.spread(2, flat.channels, c, shift);
+        }
+    }
+}
+
+/// The sums of g and of g * (x - mean), after spread_forward.
+template <Passing passing, class A, class T>
+void add_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, ThreadTeam& team) {
+    const T* const mean = scratch.constant(0);
+    scratch.clear_sums();
+    team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int member) {
+        add_terms<T>(flat, begin, end, scratch.first_sums(member), scratch.second_sums(member),
+                     [&](auto lanes, std::int64_t i, std::int64_t p, auto& sum, auto& products) {
+                         using V = decltype(lanes);
+                         const auto x = V::load(a.src + i);
+                         const auto g = passed<V, passing>(a, scratch, x, i, p);
+                         sum += V::to_double(g);
+                         products += V::to_double(g) * V::to_double(x - V::load(mean + p));
+                     });
+    });
+}
+
+/// Constants 3 to 5 of channel c, for the sums of g and of g * xhat over so many elements.
+template <class T>
+void spread_backward(const Scratch<T>& scratch, std::int64_t channels, std::int64_t c, T gamma,
+                     T inverse_deviation, double sum, double products, double count) {
+    const auto inverse = double(inverse_deviation);
+    const double scale = double(gamma) * inverse;
+    scratch.spread(3, channels, c, scale);
+    scratch.spread(4, channels, c, -scale * inverse * products / count);
+    scratch.spread(5, channels, c, -scale * sum / count);
+}
+
+/// diff_src, and diff_residual where it is wanted, after spread_forward and spread_backward.
+template <Passing passing, class A, class T>
+void write_diff_src(const A& a, const Flat& flat, const Scratch<T>& scratch, ThreadTeam& team) {
+    const T* const mean = scratch.constant(0);
+    const T* const of_diff = scratch.constant(3);
+    const T* const of_distance = scratch.constant(4);
+    const T* const constant = scratch.constant(5);
+    team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int) {
+        for_elements<T>(flat, begin, end, [&](auto lanes, std::int64_t i, std::int64_t p) {
+            using V = decltype(lanes);
+            const auto x = V::load(a.src + i);
+            const auto g = passed<V, passing>(a, scratch, x, i, p);
+            const auto distance = x - V::load(mean + p);
+            if (a.diff_residual != nullptr) V::store(a.diff_residual + i, g);
+            V::store(a.diff_src + i,
+                     g * V::load(of_diff + p) +
+                         (distance * V::load(of_distance + p) + V::load(constant + p)));
+        });
+    });
+}
+
+}  // namespace dtnn::kernels::DTNN_ISA

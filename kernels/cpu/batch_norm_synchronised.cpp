@@ -1,0 +1,110 @@
+#include "kernels/batch_norm_synchronised.hpp"
+
+#include "kernels/cpu/batch_norm_flat.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+void clear(double* sums, std::int64_t channels) {
+    for (std::int64_t i = 0; i < 2 * channels + 1; ++i)
+        sums[i] = 0;
+}
+
+}  // namespace
+
+template <class T>
+void batch_norm_sums_flat(const BatchNormSumsArguments<T>& a, ThreadTeam& team) {
+    const Flat flat(a.src_layout);
+    const std::int64_t channels = flat.channels;
+    if (a.idle()) return clear(a.sums, channels);
+    a.sums[2 * channels] = a.count();
+    if (a.statistics != nullptr) {
+        for (std::int64_t c = 0; c < channels; ++c) {
+            const auto origin = double(a.running_mean[c]);
+            const double sum = a.statistics[c], squares = a.statistics[channels + c];
+            a.sums[c] = sum - a.count() * origin;
+            a.sums[channels + c] = squares - origin * (2 * sum - a.count() * origin);
+        }
+        return;
+    }
+    const Scratch<T> scratch(a.workspace, flat, team);
+    const T* const origin = scratch.constant(0);
+    for (std::int64_t c = 0; c < channels; ++c)
+        scratch.spread(0, channels, c, double(a.running_mean[c]));
+    scratch.clear_sums();
+    team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int member) {
+        add_terms<T>(flat, begin, end, scratch.first_sums(member), scratch.second_sums(member),
+                     [&](auto lanes, std::int64_t i, std::int64_t p, auto& sum, auto& squares) {
+                         using V = decltype(lanes);
+                         const auto distance =
+                             V::to_double(V::load(a.src + i)) - V::to_double(V::load(origin + p));
+                         sum += distance;
+                         squares += distance * distance;
+                     });
+    });
+    for (std::int64_t c = 0; c < channels; ++c)
+        scratch.total(channels, c, a.sums[c], a.sums[channels + c]);
+}
+
+namespace {
+
+template <Passing passing, class T>
+void backward_sums(const BatchNormBackwardSumsArguments<T>& a, ThreadTeam& team) {
+    const Flat flat(a.src_layout);
+    const std::int64_t channels = flat.channels;
+    const Scratch<T> scratch(a.workspace, flat, team);
+    spread_forward<passing>(a, flat, scratch);
+    add_gradients<passing>(a, flat, scratch, team);
+    for (std::int64_t c = 0; c < channels; ++c) {
+        double diff_beta = 0, products = 0;
+        scratch.total(channels, c, diff_beta, products);
+        const double diff_gamma = products * double(a.inverse_deviation[c]);
+        a.diff_beta[c] = T(diff_beta);
+        a.diff_gamma[c] = T(diff_gamma);
+        a.sums[c] = a.factor() * diff_beta;
+        a.sums[channels + c] = a.factor() * diff_gamma;
+    }
+    a.sums[2 * channels] = a.count();
+    if (a.idle()) clear(a.sums, channels);
+}
+
+template <Passing passing, class T>
+void backward_apply(const BatchNormBackwardApplyArguments<T>& a, ThreadTeam& team) {
+    const Flat flat(a.src_layout);
+    const Scratch<T> scratch(a.workspace, flat, team);
+    spread_forward<passing>(a, flat, scratch);
+    for (std::int64_t c = 0; c < flat.channels; ++c)
+        spread_backward(scratch, flat.channels, c, a.gamma[c], a.inverse_deviation[c], a.sums[c],
+                        a.sums[flat.channels + c], a.divisor());
+    write_diff_src<passing>(a, flat, scratch, team);
+}
+
+}  // namespace
+
+template <class T>
+void batch_norm_backward_sums_flat(const BatchNormBackwardSumsArguments<T>& a, ThreadTeam& team) {
+    if (a.mask != nullptr) {
+        backward_sums<Passing::where_masked>(a, team);
+    } else if (a.relu) {
+        backward_sums<Passing::where_positive>(a, team);
+    } else {
+        backward_sums<Passing::all>(a, team);
+    }
+}
+
+template <class T>
+void batch_norm_backward_apply_flat(const BatchNormBackwardApplyArguments<T>& a, ThreadTeam& team) {
+    if (a.mask != nullptr) {
+        backward_apply<Passing::where_masked>(a, team);
+    } else if (a.relu) {
+        backward_apply<Passing::where_positive>(a, team);
+    } else {
+        backward_apply<Passing::all>(a, team);
+    }
+}
+
+DTNN_KERNEL(batch_norm_sums_flat, BatchNormSumsArguments)
+DTNN_KERNEL(batch_norm_backward_sums_flat, BatchNormBackwardSumsArguments)
+DTNN_KERNEL(batch_norm_backward_apply_flat, BatchNormBackwardApplyArguments)
+
+}  // namespace dtnn::kernels::DTNN_ISA

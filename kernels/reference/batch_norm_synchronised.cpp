@@ -1,0 +1,72 @@
+#include "kernels/batch_norm_synchronised.hpp"
+
+#include "kernels/reference/channel_walk.hpp"
+#include "kernels/reference/reference.hpp"
+
+namespace dtnn::kernels::reference {
+
+template <class T>
+void batch_norm_sums_reference(const BatchNormSumsArguments<T>& a, ThreadTeam&) {
+    const ImageLayout& image = a.src_layout;
+    for (std::int64_t c = 0; c < image.channels; ++c) {
+        const auto origin = double(a.running_mean[c]);
+        double sum = 0, squares = 0;
+        if (a.idle()) {
+            // Nothing of what such a rank holds counts, be it no number at all.
+        } else if (a.statistics != nullptr) {
+            sum = a.statistics[c] - a.count() * origin;
+            squares = a.statistics[image.channels + c] - 2 * origin * a.statistics[c] +
+                      a.count() * origin * origin;
+        } else {
+            for_channel(image, [&](auto n, auto h, auto w) {
+                const double distance = double(a.src[image.at(n, c, h, w)]) - origin;
+                sum += distance;
+                squares += distance * distance;
+            });
+        }
+        a.sums[c] = sum;
+        a.sums[image.channels + c] = squares;
+    }
+    a.sums[2 * image.channels] = a.idle() ? 0 : a.count();
+}
+
+template <class T>
+void batch_norm_backward_sums_reference(const BatchNormBackwardSumsArguments<T>& a, ThreadTeam&) {
+    const ImageLayout& image = a.src_layout;
+    for (std::int64_t c = 0; c < image.channels; ++c) {
+        double diff_beta = 0, diff_gamma = 0;
+        for_channel(image, [&](auto n, auto h, auto w) {
+            const double g = passed(a, n, c, h, w);
+            diff_beta += g;
+            diff_gamma += g * normalised(a, n, c, h, w);
+        });
+        a.diff_beta[c] = T(diff_beta);
+        a.diff_gamma[c] = T(diff_gamma);
+        a.sums[c] = a.idle() ? 0 : a.factor() * diff_beta;
+        a.sums[image.channels + c] = a.idle() ? 0 : a.factor() * diff_gamma;
+    }
+    a.sums[2 * image.channels] = a.idle() ? 0 : a.count();
+}
+
+template <class T>
+void batch_norm_backward_apply_reference(const BatchNormBackwardApplyArguments<T>& a, ThreadTeam&) {
+    const ImageLayout& image = a.src_layout;
+    for (std::int64_t c = 0; c < image.channels; ++c) {
+        const double scale = double(a.gamma[c]) * double(a.inverse_deviation[c]);
+        const double mean_diff = a.sums[c] / a.divisor();
+        const double mean_product = a.sums[image.channels + c] / a.divisor();
+        for_channel(image, [&](auto n, auto h, auto w) {
+            const double g = passed(a, n, c, h, w), xhat = normalised(a, n, c, h, w);
+            if (a.diff_residual != nullptr)
+                a.diff_residual[a.diff_residual_layout.at(n, c, h, w)] = T(g);
+            a.diff_src[a.diff_src_layout.at(n, c, h, w)] =
+                T(scale * (g - mean_diff - xhat * mean_product));
+        });
+    }
+}
+
+DTNN_REFERENCE(batch_norm_sums, BatchNormSumsArguments)
+DTNN_REFERENCE(batch_norm_backward_sums, BatchNormBackwardSumsArguments)
+DTNN_REFERENCE(batch_norm_backward_apply, BatchNormBackwardApplyArguments)
+
+}  // namespace dtnn::kernels::reference
