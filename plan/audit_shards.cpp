@@ -30,7 +30,7 @@ class ShardsAudit {
         for (std::size_t s = 0; s < plan_.shards.size(); ++s)
             check_shard(plan_.shards[s]);
         for (std::size_t p = 0; p < plan_.parameters.size(); ++p)
-            if (plan_.parameters[p].by_rank && state_of_[p] == 0)
+            if (sharded && plan_.parameters[p].by_rank && state_of_[p] == 0)
                 find("`{}` is of each rank, and belongs to no shard", plan_.parameters[p].name);
         for (const Program& program : plan_.programs)
             check_program(program, sharded);

@@ -7,6 +7,7 @@
 
 #include "plan/exchange_model.hpp"
 #include "plan/json_text.hpp"
+#include "plan/local_steps.hpp"
 #include "plan/saturating.hpp"
 #include "plan/summary.hpp"
 
@@ -27,6 +28,29 @@ std::string sizes_words(const std::vector<std::int64_t>& bytes) {
     return text;
 }
 
+std::string local_words(const Parallel& parallel) {
+    std::string text =
+        fmt::format("; each rank moves weights of its own, averaged ({}) every {} update{}",
+                    parallel.average, parallel.local_steps, parallel.local_steps == 1 ? "" : "s");
+    text += parallel.participation == "all"
+                ? "; an epoch ends with the rank that has the fewest batches"
+                : "; an epoch goes on with the ranks that have data left";
+    if (parallel.min_avail > 0)
+        text += fmt::format(", and averages while {} have", parallel.min_avail);
+    if (parallel.private_data) text += "; each rank has a dataset of its own";
+    return text;
+}
+
+/// Members behind others; none where gradients are exchanged.
+std::string local_json(const Parallel& parallel) {
+    if (!moves_locally(parallel)) return "";
+    return fmt::format(
+        ", \"synchronise\": {{\"every\": {}, \"average\": {}, \"participation\": {}, "
+        "\"min_avail\": {}, \"private_data\": {}}}",
+        parallel.local_steps, json_text(parallel.average), json_text(parallel.participation),
+        parallel.min_avail, parallel.private_data);
+}
+
 }  // namespace
 
 std::string seconds_text(double seconds) {
@@ -39,7 +63,9 @@ Communication communication_of(const Plan& plan) {
     Communication result;
     result.global_batch = saturating_product(
         {plan.training.batch_size, plan.training.accumulation, plan.target.ranks});
-    const Program* train = find_program(plan, "train");
+    const bool local = moves_locally(plan.parallel);
+    if (local) result.every = plan.parallel.local_steps;
+    const Program* train = find_program(plan, local ? "synchronise" : "train");
     if (!train) return result;
     for (const Collective& collective : train->collectives) {
         result.exchanges.push_back(collective.bytes);
@@ -49,6 +75,11 @@ Communication communication_of(const Plan& plan) {
     // Anybody's plan: what passes 64 bits stays within them.
     result.wire_bytes =
         std::llround(std::min(all_reduce_wire_bytes(plan.target.ranks, result.bytes), 0x1p62));
+    if (local) {
+        result.bytes /= result.every;
+        result.wire_bytes /= result.every;
+        result.seconds /= static_cast<double>(result.every);
+    }
     return result;
 }
 
@@ -59,8 +90,11 @@ std::string parallel_words(const Plan& plan) {
         fmt::format("data: {} rank{}{}, a global batch of {} samples", ranks, ranks == 1 ? "" : "s",
                     parallel.any_ranks ? " or any other number" : "",
                     grouped(communication_of(plan).global_batch));
-    text += parallel.reduction == "blocking" ? "; exchanges behind the backward part"
-                                             : "; exchanges overlap the backward part";
+    if (moves_locally(parallel))
+        text += local_words(parallel);
+    else
+        text += parallel.reduction == "blocking" ? "; exchanges behind the backward part"
+                                                 : "; exchanges overlap the backward part";
     text += fmt::format("; {} batch statistics", parallel.batch_statistics);
     if (parallel.learning_rate_scaling != "none")
         text +=
@@ -72,8 +106,10 @@ std::string parallel_words(const Plan& plan) {
 std::string exchange_words(const Plan& plan) {
     const Communication all = communication_of(plan);
     if (all.exchanges.empty()) return "none";
-    std::string text = fmt::format("{} for an update, {}; each rank sends {}", all.exchanges.size(),
-                                   sizes_words(all.exchanges), bytes_text(all.wire_bytes));
+    std::string text = fmt::format(
+        "{} for {}, {}; each rank sends {}{}", all.exchanges.size(),
+        all.every > 1 ? fmt::format("an average every {} updates", all.every) : "an update",
+        sizes_words(all.exchanges), bytes_text(all.wire_bytes), all.every > 1 ? " an update" : "");
     if (plan.target.ranks > 1)
         text += fmt::format(
             "; {} foreseen, {}", seconds_text(all.seconds),
@@ -86,11 +122,11 @@ std::string parallel_json(const Plan& plan) {
     return fmt::format(
         "{{\"ranks\": {}, \"any_ranks\": {}, \"reduction\": {}, \"batch_statistics\": {}, "
         "\"learning_rate_scaling\": {}, \"global_batch\": {}, \"exchanges\": {}, \"bytes\": {}, "
-        "\"wire_bytes\": {}, \"seconds\": {}}}",
+        "\"wire_bytes\": {}, \"seconds\": {}{}}}",
         plan.target.ranks, plan.parallel.any_ranks, json_text(plan.parallel.reduction),
         json_text(plan.parallel.batch_statistics), json_text(plan.parallel.learning_rate_scaling),
         all.global_batch, json_text(all.exchanges), all.bytes, all.wire_bytes,
-        json_text(all.seconds));
+        json_text(all.seconds), local_json(plan.parallel));
 }
 
 }  // namespace dtnn::plan

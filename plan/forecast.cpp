@@ -7,6 +7,7 @@
 
 #include "plan/exchange_model.hpp"
 #include "plan/forecast_rates.hpp"
+#include "plan/local_steps.hpp"
 #include "plan/parallel.hpp"
 #include "plan/saturating.hpp"
 #include "plan/staging.hpp"
@@ -118,6 +119,14 @@ Forecast train_step(const Plan& plan, const Model& model, double batch, int rank
     const double updates = 1.0 / double(std::max<std::int64_t>(1, plan.training.accumulation));
     add(largest(plan, "train"), updates);
     add(largest(plan, "accumulate"), 1 - updates);
+    const Program* average = find_program(plan, "synchronise");
+    if (average == nullptr || ranks == 1) return result;
+    const double averages = updates / double(std::max<std::int64_t>(1, plan.parallel.local_steps));
+    const Timeline line = model.run(*average, 1);
+    result.compute += averages * line.compute;
+    result.exposed += averages * line.exposed;
+    result.communication += averages * line.communication;
+    result.wire_bytes += averages * model.wire_bytes(*average, ranks);
     return result;
 }
 
@@ -240,6 +249,8 @@ Forecast forecast(const Plan& plan, const Machine& machine, const ForecastReques
     const std::int64_t samples = plan.dataset.train_samples;
     result.steps_per_epoch = strong ? samples / global + (samples % global > 0)
                                     : steps_of_pass(samples, plan_batch, ranks);
+    // Ranks with data of their own: more of them do not make an epoch shorter.
+    if (plan.parallel.private_data) result.steps_per_epoch = private_steps(plan);
     if (!plan.training.whole_epochs)
         result.steps_per_epoch = std::min(result.steps_per_epoch, plan.training.steps_per_epoch);
     result.epoch_seconds = double(result.steps_per_epoch) * result.step();

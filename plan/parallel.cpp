@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "plan/local_steps.hpp"
+
 namespace dtnn::plan {
 
 std::int64_t steps_of_pass(std::int64_t samples, std::int64_t batch, int ranks) {
@@ -32,6 +34,8 @@ std::int64_t samples_of_steps(std::int64_t samples, std::int64_t batch, std::int
 }
 
 std::int64_t steps_per_epoch(const Plan& plan, int ranks) {
+    if (plan.parallel.private_data) return private_steps(plan);
+    if (moves_locally(plan.parallel)) return LocalSteps(plan, ranks).steps();
     const std::int64_t all =
         steps_of_pass(plan.dataset.train_samples, plan.training.batch_size, ranks);
     return plan.training.whole_epochs ? all : std::min(all, plan.training.steps_per_epoch);
@@ -49,7 +53,7 @@ std::string refuses_ranks(const Plan& plan, int ranks) {
     if (plan.parallel.data && !plan.parallel.any_ranks && ranks != plan.target.ranks)
         return fmt::format("it is for {} ranks, and there {} {}", plan.target.ranks,
                            ranks == 1 ? "is" : "are", ranks);
-    return "";
+    return refuses_local_steps(plan, ranks);
 }
 
 bool is_collective(const std::string& op) {

@@ -28,6 +28,7 @@ const FieldTable& training_table();
 const FieldTable& machine_table();
 
 /// The map `parallel` of a job; the maps `network` and `local`, and `kernels`, of a machine.
+const FieldTable& synchronise_table();  ///< of `parallel`
 const FieldTable& parallel_table();
 const FieldTable& network_table();
 const FieldTable& kernel_rate_table();

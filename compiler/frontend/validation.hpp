@@ -20,6 +20,12 @@ MachineSpec read_machine(const SourceNode& tree, const std::string& default_name
                          Diagnostics& diagnostics);
 ParallelSpec read_parallel(const SourceNode& node, Diagnostics& diagnostics);
 
+/// `synchronise` of `parallel` (null: not given).
+void read_synchronise(const SourceNode* node, ParallelSpec& spec, Diagnostics& diagnostics);
+/// What cannot be together with ranks that move weights of their own; `${rank}` in the dataset's
+/// paths, which says that each rank has data of its own. After the ranks are settled.
+void settle_local_steps(JobSpec& job, Diagnostics& diagnostics);
+
 /// Not both `batch_size` and `global_batch_size`.
 void check_batch_fields(const TrainingSpec& training, Diagnostics& diagnostics);
 

@@ -9,6 +9,7 @@
 #include "compiler/frontend/operator_values.hpp"
 #include "compiler/frontend/quantity.hpp"
 #include "compiler/frontend/scalars.hpp"
+#include "plan/local_steps.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -83,7 +84,11 @@ class ValueReader {
 
     std::optional<std::string> text(const SourceNode& node) {
         if (!node.is_scalar()) return wrong_type(node);
-        if (refuse_expression(node)) return std::nullopt;
+        // The files of a rank are named when it runs.
+        const bool path = what_ == "dataset" && field_.name.ends_with("path");
+        SourceNode named = node;
+        if (path) named.text = plan::path_of_rank(node.text, 0);
+        if (refuse_expression(named)) return std::nullopt;
         return node.text;
     }
 

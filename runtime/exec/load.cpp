@@ -14,6 +14,7 @@
 #include "plan/audit.hpp"
 #include "plan/initializer.hpp"
 #include "plan/json.hpp"
+#include "plan/local_steps.hpp"
 #include "plan/metrics.hpp"
 #include "plan/parallel.hpp"
 #include "plan/resident.hpp"
@@ -198,6 +199,14 @@ void check_predictions(const plan::Plan& plan, const plan::Program& program,
                  sound ? dims : plan::Dims{program.batch, plan.dataset.classes}, name);
 }
 
+void check_steps(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
+    int number = 0;
+    for (const auto* list : {&program.prologue, &program.steps}) {
+        for (const plan::Step& step : *list)
+            check_step(plan, program, number++, step, name);
+    }
+}
+
 void check_program(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
     // By its name, as the loop finds it; the phase is for people.
     const bool training = program.name.starts_with("train") || program.name == "accumulate";
@@ -205,6 +214,10 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
     if (program.batch < 1) {
         throw refused(
             name, fmt::format("program `{}` is for a batch of {}", program.name, program.batch));
+    }
+    if (program.name == "synchronise") {
+        check_tensor(program, program.inputs, "share", dtype, {}, name);
+        return check_steps(plan, program, name);
     }
     plan::Dims source = {program.batch};
     source.insert(source.end(), plan.dataset.shape.begin(), plan.dataset.shape.end());
@@ -231,16 +244,13 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
     if (training || program.name.starts_with("evaluate"))
         check_measures(plan, program, training, name);
     if (program.name.starts_with("predict")) check_predictions(plan, program, name);
-    if (training && plan.parallel.data && find_named(program.inputs, "batch_weight") == nullptr) {
+    if (training && plan.parallel.data && !plan::moves_locally(plan.parallel) &&
+        find_named(program.inputs, "batch_weight") == nullptr) {
         throw refused(name, fmt::format("program `{}` has no `batch_weight`, by which ranks weight "
                                         "their batches",
                                         program.name));
     }
-    int number = 0;
-    for (const auto* list : {&program.prologue, &program.steps}) {
-        for (const plan::Step& step : *list)
-            check_step(plan, program, number++, step, name);
-    }
+    check_steps(plan, program, name);
 }
 
 /// The fields of metrics, which are read at the end of every pass, and those of the dataset that
