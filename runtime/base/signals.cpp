@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace dtnn::runtime {
 namespace {
@@ -10,13 +12,31 @@ std::atomic<int> requested{0};
 /// The newest that came straight, and that the rank's parent passed on (SI_QUEUE): who signals both
 /// processes means it once.
 std::atomic<int> came[2];
-static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not take a lock");
+std::atomic<std::int64_t> came_at[2];
+static_assert(std::atomic<int>::is_always_lock_free &&
+                  std::atomic<std::int64_t>::is_always_lock_free,
+              "a signal handler may not take a lock");
+
+/// Within this time the same signal is the same wish: schedulers that signal both a batch script
+/// and its job steps, and the script that passes its signal on, send it several times.
+constexpr std::int64_t kSameNanoseconds = 250'000'000;
+
+std::int64_t now() {
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
 
 void on_signal(int signal, siginfo_t* from, void*) {
     // The same one again: die of it, as the sender expects. Another one may be of the same mind as
     // the first, as a scheduler's warning and its end of time, while the checkpoint is written.
     requested.store(signal);
-    if (came[from->si_code == SI_QUEUE ? 1 : 0].exchange(signal) == signal) {
+    const int way = from->si_code == SI_QUEUE ? 1 : 0;
+    const std::int64_t at = now();
+    const std::int64_t before = came_at[way].exchange(at);
+    const bool again = came[way].exchange(signal) == signal && at - before > kSameNanoseconds;
+    // USR1 asks for a checkpoint, however often: who wants an end sends TERM.
+    if (again && signal != SIGUSR1) {
         std::signal(signal, SIG_DFL);
         std::raise(signal);
     }

@@ -1,6 +1,6 @@
 #pragma once
-/// Ctrl-C, SIGTERM and SIGUSR1: the first asks the run to stop at the next update, the same one
-/// again ends the program at once.
+/// Ctrl-C, SIGTERM and SIGUSR1: the first asks the run to stop at the next update, SIGTERM
+/// or Ctrl-C again, a quarter of a second later or more, ends the program at once.
 
 namespace dtnn::runtime {
 
