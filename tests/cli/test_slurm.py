@@ -174,7 +174,7 @@ class Slurm(CommandTest):
         self.wait_for("started")
         process.send_signal(signal.SIGTERM)
         self.assertEqual(self.end(process)[0], 75)
-        self.assertEqual((self.fake_file("signals"), self.fake_file("scontrol.arguments")), ("TERM\n", None))
+        self.assertEqual((self.fake_file("signals"), self.fake_file("scontrol.arguments")), ("USR1\n", None))
 
     def test_stopped_ranks_without_a_signal_to_the_shell_go_back_too(self):
         self.script()

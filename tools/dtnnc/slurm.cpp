@@ -190,8 +190,9 @@ plan={plan}
 run={run}
 export OMP_NUM_THREADS={threads}
 
-# Slurm's signal comes to this shell alone, {before} s before the time limit; srun hands it to every
-# rank. They write a checkpoint and end with 75.
+# Slurm's signal comes to this shell alone, {before} s before the time limit; srun hands USR1 to every
+# rank. They write a checkpoint and end with 75. At TERM srun itself would kill them, so that they are
+# asked by USR1 then too.
 child=
 signals=0
 last=
@@ -200,7 +201,7 @@ forward() {{
     signals=$((signals + 1))
     last=$1
     if [ -n "$child" ]; then
-        kill -s "$1" "$child"
+        kill -s USR1 "$child"
     fi
 }}
 trap 'forward USR1' USR1
@@ -216,7 +217,8 @@ srun --ntasks={ranks} --cpus-per-task={cores} --cpu-bind=cores{mpi} --wait={befo
     "$program" train "$plan" "${{begin[@]}}" &
 child=$!
 if [ -n "$last" ]; then
-    kill -s "$last" "$child" # it came before there was anybody to tell
+    sleep 2 # it came before there was anybody to tell; an srun that has just begun would die of it
+    kill -s USR1 "$child"
 fi
 
 while :; do
