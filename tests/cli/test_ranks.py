@@ -10,7 +10,9 @@ import sys
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mpi"))
 from commands import BIN, DTNN_RUN, DTNNC, CommandTest, run
+from job_processes import ranks_of, wait_until
 
 LIBRARY = any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib"))
 MISSING = "" if shutil.which("mpiexec") and LIBRARY else "mpiexec or libdtnn_mpi.so is not there"
@@ -159,6 +161,77 @@ class Ranks(CommandTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("of a run with 2 ranks, this one has 1", done.stderr)
         self.assertEqual(len(self.events("r", "epoch")), 60)
+
+    def checkpoints(self, output):
+        folder = os.path.join(self.path(output), "checkpoints")
+        return sorted(int(name) for name in os.listdir(folder) if name.isdigit()) if os.path.isdir(folder) else []
+
+    def restarted(self, output, plan, kills, *words, most=3):
+        """A job of two ranks with restarts; after each newer checkpoint one of `kills` (rank 0, 1; -1: mpiexec) is killed."""
+        command = [DTNN_RUN, "--ranks", "2", "--max-restarts", str(most), plan, "--output", self.path(output), "--progress",
+                   "none", *words]
+        with subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as job:
+            seen = 0
+            for rank in kills:
+                newest = wait_until(lambda: next((s for s in self.checkpoints(output) if s > seen), None) or job.poll(), 60)
+                self.assertIsNone(job.poll(), "the job has ended early")
+                pid = wait_until(lambda: ranks_of(job.pid).get(rank), 20) if rank >= 0 else int(
+                    subprocess.run(["pgrep", "-P", str(job.pid)], stdout=subprocess.PIPE, text=True, check=True).stdout.split()[0])
+                os.kill(pid, signal.SIGKILL)
+                # What the dying ranks may still have written is not taken for progress of the next try.
+                time.sleep(0.7)
+                seen = max(self.checkpoints(output) + [newest])
+            told = "".join(job.communicate(timeout=120))
+        return job.returncode, told
+
+    def test_a_killed_rank_is_started_again(self):
+        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=80")
+        self.train(2, "whole", plan, "--log-samples", self.path("whole-log"))
+        code, told = self.restarted("r", plan, (1, 0, -1), "--log-samples", self.path("log"))
+        self.assertEqual(code, 0, told)
+        self.assertRegex(told, r"restart 1 of 3 in 1 s from the checkpoint of step \d+: rank 1 \([^)]*\) was killed by signal 9")
+        self.assertRegex(told, r"restart 2 of 3 in 1 s from the checkpoint of step \d+: rank 0 \([^)]*\) was killed by signal 9")
+        self.assertRegex(told, r"restart 3 of 3 in 1 s from the checkpoint of step \d+: mpiexec \([^)]*\) was killed by signal 9")
+        self.assertEqual(self.bytes("r"), self.bytes("whole"))
+        self.assertEqual(self.losses("r"), self.losses("whole"))
+        self.assertEqual([len(self.events("r", kind)) for kind in ("start", "resume", "failed")], [1, 3, 0])
+        # Each step once, in order, in each rank's file.
+        self.assertEqual(self.samples("log"), self.samples("whole-log"))
+        for rank in (0, 1):
+            self.assertEqual(self.read(f"log.{rank}"), self.read(f"whole-log.{rank}"))
+
+    def test_restarts_end(self):
+        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=400")
+        code, told = self.restarted("r", plan, (1, 1), most=1)
+        self.assertEqual(code, 1, told)
+        self.assertRegex(told, r"given up after 1 restart: rank 1 \([^)]*\) was killed by signal 9 \(Killed\); the last try came to "
+                               r"the checkpoint of step \d+")
+
+    def test_what_another_try_does_not_mend_is_not_started_again(self):
+        diverging = self.compile_job("p.json", "training.optimizer={sgd: {learning_rate: 1e30}}")
+        wrong = self.write("wrong.json", "{}")
+        for plan, expected in ((diverging, 6), (wrong, 5)):
+            done = run(DTNN_RUN, "--ranks", "2", "--max-restarts", "3", plan, "--output", self.path("r"), cwd=self.folder)
+            self.assertEqual(done.returncode, expected, done.stderr)
+            self.assertNotIn("restart", done.stderr)
+        done = run("mpiexec", "-n", "2", DTNN_RUN, "--max-restarts", "1", plan, cwd=self.folder)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("start the ranks with --ranks", done.stderr)
+
+    def test_a_signal_ends_the_restarts(self):
+        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=4000")
+        command = [DTNN_RUN, "--ranks", "2", "--max-restarts", "3", plan, "--progress", "none", "--output"]
+        for moment in ("training", "waiting"):
+            with subprocess.Popen([*command, self.path(moment)], cwd=self.folder, stderr=subprocess.PIPE, text=True) as job:
+                self.wait_for_checkpoint(moment)
+                if moment == "waiting":
+                    os.kill(wait_until(lambda: ranks_of(job.pid).get(1), 20), signal.SIGKILL)
+                    while "restart 1 of 3" not in job.stderr.readline():
+                        self.assertIsNone(job.poll())
+                job.send_signal(signal.SIGTERM)
+                _, told = job.communicate(timeout=60)
+            self.assertEqual(job.returncode, 75, told)
+            self.assertNotIn("restart 2", told)
 
 
 if __name__ == "__main__":

@@ -13,8 +13,10 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "resume"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mpi"))
 from arrays import read_safetensors
 from commands import DTNN_RUN, CommandTest
+from job_processes import descendants, wait_until
 from kills import JOBS, Trial, epochs_of, verify_checkpoints
 
 
@@ -37,6 +39,61 @@ class Killed(CommandTest):
             for number in range(2):
                 stopped += trial.interrupted(number, 4, seed=number + 1, how=how)[2]
         self.assertGreater(stopped, 3)
+
+
+class Restarted(CommandTest):
+    """--max-restarts with one rank."""
+
+    def child(self, job):
+        return wait_until(lambda: descendants(job.pid), 20)[0]
+
+    def newest(self):
+        folder = self.path("run/checkpoints")
+        return max((int(n) for n in os.listdir(folder) if n.isdigit()), default=None) if os.path.isdir(folder) else None
+
+    def test_a_killed_run_goes_on_by_itself(self):
+        plan = self.compile("--set", "training.checkpoint={every_steps: 2}", "--set", "training.epochs=150")
+        self.expect(self.dtnn_run(plan, "--output", "whole", "--log-samples", "whole.log"), 0)
+        with subprocess.Popen([DTNN_RUN, "--max-restarts", "2", plan, "--output", "run", "--log-samples", "run.log"],
+                              cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:
+            before = -1
+            for _ in range(2):
+                self.assertTrue(wait_until(lambda: (self.newest() or -1) > before, 60))
+                os.kill(self.child(job), signal.SIGKILL)
+                time.sleep(0.5)
+                before = self.newest()
+            told = "".join(job.communicate(timeout=120))
+        self.assertEqual(job.returncode, 0, told)
+        self.assertRegex(told, r"restart 1 of 2 in 1 s from the checkpoint of step \d+: the run \(process \d+\) was killed by signal 9")
+        self.assertIn("restart 2 of 2", told)
+        self.assertEqual(epochs_of(self.path("whole")), epochs_of(self.path("run")))
+        self.assertEqual(self.read("run.log"), self.read("whole.log"))
+        with open(self.path("whole/weights.safetensors"), "rb") as one, open(self.path("run/weights.safetensors"), "rb") as two:
+            self.assertEqual(one.read(), two.read())
+
+    def test_a_run_killed_before_its_first_checkpoint_begins_again_with_its_weights(self):
+        plan = self.compile("--set", "training.checkpoint={every_epochs: 0}", "--set", "training.epochs=60")
+        self.expect(self.dtnn_run(plan, "--output", "first"), 0)
+        self.expect(self.dtnn_run(plan, "--output", "whole", "--weights", "first/weights.safetensors"), 0)
+        with subprocess.Popen([DTNN_RUN, "--max-restarts=1", plan, "-o", "run", "--weights=first/weights.safetensors"],
+                              cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:
+            self.assertTrue(wait_until(lambda: os.path.exists(self.path("run/history.jsonl")), 60, pause=0.0005))
+            os.kill(self.child(job), signal.SIGKILL)
+            told = "".join(job.communicate(timeout=120))
+        self.assertEqual(job.returncode, 0, told)
+        self.assertRegex(told, "restart 1 of 1 in 1 s from the (beginning|checkpoint of step 0)")
+        with open(self.path("whole/weights.safetensors"), "rb") as one, open(self.path("run/weights.safetensors"), "rb") as two:
+            self.assertEqual(one.read(), two.read())
+
+    def test_a_failure_that_stays_is_given_up(self):
+        plan = self.compile("--set", "training.checkpoint={every_epochs: 0}")
+        self.expect(self.dtnn_run(plan, "--output", "run"), 0)
+        before = self.read("run/history.jsonl")
+        process = self.expect(self.dtnn_run("--max-restarts", "1", plan, "--output", "run"), 1, "holds a run already",
+                              "restart 1 of 1 in 1 s from the beginning: the folder run holds a run already",
+                              "given up after 1 restart", "came no further than the beginning")
+        self.assertEqual(process.stderr.count("--force"), 2)
+        self.assertEqual(self.read("run/history.jsonl"), before)
 
 
 class Resume(CommandTest):

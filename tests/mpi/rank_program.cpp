@@ -6,8 +6,9 @@
 //     rank_program throw RANK CODE                that rank fails between two operations
 //     rank_program early RANK CODE                that rank fails before it has joined
 //     rank_program FAULT RANK KIND MOMENT LIMIT   FAULT: kill, stop, sleep; KIND: all_reduce,
-//                                                 all_gather, broadcast, barrier; MOMENT: before,
-//                                                 in, after the operation; "join" is before joining
+//                                                 reduce_scatter, all_gather_parts, all_gather,
+//                                                 broadcast, barrier; MOMENT: before, in, after the
+//                                                 operation; "join" is before joining
 //     rank_program --ranks N WORDS                starts ranks as dtnn-run does
 //     rank_program wait                           all wait for a signal, then end with 75
 
@@ -31,6 +32,7 @@
 #include "runtime/comm/started_ranks.hpp"
 #include "tests/mpi/operations.hpp"
 #include "tools/dtnn_run/launch.hpp"
+#include "tools/dtnn_run/start_job.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -52,6 +54,17 @@ void operate(Communicator& communicator, const std::string& kind, Inside&& insid
         const auto exchange =
             communicator.all_reduce(memory.data(), std::int64_t(memory.size()), plan::DType::f32,
                                     Reduction::sum, "gradients_1");
+        exchange->start();
+        inside();
+        exchange->wait();
+        return;
+    }
+    if (kind == "reduce_scatter" || kind == "all_gather_parts") {
+        const auto part = std::int64_t(memory.size()) / communicator.ranks();
+        const auto exchange =
+            kind == "reduce_scatter"
+                ? communicator.reduce_scatter(memory.data(), part, plan::DType::f32, "gradients_1")
+                : communicator.all_gather_parts(memory.data(), part, plan::DType::f32, "weights_1");
         exchange->start();
         inside();
         exchange->wait();
@@ -149,7 +162,12 @@ int run(const Words& words) {
 
 int run_or_report(const Words& words) {
     try {
-        if (words.at(0) == "--ranks") dtnn::start_ranks(std::stoi(words.at(1)), words);
+        if (words.at(0) == "--ranks") {
+            dtnn::JobRequest job;
+            job.ranks = std::stoi(words.at(1));
+            job.words.assign(words.begin() + 2, words.end());
+            dtnn::start_job(job);
+        }
         return run(words);
     } catch (const RunError& error) {
         std::fputs(error.render(false, started_name()).c_str(), stderr);

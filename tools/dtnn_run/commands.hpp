@@ -33,7 +33,8 @@ struct Options {
     bool per_step = false;
     bool synthetic_data = false;
     bool dry_run = false;
-    int ranks = 0;  ///< train, bench; 0: not given
+    int ranks = 0;         ///< train, bench; 0: not given
+    int max_restarts = 0;  ///< train
 };
 
 /// Each returns the exit code or throws RunError.

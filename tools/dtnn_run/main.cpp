@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -21,7 +22,9 @@
 #include "tools/dtnn_run/allocation_count.hpp"
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/dry_run_command.hpp"
+#include "tools/dtnn_run/job_notes.hpp"
 #include "tools/dtnn_run/launch.hpp"
+#include "tools/dtnn_run/start_job.hpp"
 
 namespace {
 
@@ -96,6 +99,57 @@ std::vector<std::string> with_word(int argc, char** argv) {
     return words;
 }
 
+/// The words that have been read, without some of the options, as another process takes them.
+std::vector<std::string> words_without(const CLI::App& command,
+                                       const std::vector<std::string>& left_out) {
+    std::vector<std::string> words = {command.get_name()}, last;
+    for (const CLI::Option* option : command.get_options()) {
+        const auto is_it = [&](const std::string& name) { return option->check_name(name); };
+        if (option->count() == 0 || std::any_of(left_out.begin(), left_out.end(), is_it)) continue;
+        const bool flag = option->get_expected_min() == 0;
+        for (const std::string& value : option->results()) {
+            if (!option->nonpositional())
+                last.push_back(value);
+            else
+                words.push_back(flag ? option->get_name()
+                                     : fmt::format("{}={}", option->get_name(), value));
+        }
+    }
+    if (!last.empty()) words.emplace_back("--");
+    words.insert(words.end(), last.begin(), last.end());
+    return words;
+}
+
+/// Ends with the code of the ranks, or of the one that may be started again.
+[[noreturn]] void start_job_of(const CLI::App& command, const Options& options) {
+    dtnn::JobRequest request;
+    request.ranks = std::max(1, options.ranks);
+    request.max_restarts = options.max_restarts;
+    const std::vector<std::string> ours = {"--ranks", "--max-restarts"};
+    request.words = words_without(command, ours);
+    request.run = options.resume;
+    request.words_again = [&, ours](const std::string& run, bool begun) {
+        if (!options.resume.empty()) return request.words;
+        std::vector<std::string> left_out = ours;
+        left_out.insert(left_out.end(), {"--output", "--force"});
+        std::vector<std::string> words;
+        if (begun) {
+            // The run's own plan: the file may be another one by now.
+            left_out.insert(left_out.end(), {"PLAN", "--weights", "--map", "--layout", "--match",
+                                             "--allow-missing", "--cast"});
+        }
+        words = words_without(command, left_out);
+        if (begun) {
+            words.insert(words.begin() + 1, "--resume=" + run);
+        } else {
+            // It has nothing yet that could be lost.
+            words.insert(words.begin() + 1, {"--output=" + run, "--force"});
+        }
+        return words;
+    };
+    dtnn::start_job(request);
+}
+
 /// What ranks do not share, every rank would do, into the same file.
 void require_one_process(const std::string& command) {
     const dtnn::runtime::StartedRanks started = dtnn::runtime::started_ranks();
@@ -151,6 +205,11 @@ int run(int argc, char** argv, Options& options) {
     add_ranks(train, options,
               "processes that share the training, started by mpiexec; of a dry run "
               "those that it walks through, the plan's when not given");
+    train
+        .add_option("--max-restarts", options.max_restarts,
+                    "start again from the last checkpoint, so many times at most, when a rank was "
+                    "killed or lost or the run failed (1); not after 2, 5, 6, 70, 75")
+        ->check(CLI::Range(0, 1'000'000));
     dtnn::add_dry_run(train, options);
 
     CLI::App& evaluate = *app.add_subcommand("evaluate", "loss and metrics on a split");
@@ -204,7 +263,8 @@ int run(int argc, char** argv, Options& options) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? int(Exit::done) : int(Exit::usage);
     }
-    if (options.ranks > 1 && !options.dry_run) dtnn::start_ranks(options.ranks, words);
+    if ((options.ranks > 1 || options.max_restarts > 0) && !options.dry_run)
+        start_job_of(*app.get_subcommands().front(), options);
     if (train.parsed())
         return options.dry_run ? dtnn::dry_run_command(options) : dtnn::train_command(options);
     if (evaluate.parsed()) return dtnn::evaluate_command(options);
@@ -217,8 +277,9 @@ int run(int argc, char** argv, Options& options) {
 }
 
 int report(const RunError& error, const Options& options) {
-    const std::string text =
-        error.render(dtnn::runtime::choose_color(options.color), dtnn::runtime::started_name());
+    const std::string who = dtnn::runtime::started_name();
+    dtnn::leave_note("error", who.empty() ? error.what() : who + ": " + error.what());
+    const std::string text = error.render(dtnn::runtime::choose_color(options.color), who);
     std::fwrite(text.data(), 1, text.size(), stderr);
     return int(error.exit());
 }

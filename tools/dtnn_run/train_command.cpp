@@ -21,31 +21,14 @@
 #include "runtime/train/initialize.hpp"
 #include "runtime/train/loop.hpp"
 #include "tools/dtnn_run/commands.hpp"
+#include "tools/dtnn_run/job_notes.hpp"
+#include "tools/dtnn_run/sample_log.hpp"
 #include "tools/dtnn_run/start.hpp"
 
 namespace dtnn {
 namespace {
 
 using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
-
-/// A line of JSON for every step: its samples, as the dataset numbers them (in an epoch that draws
-/// one more than once, plus the occurrence times the samples of the split).
-class SampleLog {
-  public:
-    SampleLog(const std::string& path, int rank, int ranks, bool goes_on)
-        : rank_(rank),
-          file_(ranks == 1 ? path : fmt::format("{}.{}", path, rank),
-                goes_on ? LineFile::Begin::as_it_is : LineFile::Begin::empty) {}
-
-    void add(const BatchSamples& batch) {
-        file_.add(fmt::format("{{\"epoch\": {}, \"step\": {}, \"rank\": {}, \"samples\": [{}]}}",
-                              batch.epoch, batch.step, rank_, fmt::join(batch.samples, ", ")));
-    }
-
-  private:
-    int rank_;
-    LineFile file_;
-};
 
 /// Of a rank whose training is told by rank 0.
 class RankReport : public TrainingObserver {
@@ -163,6 +146,7 @@ class TrainRun {
                              !options.resume.empty());
         });
         if (!options.resume.empty()) state_ = of_first(state_);
+        if (log_ && !options.resume.empty()) log_->cut_after(state_ ? state_->step : 0);
     }
 
     int run();
@@ -205,6 +189,7 @@ void TrainRun::open_folder() {
     folder_.emplace(options_.resume.empty()
                         ? RunFolder(options_.output, start_.loaded, options_.force)
                         : RunFolder(options_.resume));
+    leave_note("run", folder_->path());
     history_.emplace(folder_->history(), plan(),
                      options_.resume.empty() ? LineFile::Begin::empty : LineFile::Begin::as_it_is);
     checkpoints_.emplace(folder_->path(), session_->executor(),

@@ -1,0 +1,221 @@
+#include "tools/dtnn_run/start_job.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+
+#include "runtime/base/run_error.hpp"
+#include "runtime/comm/started_ranks.hpp"
+#include "tools/dtnn_run/job_notes.hpp"
+#include "tools/dtnn_run/restarts.hpp"
+
+namespace dtnn {
+
+using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
+
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+/// Ranks that mpiexec has lost sight of end by themselves within this.
+constexpr double kLeftBehindSeconds = 20;
+
+/// MPICH's own name first: `mpiexec` may be another MPI's.
+std::string find_mpiexec() {
+    const char* path = std::getenv("PATH");
+    for (const char* name : {"mpiexec.mpich", "mpiexec.hydra", "mpiexec"}) {
+        std::istringstream folders(path == nullptr ? "" : path);
+        for (std::string folder; std::getline(folders, folder, ':');) {
+            const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+            if (access(file.c_str(), X_OK) == 0 && !fs::is_directory(file)) return file;
+        }
+    }
+    throw RunError(Exit::failed, "--ranks needs mpiexec, which is in no folder of PATH",
+                   "install MPICH (Debian: apt-get install mpich)");
+}
+
+/// The step of the newest checkpoint in the run's folder.
+std::optional<std::int64_t> newest_step(const std::string& run) {
+    std::optional<std::int64_t> newest;
+    if (run.empty()) return newest;
+    std::error_code error;
+    for (fs::directory_iterator entry(run + "/checkpoints", error), end; !error && entry != end;
+         entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        std::int64_t step = 0;
+        const auto [stop, wrong] = std::from_chars(name.data(), name.data() + name.size(), step);
+        if (wrong == std::errc() && stop == name.data() + name.size())
+            newest = std::max(newest.value_or(-1), step);
+    }
+    return newest;
+}
+
+class Job {
+  public:
+    explicit Job(const JobRequest& request) : request_(request), restarts_(request.max_restarts) {
+        std::error_code error;
+        const std::string program = fs::read_symlink("/proc/self/exe", error).string();
+        if (error) throw RunError(Exit::failed, "the program cannot find itself in /proc", "");
+        if (request.ranks > 1)
+            command_ = {find_mpiexec(), "-n", std::to_string(request.ranks), program};
+        else
+            command_ = {program};
+        sigemptyset(&awaited_);
+        for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGUSR1, SIGHUP, SIGQUIT})
+            sigaddset(&awaited_, signal);
+        sigprocmask(SIG_BLOCK, &awaited_, &before_);
+    }
+
+    int run();
+
+  private:
+    pid_t start(const Words& words) const;
+    TryEnd wait_for(pid_t launcher);
+    std::string reason_of(int status, pid_t launcher, const Notes& notes, int code) const;
+    /// Whether nobody asked to stop meanwhile.
+    bool wait_before_restart(double seconds) const;
+    Words next_words() const;
+
+    const JobRequest& request_;
+    Restarts restarts_;
+    NotesFile notes_;
+    Words command_;
+    sigset_t awaited_, before_;
+    std::string run_ = request_.run;
+};
+
+pid_t Job::start(const Words& words) const {
+    Words command = command_;
+    command.insert(command.end(), words.begin(), words.end());
+    std::vector<char*> arguments;
+    for (std::string& word : command)
+        arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    const pid_t parent = getpid();
+    const pid_t launcher = fork();
+    if (launcher < 0)
+        throw RunError(Exit::failed,
+                       fmt::format("cannot start {}: {}", command.front(), std::strerror(errno)),
+                       "");
+    if (launcher > 0) return launcher;
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent) _exit(int(Exit::failed));
+    // A terminal's Ctrl-C comes once, through the parent; and a group in the background may not
+    // read the terminal, which mpiexec does for rank 0.
+    setpgid(0, 0);
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing >= 0) dup2(nothing, STDIN_FILENO);
+    // What this program ignores, mpiexec and the ranks would ignore from the beginning.
+    for (const int signal : {SIGPIPE, SIGXFSZ, SIGTERM, SIGINT, SIGUSR1})
+        std::signal(signal, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+    execv(arguments.front(), arguments.data());
+    std::fprintf(stderr, "dtnn-run: cannot start %s: %s\n", command.front().c_str(),
+                 std::strerror(errno));
+    _exit(int(Exit::failed));
+}
+
+std::string Job::reason_of(int status, pid_t launcher, const Notes& notes, int code) const {
+    if (!notes.killed.empty()) return notes.killed;
+    if (WIFSIGNALED(status))
+        return fmt::format("{} (process {}) was killed by signal {} ({})",
+                           request_.ranks > 1 ? "mpiexec" : "the run", launcher, WTERMSIG(status),
+                           strsignal(WTERMSIG(status)));
+    if (!notes.error.empty()) return notes.error;
+    return fmt::format("{} ended with {}", request_.ranks > 1 ? "mpiexec" : "the run", code);
+}
+
+TryEnd Job::wait_for(pid_t launcher) {
+    TryEnd end;
+    while (true) {
+        siginfo_t what;
+        const int signal = sigwaitinfo(&awaited_, &what);
+        if (signal < 0) continue;
+        if (signal != SIGCHLD) {
+            end.stop_asked = true;
+            kill(launcher, signal);
+            continue;
+        }
+        int status = 0;
+        if (waitpid(launcher, &status, WNOHANG) != launcher) continue;
+        const Notes notes = notes_.read();
+        end.code = WIFEXITED(status) ? WEXITSTATUS(status) : int(Exit::failed);
+        if (end.code == 0 && notes.code) end.code = *notes.code;
+        end.reason = reason_of(status, launcher, notes, end.code);
+        if (!notes.run.empty()) run_ = notes.run;
+        end.step = newest_step(run_);
+        return end;
+    }
+}
+
+bool Job::wait_before_restart(double seconds) const {
+    timespec left = {time_t(seconds), 0};
+    while (true) {
+        const int signal = sigtimedwait(&awaited_, nullptr, &left);
+        if (signal == SIGCHLD || (signal < 0 && errno == EINTR)) continue;
+        return signal < 0;
+    }
+}
+
+Words Job::next_words() const {
+    if (run_.empty()) return request_.words;
+    return request_.words_again(run_, newest_step(run_).has_value());
+}
+
+int Job::run() {
+    Words words = request_.words;
+    while (true) {
+        notes_.clear();
+        const TryEnd end = wait_for(start(words));
+        const Decision decision = restarts_.after(end);
+        if (!decision.line.empty()) std::fprintf(stderr, "dtnn-run: %s\n", decision.line.c_str());
+        if (!decision.again) return end.code;
+        if (!wait_before_restart(decision.seconds)) {
+            if (!end.step) return end.code;
+            std::fprintf(stderr,
+                         "dtnn-run: stopped by a signal before the restart; go on with\n"
+                         "  dtnn-run --resume %s\n",
+                         run_.c_str());
+            return int(Exit::interrupted);
+        }
+        if (!notes_.released_within(kLeftBehindSeconds)) {
+            std::fputs("dtnn-run: no restart: ranks of the last try are still there\n", stderr);
+            return end.code;
+        }
+        words = next_words();
+    }
+}
+
+}  // namespace
+
+void start_job(const JobRequest& request) {
+    if (started_ranks().ranks > 1)
+        throw RunError(Exit::usage,
+                       fmt::format("{} is given to a process that mpiexec or srun has started as "
+                                   "one of several ranks",
+                                   request.ranks > 1 ? "--ranks" : "--max-restarts"),
+                       request.ranks > 1 ? "leave out --ranks, or mpiexec"
+                                         : "leave it out, or start the ranks with --ranks");
+    int code = 0;
+    {
+        Job job(request);
+        code = job.run();
+    }
+    std::exit(code);
+}
+
+}  // namespace dtnn

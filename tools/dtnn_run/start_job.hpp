@@ -1,0 +1,28 @@
+#pragma once
+/// Starting a job's ranks as processes, and starting them again when they die.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace dtnn {
+
+struct JobRequest {
+    int ranks = 1;  ///< 1: this program by itself; more: by mpiexec
+    std::vector<std::string> words;
+    int max_restarts = 0;
+    /// Of a restart: the words that go on with the run in the folder `run`, or, where it has no
+    /// checkpoint yet (`begun` is false), begin it again there. Not called before there is one.
+    std::function<std::vector<std::string>(const std::string& run, bool begun)> words_again;
+    std::string run;  ///< the run's folder where it is known from the beginning
+};
+
+/// Runs `dtnn-run WORDS` on so many ranks, and ends with the job's exit code; where mpiexec has
+/// lost it, which it may after a signal, with rank 0's. Signals that reach this process go on to
+/// the ranks, and end the restarts. Before a restart all ranks of the try before it are gone.
+///
+/// Does not return; RunError where there is no mpiexec of MPICH's, or this process is one of
+/// several ranks already.
+[[noreturn]] void start_job(const JobRequest& request);
+
+}  // namespace dtnn
