@@ -102,7 +102,7 @@ struct Step {
 ///     all_reduce      every element becomes its sum over all ranks
 ///     reduce_scatter  the stretch is as many equal parts as Target::ranks; a rank's own part (see
 ///                     Tensor::by_rank) becomes the sum over all ranks, what the others then hold
-///                     means nothing
+///                     means nothing; gaps between its tensors are zero, the start clears them
 ///     all_gather      likewise of parts: all ranks have all parts, each as its own rank has it
 /// The step `start` (operator "<kind>_start", kernel "communicator") begins it, the step `wait`
 /// ("<kind>_wait") ends it; between them nothing else touches the stretch. All ranks run a
@@ -358,7 +358,8 @@ struct Shard {
     std::vector<int> parameters;  ///< weights, indices into Plan::parameters, in the order of
                                   ///< their offsets in their one buffer
     std::int64_t part = 0;        ///< elements of one part
-    std::vector<int> states;      ///< indices into Plan::parameters: dims {part}, by_rank
+    std::vector<int> states;      ///< indices into Plan::parameters: dims {part}, by_rank; or one
+                                  ///< number, the same on all ranks
     bool operator==(const Shard&) const = default;
 };
 

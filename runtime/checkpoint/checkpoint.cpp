@@ -12,6 +12,7 @@
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/checkpoint/parameter_tensors.hpp"
+#include "runtime/checkpoint/training_identity.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -22,6 +23,7 @@ constexpr int kVersion = 1;
 constexpr const char* kParameters = "parameters.safetensors";
 constexpr const char* kState = "state.json";
 constexpr const char* kSums = "sums of the epoch";
+constexpr const char* kOwnStates = "states of the other ranks";
 
 Json number_json(double value) {
     if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -46,6 +48,7 @@ Json content_of(const Checkpoint& checkpoint) {
     return {{"version", kVersion},
             {"model", checkpoint.model},
             {"plan", checkpoint.plan},
+            {"training", checkpoint.training},
             {"dataset", checkpoint.dataset},
             {"threads", checkpoint.threads},
             {"ranks", state.ranks},
@@ -65,6 +68,8 @@ Checkpoint checkpoint_of(const Json& content) {
     TrainingState& state = checkpoint.state;
     checkpoint.model = content.at("model").get<std::string>();
     checkpoint.plan = content.at("plan").get<std::string>();
+    // Earlier ones do not say it.
+    checkpoint.training = content.value("training", std::string());
     checkpoint.dataset = content.at("dataset").get<std::string>();
     checkpoint.threads = content.at("threads").get<int>();
     checkpoint.history_bytes = content.at("history_bytes").get<std::int64_t>();
@@ -122,21 +127,26 @@ Json read_state(const std::string& folder) {
 std::vector<std::string> differences(const plan::Plan& plan, const Safetensors& file) {
     std::vector<std::string> found;
     std::size_t known = 0;
-    for (const plan::Parameter& parameter : plan.parameters) {
-        const StoredTensor* tensor = file.find(parameter.name);
+    const auto compare = [&](const std::string& name, plan::DType dtype, const plan::Dims& dims) {
+        const StoredTensor* tensor = file.find(name);
         if (tensor == nullptr) {
-            found.push_back(fmt::format("`{}` is not in the checkpoint", parameter.name));
-            continue;
+            found.push_back(fmt::format("`{}` is not in the checkpoint", name));
+            return;
         }
         ++known;
-        if (tensor->dtype == parameter.dtype && tensor->dims == parameter.dims) continue;
-        found.push_back(fmt::format("`{}` is {} in the checkpoint and {} in the plan",
-                                    parameter.name, describe_tensor(tensor->dtype, tensor->dims),
-                                    describe_tensor(parameter.dtype, parameter.dims)));
-    }
-    if (known + 1 < file.tensors.size()) {
+        if (tensor->dtype == dtype && tensor->dims == dims) return;
+        found.push_back(fmt::format("`{}` is {} in the checkpoint and {} in the plan", name,
+                                    describe_tensor(tensor->dtype, tensor->dims),
+                                    describe_tensor(dtype, dims)));
+    };
+    for (const std::size_t i : unsharded_parameters(plan))
+        compare(plan.parameters[i].name, plan.parameters[i].dtype, plan.parameters[i].dims);
+    for (const ShardTensor& piece : shard_tensors(plan))
+        compare(piece.name, plan.parameters[piece.state].dtype, dims_of(plan, piece));
+    const std::size_t others = file.find(kOwnStates) == nullptr ? 1 : 2;  // with the sums
+    if (known + others < file.tensors.size()) {
         found.push_back(fmt::format("{} tensors of the checkpoint are not in the plan",
-                                    file.tensors.size() - known - 1));
+                                    file.tensors.size() - known - others));
     }
     return found;
 }
@@ -147,11 +157,18 @@ void write_checkpoint(const std::string& folder, const Executor& executor,
                       const Checkpoint& checkpoint) {
     ParameterTensors tensors;
     const plan::Plan& plan = executor.plan();
-    for (std::size_t i = 0; i < plan.parameters.size(); ++i)
+    for (const std::size_t i : unsharded_parameters(plan))
         tensors.add(executor, i, plan.parameters[i].name);
+    if (executor.shard_states().empty() && executor.shard_states().wanted())
+        throw RunError(Exit::internal, "the states that ranks have in parts were not gathered",
+                       "please report this");
+    for (const ShardTensor& piece : shard_tensors(plan))
+        tensors.add(executor, piece);
     std::vector<StoredTensor> all(tensors.all().begin(), tensors.all().end());
     const std::vector<std::byte>& sums = checkpoint.state.sums;
     all.push_back({kSums, plan::DType::u8, {std::int64_t(sums.size())}, sums});
+    const std::vector<std::byte>& own = checkpoint.state.own_states;
+    if (!own.empty()) all.push_back({kOwnStates, plan::DType::u8, {std::int64_t(own.size())}, own});
     std::int64_t bytes = 0;
     for (const StoredTensor& tensor : all)
         bytes += std::int64_t(tensor.bytes.size());
@@ -167,7 +184,7 @@ void write_checkpoint(const std::string& folder, const Executor& executor,
     write_file(folder + "/" + kState, whole);
 }
 
-Checkpoint read_checkpoint(const std::string& folder, const Executor& executor,
+Checkpoint read_checkpoint(const std::string& folder, Executor& executor,
                            const std::string& plan_checksum) {
     const Json content = read_state(folder);
     const plan::Plan& plan = executor.plan();
@@ -185,10 +202,12 @@ Checkpoint read_checkpoint(const std::string& folder, const Executor& executor,
     const std::string path = folder + "/" + kParameters;
     const Safetensors file = parse_safetensors(std::move(bytes), path);
     const std::vector<std::string> found = differences(plan, file);
-    if (checkpoint.plan != plan_checksum || !found.empty()) {
+    const bool same_training =
+        checkpoint.plan == plan_checksum || checkpoint.training == training_identity(plan);
+    if (!same_training || !found.empty()) {
         constexpr std::size_t kShown = 10;
         std::vector<std::string> lines;
-        if (checkpoint.plan != plan_checksum) {
+        if (!same_training) {
             lines.push_back(fmt::format("its plan is {}, the plan given is {}", checkpoint.plan,
                                         plan_checksum));
         }
@@ -207,8 +226,13 @@ Checkpoint read_checkpoint(const std::string& folder, const Executor& executor,
     const StoredTensor* sums = file.find(kSums);
     if (sums == nullptr) damaged(folder, fmt::format("`{}` is missing", kSums));
     checkpoint.state.sums.assign(sums->bytes.begin(), sums->bytes.end());
-    for (std::size_t i = 0; i < plan.parameters.size(); ++i)
+    if (const StoredTensor* own = file.find(kOwnStates))
+        checkpoint.state.own_states.assign(own->bytes.begin(), own->bytes.end());
+    for (const std::size_t i : unsharded_parameters(plan))
         set_parameter(executor, i, file.find(plan.parameters[i].name)->bytes);
+    executor.shard_states().make_room();
+    for (const ShardTensor& piece : shard_tensors(plan))
+        set_shard_tensor(executor, piece, file.find(piece.name)->bytes);
     return checkpoint;
 }
 

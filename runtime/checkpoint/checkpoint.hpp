@@ -7,14 +7,17 @@
 ///                               bytes of the metrics' sums (MetricSet::save), of one rank after
 ///                               another
 ///     state.json                {"checksum": of the text of content, "content": {
-///                                 "version": 1, "model", "plan", "dataset", "threads", "ranks",
+///                                 "version": 1, "model", "plan", "training", "dataset",
+///                                 "threads", "ranks",
 ///                                 "epoch", "batch", "step", "update",     done so far
 ///                                 "epoch_seconds", "seconds", "stop", "schedules": [[..], ..],
 ///                                 "history_bytes",
 ///                                 "files": {"parameters.safetensors": {"bytes", "checksum"}}}}
 ///
 /// Of several ranks, rank 0 writes it: weights and optimizer state are the same on all, and its
-/// moving statistics are those that count (runtime/train/session.hpp).
+/// moving statistics are those that count (runtime/train/session.hpp). State that ranks have in
+/// parts is gathered before, and stands there as an optimizer that is not shared has it: a tensor
+/// for each parameter, so that a checkpoint knows of no number of ranks.
 ///
 /// Numbers are written with the shortest digits that read back exactly; infinite ones as "inf" and
 /// "-inf".
@@ -32,8 +35,9 @@ class Executor;
 struct Checkpoint {
     TrainingState state;
     std::string model;
-    std::string plan;     ///< the plan's checksum
-    std::string dataset;  ///< of what the samples depend on
+    std::string plan;      ///< the plan's checksum
+    std::string training;  ///< training_identity of the plan; empty: one that does not say it
+    std::string dataset;   ///< of what the samples depend on
     int threads = 1;
     std::int64_t history_bytes = 0;  ///< of history.jsonl when it was written
 };
@@ -44,14 +48,16 @@ class DamagedCheckpoint : public RunError {
     using RunError::RunError;
 };
 
-/// Writes the two files into `folder`, which exists, and flushes them.
+/// Writes the two files into `folder`, which exists, and flushes them. The executor has gathered
+/// what ranks have in parts.
 void write_checkpoint(const std::string& folder, const Executor& executor,
                       const Checkpoint& checkpoint);
 
-/// Verifies both files, and that the checkpoint is of this plan, before anything is changed; then
-/// sets the executor's parameters. A DamagedCheckpoint, or a RunError (exit 5) that says how the
-/// checkpoint differs from the plan.
-Checkpoint read_checkpoint(const std::string& folder, const Executor& executor,
+/// Verifies both files, and that the checkpoint is of this plan, or of one of the same training
+/// (training_identity.hpp), before anything is changed; then sets the executor's parameters, and
+/// the whole of what ranks have in parts. A DamagedCheckpoint, or a RunError (exit 5) that says how
+/// the checkpoint differs from the plan.
+Checkpoint read_checkpoint(const std::string& folder, Executor& executor,
                            const std::string& plan_checksum);
 
 }  // namespace dtnn::runtime

@@ -34,31 +34,66 @@ void scatter(const Arrangement& arrangement, const std::byte* logical, std::byte
 
 }  // namespace
 
-void ParameterTensors::add(const Executor& executor, std::size_t index, const std::string& name) {
-    const plan::Parameter& parameter = executor.plan().parameters[index];
-    const Arrangement arrangement(parameter.physical_dims, parameter.order);
-    std::span<const std::byte> bytes(executor.parameter(index), byte_count(parameter));
+void ParameterTensors::add(const plan::Parameter& like, const std::byte* physical,
+                           const std::string& name) {
+    const Arrangement arrangement(like.physical_dims, like.order);
+    std::span<const std::byte> bytes(physical, byte_count(like));
     if (!arrangement.identity()) {
         std::vector<std::byte>& logical = storage_.emplace_back(bytes.size());
-        if (parameter.dtype == plan::DType::f32) {
+        if (like.dtype == plan::DType::f32) {
             gather<float>(arrangement, bytes.data(), logical.data());
         } else {
             gather<double>(arrangement, bytes.data(), logical.data());
         }
         bytes = logical;  // a vector's elements stay where they are when the vector is moved
     }
-    tensors_.push_back({name, parameter.dtype, parameter.dims, bytes});
+    tensors_.push_back({name, like.dtype, like.dims, bytes});
 }
+
+void ParameterTensors::add(const Executor& executor, std::size_t index, const std::string& name) {
+    add(executor.plan().parameters[index], executor.parameter(index), name);
+}
+
+void ParameterTensors::add(const Executor& executor, const ShardTensor& tensor) {
+    const plan::Parameter& weights = executor.plan().parameters[tensor.weights];
+    if (executor.plan().parameters[tensor.state].by_rank)
+        add(weights, executor.shard_states().stretch(tensor.state) + weights.offset, tensor.name);
+    else
+        add(executor, tensor.state, tensor.name);
+}
+
+namespace {
+
+void set_values(const plan::Parameter& like, std::span<const std::byte> logical,
+                std::byte* physical) {
+    const Arrangement arrangement(like.physical_dims, like.order);
+    if (like.dtype == plan::DType::f32) {
+        scatter<float>(arrangement, logical.data(), physical);
+    } else {
+        scatter<double>(arrangement, logical.data(), physical);
+    }
+}
+
+}  // namespace
 
 void set_parameter(const Executor& executor, std::size_t index,
                    std::span<const std::byte> logical) {
-    const plan::Parameter& parameter = executor.plan().parameters[index];
-    const Arrangement arrangement(parameter.physical_dims, parameter.order);
-    if (parameter.dtype == plan::DType::f32) {
-        scatter<float>(arrangement, logical.data(), executor.parameter(index));
-    } else {
-        scatter<double>(arrangement, logical.data(), executor.parameter(index));
-    }
+    set_values(executor.plan().parameters[index], logical, executor.parameter(index));
+}
+
+void set_shard_tensor(Executor& executor, const ShardTensor& tensor,
+                      std::span<const std::byte> logical) {
+    const plan::Parameter& weights = executor.plan().parameters[tensor.weights];
+    if (executor.plan().parameters[tensor.state].by_rank)
+        set_values(weights, logical,
+                   executor.shard_states().stretch(tensor.state) + weights.offset);
+    else
+        set_parameter(executor, tensor.state, logical);
+}
+
+plan::Dims dims_of(const plan::Plan& plan, const ShardTensor& tensor) {
+    const plan::Parameter& state = plan.parameters[tensor.state];
+    return state.by_rank ? plan.parameters[tensor.weights].dims : state.dims;
 }
 
 std::vector<std::optional<std::size_t>> averages_of(const plan::Plan& plan) {

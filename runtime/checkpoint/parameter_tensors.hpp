@@ -18,15 +18,26 @@ class ParameterTensors {
   public:
     /// plan().parameters[index], under this name. Valid until the parameter changes.
     void add(const Executor& executor, std::size_t index, const std::string& name);
+    /// A piece of a state that ranks have in parts, of which the executor has the whole.
+    void add(const Executor& executor, const ShardTensor& tensor);
     std::span<const StoredTensor> all() const { return tensors_; }
 
   private:
+    void add(const plan::Parameter& like, const std::byte* physical, const std::string& name);
+
     std::vector<StoredTensor> tensors_;
     std::vector<std::vector<std::byte>> storage_;
 };
 
 /// Writes a tensor's bytes, which are as many as the parameter's, to plan().parameters[index].
 void set_parameter(const Executor& executor, std::size_t index, std::span<const std::byte> logical);
+
+/// Likewise to the executor's whole states, which have room.
+void set_shard_tensor(Executor& executor, const ShardTensor& tensor,
+                      std::span<const std::byte> logical);
+
+/// What `logical` is of: the weights' dims, or one number.
+plan::Dims dims_of(const plan::Plan& plan, const ShardTensor& tensor);
 
 /// For each of the plan's parameters the place of its moving average, where it has one.
 std::vector<std::optional<std::size_t>> averages_of(const plan::Plan& plan);

@@ -13,6 +13,7 @@
 #include "runtime/base/files.hpp"
 #include "runtime/base/folders.hpp"
 #include "runtime/checkpoint/parameter_tensors.hpp"
+#include "runtime/checkpoint/training_identity.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -87,6 +88,7 @@ void RunCheckpoints::checkpoint(const TrainingState& state) {
     whole.state = state;
     whole.model = executor_.plan().model;
     whole.plan = identity_.plan_checksum;
+    whole.training = training_identity(executor_.plan());
     whole.dataset = identity_.dataset;
     whole.threads = identity_.threads;
     const std::string name = fmt::format("{:010}", state.step);

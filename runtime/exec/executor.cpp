@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <utility>
 #include <variant>
 
@@ -9,6 +10,7 @@
 #include "plan/parallel.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/exec/collectives.hpp"
 #include "runtime/exec/step_problem.hpp"
 
 namespace dtnn::runtime {
@@ -19,6 +21,15 @@ int find_tensor(const std::vector<plan::Output>& list, const std::string& name) 
         if (item.name == name) return item.tensor;
     }
     return -1;
+}
+
+/// Of a tensor by rank, this rank's part.
+std::byte* address_of(std::byte* arena, const plan::Buffer& buffer, const plan::Tensor& tensor,
+                      const Communicator* communicator) {
+    std::byte* const first = arena + buffer.offset + tensor.offset;
+    if (!tensor.by_rank || communicator == nullptr) return first;
+    return first + std::int64_t{communicator->rank()} * plan::element_count(tensor.dims) *
+                       plan::size_of(tensor.dtype);
 }
 
 }  // namespace
@@ -34,11 +45,14 @@ BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program,
             BoundStep& made = bound.emplace_back();
             if (!plan::is_collective(step.op)) {
                 made.kernel = bind_kernel(number, step);
-            } else if (!exchanges_.empty()) {
+            } else {
                 const auto which = std::get<std::int64_t>(step.attributes.at("collective"));
-                made.exchange = exchanges_[std::size_t(which)].get();
-                made.starts =
-                    program.collectives[std::size_t(which)].start == int(&step - &list[0]);
+                if (!exchanges_.empty()) made.exchange = exchanges_[std::size_t(which)].get();
+                const plan::Collective& collective = program.collectives[std::size_t(which)];
+                made.starts = collective.start == int(&step - &list[0]);
+                std::byte* const stretch = stretch_of(collective);
+                for (const Gap& gap : gaps_of(program, collective))
+                    made.cleared.emplace_back(stretch + gap.offset, std::size_t(gap.bytes));
             }
             ++number;
         }
@@ -51,13 +65,12 @@ BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program,
 /// exchanges are the same.
 void BoundProgram::bind_exchanges() {
     if (communicator_ == nullptr || communicator_->ranks() == 1) return;
-    for (const plan::Collective& collective : program_->collectives) {
-        std::byte* const data =
-            arena_ + plan_->buffers[std::size_t(collective.buffer)].offset + collective.offset;
-        exchanges_.push_back(
-            communicator_->all_reduce(data, collective.bytes / plan::size_of(collective.dtype),
-                                      collective.dtype, Reduction::sum, collective.name));
-    }
+    for (const plan::Collective& collective : program_->collectives)
+        exchanges_.push_back(bind_exchange(*communicator_, collective, stretch_of(collective)));
+}
+
+std::byte* BoundProgram::stretch_of(const plan::Collective& collective) const {
+    return arena_ + plan_->buffers[std::size_t(collective.buffer)].offset + collective.offset;
 }
 
 std::unique_ptr<kernels::BoundKernel> BoundProgram::bind_kernel(int number,
@@ -93,11 +106,7 @@ BoundProgram& BoundProgram::operator=(BoundProgram&&) noexcept = default;
 
 std::byte* BoundProgram::address(int index) const {
     const plan::Tensor& tensor = program_->tensors[std::size_t(index)];
-    std::byte* const first =
-        arena_ + plan_->buffers[std::size_t(tensor.buffer)].offset + tensor.offset;
-    if (!tensor.by_rank || communicator_ == nullptr) return first;
-    return first + std::int64_t{communicator_->rank()} * plan::element_count(tensor.dims) *
-                       plan::size_of(tensor.dtype);
+    return address_of(arena_, plan_->buffers[std::size_t(tensor.buffer)], tensor, communicator_);
 }
 
 int BoundProgram::input_tensor(const std::string& name) const {
@@ -131,9 +140,13 @@ void BoundProgram::run_steps(kernels::ThreadTeam& team, std::span<const BoundSte
         if (step.kernel) {
             step.kernel->run(team);
             if (under_way > 0) communicator_->progress();
-        } else if (step.exchange != nullptr && step.starts) {
-            step.exchange->start();
-            ++under_way;
+        } else if (step.starts) {
+            for (const std::span<std::byte> gap : step.cleared)
+                std::memset(gap.data(), 0, gap.size());
+            if (step.exchange != nullptr) {
+                step.exchange->start();
+                ++under_way;
+            }
         } else if (step.exchange != nullptr) {
             step.exchange->wait();
             --under_way;
@@ -173,7 +186,8 @@ Executor::Executor(const plan::Plan& plan, int threads, Communicator* communicat
       communicator_(communicator),
       arena_(plan.memory.arena, "the plan's arena"),
       team_(threads),
-      programs_(plan.programs.size()) {}
+      programs_(plan.programs.size()),
+      shard_states_(plan) {}
 
 BoundProgram* Executor::find(const std::string& kind, std::int64_t batch) {
     for (std::size_t i = 0; i < programs_.size(); ++i) {
@@ -195,6 +209,11 @@ void Executor::observe(StepObserver* observer) {
     for (const auto& program : programs_) {
         if (program) program->observe(observer);
     }
+}
+
+const std::byte* Executor::memory(const plan::Tensor& tensor) const {
+    const plan::Buffer& buffer = plan_->buffers[std::size_t(tensor.buffer)];
+    return address_of(arena_.data(), buffer, tensor, communicator_);
 }
 
 std::byte* Executor::parameter(std::size_t index) const {

@@ -14,6 +14,7 @@
 #include "plan/plan.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/device/arena.hpp"
+#include "runtime/exec/shard_states.hpp"
 
 namespace dtnn::kernels {
 class BoundKernel;
@@ -66,9 +67,11 @@ class BoundProgram {
         std::unique_ptr<kernels::BoundKernel> kernel;
         Exchange* exchange = nullptr;
         bool starts = false;
+        std::vector<std::span<std::byte>> cleared;  ///< when it starts
     };
 
     std::byte* address(int tensor) const;
+    std::byte* stretch_of(const plan::Collective& collective) const;
     void bind_exchanges();
     std::unique_ptr<kernels::BoundKernel> bind_kernel(int number, const plan::Step& step) const;
     /// Runs the steps, telling `before(i)` and `after(i)` of each.
@@ -106,10 +109,12 @@ class Executor {
     std::int64_t arena_bytes() const { return arena_.bytes(); }
     /// The memory of plan().parameters[index].
     std::byte* parameter(std::size_t index) const;
-    /// The memory of one of plan().buffers.
-    const std::byte* memory(const plan::Buffer& buffer) const {
-        return arena_.data() + buffer.offset;
-    }
+
+    /// The whole of what ranks have in parts, for those who write and read checkpoints.
+    ShardStates& shard_states() { return shard_states_; }
+    const ShardStates& shard_states() const { return shard_states_; }
+    /// The memory of a tensor of one of plan().programs; of one by rank, this rank's part.
+    const std::byte* memory(const plan::Tensor& tensor) const;
 
   private:
     const plan::Plan* plan_;
@@ -118,6 +123,7 @@ class Executor {
     kernels::ThreadTeam team_;
     std::vector<std::unique_ptr<BoundProgram>> programs_;  ///< in the plan's order
     StepObserver* observer_ = nullptr;
+    ShardStates shard_states_;
 };
 
 }  // namespace dtnn::runtime

@@ -395,7 +395,9 @@ LoadedPlan load_plan(const std::string& path, int ranks) {
     return load_plan_text(read_file(path, Exit::mismatch), path, ranks);
 }
 
-LoadedPlan load_plan_text(std::string text, const std::string& name, int ranks) {
+namespace {
+
+LoadedPlan audited(std::string text, const std::string& name) {
     plan::ReadResult result = plan::read_plan(text);
     if (!result.plan) {
         throw refused(name, result.error,
@@ -412,6 +414,17 @@ LoadedPlan load_plan_text(std::string text, const std::string& name, int ranks) 
                                 : fmt::format("{} ({} more findings)", findings.front(),
                                               findings.size() - 1));
     }
+    return loaded;
+}
+
+}  // namespace
+
+LoadedPlan read_plan_file(const std::string& path) {
+    return audited(read_file(path, Exit::mismatch), path);
+}
+
+LoadedPlan load_plan_text(std::string text, const std::string& name, int ranks) {
+    LoadedPlan loaded = audited(std::move(text), name);
     check_runnable(loaded.plan, name, ranks);
     return loaded;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <span>
 
+#include "plan/parallel.hpp"
 #include "runtime/exec/step_problem.hpp"
 
 namespace dtnn::runtime {
@@ -73,8 +74,7 @@ void NumberCheck::look(const plan::Program& program, int tensor, const plan::Ste
     const plan::Tensor& t = program.tensors[std::size_t(tensor)];
     const std::int64_t count = plan::element_count(t.dims);
     const plan::Buffer& buffer = plan.buffers[std::size_t(t.buffer)];
-    const std::byte* memory = executor_.memory(buffer) + t.offset;
-    const Finding finding = examine(t.dtype, memory, count);
+    const Finding finding = examine(t.dtype, executor_.memory(t), count);
     if (finding.not_finite == 0) return;
     matters_ = matters_ || finding.nan || buffer.role == plan::BufferRole::parameter ||
                buffer.role == plan::BufferRole::state;
@@ -110,7 +110,8 @@ void NumberCheck::end(const plan::Program& program, const plan::Step& step) {
     if (next_ != nullptr) next_->end(program, step);
     // The rest of such a run is not looked at: everything behind it holds more of them.
     if (matters_) return;
-    if (step.op == "all_reduce_start") return;  // its memory is the communicator's until the wait
+    // An exchange's memory is the communicator's until the wait.
+    if (plan::is_collective(step.op) && step.op.ends_with("_start")) return;
     for (const int destination : step.destinations)
         look(program, destination, &step);
 }

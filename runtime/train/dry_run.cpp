@@ -14,6 +14,7 @@
 #include "plan/parallel.hpp"
 #include "plan/saturating.hpp"
 #include "runtime/comm/null_ranks.hpp"
+#include "runtime/exec/collectives.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -99,8 +100,7 @@ const std::vector<std::unique_ptr<Exchange>>& Walk::exchanges_of(int rank,
     std::vector<std::unique_ptr<Exchange>>& bound = ranks_[std::size_t(rank)].exchanges[&program];
     if (bound.empty()) {
         for (const plan::Collective& one : program.collectives)
-            bound.push_back(communicator.all_reduce(nullptr, one.bytes / plan::size_of(one.dtype),
-                                                    one.dtype, Reduction::sum, one.name));
+            bound.push_back(bind_exchange(communicator, one, nullptr));
     }
     return bound;
 }

@@ -1,0 +1,15 @@
+#pragma once
+/// What makes plans go on from each other's checkpoints.
+
+#include <string>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::runtime {
+
+/// A checksum that plans share which train alike, and differ in nothing but how ranks share the
+/// work: their number, whether exchanges overlap, their sizes and limits, the machine, and whether
+/// the optimizer is replicated or sharded. With it a run goes on by another such plan.
+std::string training_identity(const plan::Plan& plan);
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,95 @@
+#include "runtime/exec/shard_states.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/base/checksum.hpp"
+#include "runtime/exec/executor.hpp"
+
+namespace dtnn::runtime {
+
+std::vector<ShardTensor> shard_tensors(const plan::Plan& plan) {
+    std::vector<ShardTensor> all;
+    for (const plan::Shard& shard : plan.shards) {
+        for (const int state : shard.states) {
+            for (const int weights : shard.parameters)
+                all.push_back({plan.parameters[std::size_t(weights)].name + "." +
+                                   plan.parameters[std::size_t(state)].role,
+                               std::size_t(weights), std::size_t(state)});
+        }
+    }
+    return all;
+}
+
+std::vector<std::size_t> unsharded_parameters(const plan::Plan& plan) {
+    std::vector<bool> sharded(plan.parameters.size());
+    for (const plan::Shard& shard : plan.shards)
+        for (const int state : shard.states)
+            sharded[std::size_t(state)] = true;
+    std::vector<std::size_t> others;
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i)
+        if (!sharded[i]) others.push_back(i);
+    return others;
+}
+
+std::vector<std::size_t> ShardStates::states() const {
+    std::vector<std::size_t> indices;
+    for (const plan::Shard& shard : plan_->shards)
+        for (const int state : shard.states)
+            if (plan_->parameters[std::size_t(state)].by_rank)
+                indices.push_back(std::size_t(state));
+    return indices;
+}
+
+std::size_t ShardStates::slot(std::size_t state) const {
+    const std::vector<std::size_t> all = states();
+    return std::size_t(std::find(all.begin(), all.end(), state) - all.begin());
+}
+
+std::size_t ShardStates::part_bytes(std::size_t state) const {
+    const plan::Parameter& parameter = plan_->parameters[state];
+    return std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype));
+}
+
+void ShardStates::make_room() {
+    clear();
+    for (const std::size_t state : states())
+        stretches_.emplace_back(part_bytes(state) * std::size_t(plan_->target.ranks));
+}
+
+void ShardStates::gather(const Executor& executor, Communicator& communicator) {
+    clear();
+    for (const std::size_t state : states()) {
+        const std::span<const std::byte> mine(executor.parameter(state), part_bytes(state));
+        const auto all =
+            communicator.all_gather(mine, "the state " + plan_->parameters[state].name);
+        if (communicator.rank() > 0) continue;
+        std::vector<std::byte>& stretch = stretches_.emplace_back();
+        stretch.reserve(mine.size() * all.size());
+        for (const std::vector<std::byte>& part : all)
+            stretch.insert(stretch.end(), part.begin(), part.end());
+    }
+}
+
+std::string ShardStates::scatter(const Executor& executor, Communicator& communicator) {
+    const std::vector<std::size_t> all = states();
+    if (all.empty()) return {};
+    std::byte given{!empty()};
+    communicator.broadcast({&given, 1}, 0, "whether there are states");
+    if (given == std::byte{0}) return {};
+    Checksum checksum;
+    std::vector<std::byte> room;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::size_t bytes = part_bytes(all[i]);
+        room.resize(bytes * std::size_t(communicator.ranks()));
+        std::vector<std::byte>& stretch = empty() ? room : stretches_[i];
+        communicator.broadcast(stretch, 0, "the state " + plan_->parameters[all[i]].name);
+        checksum.add(stretch);
+        std::memcpy(executor.parameter(all[i]),
+                    stretch.data() + bytes * std::size_t(communicator.rank()), bytes);
+    }
+    clear();
+    return checksum.text();
+}
+
+}  // namespace dtnn::runtime
