@@ -219,11 +219,15 @@ bool ArraySource::has_shards(const std::string& folder) {
 
 void ArraySource::check_counts(const std::string& path) const {
     const std::int64_t train = size(Split::train), test = size(Split::test);
-    if (train == expected_.train_samples && test == expected_.test_samples) return;
+    const auto right = [&](std::int64_t found, std::int64_t wanted) {
+        return found == wanted || (expected_.at_most && found > 0 && found < wanted);
+    };
+    if (right(train, expected_.train_samples) && right(test, expected_.test_samples)) return;
     throw RunError(
         Exit::mismatch,
-        fmt::format("{} has {} training and {} test samples; the plan expects {} and {}", path,
-                    train, test, expected_.train_samples, expected_.test_samples),
+        fmt::format("{} has {} training and {} test samples; the plan expects {}{} and {}", path,
+                    train, test, expected_.at_most ? "at most " : "", expected_.train_samples,
+                    expected_.test_samples),
         fmt::format("if the file is right, compile the job with --set dataset.train_samples={} "
                     "--set dataset.test_samples={}",
                     train, test));

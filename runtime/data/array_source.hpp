@@ -23,6 +23,7 @@ class ArraySource final : public SampleSource {
         std::int64_t train_samples = 0;
         std::int64_t test_samples = 0;
         std::int64_t cache = 0;  ///< bytes of packed arrays and of labels
+        bool at_most = false;    ///< there may be fewer samples
     };
 
     /// The type `archive`: one file with x_train, y_train, x_test and y_test, whose checksums are

@@ -64,11 +64,15 @@ CsvSource::CsvSource(const std::string& train_path, const std::string& test_path
     for (Table& table : tables_)
         read(table);
     const std::int64_t train = tables_[0].samples, test = tables_[1].samples;
-    if (train != form_.train_samples || test != form_.test_samples) {
+    const auto right = [&](std::int64_t found, std::int64_t wanted) {
+        return found == wanted || (form_.at_most && found < wanted);
+    };
+    if (!right(train, form_.train_samples) || !right(test, form_.test_samples)) {
         throw RunError(
             Exit::mismatch,
-            fmt::format("{} has {} samples and {} has {}; the plan expects {} and {}", train_path,
-                        train, test_path, test, form_.train_samples, form_.test_samples),
+            fmt::format("{} has {} samples and {} has {}; the plan expects {}{} and {}", train_path,
+                        train, test_path, test, form_.at_most ? "at most " : "",
+                        form_.train_samples, form_.test_samples),
             fmt::format("if the tables are right, compile the job with --set "
                         "dataset.train_samples={} --set dataset.test_samples={}",
                         train, test));

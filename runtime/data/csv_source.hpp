@@ -29,6 +29,7 @@ class CsvSource final : public SampleSource {
         std::int64_t train_samples = 0;
         std::int64_t test_samples = 0;
         std::int64_t cache = 0;  ///< bytes
+        bool at_most = false;    ///< there may be fewer samples
     };
 
     /// Where labels are classes they are numbers from 0, or, if any is not, names, which are

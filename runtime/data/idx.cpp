@@ -63,8 +63,8 @@ std::string gunzip(const std::string& packed, std::size_t limit, const std::stri
                                 stream.msg == nullptr ? "no reason given" : stream.msg));
 }
 
-IdxFile parse_idx(std::string bytes, const std::string& path,
-                  const std::vector<std::int64_t>& dims) {
+IdxFile parse_idx(std::string bytes, const std::string& path, std::vector<std::int64_t> dims,
+                  bool at_most) {
     const auto byte = [&](std::size_t i) { return std::uint32_t(std::uint8_t(bytes[i])); };
     const std::size_t header = 4 + 4 * dims.size();
     if (bytes.size() < 4) {
@@ -88,10 +88,15 @@ IdxFile parse_idx(std::string bytes, const std::string& path,
         const std::int64_t found =
             byte(at) << 24 | byte(at + 1) << 16 | byte(at + 2) << 8 | byte(at + 3);
         if (found == dims[axis]) continue;
+        if (axis == 0 && at_most && found > 0 && found < dims[axis]) {
+            dims[axis] = found;
+            continue;
+        }
         if (axis == 0) {
             throw RunError(
                 Exit::mismatch,
-                fmt::format("{}: it has {} samples; the plan expects {}", path, found, dims[0]),
+                fmt::format("{}: it has {} samples; the plan expects {}{}", path, found,
+                            at_most ? "at most " : "", dims[0]),
                 "compile the job with dataset.train_samples and dataset.test_samples as in the "
                 "files");
         }
@@ -104,19 +109,19 @@ IdxFile parse_idx(std::string bytes, const std::string& path,
     if (bytes.size() != size) {
         throw bad(path, fmt::format("it has {} bytes; its header asks for {}", bytes.size(), size));
     }
-    return {path, dims, std::move(bytes), header};
+    return {path, std::move(dims), std::move(bytes), header};
 }
 
 IdxFile read_idx(const std::string& folder, const std::string& name,
-                 const std::vector<std::int64_t>& dims) {
+                 const std::vector<std::int64_t>& dims, bool at_most) {
     const std::string raw = (std::filesystem::path(folder) / name).string();
     const std::string packed = raw + ".gz";
     std::error_code ignored;
     if (std::filesystem::exists(raw, ignored))
-        return parse_idx(RegularFile(raw).read_all(kMostBytes, "an IDX file"), raw, dims);
+        return parse_idx(RegularFile(raw).read_all(kMostBytes, "an IDX file"), raw, dims, at_most);
     if (std::filesystem::exists(packed, ignored)) {
         const std::string bytes = RegularFile(packed).read_all(kMostBytes, "an IDX file");
-        return parse_idx(gunzip(bytes, expected_bytes(dims), packed), packed, dims);
+        return parse_idx(gunzip(bytes, expected_bytes(dims), packed), packed, dims, at_most);
     }
     throw RunError(Exit::failed, fmt::format("neither {} nor {} is there", raw, packed),
                    "put MNIST's four files (train-images-idx3-ubyte, train-labels-idx1-ubyte, "

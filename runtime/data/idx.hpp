@@ -21,14 +21,14 @@ struct IdxFile {
 };
 
 /// Reads `folder/name` or, when that is not there, `folder/name.gz`, and verifies that it holds
-/// exactly unsigned bytes of these dimensions. What is wrong is a RunError (failed) that names
-/// file, fact and remedy.
+/// exactly unsigned bytes of these dimensions; with `at_most`, of no more along the first. What is
+/// wrong is a RunError (failed) that names file, fact and remedy.
 IdxFile read_idx(const std::string& folder, const std::string& name,
-                 const std::vector<std::int64_t>& dims);
+                 const std::vector<std::int64_t>& dims, bool at_most = false);
 
 /// Verifies an IDX file's content against `dims`; `path` is for messages.
-IdxFile parse_idx(std::string bytes, const std::string& path,
-                  const std::vector<std::int64_t>& dims);
+IdxFile parse_idx(std::string bytes, const std::string& path, std::vector<std::int64_t> dims,
+                  bool at_most = false);
 
 /// Unpacks gzip text of at most `limit` bytes; `path` is for messages.
 std::string gunzip(const std::string& packed, std::size_t limit, const std::string& path);

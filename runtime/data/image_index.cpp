@@ -222,15 +222,19 @@ void ImageIndex::order() {
 void ImageIndex::check_counts() const {
     const std::int64_t classes = std::int64_t(class_names_.size());
     const std::int64_t train = size(Split::train), test = size(Split::test);
-    if (classes == expected_.classes && train == expected_.train_samples &&
-        test == expected_.test_samples)
+    const auto right = [&](std::int64_t found, std::int64_t wanted) {
+        return found == wanted || (expected_.at_most && found > 0 && found < wanted);
+    };
+    if (classes == expected_.classes && right(train, expected_.train_samples) &&
+        right(test, expected_.test_samples))
         return;
     throw RunError(
         Exit::mismatch,
-        fmt::format("{} has {} training and {} test images of {} classes; the plan expects {}, {} "
-                    "and {}",
-                    path_, train, test, classes, expected_.train_samples, expected_.test_samples,
-                    expected_.classes),
+        fmt::format(
+            "{} has {} training and {} test images of {} classes; the plan expects {}{}, {} "
+            "and {}",
+            path_, train, test, classes, expected_.at_most ? "at most " : "",
+            expected_.train_samples, expected_.test_samples, expected_.classes),
         fmt::format("if the files are right, compile the job with train_samples: {}, test_samples: "
                     "{} and classes: {} in its dataset",
                     train, test, classes));

@@ -35,6 +35,7 @@ class ImageIndex {
         plan::Dims shape;  ///< channels, height and width, zero: they differ
         std::int64_t most_pixels = 0;
         std::int64_t cache = 0;  ///< bytes
+        bool at_most = false;    ///< there may be fewer samples
     };
 
     /// `path`: the dataset's, for messages.

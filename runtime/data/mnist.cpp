@@ -14,10 +14,12 @@ constexpr std::int64_t kSide = 28;
 constexpr int kClasses = 10;
 }  // namespace
 
-Mnist::Files Mnist::read(const std::string& folder, const std::string& prefix,
-                         std::int64_t samples) {
-    Files files{read_idx(folder, prefix + "-images-idx3-ubyte", {samples, kSide, kSide}),
-                read_idx(folder, prefix + "-labels-idx1-ubyte", {samples})};
+Mnist::Files Mnist::read(const std::string& folder, const std::string& prefix, std::int64_t samples,
+                         bool at_most) {
+    Files files{read_idx(folder, prefix + "-images-idx3-ubyte", {samples, kSide, kSide}, at_most),
+                {}};
+    samples = files.images.dims[0];
+    files.labels = read_idx(folder, prefix + "-labels-idx1-ubyte", {samples});
     for (std::int64_t i = 0; i < samples; ++i) {
         const int label = files.labels.data()[i];
         if (label < kClasses) continue;
@@ -29,15 +31,16 @@ Mnist::Files Mnist::read(const std::string& folder, const std::string& prefix,
     return files;
 }
 
-Mnist::Mnist(const std::string& folder, std::int64_t train_samples, std::int64_t test_samples) {
+Mnist::Mnist(const std::string& folder, std::int64_t train_samples, std::int64_t test_samples,
+             bool at_most) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(folder, ignored)) {
         throw RunError(Exit::failed, fmt::format("the dataset's folder {} is not there", folder),
                        "compile the job with --set dataset.path=DIR, the folder of MNIST's four "
                        "files; it is relative to the current folder");
     }
-    train_ = read(folder, "train", train_samples);
-    test_ = read(folder, "t10k", test_samples);
+    train_ = read(folder, "train", train_samples, at_most);
+    test_ = read(folder, "t10k", test_samples, at_most);
 }
 
 void Mnist::load(Split split, std::int64_t index, Sample& sample) const {

@@ -9,10 +9,11 @@
 namespace dtnn::runtime {
 
 /// 28x28 pixels as value / 255, ten classes. The files must hold exactly as many samples as the
-/// plan says.
+/// plan says, or at most as many.
 class Mnist final : public SampleSource {
   public:
-    Mnist(const std::string& folder, std::int64_t train_samples, std::int64_t test_samples);
+    Mnist(const std::string& folder, std::int64_t train_samples, std::int64_t test_samples,
+          bool at_most = false);
     void load(Split split, std::int64_t index, Sample& sample) const override;
     std::int64_t size(Split split) const override;
     std::uint64_t content_hash() const override;
@@ -24,7 +25,8 @@ class Mnist final : public SampleSource {
         IdxFile images;
         IdxFile labels;
     };
-    static Files read(const std::string& folder, const std::string& prefix, std::int64_t samples);
+    static Files read(const std::string& folder, const std::string& prefix, std::int64_t samples,
+                      bool at_most);
     const Files& of(Split split) const { return split == Split::train ? train_ : test_; }
 
     Files train_;

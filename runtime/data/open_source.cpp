@@ -69,19 +69,20 @@ void check_labels(const plan::Dataset& dataset) {
 
 using Source = std::unique_ptr<SampleSource>;
 
-Source open_digits(const plan::Dataset& dataset) {
+Source open_digits(const plan::Dataset& dataset, Counts) {
     check_fixed(dataset, {1, kGlyphSide, kGlyphSide}, 10);
     return std::make_unique<Digits>(seed_of(dataset), source_train_samples(dataset),
                                     dataset.test_samples);
 }
 
-Source open_mnist(const plan::Dataset& dataset) {
+Source open_mnist(const plan::Dataset& dataset, Counts counts) {
     check_fixed(dataset, {1, 28, 28}, 10);
     return std::make_unique<Mnist>(attribute<std::string>(dataset, "path"),
-                                   source_train_samples(dataset), dataset.test_samples);
+                                   source_train_samples(dataset), dataset.test_samples,
+                                   counts == Counts::at_most);
 }
 
-Source open_cifar(const plan::Dataset& dataset) {
+Source open_cifar(const plan::Dataset& dataset, Counts) {
     Cifar::Kind kind = Cifar::Kind::ten;
     if (dataset.type == "cifar100") {
         kind = attribute<std::string>(dataset, "level") == "coarse" ? Cifar::Kind::coarse
@@ -109,46 +110,49 @@ void check_label_kind(const plan::Dataset& dataset, plan::LabelKind kind) {
         "and csv");
 }
 
-ImageIndex::Expected images_of(const plan::Dataset& dataset) {
+ImageIndex::Expected images_of(const plan::Dataset& dataset, Counts counts) {
     return {dataset.classes,
             source_train_samples(dataset),
             dataset.test_samples,
             stored_shape(dataset),
             attribute<std::int64_t>(dataset, "most_pixels"),
-            cache_of(dataset)};
+            cache_of(dataset),
+            counts == Counts::at_most};
 }
 
-ArraySource::Expected arrays_of(const plan::Dataset& dataset) {
+ArraySource::Expected arrays_of(const plan::Dataset& dataset, Counts counts) {
     return {stored_shape(dataset),         dataset.classes,      dataset.label_kind,
-            source_train_samples(dataset), dataset.test_samples, cache_of(dataset)};
+            source_train_samples(dataset), dataset.test_samples, cache_of(dataset),
+            counts == Counts::at_most};
 }
 
-Source open_folder(const plan::Dataset& dataset) {
+Source open_folder(const plan::Dataset& dataset, Counts counts) {
     check_label_kind(dataset, plan::LabelKind::classes);
-    return open_image_folder(attribute<std::string>(dataset, "path"), images_of(dataset));
+    return open_image_folder(attribute<std::string>(dataset, "path"), images_of(dataset, counts));
 }
 
-Source open_archive(const plan::Dataset& dataset) {
+Source open_archive(const plan::Dataset& dataset, Counts counts) {
     const std::string& path = attribute<std::string>(dataset, "path");
     // Both are zip files; what an archive of arrays is called, NumPy decides.
-    if (path.ends_with(".npz")) return ArraySource::open_archive(path, arrays_of(dataset));
+    if (path.ends_with(".npz")) return ArraySource::open_archive(path, arrays_of(dataset, counts));
     check_label_kind(dataset, plan::LabelKind::classes);
-    return open_image_archive(path, images_of(dataset));
+    return open_image_archive(path, images_of(dataset, counts));
 }
 
-Source open_imagenet_form(const plan::Dataset& dataset) {
+Source open_imagenet_form(const plan::Dataset& dataset, Counts counts) {
     const std::string& path = attribute<std::string>(dataset, "path");
     check_label_kind(dataset, plan::LabelKind::classes);
-    if (ArraySource::has_shards(path)) return ArraySource::open_shards(path, arrays_of(dataset));
-    return open_imagenet(path, images_of(dataset));
+    if (ArraySource::has_shards(path))
+        return ArraySource::open_shards(path, arrays_of(dataset, counts));
+    return open_imagenet(path, images_of(dataset, counts));
 }
 
-Source open_xrays(const plan::Dataset& dataset) {
+Source open_xrays(const plan::Dataset& dataset, Counts counts) {
     check_label_kind(dataset, plan::LabelKind::multiple);
-    return open_chestxray(attribute<std::string>(dataset, "path"), images_of(dataset));
+    return open_chestxray(attribute<std::string>(dataset, "path"), images_of(dataset, counts));
 }
 
-Source open_csv(const plan::Dataset& dataset) {
+Source open_csv(const plan::Dataset& dataset, Counts counts) {
     CsvSource::Form form;
     form.shape = stored_shape(dataset);
     form.classes = dataset.classes;
@@ -160,13 +164,18 @@ Source open_csv(const plan::Dataset& dataset) {
     form.train_samples = source_train_samples(dataset);
     form.test_samples = dataset.test_samples;
     form.cache = cache_of(dataset);
+    form.at_most = counts == Counts::at_most;
     return std::make_unique<CsvSource>(attribute<std::string>(dataset, "path"),
                                        attribute<std::string>(dataset, "test_path"), form);
 }
 
+Source open_synthetic(const plan::Dataset& dataset, Counts) {
+    return made_up_source(dataset);
+}
+
 struct Type {
     const char* name;
-    Source (*open)(const plan::Dataset&);
+    Source (*open)(const plan::Dataset&, Counts);
 };
 constexpr std::array kTypes = {
     Type{"digits", open_digits},
@@ -178,7 +187,7 @@ constexpr std::array kTypes = {
     Type{"imagenet", open_imagenet_form},
     Type{"chestxray", open_xrays},
     Type{"csv", open_csv},
-    Type{"synthetic", made_up_source},
+    Type{"synthetic", open_synthetic},
 };
 
 }  // namespace
@@ -193,12 +202,12 @@ std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
                                        dataset.test_samples, dataset.label_kind);
 }
 
-std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset) {
+std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset, Counts counts) {
     check_labels(dataset);
     std::string names;
     for (const Type& type : kTypes) {
         if (type.name == dataset.type) {
-            Source source = type.open(dataset);
+            Source source = type.open(dataset, counts);
             const std::int64_t booked = plan::resident_bytes(dataset);
             if (source->resident_bytes() <= booked) return source;
             throw RunError(Exit::internal,

@@ -73,9 +73,15 @@ const char* name_of(Split split);
 /// Training samples that the dataset's source must have.
 std::int64_t source_train_samples(const plan::Dataset& dataset);
 
+/// Whether a source must have just as many samples as the plan says. Of ranks with data of their
+/// own the plan says how many one has at most; of the types digits, cifar10, cifar100 and synthetic
+/// all have as many.
+enum class Counts { exact, at_most };
+
 /// The plan's dataset, opened and verified against the plan: shape, classes and sizes. What is
 /// wrong is a RunError that names file, fact and remedy.
-std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset);
+std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset,
+                                          Counts counts = Counts::exact);
 
 /// Made-up samples of the dataset's shape, classes and sizes, whatever its type.
 std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset);
