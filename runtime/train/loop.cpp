@@ -38,6 +38,7 @@ class Loop {
           observer_(observer),
           request_(request),
           plan_(session.plan()),
+          local_(session.local_steps()),
           extent_(extent_of(plan_, session.ranks())),
           schedules_(plan_, session.ranks()),
           sums_(plan_, PassKind::training) {
@@ -74,10 +75,16 @@ class Loop {
     End finish_epoch();
     std::int64_t samples_before(std::int64_t batch) const;
     std::int64_t group_samples() const;
+    plan::Part own_part(std::int64_t batch) const;
+    bool is_update(std::int64_t batch) const;
+    Pass own_pass() const;
+    const BatchProgram& run_batch(plan::Part part, bool update);
+    End synchronise();
     bool between_updates() const;
     Findings findings() const;
     End heed(const Findings& found);
     bool step_checkpoint_due() const;
+    bool parameters_not_finite() const;
     void checkpoint();
     void restore_sums(int ranks);
     std::vector<std::byte> saved_sums() const;
@@ -91,6 +98,7 @@ class Loop {
     TrainingObserver& observer_;
     const TrainingRequest& request_;
     const plan::Plan& plan_;
+    const plan::LocalSteps* local_;  ///< null: ranks exchange gradients
     const TrainingExtent extent_;
     Schedules schedules_;
     MetricSet sums_;
@@ -144,6 +152,8 @@ TrainingState Loop::full_state() const {
 }
 
 bool Loop::between_updates() const {
+    // Between two of them, the ranks' weights differ.
+    if (local_ != nullptr) return state_.batch == 0 || !local_->shares(state_.batch).empty();
     return state_.batch % extent_.accumulation == 0 || state_.batch == extent_.batches;
 }
 
@@ -171,28 +181,42 @@ Loop::End Loop::heed(const Findings& found) {
     return found.enough ? End::enough : End::no;
 }
 
+/// The parameters are the same on all ranks, but for states of parts, and of ranks' own.
+bool Loop::parameters_not_finite() const {
+    const std::byte own{parameter_not_finite(session_.executor()).has_value()};
+    if (plan_.shards.empty() && local_ == nullptr) return own != std::byte{0};
+    const auto all = session_.communicator().all_gather({&own, 1}, "whether states are finite");
+    return std::any_of(all.begin(), all.end(),
+                       [](const auto& one) { return one.front() != std::byte{0}; });
+}
+
 void Loop::checkpoint() {
     if (request_.keeper == nullptr) return;
     session_.share_statistics();
-    // What a run goes on from is always sound. The parameters are the same on all ranks.
-    if (parameter_not_finite(session_.executor()))
-        diverged({"", 0, state_.epoch + 1, state_.step, std::nullopt, ""});
-    request_.keeper->checkpoint(full_state());
+    // What a run goes on from is always sound.
+    if (parameters_not_finite()) diverged({"", 0, state_.epoch + 1, state_.step, std::nullopt, ""});
+    session_.gather_states();
+    TrainingState state = full_state();
+    state.own_states = session_.gather_own_states();
+    request_.keeper->checkpoint(state);
+    session_.executor().shard_states().clear();
     checkpoint_step_ = state_.step;
     checkpoint_watch_.restart();
 }
 
 /// Samples of the epoch in front of a batch, of all ranks.
 std::int64_t Loop::samples_before(std::int64_t batch) const {
+    if (local_ != nullptr) return local_->samples_before(batch);
     return plan::samples_of_steps(plan_.dataset.train_samples, plan_.training.batch_size, 0, batch,
                                   session_.ranks());
 }
 
 /// Of the batches whose gradients are added up with those of the one that is about to run, over all
-/// ranks.
+/// ranks that add them up.
 std::int64_t Loop::group_samples() const {
     const std::int64_t first = state_.batch / extent_.accumulation * extent_.accumulation;
     const std::int64_t last = std::min(first + extent_.accumulation, extent_.batches);
+    if (local_ != nullptr) return local_->samples_of(session_.rank(), first, last);
     return samples_before(last) - samples_before(first);
 }
 
@@ -211,11 +235,60 @@ void Loop::fill_inputs(const BatchProgram& batch) {
     inputs_filled_ = true;
 }
 
+plan::Part Loop::own_part(std::int64_t batch) const {
+    if (local_ != nullptr) return local_->part(session_.rank(), batch);
+    return plan::part_of(plan_.dataset.train_samples, plan_.training.batch_size, batch,
+                         session_.rank(), session_.ranks());
+}
+
+/// Whether the batch ends a group whose gradients are added up.
+bool Loop::is_update(std::int64_t batch) const {
+    return (batch + 1) % extent_.accumulation == 0 || batch + 1 == extent_.batches;
+}
+
+/// This rank's batches of the epoch from here.
+Pass Loop::own_pass() const {
+    Pass pass = {.split = Split::train,
+                 .order = order_,
+                 .batch = plan_.training.batch_size,
+                 .first_batch = state_.batch,
+                 .last_batch = extent_.batches,
+                 .epoch = state_.epoch,
+                 .rank = session_.rank(),
+                 .ranks = session_.ranks()};
+    if (!plan_.parallel.private_data) return pass;
+    pass.rank = 0, pass.ranks = 1;
+    // Whole batches.
+    pass.order = order_.first(order_.size() - order_.size() % std::size_t(pass.batch));
+    return pass;
+}
+
 void Loop::train_batch() {
-    const std::int64_t next = state_.batch + 1;
-    const bool update = next % extent_.accumulation == 0 || next == extent_.batches;
-    const plan::Part part = plan::part_of(plan_.dataset.train_samples, plan_.training.batch_size,
-                                          state_.batch, session_.rank(), session_.ranks());
+    const plan::Part part = own_part(state_.batch);
+    const bool update = is_update(state_.batch);
+    const BatchProgram* batch = nullptr;
+    // A rank that moves weights of its own has nothing to do without samples.
+    if (local_ == nullptr)
+        batch = &run_batch(part, update);
+    else if (part.count > 0)
+        batch = &run_batch(part, local_->updates(session_.rank(), state_.batch));
+    else
+        observer_.batch({state_.epoch + 1, state_.step + 1, {}});
+    ++state_.step;
+    ++state_.batch;
+    if (update) ++state_.update;
+    if (part.count > 0) {
+        require_number("loss", batch->loss());
+        sums_.add(batch->outputs, part.count);
+    }
+    if (!first_step_told_) observer_.first_step();
+    first_step_told_ = true;
+    observer_.step({state_.epoch + 1, extent_.epochs, state_.batch, extent_.batches,
+                    epoch_watch_.seconds(), first_batch_, first_sample_,
+                    samples_before(state_.batch), sums_});
+}
+
+const BatchProgram& Loop::run_batch(plan::Part part, bool update) {
     const BatchProgram& batch =
         part.count > 0 ? session_.train_program(part.count, update) : session_.idle_program(update);
     const plan::DType dtype = plan_.target.dtype;
@@ -237,24 +310,30 @@ void Loop::train_batch() {
     batch.set_batch_weight(double(part.count) / double(group_samples()), dtype);
     // No two batches of a run draw the same dropout.
     if (batch.step != nullptr) *batch.step = state_.step * session_.ranks() + session_.rank();
-    if (batch.update != nullptr) *batch.update = state_.update;
+    if (batch.update != nullptr)
+        *batch.update = local_ != nullptr
+                            ? local_->updates_before(session_.rank(), state_.epoch, state_.batch)
+                            : state_.update;
     if (check_) check_->begin_run(batch.program->program());
     if (&batch != last_program_) batch.program->run_prologue(team);
     last_program_ = &batch;
     batch.program->run(team);
+    return batch;
+}
 
-    ++state_.step;
-    ++state_.batch;
-    if (update) ++state_.update;
-    if (part.count > 0) {
-        require_number("loss", batch.loss());
-        sums_.add(batch.outputs, part.count);
-    }
-    if (!first_step_told_) observer_.first_step();
-    first_step_told_ = true;
-    observer_.step({state_.epoch + 1, extent_.epochs, state_.batch, extent_.batches,
-                    epoch_watch_.seconds(), first_batch_, first_sample_,
-                    samples_before(state_.batch), sums_});
+/// Where ranks have moved weights of their own, and these become one. Ranks tell each other what
+/// they have found here and nowhere else.
+Loop::End Loop::synchronise() {
+    const std::vector<double> shares =
+        plan::rounded_shares(local_->shares(state_.batch), plan_.target.dtype);
+    if (shares.empty()) return End::no;
+    session_.synchronise(shares[std::size_t(session_.rank())]);
+    const Findings found = session_.agreement().agree(findings());
+    const End end = heed(found);
+    if (end == End::no && state_.batch < extent_.batches &&
+        (found.checkpoint || step_checkpoint_due()))
+        checkpoint();
+    return end;
 }
 
 Loop::End Loop::train_epoch() {
@@ -264,14 +343,7 @@ Loop::End Loop::train_epoch() {
     first_batch_ = state_.batch;
     first_sample_ = samples_before(state_.batch);
     order_ = session_.sampler().epoch_order(state_.epoch);
-    pipeline.start({.split = Split::train,
-                    .order = order_,
-                    .batch = plan_.training.batch_size,
-                    .first_batch = state_.batch,
-                    .last_batch = extent_.batches,
-                    .epoch = state_.epoch,
-                    .rank = session_.rank(),
-                    .ranks = session_.ranks()});
+    pipeline.start(own_pass());
     End end = End::no;
     while (end == End::no && state_.batch < extent_.batches) {
         train_batch();
@@ -279,6 +351,10 @@ Loop::End Loop::train_epoch() {
             end = heed(agreement.agree(findings()));
             if (end == End::no) end = End::enough;
             break;
+        }
+        if (local_ != nullptr) {
+            end = synchronise();
+            continue;
         }
         if (!between_updates()) continue;
         const Findings found = agreement.tell(findings());
@@ -340,6 +416,8 @@ Loop::End Loop::finish_epoch() {
 TrainingResult Loop::run() {
     if (request_.keeper != nullptr) request_.keeper->forget_others(schedules_.kept());
     session_.share_parameters();
+    session_.scatter_own_states(state_.own_states);
+    state_.own_states.clear();
     End end = heed(session_.agreement().agree(findings()));
     while (end == End::no && state_.stop.empty() && state_.epoch < extent_.epochs) {
         end = train_epoch();
@@ -348,6 +426,7 @@ TrainingResult Loop::run() {
     if (end == End::interrupted) checkpoint();
     TrainingResult result;
     result.state = full_state();
+    if (request_.keeper != nullptr) result.state.own_states = session_.gather_own_states();
     result.epoch = state_.epoch;
     result.step = state_.step;
     result.stop = state_.stop;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <set>
 #include <utility>
 
@@ -116,7 +118,23 @@ Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSour
     add(train_, "train");
     add(accumulate_, "accumulate");
     add(evaluate_, "evaluate");
+    if (plan::moves_locally(plan.parallel) && ranks() > 1) {
+        local_steps_.emplace(plan, ranks());
+        synchronise_ = executor_.find("synchronise", plan.training.batch_size);
+        share_ = synchronise_->input("share");
+    }
+    for (const std::size_t i : unsharded_parameters(plan))
+        if (plan.parameters[i].by_rank) own_states_.push_back(i);
     initialize(executor_);
+}
+
+void Session::set_rank_samples(std::vector<std::int64_t> samples) {
+    if (local_steps_ && !samples.empty()) local_steps_.emplace(plan(), std::move(samples));
+}
+
+void Session::synchronise(double share) {
+    set_number(share_, share, plan().target.dtype);
+    synchronise_->run(executor_.team());
 }
 
 BatchProgram Session::ready(const std::string& kind, std::int64_t batch) {
@@ -154,10 +172,16 @@ void Session::share(std::size_t parameter) {
                             "the parameter " + plan().parameters[parameter].name);
 }
 
+void Session::gather_states() {
+    executor_.shard_states().gather(executor_, communicator_);
+}
+
 void Session::share_parameters() {
+    const std::string parts = executor_.shard_states().scatter(executor_, communicator_);
     if (ranks() == 1) return;
     Checksum checksum;
-    for (std::size_t i = 0; i < plan().parameters.size(); ++i) {
+    checksum.add(std::as_bytes(std::span(parts)));
+    for (const std::size_t i : unsharded_parameters(plan())) {
         share(i);
         checksum.add(memory_of(executor_, i));
     }
@@ -171,6 +195,48 @@ void Session::share_parameters() {
             fmt::format("the parameters of {} are not those of rank 0 that were sent to it",
                         communicator_.name_of(other)),
             "the network or the memory of a machine fails; leave that machine out"));
+    }
+}
+
+std::vector<std::byte> Session::gather_own_states() {
+    std::vector<std::byte> all;
+    if (ranks() == 1 || own_states_.empty()) return all;
+    // One rank at a time: only rank 0 has room for all.
+    std::vector<std::byte> one;
+    for (int owner = 1; owner < ranks(); ++owner) {
+        one.clear();
+        for (const std::size_t i : own_states_) {
+            const std::span<const std::byte> mine = memory_of(executor_, i);
+            one.insert(one.end(), mine.begin(), mine.end());
+        }
+        communicator_.broadcast(one, owner, "the states of a rank");
+        if (rank() == 0) all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+}
+
+void Session::scatter_own_states(std::span<const std::byte> all) {
+    if (ranks() == 1 || own_states_.empty()) return;
+    std::size_t size = 0;
+    for (const std::size_t i : own_states_)
+        size += memory_of(executor_, i).size();
+    std::byte whole{all.size() == size * std::size_t(ranks() - 1)};
+    communicator_.broadcast({&whole, 1}, 0, "whether ranks have states");
+    if (whole == std::byte{0}) return;
+    std::vector<std::byte> one(size);
+    for (int owner = 1; owner < ranks(); ++owner) {
+        if (rank() == 0) {
+            const auto from = all.subspan(std::size_t(owner - 1) * size, size);
+            std::copy(from.begin(), from.end(), one.begin());
+        }
+        communicator_.broadcast(one, 0, "the states of a rank");
+        if (rank() != owner) continue;
+        const std::byte* from = one.data();
+        for (const std::size_t i : own_states_) {
+            const std::span<std::byte> mine = memory_of(executor_, i);
+            std::memcpy(mine.data(), from, mine.size());
+            from += mine.size();
+        }
     }
 }
 
@@ -195,12 +261,41 @@ PassValues Session::evaluate(Split split, std::span<const std::int64_t> order, N
     share_statistics();
     MetricSet& metrics = *evaluation_;
     metrics.reset();
-    const BatchProgram* last = nullptr;
     const std::int64_t size = plan().training.batch_size;
-    const std::int64_t steps = plan::steps_of_pass(std::int64_t(order.size()), size, ranks());
-    bool stopped = false, broken = false;
-    pipeline_.start(
-        {.split = split, .order = order, .batch = size, .rank = rank(), .ranks = ranks()});
+    const auto samples = std::int64_t(order.size());
+    bool stopped = false;
+    if (!plan().parallel.private_data) {
+        evaluate_pass(
+            {.split = split, .order = order, .batch = size, .rank = rank(), .ranks = ranks()},
+            plan::steps_of_pass(samples, size, ranks()), check, stopped);
+    } else {
+        // Whole batches of its own, and what is left over one by one; each rank as long as any.
+        std::array<std::int64_t, 2> steps = {samples / size, samples % size};
+        for (const std::vector<std::byte>& one :
+             communicator_.all_gather(std::as_bytes(std::span(steps)), "the batches of a pass")) {
+            std::array<std::int64_t, 2> other = {};
+            std::memcpy(other.data(), one.data(), std::min(one.size(), sizeof other));
+            for (std::size_t i = 0; i < steps.size(); ++i)
+                steps[i] = std::max(steps[i], other[i]);
+        }
+        const std::span<const std::int64_t> whole = order.first(std::size_t(samples / size * size));
+        if (evaluate_pass({.split = split, .order = whole, .batch = size}, steps[0], check,
+                          stopped))
+            evaluate_pass({.split = split, .order = order.subspan(whole.size()), .batch = 1},
+                          steps[1], check, stopped);
+    }
+    PassValues values = joined(metrics);
+    values.stopped = stopped;
+    return values;
+}
+
+/// False: it was cut short, for all ranks.
+bool Session::evaluate_pass(const Pass& pass, std::int64_t steps, NumberCheck* check,
+                            bool& stopped) {
+    MetricSet& metrics = *evaluation_;
+    const BatchProgram* last = nullptr;
+    bool broken = false, cut = false;
+    pipeline_.start(pass);
     for (std::int64_t step = 0; step < steps; ++step) {
         if (const std::int64_t samples = pipeline_.wait()) {
             const BatchProgram& batch = evaluate_program(samples);
@@ -214,13 +309,13 @@ PassValues Session::evaluate(Split split, std::span<const std::int64_t> order, N
         }
         const Findings found = agreement_.tell({.stop = stop_requested() != 0, .broken = broken});
         stopped = stopped || found.stop;
-        if (found.broken || found.stop) break;
+        cut = found.broken || found.stop;
+        if (cut) break;
     }
     pipeline_.stop();
-    stopped = agreement_.settle().stop || stopped;
-    PassValues values = joined(metrics);
-    values.stopped = stopped;
-    return values;
+    const Findings found = agreement_.settle();
+    stopped = found.stop || stopped;
+    return !cut && !found.broken && !stopped;
 }
 
 PassValues Session::validate(NumberCheck* check) {

@@ -3,10 +3,15 @@
 /// batches.
 ///
 /// With several ranks each has a session, and all call what is marked "together" at the same
-/// places. Weights, optimizer state and averages of weights are the same bits on every rank. Moving
+/// places. Weights, optimizer state (but for states in parts, of which each rank has its own) and
+/// averages of weights are the same bits on every rank. Moving
 /// statistics (of batch norm, and averages of them) are each rank's own while it trains; those of
 /// rank 0 count: they are what is evaluated with, on every rank, and what a checkpoint holds.
 /// Training reads none of them, so a run that goes on from a checkpoint makes the same bits.
+///
+/// Ranks that move weights of their own (plan/local_steps.hpp) differ in everything until they
+/// synchronise; then weights, moving statistics and averages are the same bits again, and the
+/// optimizer's state stays each rank's own.
 
 #include <cstdint>
 #include <memory>
@@ -15,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/local_steps.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/sample_source.hpp"
@@ -82,15 +88,32 @@ class Session {
     /// For a rank that has no samples in a step of the others: the one for the largest batch.
     const BatchProgram& idle_program(bool update) const;
 
-    /// Together: all parameters become those of rank 0, which is verified.
+    /// Null where ranks exchange gradients, and of one rank.
+    const plan::LocalSteps* local_steps() const { return local_steps_ ? &*local_steps_ : nullptr; }
+    /// Of ranks with data of their own: the training samples of each.
+    void set_rank_samples(std::vector<std::int64_t> samples);
+    /// Together: all that training changes, but the optimizer's state, becomes the mean over the
+    /// ranks, in which each has a share of its own.
+    void synchronise(double share);
+
+    /// Together: all parameters become those of rank 0, which is verified. A state that ranks have
+    /// in parts becomes what rank 0 has of the whole (ShardStates), and stays where it has nothing.
     void share_parameters();
+    /// Together, before rank 0 writes a checkpoint: it has the whole of such states.
+    void gather_states();
+    /// Together: what each rank has of its own, on rank 0: the bytes of the parameters by rank that
+    /// are of no shard, rank after rank without rank 0. Nothing on the others.
+    std::vector<std::byte> gather_own_states();
+    /// Together: the same from rank 0 to the ranks whose they are; nothing: they stay as they are.
+    void scatter_own_states(std::span<const std::byte> all);
     /// Together: moving statistics become those of rank 0.
     void share_statistics();
 
     /// Together: the pass of all ranks, each of which has added its own batches.
     PassValues joined(const MetricSet& mine) const;
 
-    /// Together: the loss and metrics over these samples of a split, shared between the ranks.
+    /// Together: the loss and metrics over these samples of a split, shared between the ranks; of
+    /// ranks with data of their own, over what each gives of its own.
     /// Stops early, with what it has, when a stop is requested, or when `check` (may be null) or
     /// the loss meets what is no number.
     PassValues evaluate(Split split, std::span<const std::int64_t> order,
@@ -102,6 +125,7 @@ class Session {
     Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
             std::unique_ptr<Communicator> own);
     BatchProgram ready(const std::string& kind, std::int64_t batch);
+    bool evaluate_pass(const Pass& pass, std::int64_t steps, NumberCheck* check, bool& stopped);
     void share(std::size_t parameter);
 
     std::unique_ptr<Communicator> own_;  ///< null: given
@@ -114,6 +138,10 @@ class Session {
     std::vector<BatchProgram> train_;
     std::vector<BatchProgram> accumulate_;
     std::vector<BatchProgram> evaluate_;
+    std::optional<plan::LocalSteps> local_steps_;
+    BoundProgram* synchronise_ = nullptr;  ///< of ranks that move weights of their own
+    void* share_ = nullptr;                ///< its input
+    std::vector<std::size_t> own_states_;  ///< parameters by rank that are of no shard
     std::vector<std::size_t> statistics_;  ///< parameters that are moving statistics
     std::optional<MetricSet> evaluation_;  ///< made by the first evaluation
 };

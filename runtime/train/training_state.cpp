@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "plan/local_steps.hpp"
 #include "plan/parallel.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/train/learning_rates.hpp"
@@ -85,6 +86,17 @@ void visit_numbers(auto& state, auto visit) {
 TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks) {
     if (state.ranks == ranks) return state;
     const int before = state.ranks;
+    if (plan::moves_locally(plan.parallel) && state.step > 0) {
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("{} {} cannot go on from a training of {}: each of them has an optimizer "
+                        "{}of its own",
+                        ranks, ranks == 1 ? "rank" : "ranks", before,
+                        plan.parallel.private_data ? "and data " : ""),
+            fmt::format(
+                "go on with {} ranks, or begin a new run with the run's weights (--weights)",
+                before));
+    }
     state.ranks = ranks;
     if (state.batch == 0) return state;
     const std::int64_t samples = plan::samples_of_steps(

@@ -22,6 +22,9 @@ struct TrainingState {
     std::int64_t update = 0;  ///< updates done since the training began
     std::vector<std::byte>
         sums;  ///< MetricSet::save of the unfinished epoch, of one rank after another
+    /// What each rank has of its own in the executor, of one rank after another but rank 0, whose
+    /// is in the parameters (Session::gather_own_states). Does not travel with bytes_of.
+    std::vector<std::byte> own_states;
     std::vector<std::vector<double>> schedules;  ///< Schedules::state
     std::string stop;          ///< why a schedule has ended the training; empty: it has not
     double epoch_seconds = 0;  ///< spent on the unfinished epoch
@@ -31,7 +34,8 @@ struct TrainingState {
 /// The state as so many ranks go on from it. Between two epochs any number can; within one, the
 /// samples seen must be whole batches of the new number of ranks, and whole updates. Otherwise a
 /// RunError (exit 5) that names the numbers of ranks that can. Steps and updates
-/// count on; the sums stay those of the ranks that made them.
+/// count on; the sums stay those of the ranks that made them. Ranks that move weights of their own
+/// go on as many as they were (exit 5).
 TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks);
 
 /// For a rank that cannot read what another one has read. state_of throws RunError (exit 5) for

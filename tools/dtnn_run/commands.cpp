@@ -20,11 +20,12 @@ using namespace runtime;  // NOLINT(google-build-using-namespace): this file is 
 namespace {
 
 int run_bench(const Options& options, Communicator& communicator) {
-    const Start start = start_together(communicator, [&] { return options.plan; });
+    Start start = start_together(communicator, [&] { return options.plan; });
     const plan::Plan& plan = start.loaded.plan;
-    std::unique_ptr<SampleSource> source = open_together(communicator, [&] {
-        return options.synthetic_data ? made_up_source(plan.dataset) : open_source(plan.dataset);
-    });
+    std::unique_ptr<SampleSource> source =
+        options.synthetic_data
+            ? open_together(communicator, [&] { return made_up_source(plan.dataset); })
+            : open_data(communicator, start.loaded.plan).source;
     std::optional<Session> session;
     together(communicator, "the memory",
              [&] { session.emplace(plan, start.threads, std::move(source), communicator); });

@@ -22,14 +22,13 @@ using namespace runtime;  // NOLINT(google-build-using-namespace): this file is 
 namespace {
 
 int evaluate(const Options& options, Communicator& communicator) {
-    const Start start = start_together(communicator, [&] { return options.plan; });
+    Start start = start_together(communicator, [&] { return options.plan; });
     const plan::Plan& plan = start.loaded.plan;
     together(communicator, "the split", [&] { require_split(plan, options.split); });
-    std::unique_ptr<SampleSource> source =
-        open_together(communicator, [&] { return open_source(plan.dataset); });
+    OpenData data = open_data(communicator, start.loaded.plan);
     std::optional<Session> session;
     together(communicator, "the memory and the weights", [&] {
-        session.emplace(plan, start.threads, std::move(source), communicator);
+        session.emplace(plan, start.threads, std::move(data.source), communicator);
         load_wanted_weights(session->executor(), options.weights, options.weight_options);
     });
     session->share_parameters();

@@ -9,11 +9,13 @@
 #include <span>
 #include <utility>
 
+#include "runtime/base/checksum.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/contract.hpp"
 #include "runtime/comm/open.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "runtime/report/progress.hpp"
+#include "runtime/train/private_data.hpp"
 
 namespace dtnn {
 
@@ -96,6 +98,27 @@ std::unique_ptr<SampleSource> open_together(
 
 std::string dataset_hash(const SampleSource& source) {
     return fmt::format("xxh3:{:016x}", source.content_hash());
+}
+
+OpenData open_data(Communicator& communicator, plan::Plan& plan) {
+    OpenData data;
+    if (!plan.parallel.private_data) {
+        data.source = open_together(communicator, [&] { return open_source(plan.dataset); });
+        data.hash = dataset_hash(*data.source);
+        return data;
+    }
+    together(communicator, "the datasets", [&] {
+        data.source = open_private_data(plan, communicator.rank());
+        if (communicator.rank() == 0) tell_notes(*data.source);
+    });
+    data.samples = share_sample_counts(plan, communicator);
+    const std::uint64_t mine = data.source->content_hash();
+    Checksum all;
+    for (const std::vector<std::byte>& one :
+         communicator.all_gather(std::as_bytes(std::span(&mine, 1)), "the hashes of the datasets"))
+        all.add(one);
+    data.hash = all.text();
+    return data;
 }
 
 std::unique_ptr<SampleSource> open_dataset(const plan::Dataset& dataset) {

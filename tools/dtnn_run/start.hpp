@@ -39,6 +39,16 @@ std::unique_ptr<runtime::SampleSource> open_together(
 /// "xxh3:0123456789abcdef"
 std::string dataset_hash(const runtime::SampleSource& source);
 
+/// What a rank trains on: the dataset that all share, or one of its own.
+struct OpenData {
+    std::unique_ptr<runtime::SampleSource> source;
+    std::string hash;                   ///< of all ranks' datasets, where each has its own
+    std::vector<std::int64_t> samples;  ///< likewise by rank, to train on; a shared one: none
+};
+/// Together. Where each rank has data of its own, the plan becomes the rank's
+/// (runtime/train/private_data.hpp).
+OpenData open_data(runtime::Communicator& communicator, plan::Plan& plan);
+
 /// The plan's dataset; its notes on stderr.
 std::unique_ptr<runtime::SampleSource> open_dataset(const plan::Dataset& dataset);
 /// "dtnn-run: TEXT" on stderr for each of the source's notes.

@@ -12,6 +12,7 @@
 #include "runtime/base/files.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/checkpoint/run_checkpoints.hpp"
+#include "runtime/checkpoint/training_identity.hpp"
 #include "runtime/checkpoint/weights.hpp"
 #include "runtime/report/history.hpp"
 #include "runtime/report/progress.hpp"
@@ -90,7 +91,8 @@ class NothingKept final : public TrainingKeeper {
     void take_back(const BestWeights&) override {}
 };
 
-/// The plan to train by: the one that is given, or the run's own. Both: they must be the same.
+/// The plan to train by: the one that is given, or the run's own. Both: they must be the same, or
+/// differ in nothing but how ranks share the work.
 std::string plan_path(const Options& options, int ranks) {
     if (options.resume.empty()) {
         if (!options.plan.empty()) return options.plan;
@@ -114,8 +116,9 @@ std::string plan_path(const Options& options, int ranks) {
                                    run.path()));
     }
     if (options.plan.empty()) return own;
-    const LoadedPlan given = load_plan(options.plan, ranks), kept = load_plan(own, ranks);
+    const LoadedPlan given = load_plan(options.plan, ranks), kept = read_plan_file(own);
     if (given.checksum == kept.checksum) return own;
+    if (training_identity(given.plan) == training_identity(kept.plan)) return options.plan;
     throw RunError(Exit::mismatch,
                    fmt::format("{} is not the plan that {} began with", options.plan,
                                RunFolder(options.resume).path()),
@@ -131,11 +134,11 @@ class TrainRun {
         : options_(options), communicator_(communicator), start_(start_together(communicator, [&] {
               return plan_path(options, communicator.ranks());
           })) {
-        std::unique_ptr<SampleSource> source =
-            open_together(communicator, [&] { return open_source(plan().dataset); });
+        OpenData data = open_data(communicator, start_.loaded.plan);
+        dataset_ = data.hash;
         together(communicator, "the memory and the weights", [&] {
-            session_.emplace(plan(), start_.threads, std::move(source), communicator);
-            dataset_ = dataset_hash(session_->source());
+            session_.emplace(plan(), start_.threads, std::move(data.source), communicator);
+            session_->set_rank_samples(data.samples);
             if (!options.weights.empty())
                 load_wanted_weights(session_->executor(), options.weights, options.weight_options);
         });
@@ -210,6 +213,7 @@ std::optional<TrainingState> TrainRun::of_first(const std::optional<TrainingStat
     const auto all = communicator_.all_gather(
         first() && state ? bytes_of(*state) : std::vector<std::byte>(), "the checkpoint's state");
     if (all.front().empty()) return std::nullopt;
+    if (first()) return state;  // with what has not travelled
     return state_of(all.front());
 }
 
@@ -246,8 +250,11 @@ void TrainRun::go_on() {
             "otherwise, and the results with them",
             newest->threads, newest->threads == 1 ? "thread" : "threads", start_.threads));
     }
-    // The checkpoint is of this plan.
-    if (plan_is_gone) write_file(folder_->plan(), start_.loaded.text);
+    // The checkpoint is of this plan, or of one that shares the work in another way.
+    if (plan_is_gone || newest->plan != start_.loaded.checksum) {
+        write_file(folder_->plan(), start_.loaded.text);
+        write_file(folder_->resolved(), plan().resolved_spec);
+    }
     if (newest->state.ranks != communicator_.ranks()) {
         warn(
             fmt::format("the checkpoint is of a run with {} {}, this one has {}; the batches of a "
@@ -365,6 +372,7 @@ int TrainRun::finish(const TrainingResult& result) {
     }
     const PassValues test = session_->evaluate(Split::test, session_->sampler().test());
     if (test.stopped) {
+        session_->gather_states();
         if (first()) checkpoints_->checkpoint(result.state);
         return interrupted(result);
     }
@@ -392,10 +400,12 @@ int TrainRun::finish(const TrainingResult& result) {
 int TrainRun::train_and_finish() {
     // What it began with is in no plan: a run that is killed before its first checkpoint would not
     // find it again.
-    if (!options_.weights.empty() && first()) {
+    if (!options_.weights.empty()) {
         TrainingState beginning;
         beginning.ranks = communicator_.ranks();
-        checkpoints_->checkpoint(beginning);
+        session_->gather_states();
+        if (first()) checkpoints_->checkpoint(beginning);
+        session_->executor().shard_states().clear();
     }
     SampleLog* const log = log_ ? &*log_ : nullptr;
     RankReport quiet(log);
