@@ -61,6 +61,7 @@ BatchNormBackwardApplyArguments<T> BatchNormBackwardApplyArguments<T>::bind(
     a.mean = reader.next<T>();
     a.inverse_deviation = reader.next<T>();
     a.sums = reader.next<double>();
+    a.batch_weight = reader.next<T>();
     if (a.relu && !problem.flag("mask")) a.beta = reader.next<T>();
     if (problem.flag("mask")) a.mask = reader.next<std::uint8_t>();
     a.diff_src_layout = image_layout(problem.destinations[0]);

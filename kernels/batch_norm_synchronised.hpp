@@ -11,10 +11,13 @@
 ///     batch_norm_backward_apply  diff_src = gamma * inverse_deviation * (g - G / M - xhat * P / M)
 ///
 /// `sums` has 2C+1 numbers: of all channels the first, of all channels the second, and the count.
-/// They are zero where `batch_weight` is: that rank has no samples in this step.
+/// They are zero where `batch_weight` is: that rank has no samples in this step, what it holds is
+/// no part of the statistics, and G and P are none of its elements' either.
 ///
 /// Where the gradient is not `weighted` by the batch's share of the samples, each rank's is of its
 /// own mean loss: m * sum g and m * sum g * xhat are added up, and M * m divides them.
+
+#include <limits>
 
 #include "kernels/arguments.hpp"
 #include "kernels/layout.hpp"
@@ -61,7 +64,7 @@ struct BatchNormBackwardApplyArguments {
     ImageLayout src_layout, diff_dst_layout, diff_src_layout, diff_residual_layout;
     bool relu = false, weighted = false;
     const T *src = nullptr, *diff_dst = nullptr, *gamma = nullptr, *mean = nullptr,
-            *inverse_deviation = nullptr;
+            *inverse_deviation = nullptr, *batch_weight = nullptr;
     const double* sums = nullptr;        ///< of all ranks
     const T* beta = nullptr;             ///< relu without mask: y is computed again
     const std::uint8_t* mask = nullptr;  ///< relu with mask: bits by diff_dst's physical element
@@ -69,10 +72,10 @@ struct BatchNormBackwardApplyArguments {
     T* diff_residual = nullptr;  ///< null: none
     std::byte* workspace = nullptr;
 
-    /// What the sums are divided by; they are zero where there is no sample at all.
+    /// What the own elements take of a sum of all ranks is the sum by this.
     double divisor() const {
-        const double all = sums[2 * src_layout.channels];
-        return (all > 0 ? all : 1) * (weighted ? 1 : double(src_layout.pixels()));
+        if (!(*batch_weight > T(0))) return std::numeric_limits<double>::infinity();
+        return sums[2 * src_layout.channels] * (weighted ? 1 : double(src_layout.pixels()));
     }
 
     static BatchNormBackwardApplyArguments bind(const Problem&, Sources, Destinations, Workspace);

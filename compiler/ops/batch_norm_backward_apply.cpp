@@ -1,4 +1,5 @@
 #include "compiler/ops/batch_statistics.hpp"
+#include "compiler/ops/optimizer.hpp"
 
 namespace dtnn::compiler {
 
@@ -6,12 +7,15 @@ namespace dtnn::compiler {
 OpDef define_batch_norm_backward_apply() {
     return OpBuilder("batch_norm_backward_apply")
         .doc("Gradient of the source of a batch norm over the batches of all ranks.")
-        .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "sums", "beta?", "mask?"})
+        .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "sums", "batch_weight",
+                 "beta?", "mask?"})
         .outputs({"diff_src", "diff_residual?"})
         .shape([](ShapeContext& c) {
-            if (!expect_relu_backward(c, "batch_norm_backward_apply", 6)) return;
+            if (!expect_relu_backward(c, "batch_norm_backward_apply", 7)) return;
             const Type& src = c.input(0);
             if (!expect_dims(c, "batch_norm_backward_apply", 5, "sums", rank_sums(src).dims))
+                return;
+            if (!expect_single(c, "batch_norm_backward_apply", 6, "batch_weight", src.dtype))
                 return;
             c.result(src);
             if (c.flag("residual")) c.result(src);

@@ -74,10 +74,11 @@ class Synchroniser {
         constexpr std::size_t kGiven = 5;  // operands in front of those of a relu
         const Node whole = r_.mapped(node);
         const std::string name = graph_.value(node.outputs[0]).name;
-        const auto with = [&](const char* op, ValueId own) {
+        const ValueId weight = batch_weight(node);
+        const auto with = [&](const char* op, const ValueList& own) {
             Node made = beside(node, op);
             made.inputs = whole.inputs;
-            made.inputs.insert(made.inputs.begin() + kGiven, own);
+            made.inputs.insert(made.inputs.begin() + kGiven, own.begin(), own.end());
             for (const char* kept : {"epilogue", "mask"})
                 if (const auto found = whole.attributes.find(kept); found != whole.attributes.end())
                     made.attributes[kept] = found->second;
@@ -85,13 +86,13 @@ class Synchroniser {
             return made;
         };
         const ValueList own =
-            emit(r_, with("batch_norm_backward_sums", batch_weight(node)), name + ".sums", name);
+            emit(r_, with("batch_norm_backward_sums", {weight}), name + ".sums", name);
         r_.replace(node.outputs[1], own[1], true);
         r_.replace(node.outputs[2], own[2], true);
         const bool residual = flag(node.attributes, "residual");
         if (uses_.unread(node.outputs[0]) && (!residual || uses_.unread(node.outputs[3]))) return;
-        Node apply =
-            with("batch_norm_backward_apply", exchanged(node, own[0], "gradient_statistics"));
+        Node apply = with("batch_norm_backward_apply",
+                          {exchanged(node, own[0], "gradient_statistics"), weight});
         if (residual) apply.attributes["residual"] = true;
         const ValueList results = emit(r_, std::move(apply), name);
         r_.replace(node.outputs[0], results[0], true);

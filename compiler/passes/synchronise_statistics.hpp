@@ -16,7 +16,8 @@ namespace dtnn::compiler {
 ///     %dx, %dg, %db = batch_norm_backward(%x, %d, @g, %m, %i)  ; backward
 /// ->  %dx.sums, %dg, %db = batch_norm_backward_sums(%x, %d, @g, %m, %i, %batch_weight)  ; backward
 ///     ... exchanged as bn.gradient_statistics ...
-///     %dx = batch_norm_backward_apply(%x, %d, @g, %m, %i, %dx.sums.reduced)  ; backward
+///     %dx = batch_norm_backward_apply(%x, %d, @g, %m, %i, %dx.sums.reduced,
+///                                                               %batch_weight)  ; backward
 ///
 /// %dg and %db stay the rank's own: they are gradients of parameters, and are added up with the
 /// others. Statistics that a convolution has summed are passed on. Where nobody reads %dx there is

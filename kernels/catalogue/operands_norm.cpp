@@ -81,14 +81,15 @@ void batch_norm_backward_apply(Rule& rule) {
     const Problem& p = rule.problem();
     const bool mask = p.flag("mask"), residual = p.flag("residual");
     const bool beta = p.text("epilogue", "none") == "relu" && !mask;
-    if (!rule.counts(6u + beta + mask, 1u + residual)) return;
+    if (!rule.counts(7u + beta + mask, 1u + residual)) return;
     const TensorDesc& src = p.sources[0];
     if (!rule.image_or_matrix(src)) return;
     rule.shape(p.sources[1], src.dims);
     per_channel(rule, p.sources, 2, 5, src.dims[1]);
     rule.elements(p.sources[5], 2 * src.dims[1] + 1, DType::f64);
-    if (beta) rule.elements(p.sources[6], src.dims[1]);
-    if (mask) rule.elements(p.sources[6], mask_bytes(src), DType::u8);
+    rule.elements(p.sources[6], 1);
+    if (beta) rule.elements(p.sources[7], src.dims[1]);
+    if (mask) rule.elements(p.sources[7], mask_bytes(src), DType::u8);
     rule.shape(p.destinations[0], src.dims);
     if (residual) rule.shape(p.destinations[1], src.dims);
 }

@@ -190,8 +190,8 @@ GRID(batch_norm_backward_apply) {
             if (variant.synchronised || (variant.residual && variant.relu && !variant.mask))
                 continue;
             const TensorDesc image = tensor(shape), channel = per_channel(shape);
-            std::vector<TensorDesc> sources{image,   image,   channel,
-                                            channel, channel, rank_sums(shape)};
+            std::vector<TensorDesc> sources{
+                image, image, channel, channel, channel, rank_sums(shape), row_major({})};
             if (variant.relu) sources.push_back(variant.mask ? mask_of(shape) : channel);
             std::vector<TensorDesc> results{image};
             if (variant.residual) results.push_back(image);
@@ -205,8 +205,9 @@ GRID(batch_norm_backward_apply) {
             item.f64_tolerance = 1e-12;
             item.in_place = {{0, 1}};
             if (variant.residual) item.in_place.emplace_back(1, 1);
-            item.prepare = [shape](std::vector<Buffer>& buffers) {
+            item.prepare = [shape, variant](std::vector<Buffer>& buffers) {
                 make_positive(buffers[4]);
+                buffers[6].set(0, variant.relu && variant.mask && !variant.residual ? 0 : 0.4);
                 buffers[5].set(2 * shape[1], 2.5 * double(tensor(shape).elements() / shape[1]));
             };
             cases.push_back(item);

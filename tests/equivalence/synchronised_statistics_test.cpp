@@ -1,0 +1,208 @@
+/// Ranks that are threads, with batch norm over the batches of all: a training is that of one rank
+/// whose batch is as large.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "compiler/frontend/specs.hpp"
+#include "compiler/lower/compile.hpp"
+#include "kernels/catalogue.hpp"
+#include "plan/json.hpp"
+#include "runtime/comm/in_process.hpp"
+#include "runtime/exec/load.hpp"
+#include "runtime/train/loop.hpp"
+
+namespace dtnn {
+namespace {
+
+/// 270 samples: the last of the six steps of an epoch has 30, which the first ranks take.
+constexpr int kGlobalBatch = 48;
+
+struct Wish {
+    std::string dtype = "f64";
+    int ranks = 1;
+    std::string statistics = "synchronised";
+    std::string reduction = "overlapped";
+    int accumulation = 1;
+    bool reference = false;
+    std::set<std::string> disabled = {};
+};
+
+plan::Plan compiled(const Wish& wish) {
+    compiler::Diagnostics diagnostics;
+    compiler::LoadOptions options;
+    options.settings = {
+        "training.dtype=" + wish.dtype,
+        fmt::format("training.batch_size={}", kGlobalBatch / wish.ranks),
+        fmt::format("training.accumulation={}", wish.accumulation),
+    };
+    const compiler::JobSpec job =
+        compiler::load_job("tests/equivalence/residual_blocks.yaml", options, diagnostics);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
+    compiler::CompileRequest request;
+    request.job_name = job.name;
+    request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
+    request.training = job.training.training;
+    request.dataset = job.dataset.dataset;
+    request.target.dtype = job.training.dtype;
+    request.target.isa = kernels::name_of(kernels::host_isa());
+    request.disabled_passes = wish.disabled;
+    request.reference_kernels = wish.reference;
+    request.parallel.data = !wish.statistics.empty();
+    if (!wish.statistics.empty()) request.parallel.batch_statistics = wish.statistics;
+    request.parallel.reduction = wish.reduction;
+    request.parallel.bucket_bytes = 4096;
+    const plan::Plan plan = compiler::compile(request, diagnostics);
+    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
+    return plan;
+}
+
+/// Sums of losses over the epoch's samples so far, by step.
+class Witness final : public runtime::TrainingObserver {
+  public:
+    void step(const runtime::Progress& progress) override {
+        const auto samples = double(progress.train.samples());
+        losses.push_back(samples > 0 ? progress.train.running_value(0) * samples : 0);
+    }
+    std::vector<double> losses;
+};
+
+struct Trained {
+    std::vector<double> losses;  ///< by step, of all ranks
+    double test_loss = 0;
+    std::vector<std::vector<double>> parameters;  ///< by rank; moving statistics too
+};
+
+std::vector<double> parameters_of(runtime::Session& session) {
+    std::vector<double> all;
+    const std::vector<plan::Parameter>& parameters = session.plan().parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const std::byte* const first = session.executor().parameter(i);
+        for (std::int64_t e = 0; e < plan::element_count(parameters[i].dims); ++e) {
+            if (parameters[i].dtype == plan::DType::f64)
+                all.push_back(reinterpret_cast<const double*>(first)[e]);
+            else
+                all.push_back(double(reinterpret_cast<const float*>(first)[e]));
+        }
+    }
+    return all;
+}
+
+Trained train_on(const Wish& wish) {
+    // Through the file's text, as a run gets it.
+    const runtime::LoadedPlan loaded =
+        runtime::load_plan_text(plan::to_json(compiled(wish)), "plan");
+    const plan::Plan& plan = loaded.plan;
+    Trained all;
+    all.parameters.resize(std::size_t(wish.ranks));
+    std::vector<std::unique_ptr<runtime::Communicator>> communicators =
+        runtime::make_in_process(wish.ranks);
+    std::mutex mutex;
+    std::vector<std::string> errors;
+    const auto work = [&](int rank) {
+        runtime::Communicator& own = *communicators[std::size_t(rank)];
+        own.set_time_limit(60);
+        try {
+            runtime::Session session(plan, 1, runtime::made_up_source(plan.dataset), own);
+            Witness witness;
+            runtime::train(session, witness);
+            const std::lock_guard lock(mutex);
+            all.losses.resize(witness.losses.size());
+            for (std::size_t i = 0; i < witness.losses.size(); ++i)
+                all.losses[i] += witness.losses[i];
+            // Before anything is shared: as the ranks have them.
+            all.parameters[std::size_t(rank)] = parameters_of(session);
+        } catch (const runtime::RunError& error) {
+            const std::lock_guard lock(mutex);
+            errors.push_back(error.render(false));
+        }
+    };
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < wish.ranks; ++rank)
+        threads.emplace_back(work, rank);
+    for (std::thread& thread : threads)
+        thread.join();
+    for (const std::string& error : errors)
+        FAIL_CHECK(error);
+    return all;
+}
+
+double furthest(const std::vector<double>& a, const std::vector<double>& b) {
+    REQUIRE(a.size() == b.size());
+    double most = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        most = std::max(most, std::fabs(a[i] - b[i]) / std::max(1.0, std::fabs(a[i])));
+    return most;
+}
+
+void check_same(const Trained& one, const Trained& many, double tolerance) {
+    REQUIRE(one.losses.size() >= 50);
+    REQUIRE(many.losses.size() == one.losses.size());
+    for (std::size_t i = 0; i < one.losses.size(); ++i) {
+        CAPTURE(i);
+        CHECK(std::fabs(one.losses[i] - many.losses[i]) <= tolerance * std::fabs(one.losses[i]));
+    }
+    for (const std::vector<double>& parameters : many.parameters) {
+        CHECK(parameters == many.parameters[0]);
+        CHECK(furthest(one.parameters[0], parameters) <= tolerance);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("ranks with synchronised statistics train as one rank does, in double") {
+    const Trained one = train_on({.statistics = ""});
+    for (const char* reduction : {"overlapped", "blocking"}) {
+        for (const int ranks : {1, 2, 3, 4}) {  // of 3 and 4 the last rank idles in the last step
+            CAPTURE(reduction);
+            CAPTURE(ranks);
+            check_same(one, train_on({.ranks = ranks, .reduction = reduction}), 1e-12);
+        }
+    }
+    // What local statistics do is something else, and this would show.
+    const Trained local = train_on({.ranks = 2, .statistics = "local"});
+    CHECK(furthest(one.losses, local.losses) > 1e-3);
+}
+
+TEST_CASE("ranks with synchronised statistics train as one rank does, in float") {
+    const Trained one = train_on({.dtype = "f32", .statistics = ""});
+    for (const int ranks : {2, 3, 4}) {
+        CAPTURE(ranks);
+        check_same(one, train_on({.dtype = "f32", .ranks = ranks}), 1e-5);
+    }
+}
+
+TEST_CASE("synchronised statistics when gradients are accumulated, in double") {
+    const Trained one = train_on({.statistics = "", .accumulation = 4});
+    for (const int ranks : {1, 2, 3, 4}) {
+        CAPTURE(ranks);
+        check_same(one, train_on({.ranks = ranks, .accumulation = 4}), 1e-12);
+    }
+}
+
+TEST_CASE("synchronised statistics without fusions and with reference kernels, in double") {
+    const Trained one = train_on({.statistics = ""});
+    check_same(one, train_on({.ranks = 3, .reference = true}), 1e-12);
+    for (const char* pass : {"fuse_batch_statistics", "fuse_batch_norm_relu",
+                             "fuse_batch_norm_add_relu", "dead_code"}) {
+        CAPTURE(pass);
+        check_same(one, train_on({.ranks = 2, .disabled = {pass}}), 1e-12);
+    }
+}
+
+TEST_CASE("the same ranks with synchronised statistics make the same bits, in float") {
+    for (const int ranks : {2, 3}) {
+        const Trained a = train_on({.dtype = "f32", .ranks = ranks});
+        const Trained b = train_on({.dtype = "f32", .ranks = ranks});
+        CHECK(a.losses == b.losses);
+        CHECK(a.parameters == b.parameters);
+    }
+}
+
+}  // namespace dtnn
