@@ -59,6 +59,11 @@ std::string seconds_text(double seconds) {
     return fmt::format("{:.1f} us", seconds * 1e6);
 }
 
+bool exchanges_statistics(const Plan& plan, const Collective& collective) {
+    return plan.parallel.batch_statistics == "synchronised" && collective.kind == "all_reduce" &&
+           collective.parameters.empty() && collective.name != "gradient_norm";
+}
+
 Communication communication_of(const Plan& plan) {
     Communication result;
     result.global_batch = saturating_product(
@@ -67,14 +72,23 @@ Communication communication_of(const Plan& plan) {
     if (local) result.every = plan.parallel.local_steps;
     const Program* train = find_program(plan, local ? "synchronise" : "train");
     if (!train) return result;
+    double wire_bytes = 0;
     for (const Collective& collective : train->collectives) {
-        result.exchanges.push_back(collective.bytes);
-        result.bytes = saturating_sum({result.bytes, collective.bytes});
-        result.seconds += collective.seconds;
+        // Each batch of an update has its own statistics.
+        const bool statistics = exchanges_statistics(plan, collective);
+        const std::int64_t times = statistics ? plan.training.accumulation : 1;
+        if (statistics)
+            result.statistics = saturating_sum({result.statistics, times});
+        else
+            result.exchanges.push_back(collective.bytes);
+        result.bytes =
+            saturating_sum({result.bytes, saturating_product({times, collective.bytes})});
+        result.seconds += static_cast<double>(times) * collective.seconds;
+        wire_bytes += static_cast<double>(times) *
+                      exchange_wire_bytes(collective.kind, plan.target.ranks, collective.bytes);
     }
     // Anybody's plan: what passes 64 bits stays within them.
-    result.wire_bytes =
-        std::llround(std::min(all_reduce_wire_bytes(plan.target.ranks, result.bytes), 0x1p62));
+    result.wire_bytes = std::llround(std::min(wire_bytes, 0x1p62));
     if (local) {
         result.bytes /= result.every;
         result.wire_bytes /= result.every;
@@ -95,6 +109,8 @@ std::string parallel_words(const Plan& plan) {
     else
         text += parallel.reduction == "blocking" ? "; exchanges behind the backward part"
                                                  : "; exchanges overlap the backward part";
+    if (!plan.shards.empty())
+        text += fmt::format("; each rank has 1/{} of the optimizer's state", ranks);
     text += fmt::format("; {} batch statistics", parallel.batch_statistics);
     if (parallel.learning_rate_scaling != "none")
         text +=
@@ -107,9 +123,13 @@ std::string exchange_words(const Plan& plan) {
     const Communication all = communication_of(plan);
     if (all.exchanges.empty()) return "none";
     std::string text = fmt::format(
-        "{} for {}, {}; each rank sends {}{}", all.exchanges.size(),
+        "{} for {}, {}{}; each rank sends {}{}", all.exchanges.size(),
         all.every > 1 ? fmt::format("an average every {} updates", all.every) : "an update",
-        sizes_words(all.exchanges), bytes_text(all.wire_bytes), all.every > 1 ? " an update" : "");
+        sizes_words(all.exchanges),
+        all.statistics > 0
+            ? fmt::format(", and {} of batch statistics, which layers wait for", all.statistics)
+            : "",
+        bytes_text(all.wire_bytes), all.every > 1 ? " an update" : "");
     if (plan.target.ranks > 1)
         text += fmt::format(
             "; {} foreseen, {}", seconds_text(all.seconds),
@@ -119,14 +139,17 @@ std::string exchange_words(const Plan& plan) {
 
 std::string parallel_json(const Plan& plan) {
     const Communication all = communication_of(plan);
+    const std::string statistics =
+        all.statistics > 0 ? fmt::format(", \"statistics_exchanges\": {}", all.statistics) : "";
     return fmt::format(
         "{{\"ranks\": {}, \"any_ranks\": {}, \"reduction\": {}, \"batch_statistics\": {}, "
-        "\"learning_rate_scaling\": {}, \"global_batch\": {}, \"exchanges\": {}, \"bytes\": {}, "
-        "\"wire_bytes\": {}, \"seconds\": {}{}}}",
+        "\"learning_rate_scaling\": {}, \"optimizer\": {}, \"global_batch\": {}, \"exchanges\": "
+        "{}, \"bytes\": {}, "
+        "\"wire_bytes\": {}, \"seconds\": {}{}{}}}",
         plan.target.ranks, plan.parallel.any_ranks, json_text(plan.parallel.reduction),
         json_text(plan.parallel.batch_statistics), json_text(plan.parallel.learning_rate_scaling),
-        all.global_batch, json_text(all.exchanges), all.bytes, all.wire_bytes,
-        json_text(all.seconds), local_json(plan.parallel));
+        json_text(plan.parallel.optimizer), all.global_batch, json_text(all.exchanges), all.bytes,
+        all.wire_bytes, json_text(all.seconds), statistics, local_json(plan.parallel));
 }
 
 }  // namespace dtnn::plan

@@ -48,14 +48,14 @@ Timeline Model::run(const Program& program, double scale) const {
         seconds.push_back(rates_.step_seconds(program, step, scale));
     std::vector<ExchangeTime> exchanges;
     for (const Collective& one : program.collectives)
-        exchanges.push_back(exchange_time(machine_, nodes_, ranks_per_node_, one.bytes));
+        exchanges.push_back(exchange_time(machine_, nodes_, ranks_per_node_, one.kind, one.bytes));
     return timeline_of(program, seconds, exchanges);
 }
 
 double Model::wire_bytes(const Program& program, int ranks) const {
     double bytes = 0;
     for (const Collective& one : program.collectives)
-        bytes += all_reduce_wire_bytes(ranks, one.bytes);
+        bytes += exchange_wire_bytes(one.kind, ranks, one.bytes);
     return bytes;
 }
 
@@ -164,13 +164,13 @@ int usual_ranks_per_node(const Machine& machine, int threads, int ranks) {
 }
 
 ExchangeTime exchange_time(const Machine& machine, int nodes, int ranks_per_node,
-                           std::int64_t bytes) {
+                           const std::string& kind, std::int64_t bytes) {
     Machine local = machine, network = machine;
     // link_of() prefers the network; between ranks of a node the local link counts, where known.
     if (machine.local_latency > 0) local.network_latency = machine.local_latency;
     if (machine.local_bandwidth > 0) local.network_bandwidth = machine.local_bandwidth;
-    return {all_reduce_seconds(link_of(local), ranks_per_node, bytes),
-            all_reduce_seconds(link_of(network), nodes, bytes / std::max(1, ranks_per_node))};
+    return {exchange_seconds(link_of(local), kind, ranks_per_node, bytes),
+            exchange_seconds(link_of(network), kind, nodes, bytes / std::max(1, ranks_per_node))};
 }
 
 Timeline timeline_of(const Program& program, std::span<const double> step_seconds,
