@@ -21,15 +21,29 @@ std::vector<ShardTensor> shard_tensors(const plan::Plan& plan) {
     return all;
 }
 
-std::vector<std::size_t> unsharded_parameters(const plan::Plan& plan) {
-    std::vector<bool> sharded(plan.parameters.size());
+namespace {
+
+/// The parameters but for states of shards that are `apart`.
+std::vector<std::size_t> parameters_without(const plan::Plan& plan,
+                                            bool (*apart)(const plan::Parameter&)) {
+    std::vector<bool> left_out(plan.parameters.size());
     for (const plan::Shard& shard : plan.shards)
         for (const int state : shard.states)
-            sharded[std::size_t(state)] = true;
+            left_out[std::size_t(state)] = apart(plan.parameters[std::size_t(state)]);
     std::vector<std::size_t> others;
     for (std::size_t i = 0; i < plan.parameters.size(); ++i)
-        if (!sharded[i]) others.push_back(i);
+        if (!left_out[i]) others.push_back(i);
     return others;
+}
+
+}  // namespace
+
+std::vector<std::size_t> unsharded_parameters(const plan::Plan& plan) {
+    return parameters_without(plan, [](const plan::Parameter&) { return true; });
+}
+
+std::vector<std::size_t> whole_parameters(const plan::Plan& plan) {
+    return parameters_without(plan, [](const plan::Parameter& state) { return state.by_rank; });
 }
 
 std::vector<std::size_t> ShardStates::states() const {

@@ -25,6 +25,9 @@ std::vector<ShardTensor> shard_tensors(const plan::Plan& plan);
 /// The others: indices of the parameters that are no state of a shard.
 std::vector<std::size_t> unsharded_parameters(const plan::Plan& plan);
 
+/// Likewise those that are no state in parts: a shard's state that is one number is among them.
+std::vector<std::size_t> whole_parameters(const plan::Plan& plan);
+
 /// The states by rank of a plan's shards, of all ranks. Empty, and without memory, but between
 /// where they are filled and where they are used.
 class ShardStates {

@@ -181,7 +181,7 @@ void Session::share_parameters() {
     if (ranks() == 1) return;
     Checksum checksum;
     checksum.add(std::as_bytes(std::span(parts)));
-    for (const std::size_t i : unsharded_parameters(plan())) {
+    for (const std::size_t i : whole_parameters(plan())) {
         share(i);
         checksum.add(memory_of(executor_, i));
     }
