@@ -119,6 +119,9 @@ class Slurm(unittest.TestCase):
         for process in held:
             os.kill(process, signal.SIGSTOP)
         self.assertEqual(len(held), 2, self.output())
+        while any((state := state_of(process)) and state[0] != "T" for process in held):
+            self.assertLess(time.monotonic(), end, "the ranks do not stop")
+            time.sleep(0.01)
         self.assertLess(self.epochs(), EPOCHS, "the training was over before it could be stopped")
         return held
 

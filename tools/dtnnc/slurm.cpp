@@ -201,7 +201,7 @@ forward() {{
     signals=$((signals + 1))
     last=$1
     if [ -n "$child" ]; then
-        kill -s USR1 "$child"
+        kill -s USR1 "$child" 2>/dev/null # or all have ended
     fi
 }}
 trap 'forward USR1' USR1
