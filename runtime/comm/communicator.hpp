@@ -19,6 +19,15 @@
 
 namespace dtnn::runtime {
 
+/// In which form the numbers of a reduction travel, and what the exchange needs for it
+/// (plan/wire.hpp). All ranks give the same form.
+struct WireForm {
+    std::string wire;           ///< "bf16", "fp16" or "top_k"
+    double density = 0;         ///< of top_k
+    float* residual = nullptr;  ///< of top_k: as many numbers as the exchange has, each rank's own
+    std::span<std::byte> scratch;  ///< plan::wire_scratch_bytes of them, used between start and end
+};
+
 /// An exchange that is bound to memory, and can be started any number of times, once at a time.
 class Exchange {
   public:
@@ -46,6 +55,13 @@ class Communicator {
     virtual std::unique_ptr<Exchange> all_reduce(void* data, std::int64_t elements,
                                                  plan::DType dtype, Reduction reduction,
                                                  const std::string& name) = 0;
+
+    /// Likewise a sum of f32, which travel in fewer bytes. Every rank has the same bits, which do
+    /// not depend on time: numbers are added in the order of the ranks. With one rank nothing
+    /// travels, and nothing changes. All ranks bind such exchanges in the same order.
+    virtual std::unique_ptr<Exchange> all_reduce_as(const WireForm& form, float* data,
+                                                    std::int64_t elements,
+                                                    const std::string& name) = 0;
 
     /// Likewise of ranks() parts of `part` numbers each, one after the other: the rank's own part
     /// becomes the sum over all ranks, the others hold anything.

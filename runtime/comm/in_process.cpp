@@ -13,6 +13,7 @@
 
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/reduce.hpp"
+#include "runtime/comm/wire_in_memory.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -21,11 +22,13 @@ using Clock = std::chrono::steady_clock;
 
 /// The kinds of exchanges that go on beside computation.
 constexpr const char* kAllReduce = "all_reduce";
+constexpr const char* kAllReduceAs = "all_reduce_as";
 constexpr const char* kReduceScatter = "reduce_scatter";
 constexpr const char* kGatherParts = "all_gather_parts";
 
 bool is_exchange(const std::string& kind) {
-    return kind == kAllReduce || kind == kReduceScatter || kind == kGatherParts;
+    return kind == kAllReduce || kind == kAllReduceAs || kind == kReduceScatter ||
+           kind == kGatherParts;
 }
 
 /// One collective operation: what the ranks have brought to it.
@@ -35,6 +38,7 @@ struct Operation {
     plan::DType dtype = plan::DType::f32;
     Reduction reduction = Reduction::sum;
     int root = 0;
+    std::vector<const WireForm*> forms;         ///< by rank, of kAllReduceAs
     std::vector<void*> memory;                  ///< by rank, of those that have come
     std::vector<std::vector<std::byte>> given;  ///< all_gather
     std::vector<bool> come;
@@ -73,6 +77,8 @@ struct Shared {
                 std::size_t(operation.elements * plan::size_of(operation.dtype));
             for (int rank = 1; rank < ranks && bytes > 0; ++rank)
                 std::memcpy(operation.memory[std::size_t(rank)], sum, bytes);
+        } else if (operation.kind == kAllReduceAs) {
+            exchange_in_memory(operation.elements, operation.memory, operation.forms);
         } else if (operation.kind == kReduceScatter) {
             // In the memory of rank 0, as the whole sum would be.
             for (int owner = 0; owner < ranks; ++owner) {
@@ -116,10 +122,12 @@ struct Shared {
             changed.wait(hold, [this] { return closing || !carried.empty(); });
             if (closing) return;
             const std::shared_ptr<Operation> operation = carried.front();
-            const double bytes =
-                double(operation->elements) * double(plan::size_of(operation->dtype));
-            const double seconds = (operation->kind == kAllReduce ? 1 : 0.5) *
-                                   (delay.alpha + delay.seconds_per_byte * bytes);
+            double bytes = double(operation->elements) * double(plan::size_of(operation->dtype));
+            if (operation->kind == kAllReduceAs)
+                bytes = bytes_as(*operation->forms.front(), operation->elements);
+            const bool whole = operation->kind == kAllReduce || operation->kind == kAllReduceAs;
+            const double seconds =
+                (whole ? 1 : 0.5) * (delay.alpha + delay.seconds_per_byte * bytes);
             const auto end = Clock::now() + std::chrono::duration<double>(seconds);
             while (!closing && Clock::now() < end)
                 changed.wait_until(hold, std::chrono::time_point_cast<Clock::duration>(end));
@@ -162,6 +170,7 @@ class InProcessExchange final : public Exchange {
           dtype_(dtype),
           reduction_(reduction),
           name_(std::move(name)) {}
+    void travel_as(const WireForm& form) { form_ = form; }
     void start() override;
     void wait() override;
 
@@ -173,6 +182,7 @@ class InProcessExchange final : public Exchange {
     plan::DType dtype_;
     Reduction reduction_;
     std::string name_;
+    WireForm form_;
     std::int64_t number_ = 0;  ///< of the operation under way; 0: none
 };
 
@@ -189,6 +199,14 @@ class InProcess final : public Communicator {
         require_reducible(dtype, name);
         return std::make_unique<InProcessExchange>(*this, kAllReduce, data, elements, dtype,
                                                    reduction, name);
+    }
+    std::unique_ptr<Exchange> all_reduce_as(const WireForm& form, float* data,
+                                            std::int64_t elements,
+                                            const std::string& name) override {
+        auto exchange = std::make_unique<InProcessExchange>(*this, kAllReduceAs, data, elements,
+                                                            plan::DType::f32, Reduction::sum, name);
+        exchange->travel_as(form);
+        return exchange;
     }
     std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, plan::DType dtype,
                                              const std::string& name) override {
@@ -231,7 +249,8 @@ class InProcess final : public Communicator {
     void set_time_limit(double seconds) override { limit_ = seconds; }
 
     /// This rank comes to its next operation; its number.
-    std::int64_t enter(const Operation& like, void* memory, std::vector<std::byte>* given) {
+    std::int64_t enter(const Operation& like, void* memory, std::vector<std::byte>* given,
+                       const WireForm* form = nullptr) {
         Shared& shared = *shared_;
         const std::lock_guard<std::mutex> hold(shared.lock);
         if (shared.failed) throw *shared.failed;
@@ -240,6 +259,7 @@ class InProcess final : public Communicator {
         if (at == shared.operations.size()) {
             auto made = std::make_shared<Operation>(like);
             made->memory.assign(std::size_t(shared.ranks), nullptr);
+            made->forms.assign(std::size_t(shared.ranks), nullptr);
             made->come.assign(std::size_t(shared.ranks), false);
             made->missing = made->inside = shared.ranks;
             shared.operations.push_back(std::move(made));
@@ -247,6 +267,7 @@ class InProcess final : public Communicator {
         const std::shared_ptr<Operation> operation = shared.operations[at];
         require_same(*operation, like, number);
         operation->memory[std::size_t(rank_)] = memory;
+        operation->forms[std::size_t(rank_)] = form;
         if (given != nullptr) operation->given[std::size_t(rank_)] = std::move(*given);
         operation->come[std::size_t(rank_)] = true;
         shared.heard[std::size_t(rank_)] = {number, like.kind + " `" + like.name + "`"};
@@ -338,7 +359,7 @@ void InProcessExchange::start() {
     like.elements = elements_;
     like.dtype = dtype_;
     like.reduction = reduction_;
-    number_ = owner_.enter(like, data_, nullptr);
+    number_ = owner_.enter(like, data_, nullptr, &form_);
 }
 
 void InProcessExchange::wait() {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "tests/mpi/wire_operations.hpp"
+
 namespace dtnn::runtime {
 namespace {
 
@@ -205,6 +207,7 @@ void check_operations(Communicator& communicator) {
     check_nested(communicator);
     check_gathers(communicator);
     check_broadcasts(communicator);
+    check_wires(communicator);
     communicator.barrier("all checked");
 }
 

@@ -11,14 +11,17 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "plan/wire.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/mpi/patience.hpp"
 #include "runtime/comm/mpi/ring.hpp"
 #include "runtime/comm/mpi/roll_call.hpp"
+#include "runtime/comm/mpi/wire_sum.hpp"
 
 namespace dtnn::runtime::mpi {
 namespace {
@@ -76,6 +79,9 @@ class MpiExchange final : public Exchange {
     /// `elements` of all, or of a part.
     MpiExchange(MpiCommunicator& owner, RingKind kind, void* data, std::int64_t elements,
                 plan::DType dtype, Reduction reduction, const std::string& name);
+    /// Numbers that travel in fewer bytes.
+    MpiExchange(MpiCommunicator& owner, std::unique_ptr<WireSum> sum, const std::string& name)
+        : owner_(owner), name_(name), sum_(std::move(sum)) {}
     ~MpiExchange() override;
     MpiExchange(const MpiExchange&) = delete;
     MpiExchange& operator=(const MpiExchange&) = delete;
@@ -83,23 +89,24 @@ class MpiExchange final : public Exchange {
     void wait() override;
 
     bool done();
-    /// Steps of its ring, if it is one, that have ended.
-    std::int64_t steps() const { return ring_ ? ring_->steps() : 0; }
+    /// Steps of its ring or sum, if it is one, that have ended.
+    std::int64_t steps() const { return ring_ ? ring_->steps() : sum_ ? sum_->steps() : 0; }
 
   private:
     bool parts() const { return kind_ != RingKind::all_reduce; }
     void start_parts();
 
     MpiCommunicator& owner_;
-    RingKind kind_;
-    char* data_;
-    std::int64_t elements_;
-    std::int64_t element_bytes_;
-    MPI_Datatype type_;
-    MPI_Op op_;
+    RingKind kind_ = RingKind::all_reduce;
+    char* data_ = nullptr;
+    std::int64_t elements_ = 0;
+    std::int64_t element_bytes_ = 4;
+    MPI_Datatype type_ = MPI_FLOAT;
+    MPI_Op op_ = MPI_SUM;
     std::string name_;
     std::vector<MPI_Request> requests_;  ///< a piece each; none where it is a ring
     std::optional<Ring> ring_;
+    std::unique_ptr<WireSum> sum_;
     Position position_;
     bool under_way_ = false;
 };
@@ -119,6 +126,9 @@ class MpiCommunicator final : public Communicator {
         return std::make_unique<MpiExchange>(*this, RingKind::all_reduce, data, elements, dtype,
                                              reduction, name);
     }
+    std::unique_ptr<Exchange> all_reduce_as(const WireForm& form, float* data,
+                                            std::int64_t elements,
+                                            const std::string& name) override;
     std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, plan::DType dtype,
                                              const std::string& name) override {
         return std::make_unique<MpiExchange>(*this, RingKind::reduce_scatter, data, part, dtype,
@@ -157,9 +167,13 @@ class MpiCommunicator final : public Communicator {
     /// Everything that is under way; whether some of it has moved.
     bool move_on();
     void meet();
+    MPI_Comm comm_of(const std::string& name);
 
     MPI_Comm world_ = MPI_COMM_NULL;
-    MPI_Comm rings_ = MPI_COMM_NULL;  ///< carries nothing but rings
+    MPI_Comm rings_ = MPI_COMM_NULL;  ///< carries nothing but rings and sums
+    /// Of the exchanges of a name, of which one is under way at a time: programs for batches of
+    /// several sizes, which ranks may run in the same step, call them alike.
+    std::map<std::string, MPI_Comm> comms_;
     int rank_ = 0;
     int ranks_ = 1;
     double limit_ = 0;
@@ -209,6 +223,7 @@ void MpiExchange::start() {
     constexpr const char* kNames[] = {"all_reduce", "reduce_scatter", "all_gather_parts"};
     position_ = owner_.begin(kNames[std::size_t(kind_)], name_);
     if (ring_) ring_->start(position_.number);
+    if (sum_) sum_->start(position_.number);
     if (parts()) start_parts();
     for (std::size_t piece = 0; piece < requests_.size() && !parts(); ++piece) {
         const std::int64_t first = std::int64_t(piece) * kPieceElements;
@@ -233,6 +248,7 @@ void MpiExchange::start_parts() {
 
 bool MpiExchange::done() {
     if (ring_) return ring_->advance();
+    if (sum_) return sum_->advance();
     int all = 0;
     MPI_Testall(int(requests_.size()), requests_.data(), &all, MPI_STATUSES_IGNORE);
     return all != 0;
@@ -300,10 +316,38 @@ MpiCommunicator::~MpiCommunicator() {
     }
     const Watchdog watchdog(limit_ > 0 ? std::max(limit_, 10.0) : 0, "for MPI to end");
     roll_->close();
+    for (auto& [name, comm] : comms_)
+        MPI_Comm_free(&comm);
     MPI_Comm_free(&rings_);
     MPI_Comm_free(&world_);
     MPI_Finalize();
     parted_();
+}
+
+std::unique_ptr<Exchange> MpiCommunicator::all_reduce_as(const WireForm& form, float* data,
+                                                         std::int64_t elements,
+                                                         const std::string& name) {
+    if (elements > plan::kMostWireElements)
+        throw RunError(Exit::mismatch,
+                       fmt::format("`{}` has {} numbers, which cannot travel as {}", name, elements,
+                                   form.wire),
+                       "compile the job again with a smaller parallel.bucket_size");
+    std::unique_ptr<WireSum> sum;
+    if (ranks_ > 1 && elements > 0)
+        sum = form.wire == "top_k" ? make_selected_sum(comm_of(name), form, data, elements)
+                                   : make_rounded_sum(rings_, form, data, elements);
+    return std::make_unique<MpiExchange>(*this, std::move(sum), name);
+}
+
+/// Made the first time, by all ranks.
+MPI_Comm MpiCommunicator::comm_of(const std::string& name) {
+    MPI_Comm& comm = comms_.try_emplace(name, MPI_COMM_NULL).first->second;
+    if (comm != MPI_COMM_NULL) return comm;
+    const Position position = begin("communicator", name);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm_idup(world_, &comm, &request);
+    wait_for(position, request);
+    return comm;
 }
 
 std::string MpiCommunicator::name_of(int rank) const {
