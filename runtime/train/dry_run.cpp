@@ -7,10 +7,13 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <utility>
 #include <variant>
 
+#include "plan/local_steps.hpp"
 #include "plan/parallel.hpp"
 #include "plan/saturating.hpp"
 #include "runtime/comm/null_ranks.hpp"
@@ -40,6 +43,7 @@ class Walk {
         result_.steps = plan::steps_per_epoch(plan, ranks);
         result_.memory =
             plan::saturating_sum({plan.memory.arena, plan.memory.staging, plan.memory.samples});
+        if (plan::moves_locally(plan.parallel) && ranks > 1) local_.emplace(plan, ranks);
         for (int rank = 0; rank < ranks; ++rank)
             ranks_.push_back({make_null(rank, ranks), {}});
     }
@@ -48,6 +52,9 @@ class Walk {
 
   private:
     void walk_step(std::int64_t step);
+    void walk_local_step(std::int64_t step);
+    void average(std::int64_t step);
+    void count_exchanges(const plan::Program& program);
     void walk_rank(std::int64_t step, int rank, bool update, std::int64_t group);
     const plan::Program* program_of(std::int64_t count, bool update) const;
     const std::vector<std::unique_ptr<Exchange>>& exchanges_of(int rank,
@@ -65,6 +72,7 @@ class Walk {
     const plan::Training& training_;
     std::int64_t samples_;
     DryRun result_;
+    std::optional<plan::LocalSteps> local_;  ///< of ranks that move weights of their own
     std::set<std::string> kinds_;
     std::vector<plan::Part> parts_;           ///< all that were taken
     const plan::Program* of_step_ = nullptr;  ///< what the first rank runs in the step
@@ -100,7 +108,7 @@ const std::vector<std::unique_ptr<Exchange>>& Walk::exchanges_of(int rank,
     std::vector<std::unique_ptr<Exchange>>& bound = ranks_[std::size_t(rank)].exchanges[&program];
     if (bound.empty()) {
         for (const plan::Collective& one : program.collectives)
-            bound.push_back(bind_exchange(communicator, one, nullptr));
+            bound.push_back(bind_exchange(communicator, plan_, one, nullptr));
     }
     return bound;
 }
@@ -175,14 +183,61 @@ void Walk::walk_rank(std::int64_t step, int rank, bool update, std::int64_t grou
                                 rank, step, update ? "train" : "accumulate", part.count));
     ran_.insert(program);
     run_exchanges(step, rank, *program);
-    if (rank != 0) return;
-    for (const plan::Collective& one : program->collectives) {
+    if (rank == 0) count_exchanges(*program);
+}
+
+void Walk::count_exchanges(const plan::Program& program) {
+    for (const plan::Collective& one : program.collectives) {
         ++result_.exchanges;
         result_.exchanged_bytes = plan::saturating_sum({result_.exchanged_bytes, one.bytes});
     }
 }
 
+/// A rank without samples does nothing; all meet where an average is due.
+void Walk::walk_local_step(std::int64_t step) {
+    for (int rank = 0; rank < result_.ranks; ++rank) {
+        const plan::Part part = local_->part(rank, step);
+        ++result_.rank_steps;
+        if (part.count == 0) {
+            ++result_.idle_rank_steps;
+            continue;
+        }
+        // Of data of their own, all ranks have the same places.
+        if (!plan_.parallel.private_data || rank == 0) parts_.push_back(part);
+        const bool update = local_->updates(rank, step);
+        const plan::Program* program = program_of(part.count, update);
+        if (program == nullptr)
+            return find("program",
+                        fmt::format("rank {}, step {}: the plan has no program `{}` for a batch of "
+                                    "{}",
+                                    rank, step, update ? "train" : "accumulate", part.count));
+        ran_.insert(program);
+        run_exchanges(step, rank, *program);
+    }
+    const std::int64_t next = step + 1;
+    if (next % training_.accumulation == 0 || next == result_.steps) ++result_.updates;
+    average(step);
+}
+
+void Walk::average(std::int64_t step) {
+    const std::vector<double> shares = local_->shares(step + 1);
+    if (shares.empty()) return;
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    if (std::abs(sum - 1) > kWeightError)
+        find("weight",
+             fmt::format("step {}: the ranks' weights in the average add up to {}, not to 1", step,
+                         sum));
+    const plan::Program* program = plan::find_program(plan_, "synchronise");
+    if (program == nullptr)
+        return find("program", "the plan has no program `synchronise`, which averages weights");
+    ran_.insert(program);
+    for (int rank = 0; rank < result_.ranks; ++rank)
+        run_exchanges(step, rank, *program);
+    count_exchanges(*program);
+}
+
 void Walk::walk_step(std::int64_t step) {
+    if (local_) return walk_local_step(step);
     const std::int64_t next = step + 1;
     const bool update = next % training_.accumulation == 0 || next == result_.steps;
     const std::int64_t group = group_samples(step);
@@ -210,6 +265,18 @@ void Walk::check_coverage() {
         next = part.first + part.count;
         result_.samples += part.count;
     }
+    if (local_) {
+        // An epoch may end with the rank that has the fewest batches.
+        const std::int64_t own = plan_.parallel.private_data
+                                     ? local_->samples_of(0, 0, result_.steps)
+                                     : local_->samples_before(result_.steps);
+        if (next != own)
+            find("coverage", fmt::format("{} samples of the epoch's order are taken, and {} are to "
+                                         "be",
+                                         next, own));
+        result_.samples = local_->samples_before(result_.steps);
+        return;
+    }
     if (training_.whole_epochs && next != samples_)
         find("coverage", fmt::format("{} samples of the epoch's order are taken, there are {}",
                                      next, samples_));
@@ -232,21 +299,26 @@ DryRun dry_run(const plan::Plan& plan, int ranks) {
 }
 
 std::string dry_run_text(const DryRun& result, const plan::Plan& plan) {
+    const bool local = plan::moves_locally(plan.parallel) && result.ranks > 1;
     std::string text = fmt::format(
         "{}: an epoch on {} rank{}, without arithmetic\n"
         "  steps        {} on every rank, {} updates; programs {}\n"
         "  samples      {} of {} taken, each once; batches of {}{}\n"
-        "  weights      those of all ranks' batches add up to 1 in every update\n"
+        "  weights      those of all ranks{} add up to 1 in every {}\n"
         "  exchanges    {} on every rank, {} bytes: the same in the same order, each begun before "
         "it is waited for\n"
         "  memory       {} bytes a rank\n",
         plan.name, result.ranks, result.ranks == 1 ? "" : "s", result.steps, result.updates,
-        fmt::join(result.programs, ", "), result.samples, plan.dataset.train_samples,
+        fmt::join(result.programs, ", "), result.samples,
+        plan.parallel.private_data
+            ? plan::saturating_product({result.ranks, plan.dataset.train_samples})
+            : plan.dataset.train_samples,
         plan.training.batch_size,
         result.idle_rank_steps > 0 ? fmt::format("; {} of {} steps of ranks have none",
                                                  result.idle_rank_steps, result.rank_steps)
                                    : "",
-        result.exchanges, result.exchanged_bytes, result.memory);
+        local ? "" : "' batches", local ? "average" : "update", result.exchanges,
+        result.exchanged_bytes, result.memory);
     return text;
 }
 
