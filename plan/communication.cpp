@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/exchange_model.hpp"
 #include "plan/json_text.hpp"
 #include "plan/local_steps.hpp"
 #include "plan/saturating.hpp"
 #include "plan/summary.hpp"
+#include "plan/wire.hpp"
 
 namespace dtnn::plan {
 
@@ -39,6 +39,25 @@ std::string local_words(const Parallel& parallel) {
         text += fmt::format(", and averages while {} have", parallel.min_avail);
     if (parallel.private_data) text += "; each rank has a dataset of its own";
     return text;
+}
+
+std::string wire_words(const Parallel& parallel) {
+    if (parallel.wire == "top_k")
+        return fmt::format(
+            "; of the gradients the largest travel, {:g} % of them, and the others later, which "
+            "changes the mathematics",
+            100 * parallel.density);
+    return fmt::format("; gradients travel as {}, rounded twice, which changes the mathematics",
+                       parallel.wire);
+}
+
+/// Members behind others; none where gradients travel as they are.
+std::string wire_json(const Parallel& parallel) {
+    if (parallel.wire == "full") return "";
+    const std::string density = parallel.wire == "top_k"
+                                    ? fmt::format(", \"density\": {}", json_text(parallel.density))
+                                    : "";
+    return fmt::format(", \"wire\": {}{}", json_text(parallel.wire), density);
 }
 
 /// Members behind others; none where gradients are exchanged.
@@ -84,8 +103,7 @@ Communication communication_of(const Plan& plan) {
         result.bytes =
             saturating_sum({result.bytes, saturating_product({times, collective.bytes})});
         result.seconds += static_cast<double>(times) * collective.seconds;
-        wire_bytes += static_cast<double>(times) *
-                      exchange_wire_bytes(collective.kind, plan.target.ranks, collective.bytes);
+        wire_bytes += static_cast<double>(times) * wire_bytes_of(collective, plan.target.ranks);
     }
     // Anybody's plan: what passes 64 bits stays within them.
     result.wire_bytes = std::llround(std::min(wire_bytes, 0x1p62));
@@ -111,6 +129,7 @@ std::string parallel_words(const Plan& plan) {
                                                  : "; exchanges overlap the backward part";
     if (!plan.shards.empty())
         text += fmt::format("; each rank has 1/{} of the optimizer's state", ranks);
+    if (parallel.wire != "full") text += wire_words(parallel);
     text += fmt::format("; {} batch statistics", parallel.batch_statistics);
     if (parallel.learning_rate_scaling != "none")
         text +=
@@ -145,11 +164,12 @@ std::string parallel_json(const Plan& plan) {
         "{{\"ranks\": {}, \"any_ranks\": {}, \"reduction\": {}, \"batch_statistics\": {}, "
         "\"learning_rate_scaling\": {}, \"optimizer\": {}, \"global_batch\": {}, \"exchanges\": "
         "{}, \"bytes\": {}, "
-        "\"wire_bytes\": {}, \"seconds\": {}{}{}}}",
+        "\"wire_bytes\": {}, \"seconds\": {}{}{}{}}}",
         plan.target.ranks, plan.parallel.any_ranks, json_text(plan.parallel.reduction),
         json_text(plan.parallel.batch_statistics), json_text(plan.parallel.learning_rate_scaling),
         json_text(plan.parallel.optimizer), all.global_batch, json_text(all.exchanges), all.bytes,
-        all.wire_bytes, json_text(all.seconds), statistics, local_json(plan.parallel));
+        all.wire_bytes, json_text(all.seconds), statistics, wire_json(plan.parallel),
+        local_json(plan.parallel));
 }
 
 }  // namespace dtnn::plan

@@ -96,6 +96,8 @@ class ResultComparison {
         number("communication", "exchanges of an update",
                static_cast<std::int64_t>(s.exchanges.size()),
                static_cast<std::int64_t>(t.exchanges.size()), Unit::count, kSpeed, reason);
+        number("communication", "exchanges of batch statistics in an update", s.statistics,
+               t.statistics, Unit::count, kSpeed, reason);
         number("communication", "exchanged in an update", s.bytes, t.bytes, Unit::bytes, kSpeed,
                reason);
         number("communication", "sent by a rank in an update", s.wire_bytes, t.wire_bytes,

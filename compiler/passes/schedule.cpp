@@ -96,6 +96,8 @@ class Scheduler {
             const Node& node = graph_.nodes[n];
             if (!op(node.op).exchange) continue;
             exchanges_ = true;
+            if (is_start(node) && flag(node.attributes, "statistics"))
+                starts_of_statistics_.push_back(n);
             auto& last_of = before[flag(node.attributes, "statistics") ? 1 : 0];
             if (const auto last = last_of.find(node.op); last != last_of.end())
                 edge(last->second, n);
@@ -120,6 +122,12 @@ class Scheduler {
         const Node& node = graph_.nodes[n];
         if (node.phase == Phase::update) return kAtOnce;
         if (op(node.op).exchange) return overlaps_ && is_start(node) ? kAtOnce : at_end(n);
+        if (overlaps_ && feeds_updates_only(node)) {
+            // The layer in front waits for its statistics: this is what can run meanwhile.
+            const auto next =
+                std::upper_bound(starts_of_statistics_.begin(), starts_of_statistics_.end(), n);
+            if (next != starts_of_statistics_.end()) return 4 * static_cast<Key>(*next) + 3;
+        }
         // What is exchanged is waited for: a gradient that is moved for memory holds up its bucket.
         if (exchanges_ || !only_updates_read(node)) return own;
         return key_of_gradient(n, own);
@@ -132,6 +140,22 @@ class Scheduler {
             for (const NodeId reader : readers_[output.index()])
                 if (graph_.node(reader).phase != Phase::update) return false;
         return true;
+    }
+
+    /// Likewise where updates read it through an exchange.
+    bool feeds_updates_only(const Node& node) const {
+        if (node.phase != Phase::backward || starts_of_statistics_.empty()) return false;
+        bool read = false;
+        for (const ValueId output : node.outputs) {
+            for (const NodeId id : readers_[output.index()]) {
+                const Node& reader = graph_.node(id);
+                const bool of_gradients =
+                    op(reader.op).exchange && !flag(reader.attributes, "statistics");
+                if (reader.phase != Phase::update && !of_gradients) return false;
+                read = true;
+            }
+        }
+        return read;
     }
 
     Key key_of_gradient(std::size_t n, Key own) const {
@@ -168,6 +192,7 @@ class Scheduler {
     const Graph& graph_;
     const bool overlaps_;  ///< exchanges and the backward part
     bool exchanges_ = false;
+    std::vector<std::size_t> starts_of_statistics_;  ///< nodes, in order
     const Readers readers_;
     std::vector<std::vector<std::size_t>> followers_;
     std::vector<int> waits_for_;

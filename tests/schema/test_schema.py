@@ -73,7 +73,6 @@ NOT_STRUCTURAL = {
     "over-machine-memory": "the plan",
     "ranks-mismatch": "products of several fields, and the command line",
     "machine-mismatch": "products of several fields, and the command line",
-    "not-supported": "what this version can carry out",
 }
 # Cases with codes that are structural elsewhere, by title, and why a schema accepts them.
 EXCEPTIONS = {
