@@ -322,6 +322,13 @@ void check_batches(const plan::Plan& plan, const std::string& name, int ranks) {
             throw refused(name, fmt::format("{} needs a program for batches of {}, there is none",
                                             pass, size));
         };
+        if (plan.parallel.private_data) {
+            // However many samples a rank has, it trains on whole batches, and evaluates what is
+            // left over one by one.
+            has(batch);
+            if (prefix == "evaluate") has(1);
+            return;
+        }
         if (samples >= batch) has(batch);
         if (samples % batch != 0 && whole) has(samples % batch);
     };

@@ -27,6 +27,7 @@ std::vector<NamedTable> setting_tables() {
     for (const compiler::KindInfo& kind : compiler::all_kinds())
         tables.push_back({std::string(kind.name), kind.fields});
     tables.push_back({"job.parallel", &compiler::parallel_table()});
+    tables.push_back({"job.parallel.synchronise", &compiler::synchronise_table()});
     tables.push_back({"machine.network", &compiler::network_table()});
     tables.push_back({"machine.local", &compiler::network_table()});
     tables.push_back({"machine.kernels", &compiler::kernel_rate_table()});

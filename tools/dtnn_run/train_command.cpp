@@ -271,11 +271,15 @@ void TrainRun::announce() {
     const plan::Training& training = plan().training;
     if (!first()) return;
     const int ranks = communicator_.ranks();
-    progress_->say(fmt::format(
-        "{}: {} samples, {} {}, {}{} {}{}; writing {}", plan().name, plan().dataset.train_samples,
-        training.epochs, training.epochs == 1 ? "epoch" : "epochs",
-        ranks == 1 ? "" : fmt::format("{} ranks, ", ranks), start_.threads,
-        start_.threads == 1 ? "thread" : "threads", ranks == 1 ? "" : " each", folder_->path()));
+    std::int64_t samples = plan().dataset.train_samples;
+    // Of data of their own, what an epoch sees.
+    if (const plan::LocalSteps* local = session_->local_steps())
+        samples = local->samples_before(local->steps());
+    progress_->say(fmt::format("{}: {} samples, {} {}, {}{} {}{}; writing {}", plan().name, samples,
+                               training.epochs, training.epochs == 1 ? "epoch" : "epochs",
+                               ranks == 1 ? "" : fmt::format("{} ranks, ", ranks), start_.threads,
+                               start_.threads == 1 ? "thread" : "threads",
+                               ranks == 1 ? "" : " each", folder_->path()));
     if (!state_) return;
     if (state_->epoch >= training.epochs || !state_->stop.empty()) {
         progress_->say(fmt::format("its training was over after step {}", state_->step));
