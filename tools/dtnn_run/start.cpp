@@ -11,11 +11,14 @@
 
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/base/surroundings.hpp"
 #include "runtime/comm/contract.hpp"
 #include "runtime/comm/open.hpp"
+#include "runtime/comm/start_checks.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/train/private_data.hpp"
+#include "tools/dtnn_run/job_notes.hpp"
 
 namespace dtnn {
 
@@ -34,6 +37,7 @@ int with_ranks(const Options& options, const std::function<int(Communicator&)>& 
     } catch (const SharedRunError& error) {
         if (communicator->ranks() == 1) throw;
         const std::string text = error.render(choose_color(options.color));
+        leave_note("error", error.what());
         if (communicator->rank() == 0) std::fwrite(text.data(), 1, text.size(), stderr);
         return int(error.exit());
     }
@@ -51,18 +55,29 @@ void agree_on(Communicator& communicator, const std::vector<Fact>& facts) {
     }
 }
 
-void warn_of_threads(Communicator& communicator, int threads) {
-    const auto all = communicator.all_gather(std::as_bytes(std::span(&threads, 1)), "the threads");
-    for (int rank = 1; rank < communicator.ranks() && communicator.rank() == 0; ++rank) {
-        if (all[std::size_t(rank)] == all[0]) continue;
-        int other = 0;
-        std::memcpy(&other, all[std::size_t(rank)].data(),
-                    std::min(sizeof other, all[std::size_t(rank)].size()));
-        warn(
-            fmt::format("{} has {} threads, rank 0 has {}; the slowest rank sets the pace, and "
-                        "another division gives other bits",
-                        communicator.name_of(rank), other, threads));
-        return;
+/// What the ranks have got, held against what the plan asks for: rank 0 warns of what costs speed;
+/// what cannot work all ranks find alike.
+void check_surroundings(Communicator& communicator, const Start& start) {
+    const Surroundings mine = find_surroundings();
+    std::vector<Surroundings> all = {mine};
+    std::vector<int> running = {start.threads};
+    if (communicator.ranks() > 1) {
+        all.clear();
+        running.clear();
+        for (const auto& bytes : communicator.all_gather(bytes_of(mine), "the surroundings"))
+            all.push_back(surroundings_of(bytes));
+        const auto threads =
+            communicator.all_gather(std::as_bytes(std::span(&start.threads, 1)), "the threads");
+        for (const std::vector<std::byte>& bytes : threads) {
+            int other = 0;
+            std::memcpy(&other, bytes.data(), std::min(sizeof other, bytes.size()));
+            running.push_back(other);
+        }
+    }
+    for (const Finding& finding : check_start(needs_of(start.loaded.plan, running), all)) {
+        if (finding.refused)
+            throw SharedRunError(RunError(Exit::mismatch, finding.fact, finding.remedy));
+        if (communicator.rank() == 0) warn(fmt::format("{}; {}", finding.fact, finding.remedy));
     }
 }
 
@@ -73,14 +88,17 @@ Start start_together(Communicator& communicator, const std::function<std::string
     together(communicator, "the plan",
              [&] { start.emplace(path(), communicator.rank(), communicator.ranks()); });
     const plan::Plan& plan = start->loaded.plan;
-    if (communicator.ranks() == 1) return std::move(*start);
+    if (communicator.ranks() == 1) {
+        check_surroundings(communicator, *start);
+        return std::move(*start);
+    }
     agree_on(communicator, {{"plan checksum", start->loaded.checksum},
                             {"version of dtnn-run", DTNN_VERSION},
                             {"number of ranks", std::to_string(communicator.ranks())},
                             {"batch size", std::to_string(plan.training.batch_size)},
                             {"seed", std::to_string(plan.training.seed)}});
     communicator.set_time_limit(plan.parallel.timeout_seconds);
-    warn_of_threads(communicator, start->threads);
+    check_surroundings(communicator, *start);
     return std::move(*start);
 }
 
