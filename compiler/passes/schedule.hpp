@@ -22,6 +22,8 @@ namespace dtnn::compiler {
 ///   it starts behind the backward part too, and is waited for at once. Gradients of weights then
 ///   keep their place, because one that is moved for memory holds up its exchange. Both are
 ///   followed by all ranks alike, because starts and waits keep their order;
+/// - exchanges of batch statistics keep an order of their own, as layers wait for them: a gradient
+///   of weights runs behind the next start of one, and hides it;
 /// - everything else keeps its order: forward as written, backward in reverse.
 ///
 /// The prologue stays as it is. Last: nothing may move nodes afterwards. Required even where the

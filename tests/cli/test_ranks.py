@@ -99,6 +99,17 @@ class Ranks(CommandTest):
     def test_accumulation(self):
         self.check_same(1e-12, "training.dtype=f64", "training.accumulation=2")
 
+    def test_synchronised_statistics(self):
+        self.job = self.write("normed.yaml", JOB.replace("    - relu\n", "    - batch_norm\n    - relu\n"))
+        self.check_same(1e-12, "training.dtype=f64", "parallel.batch_statistics=synchronised")
+        plain = self.compile_job("plain.json", "training.dtype=f64", "training.batch_size=12")
+        self.train(1, "plain", plain)
+        for a, b in zip(self.losses("plain"), self.losses("one"), strict=True):
+            self.assertLessEqual(abs(a - b), 1e-12 * abs(a))
+        plan = self.compile_job("local.json", "training.dtype=f64", "training.batch_size=4")
+        self.train(3, "local", plan)
+        self.assertGreater(abs(self.losses("local")[0] - self.losses("plain")[0]), 1e-6)
+
     def test_same_ranks_make_the_same_bits(self):
         plan = self.compile_job("p.json", "training.batch_size=4")
         self.train(3, "a", plan)

@@ -32,6 +32,8 @@ struct Wish {
     int accumulation = 1;
     bool reference = false;
     std::set<std::string> disabled = {};
+    double clip_norm = 0;
+    bool sharded = false;
 };
 
 plan::Plan compiled(const Wish& wish) {
@@ -51,6 +53,12 @@ plan::Plan compiled(const Wish& wish) {
     request.training = job.training.training;
     request.dataset = job.dataset.dataset;
     request.target.dtype = job.training.dtype;
+    request.training.clip_norm = wish.clip_norm;
+    if (wish.sharded) {
+        request.parallel.optimizer = "sharded";
+        request.parallel.any_ranks = false;
+        request.target.ranks = wish.ranks;
+    }
     request.target.isa = kernels::name_of(kernels::host_isa());
     request.disabled_passes = wish.disabled;
     request.reference_kernels = wish.reference;
@@ -97,7 +105,7 @@ std::vector<double> parameters_of(runtime::Session& session) {
 Trained train_on(const Wish& wish) {
     // Through the file's text, as a run gets it.
     const runtime::LoadedPlan loaded =
-        runtime::load_plan_text(plan::to_json(compiled(wish)), "plan");
+        runtime::load_plan_text(plan::to_json(compiled(wish)), "plan", wish.ranks);
     const plan::Plan& plan = loaded.plan;
     Trained all;
     all.parameters.resize(std::size_t(wish.ranks));
@@ -193,6 +201,16 @@ TEST_CASE("synchronised statistics without fusions and with reference kernels, i
                              "fuse_batch_norm_add_relu", "dead_code"}) {
         CAPTURE(pass);
         check_same(one, train_on({.ranks = 2, .disabled = {pass}}), 1e-12);
+    }
+}
+
+TEST_CASE("synchronised statistics with a shared optimizer and a clipped norm, in double") {
+    const Trained one = train_on({.statistics = "", .clip_norm = 0.5});
+    for (const int ranks : {2, 3}) {
+        CAPTURE(ranks);
+        const Trained many = train_on({.ranks = ranks, .clip_norm = 0.5, .sharded = true});
+        REQUIRE(many.losses.size() == one.losses.size());
+        CHECK(furthest(one.losses, many.losses) <= 1e-12);
     }
 }
 
