@@ -3,7 +3,8 @@
 ///     == title
 ///     with program=evaluate optimizer=adam beta1=0.9    (optional: what the pass's context says;
 ///     program=accumulate is train with gradients that a later batch's update takes;
-///     parallel=overlapped or blocking is data parallelism, with bucket_bytes=N;
+///     parallel=overlapped or blocking is data parallelism, with bucket_bytes=N; sharded=N is an
+///     optimizer that N ranks share;
 ///     group=PATTERN,NAME=VALUE,... adds a parameter group; labels=multiple, values or soft;
 ///     loss.NAME=VALUE[,VALUE...] is a field of the loss; metrics=TYPE,TYPE... or none)
 ///     graph text
@@ -135,6 +136,9 @@ PassContext context_of(const std::string& settings) {
         } else if (key == "parallel") {
             context.parallel.data = true;
             context.parallel.reduction = value;
+        } else if (key == "sharded") {
+            context.parallel.optimizer = "sharded";
+            context.ranks = std::stoi(value);
         } else if (key == "batch_statistics")
             context.parallel.batch_statistics = value;
         else if (key == "bucket_bytes")
