@@ -235,6 +235,9 @@ void TrainRun::go_on() {
                                    folder_->path()));
         return;
     }
+    // Of another number of ranks the data is another, too, where each has its own.
+    if (plan().parallel.private_data)
+        static_cast<void>(at_ranks(plan(), newest->state, communicator_.ranks()));
     if (newest->dataset != dataset_) {
         throw RunError(Exit::mismatch,
                        fmt::format("the dataset `{}` is not what it was when the checkpoint was "
