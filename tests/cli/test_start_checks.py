@@ -55,7 +55,8 @@ class Start(CommandTest):
                                  "--mpi=pmi2"])
 
     def test_memory_that_no_machine_has_is_refused_before_it_is_allocated(self):
-        plan = self.compile("--set", "training.batch_size=1000000", "--set", "model.layers.0.conv2d.filters=65536")
+        plan = self.compile("--set", "model.layers.0.conv2d.filters=1000000", "--set",
+                            "training.batch_size=256", "--set", "model.layers.0.conv2d.stride=1")
         done = run(DTNN_RUN, plan, "--output", "r", cwd=self.folder)
         self.assertEqual(done.returncode, 5, done.stderr)
         self.assertRegex(done.stderr, r"this process has \d+ MiB of memory to allocate, and (the machine has|its control group grants)")
