@@ -8,6 +8,7 @@
 #include "compiler/frontend/specs.hpp"
 #include "compiler/lower/compile.hpp"
 #include "plan/audit.hpp"
+#include "plan/audit_local_steps.hpp"
 #include "plan/communication.hpp"
 #include "plan/diff.hpp"
 #include "plan/json.hpp"
@@ -28,6 +29,7 @@ plan::Plan compiled(const std::vector<std::string>& settings) {
     request.build = [&](std::int64_t batch) { return build_graph(spec, batch, diagnostics); };
     request.training = spec.training.training;
     request.dataset = spec.dataset.dataset;
+    request.values = spec.values;
     request.parallel = spec.parallel.parallel;
     request.target.dtype = spec.training.dtype;
     request.target.isa = "avx2";
@@ -47,7 +49,9 @@ plan::Program& synchronise(plan::Plan& plan) {
 }
 
 bool finds(const plan::Plan& plan, const std::string& words) {
-    const std::vector<std::string> findings = plan::audit(plan);
+    // The whole audit says so much else of some of these that it stops before.
+    CHECK_FALSE(plan::audit(plan).empty());
+    const std::vector<std::string> findings = plan::audit_local_steps(plan);
     return std::any_of(findings.begin(), findings.end(), [&](const std::string& finding) {
         return finding.find(words) != std::string::npos;
     });
@@ -130,7 +134,7 @@ TEST_CASE("the audit finds what would leave ranks apart") {
     const plan::Plan sound = compiled({kLocal});
     CHECK(plan::audit(sound).empty());
     plan::Plan plan = sound;
-    std::erase_if(plan.programs, [](const auto& p) { return p.name == "synchronise"; });
+    synchronise(plan).name = "other";
     CHECK(finds(plan, "no program averages them"));
     plan = sound;
     // One that is weighed and exchanged, and not put back.
@@ -167,7 +171,6 @@ TEST_CASE("the audit finds what would leave ranks apart") {
     plan = compiled({"parallel={data: auto}"});
     plan.parallel.local_steps = 8;
     CHECK(finds(plan, "no program averages them"));
-    plan = sound;
-    plan.programs.front().collectives = synchronise(plan).collectives;
+    plan.programs.back().name = "synchronise";
     CHECK(finds(plan, "exchange in program `train`"));
 }

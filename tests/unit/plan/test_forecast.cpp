@@ -290,4 +290,21 @@ TEST_CASE("every class of kernels has its own rate, and falls back to the genera
           doctest::Approx(13));
 }
 
+TEST_CASE("averages of local steps are shared by the updates between them") {
+    Plan plan = hand_made({}, {}, 0);
+    Program average = hand_made({0}, {0}, 3'000'000'000).programs.front();
+    average.name = "synchronise";
+    plan.programs.push_back(average);
+    plan.parallel.local_steps = 6;
+    const Forecast two = on(plan, 2);
+    // Of the average's four seconds of work and three of exchange, a sixth.
+    CHECK(two.compute == doctest::Approx(4 + 4. / 6).epsilon(kNear));
+    CHECK(two.communication == doctest::Approx(0.5).epsilon(kNear));
+    CHECK(two.exposed == doctest::Approx(0.5).epsilon(kNear));
+    CHECK(two.wire_bytes == doctest::Approx(0.5e9).epsilon(kNear));
+    CHECK(on(plan, 1).compute == doctest::Approx(4).epsilon(kNear));
+    plan.parallel.private_data = true;  // of as many samples on every rank
+    CHECK(on(plan, 2).steps_per_epoch == 10);
+}
+
 }  // namespace dtnn::plan

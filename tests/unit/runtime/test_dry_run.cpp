@@ -143,4 +143,39 @@ TEST_CASE("epochs that end early take a part of the samples") {
     CHECK(result.samples == 32);
 }
 
+TEST_CASE("ranks that move weights of their own meet where an average is due") {
+    plan::Plan plan = make_plan();
+    plan.parallel.local_steps = 2;
+    plan.parallel.average = "wavg";
+    plan.programs = {make_program("train", 8, 0), make_program("train_tail", 4, 0),
+                     make_program("synchronise", 8, 3)};
+    // Six batches: two ranks have three each, with one average in the epoch and one at its end.
+    const DryRun two = dry_run(plan, 2);
+    CHECK(two.findings.empty());
+    CHECK(two.steps == 3);
+    CHECK(two.exchanges == 6);
+    CHECK(two.samples == 44);
+    CHECK(two.programs == std::vector<std::string>{"train", "train_tail", "synchronise"});
+    // With all, four ranks have one batch each, and the last two are left out.
+    const DryRun four = dry_run(plan, 4);
+    CHECK(four.findings.empty());
+    CHECK(four.steps == 1);
+    CHECK(four.samples == 32);
+    plan.parallel.participation = "avail2all";
+    const DryRun available = dry_run(plan, 4);
+    CHECK(available.findings.empty());
+    CHECK(available.steps == 2);
+    CHECK(available.samples == 44);
+    CHECK(available.idle_rank_steps == 2);
+    CHECK(available.exchanges == 3);
+    // Whole batches of as many samples of each rank's own.
+    plan.parallel.private_data = true;
+    const DryRun own = dry_run(plan, 4);
+    CHECK(own.findings.empty());
+    CHECK(own.steps == 5);
+    CHECK(own.samples == 160);
+    plan.programs.pop_back();
+    CHECK(finds(plan, 4, "no program `synchronise`"));
+}
+
 }  // namespace dtnn::runtime
