@@ -177,6 +177,9 @@ double RankRates::step_seconds(const Program& program, const Step& step, double 
     const double rate = rate_of(kernel_class, step) * speed_up_ * precision_;
     const bool computes = kernel_class != nullptr ? kernel_class->unit == RateUnit::flops
                                                   : is_convolution(step.op) || is_product(step.op);
+    // Operands that fit the caches are fetched beside computing.
+    if (computes && kernel_class == nullptr && is_product(step.op))
+        return overhead + std::max(flops / rate, bytes / bandwidth_);
     if (computes) return overhead + flops / rate + bytes / bandwidth_;
     // What is given in bytes of a class is in f64 as fast as in f32: it has twice the bytes.
     double class_rate = rate / precision_;

@@ -20,38 +20,6 @@
 namespace dtnn::tools {
 namespace {
 
-/// Steps that move no more than this show what a step costs that does nothing.
-constexpr std::int64_t kIdleBytes = 2048;
-/// Of a step's time at least so much is computing, whatever its bytes would take: they may have
-/// been in the caches.
-constexpr double kLeastComputing = 0.3;
-
-struct Sum {
-    double work = 0;  ///< flops or bytes
-    double seconds = 0;
-    double rate() const { return seconds > 0 ? work / seconds : 0; }
-};
-
-bool is_convolution(const plan::Step& step) {
-    return step.op.starts_with("conv2d");
-}
-
-double idle_seconds(const std::vector<MeasuredStep>& steps) {
-    std::vector<double> times;
-    for (const MeasuredStep& one : steps)
-        if (one.step->bytes <= kIdleBytes) times.push_back(one.seconds);
-    if (times.empty()) return 0;
-    std::nth_element(times.begin(), times.begin() + std::ptrdiff_t(times.size() / 2), times.end());
-    return times[times.size() / 2];
-}
-
-/// Three digits: more are noise.
-double rounded(double value) {
-    if (!(value > 0)) return 0;
-    const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
-    return std::round(value / unit) * unit;
-}
-
 double total(const std::vector<MeasuredStep>& steps) {
     double seconds = 0;
     for (const MeasuredStep& one : steps)
@@ -152,38 +120,6 @@ void add_calibrate(CLI::App& command, CalibrateCommand& calibrate) {
         ->capture_default_str();
     command.add_flag("--ranks", calibrate.ranks,
                      "Also measures reductions between the ranks that mpiexec or srun started");
-}
-
-void fit_rates(const std::vector<MeasuredStep>& steps, plan::Machine& machine) {
-    const double idle = idle_seconds(steps);
-    machine.step_overhead = idle;
-    Sum products, convolutions;
-    std::map<std::string_view, Sum> classes;
-    for (const MeasuredStep& one : steps) {
-        const plan::KernelClass* kernel_class = plan::class_of(*one.program, *one.step);
-        const bool product = one.step->op.starts_with("dense");
-        const bool computes = kernel_class != nullptr ? kernel_class->unit == plan::RateUnit::flops
-                                                      : product || is_convolution(*one.step);
-        if (kernel_class == nullptr && !computes) continue;  // memory's own bandwidth
-        Sum& sum = kernel_class != nullptr ? classes[kernel_class->name]
-                   : product               ? products
-                                           : convolutions;
-        const double busy = std::max(one.seconds - idle, 0.1 * one.seconds);
-        if (computes) {
-            const double moving = double(one.step->bytes) / machine.memory_bandwidth;
-            sum.work += double(one.step->flops);
-            sum.seconds += std::max(busy - moving, kLeastComputing * busy);
-        } else if (one.step->bytes > kIdleBytes) {
-            sum.work += double(one.step->bytes);
-            sum.seconds += busy;
-        }
-    }
-    machine.product_rate = rounded(products.rate());
-    machine.convolution_rate = rounded(convolutions.rate());
-    machine.step_overhead = rounded(idle);
-    machine.kernels.clear();
-    for (const auto& [name, sum] : classes)
-        if (sum.rate() > 0) machine.kernels.emplace(std::string(name), rounded(sum.rate()));
 }
 
 std::string machine_spec(const plan::Machine& machine, const std::vector<std::string>& facts) {

@@ -33,6 +33,9 @@ struct MeasuredStep {
     double seconds = 0;
 };
 
+/// Three digits: more are noise.
+double rounded(double value);
+
 /// The rates that these steps show, with the machine's memory bandwidth given: those of
 /// plan/forecast_rates.hpp, so that forecast and measurement mean the same. Sets product and
 /// convolution rates, step overhead and the classes of kernels that were met.

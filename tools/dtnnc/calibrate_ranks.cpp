@@ -70,29 +70,6 @@ int nodes_of(Communicator& ranks) {
 
 }  // namespace
 
-ReductionFit fit_reduction(int ranks, const std::vector<std::pair<std::int64_t, double>>& times) {
-    ReductionFit fit;
-    if (ranks < 2 || times.size() < 2) return fit;
-    const double rounds = 2 * std::bit_width(static_cast<unsigned>(ranks) - 1);
-    const double share = 2.0 * (ranks - 1) / ranks;
-    // t = rounds alpha + share bytes beta, by least squares of the relative errors.
-    double aa = 0, ab = 0, bb = 0, at = 0, bt = 0;
-    for (const auto& [bytes, seconds] : times) {
-        const double a = rounds / seconds, b = share * double(bytes) / seconds;
-        aa += a * a, ab += a * b, bb += b * b, at += a, bt += b;
-    }
-    const double determinant = aa * bb - ab * ab;
-    if (determinant > 0) {
-        fit.latency = (at * bb - bt * ab) / determinant;
-        fit.bandwidth = determinant / (bt * aa - at * ab);
-    }
-    // Of times that are no line: the smallest is latency, the largest bandwidth.
-    if (!(fit.latency > 0)) fit.latency = times.front().second / rounds;
-    if (!(fit.bandwidth > 0))
-        fit.bandwidth = share * double(times.back().first) / times.back().second;
-    return fit;
-}
-
 MeasuredRanks measure_ranks() {
     MeasuredRanks result;
     const std::unique_ptr<Communicator> ranks = runtime::make_communicator();
