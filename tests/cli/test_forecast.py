@@ -3,12 +3,14 @@
 
 import json
 import os
+import shutil
 import sys
+import time
 import unittest
 import xml.dom.minidom
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from commands import DTNN_RUN, DTNNC, TINY, CommandTest, run
+from commands import BIN, DTNN_RUN, DTNNC, TINY, CommandTest, run
 
 MACHINE = """kind: machine
 name: made_up
@@ -177,6 +179,62 @@ class DryRun(Foresight):
         plan = self.compile_shared()
         self.dry_run(plan, "--ranks", "0", code=2)
         self.assertIn("is refused", self.dry_run("shared.yaml", code=5).stderr)
+
+
+class RanksOfPlans(Foresight):
+    """A plan for any number of ranks is one plan: nothing in it but figures is of their number."""
+
+    FIGURES = ("checksum", "ranks", "steps_per_epoch", "seconds")
+
+    def differences(self, one, other, path=""):
+        if isinstance(one, dict) and isinstance(other, dict):
+            self.assertEqual(one.keys(), other.keys(), path)
+            return [text for key in one for text in self.differences(one[key], other[key], f"{path}/{key}")]
+        if isinstance(one, list) and isinstance(other, list):
+            self.assertEqual(len(one), len(other), path)
+            return [text for index, pair in enumerate(zip(one, other)) for text in self.differences(*pair, f"{path}/{index}")]
+        return [] if one == other else [path]
+
+    def test_plan_and_time_to_compile_do_not_depend_on_ranks(self):
+        job = self.write("residual.yaml", "kind: job\nmodel: resnet50\nthreads: 1\nparallel: {data: auto}\n"
+                         "dataset: {type: synthetic, shape: [3, 224, 224], classes: 1000, train_samples: 1048576,"
+                         " test_samples: 64}\ntraining: {extends: sgd_momentum, epochs: 1, batch_size: 8}\n")
+        seconds = {1: [], 4096: []}
+        plans = {}
+        for _ in range(3):
+            for ranks, times in seconds.items():
+                output = self.path(f"{ranks}.json")
+                began = time.monotonic()
+                self.expect(self.dtnnc("compile", job, "--ranks", str(ranks), "-o", output), 0)
+                times.append(time.monotonic() - began)
+                if ranks not in plans:
+                    with open(output, encoding="utf-8") as file:
+                        plans[ranks] = json.load(file)
+        found = self.differences(plans[1], plans[4096])
+        self.assertEqual([path for path in found if path.split("/")[-1] not in self.FIGURES], [])
+        self.assertIn("/target/ranks", found)
+        self.assertTrue(any(path.endswith("/seconds") for path in found))
+        one, many = min(seconds[1]), min(seconds[4096])
+        print(f"resnet50 compiled for 4096 ranks in {many:.3f} s, for 1 in {one:.3f} s: {many / one:.2f} times")
+        self.assertLess(many, 1.5 * one + 0.1)
+
+    def test_memory_is_what_a_run_allocates(self):
+        plan = self.path("shared.json")
+        self.expect(self.dtnnc("compile", "shared.yaml", "-o", plan, "--threads", "1"), 0)
+        with open(plan, encoding="utf-8") as file:
+            memory = json.load(file)["memory"]
+        rows = self.rows(plan, "--machine", "machine.yaml", "--ranks", "1,2,4096")
+        self.assertEqual({row["memory_bytes"] for row in rows}, {memory["arena"] + memory["staging"] + memory["samples"]})
+        dry = json.loads(self.expect(self.dtnn_run(plan, "--dry-run", "--ranks", "64", "--format", "json"), 0).stdout)
+        self.assertEqual(dry["memory_bytes"], rows[0]["memory_bytes"])
+        ranks = [[]]
+        if shutil.which("mpiexec") and any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib")):
+            ranks.append(["--ranks", "2"])
+        for words in ranks:
+            with self.subTest(words=words):
+                bench = json.loads(self.expect(self.dtnn_run("bench", plan, *words, "--steps", "3", "--format", "json"),
+                                               0).stdout)
+                self.assertEqual(bench["arena_bytes"], {"planned": memory["arena"], "allocated": memory["arena"]})
 
 
 if __name__ == "__main__":
