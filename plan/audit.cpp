@@ -12,6 +12,7 @@
 #include "plan/audit_collectives.hpp"
 #include "plan/audit_local_steps.hpp"
 #include "plan/audit_shards.hpp"
+#include "plan/audit_wire.hpp"
 #include "plan/initializer.hpp"
 #include "plan/local_steps.hpp"
 #include "plan/name_index.hpp"
@@ -579,6 +580,8 @@ std::vector<std::string> audit(const Plan& plan) {
     for (const std::string& finding : audit_shards(plan))
         find(findings, "{}", finding);
     for (const std::string& finding : audit_local_steps(plan))
+        find(findings, "{}", finding);
+    for (const std::string& finding : audit_wire(plan))
         find(findings, "{}", finding);
     check_training(plan, findings);
     return findings;

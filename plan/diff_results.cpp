@@ -8,6 +8,7 @@
 #include "plan/json_text.hpp"
 #include "plan/parallel.hpp"
 #include "plan/summary.hpp"
+#include "plan/wire.hpp"
 
 namespace dtnn::plan {
 
@@ -90,12 +91,17 @@ class ResultComparison {
     }
 
     void communication() {
-        constexpr const char* reason =
-            "it follows from parameters, ranks and network; all ranks add up the same";
+        // Of some forms in which gradients travel, what a number becomes depends on its exchange.
+        const bool grouped = depends_on_buckets(a_.parallel) || depends_on_buckets(b_.parallel);
+        const Meaning buckets = grouped ? kMath : kSpeed;
+        const char* reason =
+            grouped ? "it follows from parameters, ranks and network; gradients are rounded or "
+                      "selected within an exchange"
+                    : "it follows from parameters, ranks and network; all ranks add up the same";
         const Communication s = communication_of(a_), t = communication_of(b_);
         number("communication", "exchanges of an update",
                static_cast<std::int64_t>(s.exchanges.size()),
-               static_cast<std::int64_t>(t.exchanges.size()), Unit::count, kSpeed, reason);
+               static_cast<std::int64_t>(t.exchanges.size()), Unit::count, buckets, reason);
         number("communication", "exchanges of batch statistics in an update", s.statistics,
                t.statistics, Unit::count, kSpeed, reason);
         number("communication", "exchanged in an update", s.bytes, t.bytes, Unit::bytes, kSpeed,
@@ -103,7 +109,7 @@ class ResultComparison {
         number("communication", "sent by a rank in an update", s.wire_bytes, t.wire_bytes,
                Unit::bytes, kSpeed, reason);
         number("communication", "most bytes of an exchange", a_.parallel.bucket_bytes,
-               b_.parallel.bucket_bytes, Unit::bytes, kSpeed, reason);
+               b_.parallel.bucket_bytes, Unit::bytes, buckets, reason);
         value("communication", "foreseen seconds of an update's exchanges", json_text(s.seconds),
               json_text(t.seconds), kSpeed, reason);
     }

@@ -8,6 +8,7 @@
 
 #include "plan/json_text.hpp"
 #include "plan/meaning.hpp"
+#include "plan/wire.hpp"
 
 namespace dtnn::plan {
 
@@ -265,6 +266,10 @@ class SettingComparison {
     Change& add(const char* section, const std::string& path, const Setting& before,
                 const Setting& after) {
         FieldMeaning meaning = meaning_of(path);
+        if (path.ends_with("parallel.bucket_size") &&
+            (depends_on_buckets(a_.parallel) || depends_on_buckets(b_.parallel)))
+            meaning = {Meaning::mathematics,
+                       "gradients are rounded or selected within an exchange"};
         Change change;
         change.section = section;
         change.what = path;

@@ -11,6 +11,7 @@
 #include "plan/parallel.hpp"
 #include "plan/saturating.hpp"
 #include "plan/staging.hpp"
+#include "plan/wire.hpp"
 
 namespace dtnn::plan {
 namespace {
@@ -48,14 +49,14 @@ Timeline Model::run(const Program& program, double scale) const {
         seconds.push_back(rates_.step_seconds(program, step, scale));
     std::vector<ExchangeTime> exchanges;
     for (const Collective& one : program.collectives)
-        exchanges.push_back(exchange_time(machine_, nodes_, ranks_per_node_, one.kind, one.bytes));
+        exchanges.push_back(exchange_time(machine_, nodes_, ranks_per_node_, one));
     return timeline_of(program, seconds, exchanges);
 }
 
 double Model::wire_bytes(const Program& program, int ranks) const {
     double bytes = 0;
     for (const Collective& one : program.collectives)
-        bytes += exchange_wire_bytes(one.kind, ranks, one.bytes);
+        bytes += wire_bytes_of(one, ranks);
     return bytes;
 }
 
@@ -164,13 +165,22 @@ int usual_ranks_per_node(const Machine& machine, int threads, int ranks) {
 }
 
 ExchangeTime exchange_time(const Machine& machine, int nodes, int ranks_per_node,
-                           const std::string& kind, std::int64_t bytes) {
+                           const Collective& collective) {
     Machine local = machine, network = machine;
     // link_of() prefers the network; between ranks of a node the local link counts, where known.
     if (machine.local_latency > 0) local.network_latency = machine.local_latency;
     if (machine.local_bandwidth > 0) local.network_bandwidth = machine.local_bandwidth;
-    return {exchange_seconds(link_of(local), kind, ranks_per_node, bytes),
-            exchange_seconds(link_of(network), kind, nodes, bytes / std::max(1, ranks_per_node))};
+    // Other forms go from every rank to every other, whatever the nodes.
+    if (collective.wire != "full") {
+        if (nodes > 1)
+            return {0, wire_seconds_of(link_of(network), collective,
+                                       nodes * std::max(1, ranks_per_node))};
+        return {wire_seconds_of(link_of(local), collective, ranks_per_node), 0};
+    }
+    const std::string& kind = collective.kind;
+    return {exchange_seconds(link_of(local), kind, ranks_per_node, collective.bytes),
+            exchange_seconds(link_of(network), kind, nodes,
+                             collective.bytes / std::max(1, ranks_per_node))};
 }
 
 Timeline timeline_of(const Program& program, std::span<const double> step_seconds,

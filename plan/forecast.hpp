@@ -80,7 +80,7 @@ struct ExchangeTime {
     double network = 0;
 };
 ExchangeTime exchange_time(const Machine& machine, int nodes, int ranks_per_node,
-                           const std::string& kind, std::int64_t bytes);
+                           const Collective& collective);
 
 /// What a rank's program takes: its steps one after the other, exchanges beside them.
 struct Timeline {

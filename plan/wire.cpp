@@ -35,6 +35,10 @@ std::int64_t wire_scratch_bytes(const std::string& wire, std::int64_t elements, 
     return packed_bytes(wire == "fp16", elements) + 2 * packed_bytes(wire == "fp16", half);
 }
 
+bool depends_on_buckets(const Parallel& parallel) {
+    return parallel.data && (parallel.wire == "fp16" || parallel.wire == "top_k");
+}
+
 double wire_bytes_of(const Collective& collective, int ranks) {
     const std::int64_t elements = elements_of(collective);
     if (collective.wire == "full")

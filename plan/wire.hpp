@@ -28,12 +28,15 @@ inline constexpr const char* kResidualRole = "residual";
 /// top_k: a number with its place.
 inline constexpr std::int64_t kEntryBytes = 8;
 /// top_k: the selection over all ranks counts in so many bins, so many times.
-inline constexpr std::int64_t kSelectionBins = 2048;
-inline constexpr int kSelectionRounds = 3;
+inline constexpr std::int64_t kSelectionBins = 256;
+inline constexpr int kSelectionRounds = 4;
 /// Numbers of an exchange that is not "full": their places are 31 bits.
 inline constexpr std::int64_t kMostWireElements = (std::int64_t{1} << 31) - kWireBlock;
 
 bool is_wire(const std::string& wire);
+/// What a number becomes depends on which numbers are in its exchange, so bucket_bytes has a part
+/// in the mathematics.
+bool depends_on_buckets(const Parallel& parallel);
 
 /// bf16, fp16: bytes that so many numbers take, from the start of a block. Blocks of fp16 begin
 /// with their power of two, in 16 bits.

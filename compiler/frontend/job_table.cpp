@@ -71,6 +71,19 @@ const FieldTable& parallel_table() {
              "every rank keeps the optimizer's whole state and makes every update, or each keeps "
              "the state of its part of the weights and updates that part",
          .choices = {"replicated", "sharded"}},
+        {.name = "wire",
+         .type = FieldType::choice,
+         .fallback = std::string("full"),
+         .doc = "how gradients travel: as they are; rounded to 16 bits (bf16, or fp16 with a power "
+                "of two for every 256 numbers), half the bytes; or only the largest of them, what "
+                "is left out being kept for the next time (top_k). f32 only",
+         .choices = {"full", "bf16", "fp16", "top_k"}},
+        {.name = "density",
+         .type = FieldType::real,
+         .fallback = 0.01,
+         .doc = "of top_k: the part of the gradients that an exchange sends, at least 10 of them",
+         .minimum = 1e-6,
+         .maximum = 1},
         {.name = "bucket_size",
          .type = FieldType::quantity,
          .doc = "most bytes of gradients in one exchange; without it the compiler chooses, by the "

@@ -130,6 +130,8 @@ class Writer {
         field("  ", prefix, "batch_statistics", parallel.batch_statistics, spec.spans);
         field("  ", prefix, "learning_rate_scaling", parallel.learning_rate_scaling, spec.spans);
         field("  ", prefix, "optimizer", parallel.optimizer, spec.spans);
+        field("  ", prefix, "wire", parallel.wire, spec.spans);
+        if (parallel.wire == "top_k") field("  ", prefix, "density", parallel.density, spec.spans);
         if (parallel.bucket_bytes > 0)
             quantity("  ", prefix, "bucket_size", "bytes",
                      static_cast<double>(parallel.bucket_bytes), spec.spans);

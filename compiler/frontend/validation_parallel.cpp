@@ -100,6 +100,41 @@ void check_sharded(JobSpec& job, bool known, Diagnostics& diagnostics) {
                "write `replicated`, or take another optimizer");
 }
 
+/// What gradients in fewer bytes ask for: f32, and every rank making every update.
+void check_wire(const JobSpec& job, Diagnostics& diagnostics) {
+    const ParallelSpec& spec = job.parallel;
+    const plan::Parallel& parallel = spec.parallel;
+    const Span span = span_or(spec.spans, "wire", spec.span);
+    const auto density = spec.spans.find("density");
+    if (density != spec.spans.end() && parallel.wire != "top_k")
+        diagnostics
+            .error(Code::conflicting_fields, density->second,
+                   fmt::format("`density` of parallel is of `wire: top_k`, and `wire` is `{}`",
+                               parallel.wire))
+            .help = "leave it out, or write `wire: top_k`";
+    if (parallel.wire == "full") return;
+    if (job.training.dtype != plan::DType::f32) {
+        Diagnostic& error = diagnostics.error(
+            Code::conflicting_fields, span,
+            fmt::format("`wire` of parallel is `{}`, and numbers of {} do not travel in fewer "
+                        "bytes, only those of f32",
+                        parallel.wire, plan::name_of(job.training.dtype)));
+        if (const auto dtype = job.training.spans.find("dtype"); dtype != job.training.spans.end())
+            error.notes.push_back({dtype->second, "`dtype` is given here"});
+        error.help = "write `wire: full`, or train in f32";
+    }
+    if (parallel.optimizer == "sharded") {
+        Diagnostic& error = diagnostics.error(
+            Code::conflicting_fields, span,
+            fmt::format("`wire` of parallel is `{}`, and a sharded optimizer exchanges parts as "
+                        "they are",
+                        parallel.wire));
+        error.notes.push_back(
+            {span_or(spec.spans, "optimizer", spec.span), "`optimizer` is given here"});
+        error.help = "leave one of them out";
+    }
+}
+
 bool warms_up(const plan::Training& training) {
     return std::any_of(training.schedules.begin(), training.schedules.end(),
                        [](const plan::Component& schedule) {
@@ -129,6 +164,9 @@ ParallelSpec read_parallel(const SourceNode& node, Diagnostics& diagnostics) {
     if (values.values.contains("learning_rate_scaling"))
         parallel.learning_rate_scaling = values.text("learning_rate_scaling");
     if (values.values.contains("optimizer")) parallel.optimizer = values.text("optimizer");
+    if (values.values.contains("wire")) parallel.wire = values.text("wire");
+    if (parallel.wire == "top_k" && values.values.contains("density"))
+        parallel.density = values.real("density");
     parallel.bucket_bytes = values.integer("bucket_size");
     if (values.values.contains("timeout")) parallel.timeout_seconds = values.real("timeout");
     read_synchronise(values.node("synchronise"), spec, diagnostics);
@@ -153,6 +191,7 @@ void settle_ranks(JobSpec& job, int ranks_option, Diagnostics& diagnostics) {
     share_batch(job, job.parallel.data != "auto" || ranks_option > 0, diagnostics);
     settle_local_steps(job, diagnostics);
     check_sharded(job, job.parallel.data != "auto" || ranks_option > 0, diagnostics);
+    check_wire(job, diagnostics);
     const plan::Parallel& parallel = job.parallel.parallel;
     if (parallel.data && parallel.learning_rate_scaling != "none" &&
         !warms_up(job.training.training))

@@ -9,8 +9,8 @@
 #include "compiler/lower/plan_memory.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/check.hpp"
-#include "plan/exchange_model.hpp"
 #include "plan/name_index.hpp"
+#include "plan/wire.hpp"
 
 namespace dtnn::compiler {
 
@@ -66,13 +66,14 @@ struct EmittedProgram {
 class ProgramEmitter {
   public:
     ProgramEmitter(LoweredProgram& lowered, const PersistentRegion& persistent,
-                   RefusalTable& refusals, int index, int ranks)
+                   RefusalTable& refusals, int index, int ranks, const plan::Parallel& parallel)
         : lowered_(lowered),
           graph_(lowered.graph),
           persistent_(persistent),
           refusals_(refusals),
           index_(index),
           ranks_(ranks),
+          parallel_(parallel),
           step_names_(lowered.steps.size()),
           state_of_(graph_.values.size()),
           tensor_of_(graph_.values.size(), -1) {}
@@ -391,8 +392,21 @@ class ProgramEmitter {
                 if (const auto parameter = parameter_of_gradient_.find(output.index());
                     parameter != parameter_of_gradient_.end())
                     known->parameters.push_back(parameter->second);
+            if (!known->parameters.empty() && parallel_.wire != "full") send_in_fewer_bytes(*known);
         }
         step.attributes = {{"collective", std::int64_t{known - program_.collectives.begin()}}};
+    }
+
+    // The gradients' exchange is whole: it gets the memory for their other form.
+    void send_in_fewer_bytes(plan::Collective& collective) {
+        collective.wire = parallel_.wire;
+        if (collective.wire == "top_k") collective.density = parallel_.density;
+        const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
+        const auto prologue = static_cast<int>(program_.prologue.size());
+        collective.scratch =
+            add_buffer(collective.name + ".scratch", plan::BufferRole::transient,
+                       plan::wire_scratch_bytes(collective.wire, elements, collective.density),
+                       prologue + collective.start, prologue + collective.wait);
     }
 
     bool in_prologue_node(const Node& node) const {
@@ -406,6 +420,7 @@ class ProgramEmitter {
     RefusalTable& refusals_;
     int index_;
     int ranks_;
+    const plan::Parallel& parallel_;
     std::vector<bool> by_rank_;                                 // by storage: of each rank's part
     std::unordered_map<std::string, EmittedShard> reduced_by_;  // by exchange of its gradients
     plan::Program program_;
@@ -440,9 +455,14 @@ void PlanEmitter::add(LoweredProgram program) {
     const auto index = static_cast<int>(state_->programs.size());
     EmittedProgram& emitted = state_->programs.emplace_back();
     const int ranks = state_->plan.target.ranks;
-    ProgramEmitter emitter(program, state_->persistent, state_->refusals, index, ranks);
+    ProgramEmitter emitter(program, state_->persistent, state_->refusals, index, ranks,
+                           state_->plan.parallel);
     std::int64_t& transient = state_->plan.memory.transient;
     transient = std::max(transient, emitter.run(emitted));
+    for (plan::Collective& collective : emitted.program.collectives)
+        if (collective.wire == "top_k")
+            collective.residual = state_->persistent.residual_of(
+                collective.name, collective.bytes / plan::size_of(collective.dtype));
     for (const EmittedShard& shard : emitted.shards)
         state_->persistent.share_buffer(shard.buffer, shard.parameters, shard.part_bytes * ranks);
     if (!emitted.shards.empty()) state_->shards = std::move(emitted.shards);
@@ -480,8 +500,11 @@ void PlanEmitter::finish() {
             place(collective);
             for (int& parameter : collective.parameters)
                 parameter = persistent.parameter_of(parameter);
-            collective.seconds = plan::exchange_seconds(
-                plan::link_of(plan.machine), collective.kind, plan.target.ranks, collective.bytes);
+            if (collective.scratch >= 0) collective.scratch += first;
+            if (collective.residual < -1)
+                collective.residual = persistent.buffer_of(collective.residual);
+            collective.seconds =
+                plan::wire_seconds_of(plan::link_of(plan.machine), collective, plan.target.ranks);
         }
         plan.programs.push_back(std::move(emitted.program));
     }

@@ -5,6 +5,7 @@
 
 #include "compiler/lower/plan_memory.hpp"
 #include "compiler/support/check.hpp"
+#include "plan/wire.hpp"
 
 namespace dtnn::compiler {
 
@@ -50,6 +51,25 @@ void PersistentRegion::share_buffer(const std::string& name, const std::vector<i
     }
     DTNN_CHECK(end <= bytes, "`{}` of {} bytes has parameters of {}", name, bytes, end);
     shared_.push_back(std::move(wanted));
+}
+
+int PersistentRegion::residual_of(const std::string& exchange, std::int64_t elements) {
+    plan::Parameter record;
+    record.name = exchange + ".residual";
+    record.role = plan::kResidualRole;
+    record.optimizer_state = true;
+    record.by_rank = true;
+    record.dims = record.physical_dims = {elements};
+    const auto next = static_cast<std::uint32_t>(plan_.parameters.size());
+    const std::uint32_t known = parameter_index_.find_or_add(
+        record.name, next,
+        [&](std::uint32_t i) -> const std::string& { return plan_.parameters[i].name; });
+    if (known == next)
+        plan_.parameters.push_back(std::move(record));
+    else
+        DTNN_CHECK(plan_.parameters[known].dims == record.dims, "programs disagree about `{}`",
+                   record.name);
+    return -2 - 2 * static_cast<int>(known);
 }
 
 std::int64_t PersistentRegion::finish() {

@@ -25,6 +25,10 @@ class PersistentRegion {
     /// multiple of plan::kAlignment. Every program that says so says the same.
     void share_buffer(const std::string& name, const std::vector<int>& marks, std::int64_t bytes);
 
+    /// What an exchange of this name keeps for the next time, on each rank its own: as a mark.
+    /// Every program that has the exchange has as many numbers.
+    int residual_of(const std::string& exchange, std::int64_t elements);
+
     /// Lays everything out and returns where it ends; afterwards marks lead to buffers.
     std::int64_t finish();
 

@@ -11,7 +11,7 @@ struct Digit {
     int shift;
     int bits;
 };
-constexpr std::array<Digit, plan::kSelectionRounds> kDigits = {{{20, 11}, {9, 11}, {0, 9}}};
+constexpr std::array<Digit, plan::kSelectionRounds> kDigits = {{{23, 8}, {15, 8}, {7, 8}, {0, 7}}};
 static_assert((1 << kDigits[0].bits) == plan::kSelectionBins);
 
 }  // namespace

@@ -7,7 +7,8 @@ namespace {
 
 bool alike(const plan::Collective& a, const plan::Collective& b) {
     return a.name == b.name && a.kind == b.kind && a.bytes == b.bytes && a.dtype == b.dtype &&
-           a.parameters == b.parameters;
+           a.parameters == b.parameters && a.wire == b.wire && a.density == b.density &&
+           a.residual == b.residual;
 }
 
 }  // namespace
@@ -42,10 +43,25 @@ std::optional<std::string> collectives_mistake(const plan::Plan& plan) {
     return std::nullopt;
 }
 
-std::unique_ptr<Exchange> bind_exchange(Communicator& communicator,
-                                        const plan::Collective& collective, void* data) {
+std::unique_ptr<Exchange> bind_exchange(Communicator& communicator, const plan::Plan& plan,
+                                        const plan::Collective& collective, std::byte* arena) {
+    const auto memory = [&](int buffer) {
+        return arena == nullptr ? nullptr : arena + plan.buffers[std::size_t(buffer)].offset;
+    };
+    std::byte* const data =
+        arena == nullptr ? nullptr : memory(collective.buffer) + collective.offset;
     const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
     const std::int64_t part = elements / communicator.ranks();
+    if (collective.wire != "full") {
+        WireForm form{collective.wire, collective.density, nullptr, {}};
+        if (collective.residual >= 0)
+            form.residual = reinterpret_cast<float*>(memory(collective.residual));
+        if (arena != nullptr)
+            form.scratch = {memory(collective.scratch),
+                            std::size_t(plan.buffers[std::size_t(collective.scratch)].bytes)};
+        return communicator.all_reduce_as(form, reinterpret_cast<float*>(data), elements,
+                                          collective.name);
+    }
     if (collective.kind == "reduce_scatter")
         return communicator.reduce_scatter(data, part, collective.dtype, collective.name);
     if (collective.kind == "all_gather")
@@ -56,7 +72,7 @@ std::unique_ptr<Exchange> bind_exchange(Communicator& communicator,
 
 std::vector<Gap> gaps_of(const plan::Program& program, const plan::Collective& collective) {
     std::vector<Gap> gaps;
-    if (collective.kind != "reduce_scatter") return gaps;
+    if (collective.kind != "reduce_scatter" && collective.wire == "full") return gaps;
     std::int64_t end = 0;
     for (const int source : program.steps[std::size_t(collective.start)].sources) {
         const plan::Tensor& tensor = program.tensors[std::size_t(source)];

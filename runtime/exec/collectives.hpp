@@ -17,17 +17,19 @@ namespace dtnn::runtime {
 /// their batches in the same step, so these have the same exchanges, by name, size and order.
 std::optional<std::string> collectives_mistake(const plan::Plan& plan);
 
-/// What the communicator does of the collective, bound to its stretch of memory.
-std::unique_ptr<Exchange> bind_exchange(Communicator& communicator,
-                                        const plan::Collective& collective, void* data);
+/// What the communicator does of the collective, bound to its memory in the arena; null: there is
+/// none, and nothing is exchanged (NullRank).
+std::unique_ptr<Exchange> bind_exchange(Communicator& communicator, const plan::Plan& plan,
+                                        const plan::Collective& collective, std::byte* arena);
 
 /// Bytes of a stretch.
 struct Gap {
     std::int64_t offset = 0;  ///< from the start of the stretch
     std::int64_t bytes = 0;
 };
-/// What a reduce_scatter exchanges between its operands and behind the last. It is to be zero: sums
-/// over parts, and updates of them, see it. None of the other kinds.
+/// What is exchanged between the operands and behind the last, where it is to be zero. Sums over
+/// parts, and updates of them, see it; among numbers that travel in fewer bytes it would have a
+/// part in the power of two of a block, or be the largest. None where neither is.
 std::vector<Gap> gaps_of(const plan::Program& program, const plan::Collective& collective);
 
 }  // namespace dtnn::runtime

@@ -66,7 +66,7 @@ BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program,
 void BoundProgram::bind_exchanges() {
     if (communicator_ == nullptr || communicator_->ranks() == 1) return;
     for (const plan::Collective& collective : program_->collectives)
-        exchanges_.push_back(bind_exchange(*communicator_, collective, stretch_of(collective)));
+        exchanges_.push_back(bind_exchange(*communicator_, *plan_, collective, arena_));
 }
 
 std::byte* BoundProgram::stretch_of(const plan::Collective& collective) const {

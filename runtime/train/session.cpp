@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "plan/parallel.hpp"
+#include "plan/wire.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
@@ -216,10 +217,12 @@ std::vector<std::byte> Session::gather_own_states() {
 }
 
 void Session::scatter_own_states(std::span<const std::byte> all) {
-    if (ranks() == 1 || own_states_.empty()) return;
+    if (own_states_.empty()) return;
     std::size_t size = 0;
     for (const std::size_t i : own_states_)
         size += memory_of(executor_, i).size();
+    if (all.size() != size * std::size_t(ranks() - 1) || ranks() == 1) keep_what_is_owed(all, size);
+    if (ranks() == 1) return;
     std::byte whole{all.size() == size * std::size_t(ranks() - 1)};
     communicator_.broadcast({&whole, 1}, 0, "whether ranks have states");
     if (whole == std::byte{0}) return;
@@ -237,6 +240,28 @@ void Session::scatter_own_states(std::span<const std::byte> all) {
             std::memcpy(mine.data(), from, mine.size());
             from += mine.size();
         }
+    }
+}
+
+/// From what another number of ranks owes (wire_selection.hpp): rank 0 owes all of it, the others
+/// nothing, so that nothing is lost, and nothing counts twice.
+void Session::keep_what_is_owed(std::span<const std::byte> all, std::size_t size) {
+    std::size_t offset = 0;
+    for (const std::size_t i : own_states_) {
+        const std::span<std::byte> mine = memory_of(executor_, i);
+        if (plan().parameters[i].role == plan::kResidualRole) {
+            auto* const own = reinterpret_cast<float*>(mine.data());
+            const std::size_t count = mine.size() / sizeof(float);
+            for (std::size_t at = offset; at + mine.size() <= all.size(); at += size) {
+                for (std::size_t k = 0; k < count; ++k) {
+                    float other = 0;
+                    std::memcpy(&other, all.data() + at + k * sizeof other, sizeof other);
+                    own[k] += other;
+                }
+            }
+            if (rank() > 0) std::fill_n(own, count, 0.0F);
+        }
+        offset += mine.size();
     }
 }
 

@@ -105,6 +105,7 @@ class Session {
     /// are of no shard, rank after rank without rank 0. Nothing on the others.
     std::vector<std::byte> gather_own_states();
     /// Together: the same from rank 0 to the ranks whose they are; nothing: they stay as they are.
+    /// Of another number of ranks: what exchanges keep for the next time is added up on rank 0.
     void scatter_own_states(std::span<const std::byte> all);
     /// Together: moving statistics become those of rank 0.
     void share_statistics();
@@ -127,6 +128,7 @@ class Session {
     BatchProgram ready(const std::string& kind, std::int64_t batch);
     bool evaluate_pass(const Pass& pass, std::int64_t steps, NumberCheck* check, bool& stopped);
     void share(std::size_t parameter);
+    void keep_what_is_owed(std::span<const std::byte> all, std::size_t size);
 
     std::unique_ptr<Communicator> own_;  ///< null: given
     Communicator& communicator_;

@@ -94,6 +94,19 @@ void check_rounded(Communicator& communicator, const std::string& wire, std::int
     require_same_bits(communicator, bound.data);
 }
 
+/// Sums are taken in float: in 16 bits, what is small beside the sum so far would be lost.
+void check_accumulation(Communicator& communicator, const std::string& wire, float large) {
+    Bound bound(communicator, wire, 300);
+    for (std::size_t i = 0; i < 300; ++i)
+        bound.data[i] = communicator.rank() == 0 ? large : 1.0F;
+    bound.run();
+    // Two more are one step of the form.
+    const float wanted = large + float((communicator.ranks() - 1) / 4 * 4);
+    for (std::size_t i = 0; i < 300 && communicator.ranks() % 4 == 1; ++i)
+        require(bound.data[i] == wanted,
+                fmt::format("{}: {} and some ones are {}", wire, large, bound.data[i]));
+}
+
 /// What is no number, or too large, reaches all ranks, whoever has it.
 void check_broken(Communicator& communicator, const std::string& wire) {
     constexpr std::int64_t kElements = 1000;
@@ -251,6 +264,8 @@ void check_wires(Communicator& communicator) {
     for (const std::string wire : {"bf16", "fp16"})
         for (const std::int64_t elements : {0, 1, 3, 255, 256, 257, 1025, 100'003})
             check_rounded(communicator, wire, elements);
+    check_accumulation(communicator, "bf16", 256);
+    check_accumulation(communicator, "fp16", 2048);
     if (communicator.ranks() > 1)
         for (const std::string wire : {"bf16", "fp16", "top_k"})
             check_broken(communicator, wire);

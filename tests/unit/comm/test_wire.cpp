@@ -235,8 +235,8 @@ TEST_CASE("bytes on the wire") {
     CHECK(sent("full") == 6e6);
     CHECK(sent("bf16") == 3e6);
     CHECK(sent("fp16") == doctest::Approx(3e6).epsilon(0.005));
-    // A hundredth of the numbers, twice as large, and three times the counts.
-    CHECK(sent("top_k") == doctest::Approx(1.5 * (80'000 + 3 * 8192)).epsilon(1e-6));
+    // A hundredth of the numbers, twice as large, and four times the counts.
+    CHECK(sent("top_k") == doctest::Approx(1.5 * (80'000 + 4 * 1024)).epsilon(1e-6));
     const plan::Link link{1e-5, 1e9};
     for (const char* wire : {"full", "bf16", "top_k"}) {
         collective.wire = wire;
