@@ -26,6 +26,7 @@ training: {{optimizer: {{adam: {{learning_rate: 0.01}}}}, batch_size: 8, epochs:
 parallel: {{data: auto, synchronise: {{every: 2, average: wavg, participation: avail2all}}}}
 """
 
+MPIEXEC = shutil.which("mpiexec.mpich") or shutil.which("mpiexec.hydra")
 failures = []
 
 
@@ -66,7 +67,7 @@ def weights(folder):
 
 
 def main():
-    if not (shutil.which("mpiexec.mpich") or shutil.which("mpiexec.hydra")):
+    if MPIEXEC is None:
         print("skipped: there is no mpiexec of MPICH")
         return SKIPPED
     if not os.path.exists(os.path.join(BIN, "libdtnn_mpi.so")):
@@ -91,10 +92,17 @@ def main():
             taken = [line["samples"] for line in lines if line["epoch"] == 1 and line["samples"]]
             check(len(taken) == batches and all(len(one) == 8 for one in taken), f"rank {rank} takes its whole batches")
             check(len({sample for one in taken for sample in one}) == 8 * batches, f"rank {rank} takes each sample once")
-        evaluated = run("dtnn-run", "evaluate", plan, "--ranks", "3", "--weights",
-                        os.path.join(folder, "one", "weights.safetensors"), "--format", "json")
-        if evaluated.returncode == 0:
-            check(json.loads(evaluated.stdout)["samples"] == 46, "all ranks' test samples are evaluated")
+        evaluated = subprocess.run([MPIEXEC, "-n", "3", os.path.join(BIN, "dtnn-run"), "evaluate", plan, "--weights",
+                                    os.path.join(folder, "one", "weights.safetensors"), "--format", "json"],
+                                   text=True, capture_output=True, timeout=120, check=False,
+                                   env=dict(os.environ, OMP_NUM_THREADS="1"))
+        check(evaluated.returncode == 0, "the weights are evaluated: " + evaluated.stderr)
+        test = json.loads(evaluated.stdout)
+        check(test["samples"] == 46, "all ranks' test samples are evaluated")
+        ended = next(event for event in events if event["event"] == "evaluate")
+        check(test["test"]["categorical_accuracy"] == ended["test"]["categorical_accuracy"], "as at the training's end")
+        benched = run("dtnn-run", "bench", plan, "--ranks", "3", "--steps", "3")
+        check(benched.returncode == 0, "the steps are measured: " + benched.stderr)
 
         # The same bits again; stopped by a signal and gone on, too.
         again = run("dtnn-run", "--ranks", "3", plan, "--output", os.path.join(folder, "two"))
