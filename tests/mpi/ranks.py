@@ -15,7 +15,7 @@ ROLL_CALL = 1.0  # seconds that ranks are given to say how far they are
 # MPICH leaves memory behind at its end, which is no finding of ours.
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
 DEATH_BOUND = 10.0  # a job whose rank has died ends within this
-KINDS = ("all_reduce", "all_gather", "broadcast", "barrier")
+KINDS = ("all_reduce", "all_gather", "broadcast", "barrier", "reduce_scatter", "all_gather_parts")
 MOMENTS = ("before", "in", "after")
 
 

@@ -39,7 +39,8 @@ class RanksTest(unittest.TestCase):
         trials = [(2, "kill", 1, kind, moment) for kind, moment in zip(jobs.KINDS, jobs.MOMENTS + ("join",))]
         trials += [(3, "stop", 1, "all_reduce", "in"), (2, "stop", 0, "barrier", "in"),
                    (3, "sleep", 2, "all_gather", "before"), (2, "sleep", 0, "broadcast", "after"),
-                   (2, "stop", 1, "barrier", "join")]
+                   (2, "stop", 1, "barrier", "join"), (3, "kill", 1, "reduce_scatter", "in"),
+                   (2, "stop", 0, "all_gather_parts", "in")]
         for trial in trials:
             with self.subTest(trial=trial):
                 self.assertEqual(jobs.fault_trial(*trial), [])

@@ -11,6 +11,7 @@
 #include "runtime/base/signals.hpp"
 #include "runtime/checkpoint/run_checkpoints.hpp"
 #include "runtime/checkpoint/safetensors.hpp"
+#include "runtime/checkpoint/training_identity.hpp"
 #include "runtime/checkpoint/weights.hpp"
 #include "runtime/exec/number_check.hpp"
 #include "runtime/train/initialize.hpp"
@@ -283,7 +284,9 @@ TEST_CASE("a checkpoint of another plan, model or shape is refused with the diff
     const Unstopped guard;
     const TemporaryFolder folder;
     train_whole(folder);
-    Run other_plan(hand_made_plan(), folder.path(), "xxh3:2");
+    plan::Plan drawn_otherwise = hand_made_plan();
+    ++drawn_otherwise.training.seed;
+    Run other_plan(drawn_otherwise, folder.path(), "xxh3:2");
     expect_error(Exit::mismatch, {"of another plan", "xxh3:1", "xxh3:2", "--weights"},
                  [&] { other_plan.load(); });
     HandMade wish;
@@ -303,6 +306,45 @@ TEST_CASE("a checkpoint of another plan, model or shape is refused with the diff
                  [&] { other_model.load(); });
     // Nothing was called damaged for that.
     CHECK(steps_in(folder) == std::vector<std::string>{"0000000018", "0000000024"});
+}
+
+TEST_CASE("plans that share the work in another way go on from each other's checkpoints") {
+    const Unstopped guard;
+    const TemporaryFolder folder;
+    train_whole(folder);
+    plan::Plan shared = hand_made_plan();
+    shared.name = "another";
+    shared.parallel.reduction = "blocking";
+    shared.parallel.timeout_seconds = 7;
+    shared.machine.name = "fast";
+    shared.training.checkpoint.keep = 1;
+    Run run(shared, folder.path(), "xxh3:2");
+    const std::optional<Checkpoint> checkpoint = run.load();
+    REQUIRE(checkpoint);
+    CHECK(checkpoint->plan == "xxh3:1");
+    CHECK(checkpoint->state.step == 24);
+    const std::string identity = training_identity(shared);
+    CHECK(identity == training_identity(hand_made_plan()));
+    const std::vector<std::function<void(plan::Plan&)>> others = {
+        [](plan::Plan& p) { p.training.learning_rate *= 2; },
+        [](plan::Plan& p) { p.training.batch_size += 1; },
+        [](plan::Plan& p) { p.training.epochs += 1; },
+        [](plan::Plan& p) {
+            p.training.groups.push_back({"*", {{"frozen", true}}});
+        },
+        [](plan::Plan& p) { p.dataset.train_samples -= 1; },
+        [](plan::Plan& p) { p.parallel.batch_statistics = "synchronised"; },
+        [](plan::Plan& p) { p.parallel.learning_rate_scaling = "linear"; },
+        [](plan::Plan& p) { p.parallel.wire = "bf16"; },
+        [](plan::Plan& p) { p.parallel.local_steps = 4; },
+        [](plan::Plan& p) { p.target.dtype = plan::DType::f64; },
+        [](plan::Plan& p) { p.layers[0].attributes["units"] = std::int64_t{7}; },
+        [](plan::Plan& p) { p.parameters[0].initializer.stream += 1; }};
+    for (const auto& change : others) {
+        plan::Plan other = hand_made_plan();
+        change(other);
+        CHECK(training_identity(other) != identity);
+    }
 }
 
 TEST_CASE("a checkpoint that cannot be written ends the run and leaves the others whole") {
