@@ -440,6 +440,19 @@ TEST_CASE("exchanges that ranks cannot meet in are refused") {
            [](plan::Plan& plan) { plan.programs[1].collectives[0].bytes -= 8; });
     refuse("is not added up",
            [](plan::Plan& plan) { plan.programs[0].collectives[0].dtype = plan::DType::u8; });
+    // Of those whose gradients are only added up there may be several sizes too.
+    plan::Plan sums = sound;
+    for (const char* name : {"accumulate", "accumulate_tail"}) {
+        sums.programs.push_back(sums.programs[0]);
+        sums.programs.back().name = name;
+        sums.programs.back().collectives.resize(1);
+        sums.programs.back().collectives[0].parameters.clear();
+    }
+    CHECK_FALSE(collectives_mistake(sums).has_value());
+    sums.programs.back().collectives[0].name = "other.statistics";
+    const std::optional<std::string> mistake = collectives_mistake(sums);
+    REQUIRE(mistake.has_value());
+    CHECK(mistake->find("`accumulate` and `accumulate_tail`") != std::string::npos);
     refuse("no `batch_weight`", [](plan::Plan& plan) {
         std::erase_if(plan.programs[0].inputs,
                       [](const plan::Output& input) { return input.name == "batch_weight"; });
