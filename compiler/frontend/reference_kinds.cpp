@@ -108,7 +108,11 @@ std::string sections_of(std::string_view kind) {
     if (kind == "machine") return machine_sections();
     if (kind == "job")
         return "\n## `parallel`\n\n" + fields_markdown(parallel_table(), kInitializers) +
-               "\nHow ranks share a training: [parallel](../../parallel.md).\n";
+               "\nHow ranks share a training: [parallel](../../parallel.md).\n\n### "
+               "`synchronise`\n\n" +
+               fields_markdown(synchronise_table(), kInitializers) +
+               "\nRanks that move weights of their own: [local "
+               "steps](../../parallel.md#local-steps).\n";
     return "";
 }
 

@@ -147,6 +147,7 @@ std::vector<Owner> make_owners() {
     owners.push_back({"average", average_table()});
     owners.push_back({"checkpoint", checkpoint_table()});
     owners.push_back({"parallel", parallel_table()});
+    owners.push_back({"synchronise", synchronise_table()});
     owners.push_back({"network", network_table()});
     owners.push_back({"kernels", kernel_rate_table()});
     for (const ComponentSet* set : component_sets())
