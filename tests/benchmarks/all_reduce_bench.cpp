@@ -1,7 +1,8 @@
 // The bandwidth of reductions between ranks, ours beside a bare blocking MPI_Allreduce:
 //
-//     mpiexec -n 2 all_reduce_bench [ROUNDS]
+//     mpiexec -n 2 all_reduce_bench [ROUNDS [FORM]]
 //
+// FORM: bf16, fp16 or top_k (a hundredth) in place of sums as they are.
 // For 1 to 64 MiB of f32 each round measures both, one after the other, in changing order; printed
 // are medians, and the time of a reduction of one element. Bandwidth is the array's bytes by the
 // seconds of the slowest rank.
@@ -12,8 +13,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
+#include <string>
 #include <vector>
 
+#include "plan/wire.hpp"
 #include "runtime/comm/open.hpp"
 
 namespace dtnn::runtime {
@@ -35,10 +39,17 @@ double timed(Work&& work) {
     return seconds;
 }
 
-void measure(Communicator& communicator, std::int64_t elements, int rounds) {
-    std::vector<float> memory(std::size_t(elements), 0.0F);
-    const auto exchange = communicator.all_reduce(memory.data(), elements, plan::DType::f32,
-                                                  Reduction::sum, "measured");
+void measure(Communicator& communicator, std::int64_t elements, int rounds,
+             const std::string& form) {
+    std::vector<float> memory(std::size_t(elements), 0.0F), residual(memory.size());
+    std::vector<double> scratch(
+        std::size_t(plan::wire_scratch_bytes(form, elements, 0.01) / 8 + 1));
+    const auto exchange =
+        form == "full" ? communicator.all_reduce(memory.data(), elements, plan::DType::f32,
+                                                 Reduction::sum, "measured")
+                       : communicator.all_reduce_as({form, 0.01, residual.data(),
+                                                     std::as_writable_bytes(std::span(scratch))},
+                                                    memory.data(), elements, "measured");
     const auto ours = [&] {
         exchange->start();
         exchange->wait();
@@ -74,6 +85,11 @@ void measure(Communicator& communicator, std::int64_t elements, int rounds) {
 
 int main(int argc, char** argv) {
     const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 31;
+    const std::string form = argc > 2 ? argv[2] : "full";
+    if (!dtnn::plan::is_wire(form)) {
+        std::fputs("all_reduce_bench: the form is full, bf16, fp16 or top_k\n", stderr);
+        return 2;
+    }
     const auto communicator = dtnn::runtime::make_communicator(60);
     if (communicator->ranks() == 1) {
         std::fputs("all_reduce_bench: start it with mpiexec -n 2\n", stderr);
@@ -82,8 +98,8 @@ int main(int argc, char** argv) {
     if (communicator->rank() == 0)
         std::printf(
             "     bytes                     ours            MPI_Allreduce           ratio\n");
-    dtnn::runtime::measure(*communicator, 1, rounds * 10);
+    dtnn::runtime::measure(*communicator, 1, rounds * 10, form);
     for (std::int64_t mebibytes = 1; mebibytes <= 64; mebibytes *= 2)
-        dtnn::runtime::measure(*communicator, mebibytes << 18, rounds);
+        dtnn::runtime::measure(*communicator, mebibytes << 18, rounds, form);
     return 0;
 }

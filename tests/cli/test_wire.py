@@ -8,7 +8,8 @@ import shutil
 import unittest
 
 from commands import DTNN_RUN, DTNNC, CommandTest, run
-from test_ranks import JOB, MISSING
+from test_ranks import JOB, MISSING  # which knows where tests/mpi is
+import ranks as jobs
 
 FORMS = {"bf16": "wire: bf16", "fp16": "wire: fp16", "top_k": "wire: top_k, density: 0.05"}
 
@@ -62,6 +63,13 @@ class Wire(CommandTest):
         done = run("mpiexec", "-n", str(ranks), DTNN_RUN, *words, *target, "--progress", "plain", cwd=self.folder)
         self.assertEqual(done.returncode, expected, done.stderr)
         return done
+
+    @unittest.skipIf(jobs.why_not(), jobs.why_not())
+    def test_faults_in_every_form(self):
+        for trial in ((3, "stop", 1, "bf16", "in"), (3, "sleep", 2, "top_k", "in"), (2, "kill", 1, "fp16", "in"),
+                      (3, "kill", 0, "top_k", "in"), (4, "stop", 3, "top_k", "before")):
+            with self.subTest(trial=trial):
+                self.assertEqual(jobs.fault_trial(*trial), [])
 
     def weights(self, output):
         with open(os.path.join(self.path(output), "weights.safetensors"), "rb") as file:

@@ -6,6 +6,7 @@
 //     rank_program throw RANK CODE                that rank fails between two operations
 //     rank_program early RANK CODE                that rank fails before it has joined
 //     rank_program FAULT RANK KIND MOMENT LIMIT   FAULT: kill, stop, sleep; KIND: all_reduce,
+//                                                 bf16, fp16, top_k (sums in that form),
 //                                                 reduce_scatter, all_gather_parts, all_gather,
 //                                                 broadcast, barrier; MOMENT: before, in, after the
 //                                                 operation; "join" is before joining
@@ -25,6 +26,7 @@
 #include <thread>
 #include <vector>
 
+#include "plan/wire.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/comm/contract.hpp"
@@ -54,6 +56,19 @@ void operate(Communicator& communicator, const std::string& kind, Inside&& insid
         const auto exchange =
             communicator.all_reduce(memory.data(), std::int64_t(memory.size()), plan::DType::f32,
                                     Reduction::sum, "gradients_1");
+        exchange->start();
+        inside();
+        exchange->wait();
+        return;
+    }
+    if (kind == "bf16" || kind == "fp16" || kind == "top_k") {
+        const auto elements = std::int64_t(memory.size());
+        std::vector<float> residual(memory.size());
+        std::vector<double> scratch(
+            std::size_t(plan::wire_scratch_bytes(kind, elements, 0.01) / 8 + 1));
+        const auto exchange = communicator.all_reduce_as(
+            {kind, 0.01, residual.data(), std::as_writable_bytes(std::span(scratch))},
+            memory.data(), elements, "gradients_1");
         exchange->start();
         inside();
         exchange->wait();
