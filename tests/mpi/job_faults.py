@@ -5,7 +5,7 @@
     tests/mpi/job_faults.py --bounded
 
 A rank is killed (also while a checkpoint is written) or stopped (SIGSTOP); one has another plan, batch size, data set or
-version of the program; a disk is full, on rank 0 or on another. Of each job: it ends within the limit, with the code that
+version of the program; a disk is full, on rank 0 or on another; ranks of a job with --max-restarts die. Of each job: it ends within the limit, with the code that
 docs/parallel.md says, names the right rank, leaves no process behind, and goes on by --resume to the same bits as the run
 without a break. Ends with 1 if anything else happens, with 77 where there is no MPI; a failed trial is repeated by its seed:
 job_faults.py 1 SEED. --bounded: each kind once, for the tests."""
@@ -65,7 +65,8 @@ dataset: {kind: dataset, name: table, type: csv, path: train.csv, test_path: tes
 training: {kind: training, name: short, optimizer: adam, batch_size: 4, epochs: 2}
 """ % TIMEOUT
 
-KINDS = ("kill", "kill in a checkpoint", "stop", "plan", "batch", "dataset", "version", "full disk of rank 0", "full disk of a rank")
+KINDS = ("kill", "kill in a checkpoint", "stop", "plan", "batch", "dataset", "version", "full disk of rank 0", "full disk of a rank",
+         "restarts")
 KILLS = KINDS[:2]
 
 
@@ -264,6 +265,33 @@ class Trial:
             self.expect(job, 1, DEATH_BOUND, now, rf"rank {self.rank} \([^)]*\) was killed by signal 9")
         self.goes_on()
 
+    def restarted(self):
+        """Two ranks die, or one is stopped and one dies, and the job gets over it by itself."""
+        whole, seconds = self.bench.whole_run(self.ranks)
+        job = Training(self.bench, self.ranks, ["--max-restarts", "2", self.bench.plan, "--output", self.output], self.output, own=True)
+        said = []
+        for number in (1, 2):
+            found = job.started()
+            # Before all have joined they wait longer for each other.
+            stop = number == 1 and self.draw.random() < 0.3
+            if stop:
+                wait_until(lambda: self.has_checkpoint() or job.process.poll() is not None, HANG)
+            wait_until(lambda: job.process.poll() is not None, self.draw.uniform(0, (0.2 if stop else 0.4) * seconds))
+            self.rank = self.draw.randrange(self.ranks)
+            try:
+                os.kill(found[self.rank], signal.SIGSTOP if stop else signal.SIGKILL)
+            except (ProcessLookupError, TypeError):
+                break
+            said.append(rf"restart {number} of 2 in \d+ s from [^:]*: " +
+                        (rf"rank \d+ \([^)]*\): .*waited {TIMEOUT} s in .* for rank {self.rank} \(" if stop else
+                         rf"rank {self.rank} \([^)]*\) was killed by signal 9"))
+            # Those of the restart are others.
+            wait_until(lambda: not any(os.path.exists(f"/proc/{process}") for process in found.values()), DEATH_BOUND)
+        job.finish()
+        self.expect(job, 0, HANG, job.begin, *said)
+        if job.code == 0 and weights_of(self.output) != whole:
+            self.faults.append("the weights are not those of the run without a break")
+
     def refused(self):
         plan, program, folders, fact = self.bench.plan, DTNN_RUN, None, "plan checksum"
         other = self.bench.others.get(self.kind, plan)
@@ -277,7 +305,7 @@ class Trial:
         job = Training(self.bench, self.ranks, [plan, "--output", self.output], self.output, self.rank, [program, other], folders=folders)
         job.started()
         job.finish()
-        self.expect(job, 5, REFUSED_WITHIN + (SLACK if self.ranks > (os.cpu_count() or 1) else 0), job.all_started or job.begin,
+        self.expect(job, 5, REFUSED_WITHIN, job.all_started or job.begin,
                     rf"the ranks of the job differ: rank {self.rank} \([^)]*process \d+\) has {fact} \S+; ")
         if os.path.exists(self.output):
             self.faults.append("the refused job has made the run's folder")
@@ -327,6 +355,8 @@ class Trial:
         """Why it was skipped; empty: it was not."""
         if self.kind in KILLS or self.kind == "stop":
             self.kill_or_stop()
+        elif self.kind == "restarts":
+            self.restarted()
         elif self.kind == "full disk of rank 0":
             return self.full_disk_of_first()
         elif self.kind == "full disk of a rank":
