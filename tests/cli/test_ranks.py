@@ -35,6 +35,7 @@ dataset: {kind: dataset, name: few, type: digits, train_samples: 330, test_sampl
 training: {kind: training, name: short, optimizer: {sgd: {learning_rate: 0.1, momentum: 0.9}}, batch_size: 12, epochs: 4,
            validation_split: 0.1, metrics: [categorical_accuracy], checkpoint: {every_steps: 3}}
 """
+NORMED = JOB.replace("    - relu\n", "    - batch_norm\n    - relu\n")
 
 
 class Ranks(CommandTest):
@@ -100,7 +101,7 @@ class Ranks(CommandTest):
         self.check_same(1e-12, "training.dtype=f64", "training.accumulation=2")
 
     def test_synchronised_statistics(self):
-        self.job = self.write("normed.yaml", JOB.replace("    - relu\n", "    - batch_norm\n    - relu\n"))
+        self.job = self.write("normed.yaml", NORMED)
         self.check_same(1e-12, "training.dtype=f64", "parallel.batch_statistics=synchronised")
         plain = self.compile_job("plain.json", "training.dtype=f64", "training.batch_size=12")
         self.train(1, "plain", plain)
@@ -132,7 +133,14 @@ class Ranks(CommandTest):
         self.fail("no checkpoint was written")
 
     def test_a_signal_stops_all_and_a_killed_job_goes_on(self):
-        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=60")
+        self.check_goes_on()
+
+    def test_synchronised_statistics_go_on(self):
+        self.job = self.write("normed.yaml", NORMED)
+        self.check_goes_on("parallel.batch_statistics=synchronised")
+
+    def check_goes_on(self, *settings):
+        plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=60", *settings)
         self.train(2, "whole", plan)
         for sent, expected in ((signal.SIGTERM, 75), (signal.SIGKILL, None)):
             name = sent.name
