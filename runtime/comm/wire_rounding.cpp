@@ -33,13 +33,15 @@ struct Scale {
 
 /// The power of two by which a block is multiplied.
 int power_of(const float* from, std::int64_t count) {
-    std::uint32_t most = 0;
+    std::int32_t most = 0;
     for (std::int64_t i = 0; i < count; ++i) {
-        const std::uint32_t size = std::bit_cast<std::uint32_t>(from[i]) & 0x7fffffffU;
-        most = std::max(most, size < 0x7f800000U ? size : 0U);
+        const auto size = std::int32_t(std::bit_cast<std::uint32_t>(from[i]) & 0x7fffffffU);
+        const std::int32_t finite = size < 0x7f800000 ? size : 0;
+        most = finite > most ? finite : most;
     }
     if (most == 0) return 0;
-    const int exponent = most >= 0x800000U ? int(most >> 23) - 127 : std::bit_width(most) - 150;
+    const int exponent =
+        most >= 0x800000 ? (most >> 23) - 127 : std::bit_width(std::uint32_t(most)) - 150;
     return 14 - exponent;
 }
 

@@ -100,8 +100,8 @@ void check_accumulation(Communicator& communicator, const std::string& wire, flo
     for (std::size_t i = 0; i < 300; ++i)
         bound.data[i] = communicator.rank() == 0 ? large : 1.0F;
     bound.run();
-    // Two more are one step of the form.
-    const float wanted = large + float((communicator.ranks() - 1) / 4 * 4);
+    // Two more are one step of the form, and four ones are two.
+    const float wanted = large + float(communicator.ranks() - 1);
     for (std::size_t i = 0; i < 300 && communicator.ranks() % 4 == 1; ++i)
         require(bound.data[i] == wanted,
                 fmt::format("{}: {} and some ones are {}", wire, large, bound.data[i]));
@@ -246,15 +246,16 @@ void check_nested_wires(Communicator& communicator) {
         communicator.progress();
         communicator.barrier("between");
         plain->wait();
-        const int ranks = communicator.ranks();
+        const std::int64_t ranks = communicator.ranks();
+        const std::int64_t numbers = ranks * (ranks - 1) / 2;
         for (auto one = all.rbegin(); one != all.rend(); ++one) {
             one->exchange->wait();
             for (std::int64_t i = 0; i < kElements; ++i)
-                require(
-                    one->data[std::size_t(i)] == float(ranks * (i % 16) + ranks * (ranks - 1) / 2),
-                    "a nested sum is wrong");
+                require(one->data[std::size_t(i)] == float(ranks * (i % 16) + numbers),
+                        "a nested sum is wrong");
         }
-        require(full.front() == ranks && full.back() == ranks, "a full sum between is wrong");
+        require(full.front() == double(ranks) && full.back() == double(ranks),
+                "a full sum between is wrong");
     }
 }
 
