@@ -165,7 +165,7 @@ std::string Checks::more_cores(const Ranks& ranks, std::size_t cores) const {
         return fmt::format("let it run on more (taskset --cpu-list), or compile with --threads {}",
                            cores);
     const auto each = int(cores / ranks.size());
-    const std::string less =
+    std::string less =
         each >= 1 && each < wanted ? fmt::format("compile with --threads {}", each) : "";
     if (ranks.size() == 1) return less;
     return fmt::format("start fewer ranks on a host{}{}", less.empty() ? "" : ", or ", less);

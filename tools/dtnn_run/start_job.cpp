@@ -40,7 +40,7 @@ std::string find_mpiexec() {
     for (const char* name : {"mpiexec.mpich", "mpiexec.hydra", "mpiexec"}) {
         std::istringstream folders(path == nullptr ? "" : path);
         for (std::string folder; std::getline(folders, folder, ':');) {
-            const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+            std::string file = (folder.empty() ? "." : folder) + "/" + name;
             if (access(file.c_str(), X_OK) == 0 && !fs::is_directory(file)) return file;
         }
     }
