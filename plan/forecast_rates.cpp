@@ -62,13 +62,35 @@ std::string_view convolution_class(const Program& program, const Step& step) {
     return of_weights ? "weight_gradients" : "";
 }
 
+std::int64_t bytes_of(const Tensor& tensor) {
+    return element_count(tensor.dims) * size_of(tensor.dtype);
+}
+
+/// Whether all that a program touches fits the caches of the cores that are built today; so what it
+/// wrote at the step before is still there.
+bool stays_in_caches(const Program& program) {
+    std::vector<std::int64_t> ends;  // by buffer
+    std::int64_t all = 0;
+    for (const Tensor& tensor : program.tensors) {
+        if (tensor.buffer < 0) continue;
+        const auto buffer = std::size_t(tensor.buffer);
+        if (buffer >= ends.size()) ends.resize(buffer + 1);
+        const std::int64_t end = tensor.offset + bytes_of(tensor);
+        if (end <= ends[buffer]) continue;
+        all += end - ends[buffer];
+        ends[buffer] = end;
+        if (all > kCachedBytes) return false;
+    }
+    return true;
+}
+
 std::string_view product_class(const Program& program, const Step& step) {
     if (step.kernel == "blis") return "large_products";
-    if (step.op != "dense_backward_weights") return "";
-    const Tensor* gradient = operand(program, step.sources, 1);
-    return gradient != nullptr && gradient->dims.size() == 2 && gradient->dims[1] < kNarrow
-               ? "narrow_products"
-               : "";
+    const Tensor* gradient =
+        step.op == "dense_backward_weights" ? operand(program, step.sources, 1) : nullptr;
+    if (gradient != nullptr && gradient->dims.size() == 2 && gradient->dims[1] < kNarrow)
+        return "narrow_products";
+    return stays_in_caches(program) ? "cached_products" : "";
 }
 
 std::string_view class_name(const Program& program, const Step& step) {
@@ -78,7 +100,7 @@ std::string_view class_name(const Program& program, const Step& step) {
     }
     if (is_product(op))
         return step.kernel == "reference" ? "reference_kernels" : product_class(program, step);
-    if (op.ends_with("_update")) return "updates";
+    if (op.ends_with("_update")) return stays_in_caches(program) ? "cached_updates" : "updates";
     if (step.kernel == "reference" && step.flops > 0) return "reference_kernels";
     if (op.find("norm") != std::string_view::npos && op != "fold_batch_norm")
         return op.find("backward") != std::string_view::npos ? "normalization_gradients"
@@ -107,10 +129,6 @@ double first_known(std::initializer_list<double> rates) {
     for (const double rate : rates)
         if (rate > 0) return rate;
     return 0;
-}
-
-std::int64_t bytes_of(const Tensor& tensor) {
-    return element_count(tensor.dims) * size_of(tensor.dtype);
 }
 
 }  // namespace
@@ -146,7 +164,9 @@ RankRates::RankRates(const Machine& machine, int threads, int ranks_on_node, DTy
 
 double RankRates::rate_of(const KernelClass* kernel_class, const Step& step) const {
     const Machine& machine = *machine_;
-    const double given = kernel_class == nullptr ? 0 : measured(machine, kernel_class->name);
+    double given = kernel_class == nullptr ? 0 : measured(machine, kernel_class->name);
+    if (given <= 0 && kernel_class != nullptr && kernel_class->name == "cached_updates")
+        given = measured(machine, "updates");
     if (is_convolution(step.op) &&
         (kernel_class == nullptr || kernel_class->unit == RateUnit::flops))
         return first_known({given, machine.convolution_rate, machine.product_rate});
@@ -177,9 +197,6 @@ double RankRates::step_seconds(const Program& program, const Step& step, double 
     const double rate = rate_of(kernel_class, step) * speed_up_ * precision_;
     const bool computes = kernel_class != nullptr ? kernel_class->unit == RateUnit::flops
                                                   : is_convolution(step.op) || is_product(step.op);
-    // Operands that fit the caches are fetched beside computing.
-    if (computes && kernel_class == nullptr && is_product(step.op))
-        return overhead + std::max(flops / rate, bytes / bandwidth_);
     if (computes) return overhead + flops / rate + bytes / bandwidth_;
     // What is given in bytes of a class is in f64 as fast as in f32: it has twice the bytes.
     double class_rate = rate / precision_;

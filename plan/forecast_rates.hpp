@@ -3,16 +3,15 @@
 ///
 /// A step takes
 ///
-///     overhead + max(flops / rate, bytes / bandwidth)  matrix products of product_rate
-///     overhead + flops / rate + bytes / bandwidth      other products, and convolutions
+///     overhead + flops / rate + bytes / bandwidth      matrix products and convolutions
 ///     overhead + bytes / rate                          everything else
 ///
 /// where flops and bytes are the step's (the least traffic: every operand once) and the rate is
 /// that of its class, as `dtnnc calibrate` measures it. The roofline of Williams, Waterman and
 /// Patterson ("Roofline: an insightful visual performance model", CACM 52(4), 2009) takes the
 /// greater of the two times; their sum fits our kernels better, which stream their operands through
-/// the same core that computes. Products whose weights fit the caches are the exception: they reach
-/// product_rate whatever they read, at batches of 64 and 128 alike.
+/// the same core that computes. What stays in the caches from step to step is in
+/// classes of its own.
 ///
 /// Threads: t threads are 1 + (t - 1) * thread_efficiency as fast. The memory of a node is shared:
 /// all ranks of a node together read and write at most node_memory_bandwidth. f64 has half the
@@ -36,6 +35,9 @@ struct KernelClass {
     std::string_view doc;
 };
 std::span<const KernelClass> kernel_classes();
+
+/// Programs that touch no more than this keep it in the caches.
+inline constexpr std::int64_t kCachedBytes = std::int64_t{16} << 20;
 
 /// Which class a step belongs to; null: matrix products and convolutions that product_rate and
 /// convolution_rate are of, and what reads and writes as fast as memory can.

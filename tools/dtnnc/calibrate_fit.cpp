@@ -61,9 +61,7 @@ void fit_rates(const std::vector<MeasuredStep>& steps, plan::Machine& machine) {
                                            : convolutions;
         const double busy = std::max(one.seconds - idle, 0.1 * one.seconds);
         if (computes) {
-            // As forecasts have it: products of the general rate fetch beside computing.
-            const bool beside = product && kernel_class == nullptr;
-            const double moving = beside ? 0 : double(one.step->bytes) / machine.memory_bandwidth;
+            const double moving = double(one.step->bytes) / machine.memory_bandwidth;
             sum.work += double(one.step->flops);
             sum.seconds += std::max(busy - moving, kLeastComputing * busy);
         } else if (one.step->bytes > kIdleBytes) {

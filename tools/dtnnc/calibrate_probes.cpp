@@ -155,6 +155,21 @@ model:
     - softmax
 )";
 
+/// Few enough weights that they stay in the caches.
+constexpr const char* kCached = R"(
+kind: job
+model:
+  input: {shape: [1, 28, 28]}
+  layers:
+    - flatten
+    - dense: {units: 512}
+    - relu
+    - dense: {units: 384}
+    - relu
+    - dense: {units: 10}
+    - softmax
+)";
+
 struct Probe {
     const char* text;
     const char* shape;
@@ -162,7 +177,8 @@ struct Probe {
 constexpr Probe kProbes[] = {{kWide, "[3, 32, 32]"},
                              {kResidual, "[3, 32, 32]"},
                              {kNarrow, "[3, 32, 32]"},
-                             {kProducts, "[1, 28, 28]"}};
+                             {kProducts, "[1, 28, 28]"},
+                             {kCached, "[1, 28, 28]"}};
 
 /// `more` are further fields of its dataset.
 plan::Plan compile_probe(const Probe& probe, int threads, std::int64_t samples = 64,

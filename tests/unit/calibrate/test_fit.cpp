@@ -26,11 +26,16 @@ Times times_of(const plan::Link& link, int ranks) {
 /// Steps of a program that take what a machine of these rates takes for them.
 class Measured {
   public:
-    explicit Measured(plan::Machine machine) : machine_(std::move(machine)) {
+    /// Of a program that touches so many bytes.
+    explicit Measured(plan::Machine machine, std::int64_t bytes = 2 * plan::kCachedBytes)
+        : machine_(std::move(machine)) {
         plan::Tensor samples, filters;
         samples.dims = {64, 64, 8, 8};
         filters.dims = {64, 64, 3, 3};
-        program_.tensors = {samples, filters};
+        plan::Tensor all;
+        all.dims = {bytes / 4};
+        samples.buffer = filters.buffer = all.buffer = 0;
+        program_.tensors = {samples, filters, all};
     }
     void step(const std::string& op, const std::string& kernel, std::int64_t flops,
               std::int64_t bytes, double slower = 1) {
@@ -156,15 +161,26 @@ TEST_CASE("operands that were in the caches do not make a rate without end") {
     CHECK(fitted.convolution_rate == doctest::Approx(120e9 / 0.3).epsilon(0.01));
 }
 
-TEST_CASE("products fetch their operands beside computing, unless they are too many") {
-    const plan::Machine machine = known();
-    Measured measured(machine);
-    measured.step("dense", "direct", kFlops, 4096);
-    measured.step("dense", "direct", kFlops, 100'000'000);
-    measured.step("dense", "direct", kFlops, 200'000'000);
-    CHECK(measured.steps[0].seconds == doctest::Approx(2e-6 + 1 / 80.0));
-    CHECK(measured.steps[1].seconds == doctest::Approx(2e-6 + 1 / 80.0));
-    CHECK(measured.steps[2].seconds == doctest::Approx(2e-6 + 1 / 50.0));
+TEST_CASE("programs that stay in the caches have rates of their own") {
+    plan::Machine machine = known();
+    machine.kernels.emplace("cached_products", 200e9);
+    machine.kernels.emplace("cached_updates", 150e9);
+    for (const bool small : {false, true}) {
+        CAPTURE(small);
+        Measured measured(machine, small ? plan::kCachedBytes : plan::kCachedBytes + 4);
+        measured.step("relu", "direct", 0, 64);
+        measured.step("dense", "direct", kFlops, 4096);
+        measured.step("sgd_update", "fused", 0, 50'000'000);
+        plan::Machine fitted;
+        fitted.memory_bandwidth = machine.memory_bandwidth;
+        fit_rates(measured.steps, fitted);
+        CHECK((fitted.product_rate == 0) == small);
+        REQUIRE(fitted.kernels.count(small ? "cached_products" : "updates") == 1);
+        CHECK(std::get<double>(fitted.kernels.at(small ? "cached_updates" : "updates")) ==
+              doctest::Approx(small ? 150e9 : 8e9).epsilon(0.01));
+        CHECK(measured.foreseen(fitted, 1) ==
+              doctest::Approx(measured.steps[1].seconds).epsilon(0.02));
+    }
 }
 
 TEST_CASE("nothing measured is nothing known") {

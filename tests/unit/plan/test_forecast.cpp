@@ -270,7 +270,8 @@ TEST_CASE("every class of kernels has its own rate, and falls back to the genera
     CHECK(name(convolution({32, 1, 3, 3}, "depthwise")) == "depthwise_convolutions");
     CHECK(name(convolution({32, 32, 3, 3}, "reference")) == "reference_kernels");
     CHECK(name(make_step("dense", "blis", 1, 1)) == "large_products");
-    CHECK(name(make_step("adam_update", "fused", 1, 1)) == "updates");
+    CHECK(name(make_step("adam_update", "fused", 1, 1)) == "cached_updates");
+    CHECK(name(make_step("dense", "direct", 1, 1)) == "cached_products");
     CHECK(name(make_step("batch_norm_backward", "flat", 1, 1)) == "normalization_gradients");
     CHECK(name(make_step("max_pool2d", "window_2x2", 1, 1)) == "window_pooling");
     CHECK(name(make_step("max_pool2d", "channels_last", 1, 1)) == "overlapping_pooling");
@@ -288,6 +289,16 @@ TEST_CASE("every class of kernels has its own rate, and falls back to the genera
     one.step_overhead = 3;
     CHECK(RankRates(one, 1, 1, DType::f32).step_seconds(program, pointwise, 1) ==
           doctest::Approx(13));
+    // A machine that says nothing of caches has the rates of memory for what stays in them.
+    one.kernels = {{"updates", 50.0}};
+    const Step update = make_step("adam_update", "fused", 0, 100);
+    CHECK(RankRates(one, 1, 1, DType::f32).step_seconds(program, update, 1) == doctest::Approx(5));
+    one.kernels.emplace("cached_updates", 100.0);
+    CHECK(RankRates(one, 1, 1, DType::f32).step_seconds(program, update, 1) == doctest::Approx(4));
+    add_tensor(program, {kCachedBytes / 4 + 1});
+    CHECK(name(make_step("adam_update", "fused", 1, 1)) == "updates");
+    CHECK(name(make_step("dense", "direct", 1, 1)) == "");
+    CHECK(RankRates(one, 1, 1, DType::f32).step_seconds(program, update, 1) == doctest::Approx(5));
 }
 
 TEST_CASE("averages of local steps are shared by the updates between them") {
