@@ -398,9 +398,8 @@ class Walk {
         const std::vector<int>& whole = reduced ? step.destinations : step.sources;
         const std::vector<int>& members = reduced ? step.sources : step.destinations;
         return whole.size() == 1 && tensor(whole[0]).by_rank &&
-               std::all_of(members.begin(), members.end(), [&](int id) {
-                   return !tensor(id).by_rank && overlap(id, whole[0]);
-               });
+               std::all_of(members.begin(), members.end(),
+                           [&](int id) { return !tensor(id).by_rank && overlap(id, whole[0]); });
     }
 
     // Each result has the bytes of its own source, and no two the same: then none is over a part of
@@ -553,7 +552,8 @@ void check_training(const Plan& plan, Findings& findings) {
     const bool ends =
         training.whole_epochs || training.steps_per_epoch == most || plan.parallel.data;
     // Ranks with data of their own take whole batches, and evaluate what is left over one by one.
-    if (find_program(plan, "train") && ends && !own_data && !has_batch("train", dataset.train_samples % batch))
+    if (find_program(plan, "train") && ends && !own_data &&
+        !has_batch("train", dataset.train_samples % batch))
         find(findings, "no training program for the last {} samples of an epoch",
              dataset.train_samples % batch);
     if (!find_program(plan, "evaluate")) return;
