@@ -12,7 +12,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mpi"))
 from commands import BIN, DTNN_RUN, DTNNC, CommandTest, run
-from job_processes import ranks_of, wait_until
+from job_processes import children, ranks_of, wait_until
 
 LIBRARY = any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib"))
 MISSING = "" if shutil.which("mpiexec") and LIBRARY else "mpiexec or libdtnn_mpi.so is not there"
@@ -194,8 +194,7 @@ class Ranks(CommandTest):
             for rank in kills:
                 newest = wait_until(lambda: next((s for s in self.checkpoints(output) if s > seen), None) or job.poll(), 60)
                 self.assertIsNone(job.poll(), "the job has ended early")
-                pid = wait_until(lambda: ranks_of(job.pid).get(rank), 20) if rank >= 0 else int(
-                    subprocess.run(["pgrep", "-P", str(job.pid)], stdout=subprocess.PIPE, text=True, check=True).stdout.split()[0])
+                pid = wait_until(lambda: ranks_of(job.pid).get(rank), 20) if rank >= 0 else children(job.pid)[0]
                 os.kill(pid, signal.SIGKILL)
                 # What the dying ranks may still have written is not taken for progress of the next try.
                 time.sleep(0.7)

@@ -32,6 +32,10 @@ def descendants(pid):
     return found
 
 
+def children(pid):
+    return [process for process in descendants(pid) if (_stat(process) or ("", "", 0))[2] == pid]
+
+
 def environment(pid):
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:

@@ -90,6 +90,8 @@ EXCEPTIONS = {
     "images of several sizes that stay so": "what transforms make of a shape",
     "images with one extent of zero": "two extents are zero together",
     "images of two channels": "one or three, of a list's first number only",
+    "more ranks with data than there are": "the number of ranks",
+    "ranks with less than a batch": "two fields are compared",
     "one class": "a field of several types, with another least value in one of them",
     "more samples than cifar10 has": "the limit is the data's own",
     "an empty path of images": "texts of all kinds are read, numbers too",

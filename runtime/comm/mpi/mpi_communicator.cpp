@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +17,7 @@
 
 #include "plan/wire.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/comm/mpi/handlers.hpp"
 #include "runtime/comm/mpi/patience.hpp"
 #include "runtime/comm/mpi/ring.hpp"
 #include "runtime/comm/mpi/roll_call.hpp"
@@ -25,30 +25,6 @@
 
 namespace dtnn::runtime::mpi {
 namespace {
-
-/// MPICH takes SIGUSR1 in MPI_Init and calls the handler that was there with no more than the
-/// signal's number; the program's looks at where a signal comes from, and would find anything. What
-/// MPICH means to learn by the signal (a rank that mpiexec was asked to outlive) is not used here.
-class KeepHandlers {
-  public:
-    KeepHandlers() {
-        sigset_t taken;
-        sigemptyset(&taken);
-        sigaddset(&taken, SIGUSR1);
-        pthread_sigmask(SIG_BLOCK, &taken, &mask_);
-        sigaction(SIGUSR1, nullptr, &handler_);
-    }
-    ~KeepHandlers() {
-        sigaction(SIGUSR1, &handler_, nullptr);
-        pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
-    }
-    KeepHandlers(const KeepHandlers&) = delete;
-    KeepHandlers& operator=(const KeepHandlers&) = delete;
-
-  private:
-    struct sigaction handler_ {};
-    sigset_t mask_{};
-};
 
 /// MPI counts in int. A piece is as much of a reduction or gather as one call takes.
 constexpr std::int64_t kPieceElements = std::int64_t(1) << 28;
@@ -278,6 +254,7 @@ MpiCommunicator::MpiCommunicator(double seconds, void (*parted)())
 
 void MpiCommunicator::join(double seconds) {
     int provided = MPI_THREAD_SINGLE;
+    let_others_abort_first();
     const KeepHandlers handlers;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
         throw RunError(Exit::failed, "MPI does not start", "see what MPICH says above");
