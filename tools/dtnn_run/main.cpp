@@ -35,8 +35,8 @@ using dtnn::runtime::RunError;
 const char* const kExitCodes =
     "Exit codes: 0 done; 1 the run failed; 2 usage; 5 plan, machine or weights do not match;\n"
     "6 the loss is not a number; 70 internal error; 75 stopped by a signal after a checkpoint,\n"
-    "--resume goes on. SIGTERM, SIGUSR1 and Ctrl-C stop a run so; the same one again ends it at "
-    "once.";
+    "--resume goes on. SIGTERM, SIGUSR1 and Ctrl-C stop a run so; SIGTERM or Ctrl-C again ends\n"
+    "it at once.";
 
 void add_plan(CLI::App& command, Options& options) {
     command.add_option("PLAN", options.plan, "an execution plan, written by dtnnc compile");
