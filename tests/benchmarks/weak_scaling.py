@@ -33,7 +33,7 @@ def compiled(folder, model, wire):
 
 
 def rate(texts):
-    return sum(json.loads(text)["samples_per_second"] for text in texts)
+    return sum(json.loads(text)["samples_per_second"]["median"] for text in texts)
 
 
 def bench(plan, steps):

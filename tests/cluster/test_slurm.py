@@ -103,9 +103,11 @@ class Slurm(unittest.TestCase):
 
     def epochs(self):
         try:
-            with open(os.path.join(self.run_folder, "history.jsonl"), encoding="utf-8") as file:
-                events = [json.loads(line) for line in file if line.endswith("\n")]
-        except OSError:
+            # At once: a run that goes on cuts the file, and what is read in pieces is then of two states.
+            with open(os.path.join(self.run_folder, "history.jsonl"), "rb", buffering=0) as file:
+                text = file.readall()
+            events = [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith(b"\n")]
+        except (OSError, ValueError):
             return 0
         return max([event["epoch"] for event in events if event["event"] == "epoch"], default=0)
 

@@ -32,8 +32,8 @@ class KeepHandlers {
 
 /// A rank that reads another one's memory when that one is killed is ended by UCX, which calls
 /// abort(): the innocent rank would be named, and be the reason of a restart. From now on abort()
-/// takes a second, in which the launcher, told of the rank that was killed, ends this one. Also
-/// asks UCX for no backtrace of itself, unless the user has asked for one. Before MPI begins.
+/// takes a second, in which the launcher, told of the rank that was killed, ends this one. Before
+/// MPI begins.
 void let_others_abort_first();
 
 }  // namespace dtnn::runtime::mpi
