@@ -33,21 +33,57 @@ if(DTNN_SANITIZE)
     target_link_options(dtnn_options INTERFACE -fsanitize=${DTNN_SANITIZE})
 endif()
 
-# dtnn_library(NAME FOLDER... LINK LIB...): a static library of every .cpp directly in the folders.
-function(dtnn_library name)
-    cmake_parse_arguments(ARG "" "" "FOLDERS;LINK" ${ARGN})
+# The headers of others that nearly every source reads, parsed once for all targets of a kind. They hide nothing: every source
+# still names what it uses (DTNN_PRECOMPILE=OFF builds without them, as clang-tidy and the fuzzed programs do).
+option(DTNN_PRECOMPILE "Precompile the standard headers" ON)
+# Small sources are compiled together, so that our own headers are read once for several. DTNN_UNITY=OFF compiles each by itself.
+option(DTNN_UNITY "Compile small sources in groups" ON)
+
+# Compiled once for each set of headers; GCC takes such a header only with the options it was made with.
+function(dtnn_precompiled name)
+    file(WRITE ${CMAKE_BINARY_DIR}/${name}.cpp "")
+    add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cpp)
+    target_link_libraries(${name} PRIVATE dtnn_options fmt::fmt)
+    target_precompile_headers(${name} PRIVATE ${ARGN})
+endfunction()
+if(DTNN_PRECOMPILE)
+    dtnn_precompiled(dtnn_standard_headers ${CMAKE_SOURCE_DIR}/base/standard_headers.hpp)
+    if(doctest_FOUND)
+        dtnn_precompiled(dtnn_test_headers ${CMAKE_SOURCE_DIR}/base/standard_headers.hpp <doctest/doctest.h>)
+    endif()
+endif()
+
+# dtnn_quick_build(TARGET HEADERS [COUNT]): what makes a target build quickly: precompiled headers, and groups of COUNT sources.
+function(dtnn_quick_build target headers)
+    if(TARGET ${headers})
+        target_precompile_headers(${target} REUSE_FROM ${headers})
+    endif()
+    if(DTNN_UNITY AND ARGN)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${ARGN})
+    endif()
+endfunction()
+
+# dtnn_sources(VARIABLE FOLDER...): every .cpp in the folders and in those inside them.
+function(dtnn_sources variable)
     set(sources)
-    foreach(folder ${ARG_FOLDERS})
-        file(GLOB found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
+    foreach(folder ${ARGN})
+        file(GLOB_RECURSE found CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
         list(APPEND sources ${found})
     endforeach()
-    if(NOT sources)
-        add_library(${name} INTERFACE)
-        target_link_libraries(${name} INTERFACE dtnn_options ${ARG_LINK})
-        return()
+    set(${variable} ${sources} PARENT_SCOPE)
+endfunction()
+
+# dtnn_library(NAME FOLDERS FOLDER... LINK LIB... [UNITY COUNT] [EXCLUDE REGEX]): a static library of every .cpp in the folders and
+# in those inside them, but for those whose paths match.
+function(dtnn_library name)
+    cmake_parse_arguments(ARG "" "UNITY;EXCLUDE" "FOLDERS;LINK" ${ARGN})
+    dtnn_sources(sources ${ARG_FOLDERS})
+    if(ARG_EXCLUDE)
+        list(FILTER sources EXCLUDE REGEX "${ARG_EXCLUDE}")
     endif()
     add_library(${name} STATIC ${sources})
     target_link_libraries(${name} PUBLIC dtnn_options ${ARG_LINK})
+    dtnn_quick_build(${name} dtnn_standard_headers ${ARG_UNITY})
 endfunction()
 
 # dtnn_test(NAME FOLDER LINK LIB... [CASES WORD...]): a doctest program of every .cpp in the folder, run by CTest; with CASES,
@@ -63,6 +99,7 @@ function(dtnn_test name folder)
     endif()
     add_executable(${name} ${sources} ${CMAKE_SOURCE_DIR}/tests/doctest_main.cpp)
     target_link_libraries(${name} PRIVATE dtnn_options ${ARG_LINK})
+    dtnn_quick_build(${name} dtnn_test_headers)
     if(ARG_CASES)
         foreach(case ${ARG_CASES})
             add_test(NAME ${name}_${case} COMMAND ${name} "--test-case=*${case}*" WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})

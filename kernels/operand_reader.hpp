@@ -1,7 +1,7 @@
 #pragma once
 /// How the arguments of kernels with optional operands are read.
 
-#include "kernels/arguments.hpp"
+#include "kernels/arguments/arguments.hpp"
 #include "kernels/layout.hpp"
 #include "kernels/problem.hpp"
 

@@ -303,7 +303,7 @@ struct Training {
 };
 
 /// How the training is shared between ranks (docs/parallel.md). The data is: each rank has all
-/// weights, takes its part of every global batch (plan/parallel.hpp), and the gradients are added
+/// weights, takes its part of every global batch (plan/rules/parallel.hpp), and the gradients are added
 /// up. Every gradient is weighted by the batch's share ("batch_weight") before, so the sum is the
 /// gradient of the global batch's mean loss, whatever the ranks' parts are. With `local_steps` each
 /// rank moves its own weights instead, and these are averaged now and then.
@@ -345,7 +345,7 @@ struct Machine {
     double network_bandwidth = 0;      ///< bytes/s, 1/beta, of one rank, between nodes
     double local_latency = 0;          ///< likewise between ranks of one node
     double local_bandwidth = 0;
-    /// Rates of classes of kernels, one core, f32, flop/s or bytes/s (plan/forecast_rates.def).
+    /// Rates of classes of kernels, one core, f32, flop/s or bytes/s (plan/forecast/rates.def).
     Attributes kernels;
     bool operator==(const Machine&) const = default;
 };

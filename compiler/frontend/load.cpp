@@ -7,12 +7,12 @@
 #include <cmath>
 #include <filesystem>
 
-#include "compiler/frontend/composition.hpp"
-#include "compiler/frontend/resolved.hpp"
-#include "compiler/frontend/scalars.hpp"
+#include "compiler/frontend/compose/composition.hpp"
+#include "compiler/frontend/read/resolved.hpp"
+#include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/specs.hpp"
-#include "compiler/frontend/tables.hpp"
-#include "compiler/frontend/validation.hpp"
+#include "compiler/frontend/tables/tables.hpp"
+#include "compiler/frontend/read/validation.hpp"
 #include "compiler/ir/graph.hpp"
 #include "plan/metrics.hpp"
 

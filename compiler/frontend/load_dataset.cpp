@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "compiler/frontend/composition.hpp"
-#include "compiler/frontend/validation.hpp"
+#include "compiler/frontend/compose/composition.hpp"
+#include "compiler/frontend/read/validation.hpp"
 
 namespace dtnn::compiler {
 

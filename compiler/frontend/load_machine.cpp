@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "compiler/frontend/composition.hpp"
-#include "compiler/frontend/validation.hpp"
+#include "compiler/frontend/compose/composition.hpp"
+#include "compiler/frontend/read/validation.hpp"
 
 namespace dtnn::compiler {
 

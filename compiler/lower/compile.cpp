@@ -15,13 +15,13 @@
 #include "compiler/passes/parameter_groups.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/support/check.hpp"
-#include "plan/audit.hpp"
-#include "plan/exchange_model.hpp"
-#include "plan/local_steps.hpp"
+#include "plan/audit/audit.hpp"
+#include "plan/rules/exchange_model.hpp"
+#include "plan/rules/local_steps.hpp"
 #include "plan/metrics.hpp"
-#include "plan/parallel.hpp"
-#include "plan/resident.hpp"
-#include "plan/staging.hpp"
+#include "plan/rules/parallel.hpp"
+#include "plan/rules/resident.hpp"
+#include "plan/rules/staging.hpp"
 
 namespace dtnn::compiler {
 

@@ -4,7 +4,7 @@
 
 #include "compiler/lower/emit_program.hpp"
 #include "compiler/lower/persistent_region.hpp"
-#include "plan/wire.hpp"
+#include "plan/rules/wire.hpp"
 
 namespace dtnn::compiler {
 

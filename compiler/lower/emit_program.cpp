@@ -7,7 +7,7 @@
 #include "compiler/ops/op.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/name_index.hpp"
-#include "plan/wire.hpp"
+#include "plan/rules/wire.hpp"
 
 namespace dtnn::compiler {
 

@@ -5,7 +5,7 @@
 
 #include "compiler/lower/plan_memory.hpp"
 #include "compiler/support/check.hpp"
-#include "plan/wire.hpp"
+#include "plan/rules/wire.hpp"
 
 namespace dtnn::compiler {
 

@@ -1,5 +1,5 @@
 #pragma once
-/// The program by which ranks that move weights of their own (plan/local_steps.hpp) become one
+/// The program by which ranks that move weights of their own (plan/rules/local_steps.hpp) become one
 /// again.
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/define.hpp"
-#include "compiler/ops/expression.hpp"
+#include "compiler/ops/expression/expression.hpp"
 #include "compiler/ops/node_kinds.hpp"
 #include "compiler/support/check.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/ops/expression.hpp"
+#include "compiler/ops/expression/expression.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {

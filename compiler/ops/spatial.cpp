@@ -137,4 +137,9 @@ Type windowed_type(const Type& image, std::int64_t channels, const Window& w) {
     return result;
 }
 
+std::int64_t groups_of(const Attributes& attributes) {
+    const auto found = attributes.find("groups");
+    return found == attributes.end() ? 1 : std::get<std::int64_t>(found->second);
+}
+
 }  // namespace dtnn::compiler

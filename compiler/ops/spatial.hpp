@@ -34,6 +34,9 @@ std::optional<Window> resolve_window(ShapeContext& c, const std::array<std::int6
 /// The window of already resolved attributes, without checks.
 Window window_of(const Attributes& attributes, const std::array<std::int64_t, 2>& kernel);
 
+/// The attribute "groups" of a convolution; absent: 1.
+std::int64_t groups_of(const Attributes& attributes);
+
 /// The attribute as two numbers, or `absent` twice.
 std::array<std::int64_t, 2> pair_of(const Attributes& attributes, const char* name,
                                     std::int64_t absent = 1);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compiler/ops/loss.hpp"
-#include "compiler/ops/losses.hpp"
+#include "compiler/ops/loss/loss.hpp"
+#include "compiler/ops/loss/losses.hpp"
 #include "compiler/passes/rewriting.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/metrics.hpp"

@@ -1,7 +1,7 @@
 #include "compiler/passes/attach_update.hpp"
 
 #include "compiler/ops/define.hpp"
-#include "compiler/ops/optimizer.hpp"
+#include "compiler/ops/update/optimizer.hpp"
 #include "compiler/passes/differentiate.hpp"
 #include "compiler/passes/optimizer_graph.hpp"
 #include "compiler/passes/parameter_groups.hpp"

@@ -4,7 +4,7 @@
 
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/ops/losses.hpp"
+#include "compiler/ops/loss/losses.hpp"
 #include "compiler/ops/spatial.hpp"
 #include "compiler/passes/general_forms.hpp"
 #include "compiler/passes/image_parameters.hpp"

@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "compiler/ops/emit.hpp"
-#include "compiler/ops/expression.hpp"
+#include "compiler/ops/expression/expression.hpp"
 #include "compiler/passes/rewriting.hpp"
 
 namespace dtnn::compiler {
@@ -41,9 +41,9 @@ std::size_t operand_of(Composed& composed, ValueId value) {
     return composed.operands.size() - 1;
 }
 
-class Fuser {
+class ElementwiseFuser {
   public:
-    explicit Fuser(const Graph& graph) : graph_(graph), uses_(graph), r_(graph) {}
+    explicit ElementwiseFuser(const Graph& graph) : graph_(graph), uses_(graph), r_(graph) {}
 
     std::optional<Graph> run() {
         if (std::none_of(graph_.nodes.begin(), graph_.nodes.end(),
@@ -141,7 +141,7 @@ class Fuser {
 }  // namespace
 
 std::optional<Graph> fuse_elementwise(const Graph& graph, PassContext&) {
-    return Fuser(graph).run();
+    return ElementwiseFuser(graph).run();
 }
 
 }  // namespace dtnn::compiler

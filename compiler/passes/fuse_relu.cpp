@@ -20,14 +20,14 @@ bool is_plain(const Node& node) {
 }
 
 /// What a relu becomes: its producer and, where a sum stood between, the sum's other operand.
-struct Match {
+struct ReluMatch {
     const Node* producer = nullptr;
     ValueId residual;
 };
 
-class Fuser {
+class ReluFuser {
   public:
-    explicit Fuser(const Graph& graph) : graph_(graph), uses_(graph), r_(graph) {
+    explicit ReluFuser(const Graph& graph) : graph_(graph), uses_(graph), r_(graph) {
         for (const Node& node : graph.nodes)
             if (is_relu(node)) match(node);
     }
@@ -68,7 +68,7 @@ class Fuser {
     }
 
     /// Stands where the relu stood: by then the residual is there.
-    void fuse(const Node& relu, const Match& match) {
+    void fuse(const Node& relu, const ReluMatch& match) {
         Node fused = r_.mapped(*match.producer);
         fused.attributes["epilogue"] = std::string("relu");
         if (match.residual.valid()) {
@@ -82,14 +82,14 @@ class Fuser {
     const Graph& graph_;
     const Uses uses_;
     Rewriter r_;
-    std::unordered_map<const Node*, Match> matches_;
+    std::unordered_map<const Node*, ReluMatch> matches_;
     std::unordered_set<const Node*> gone_;
 };
 
 }  // namespace
 
 std::optional<Graph> fuse_relu(const Graph& graph, PassContext&) {
-    return Fuser(graph).run();
+    return ReluFuser(graph).run();
 }
 
 }  // namespace dtnn::compiler

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "compiler/ops/channel_gate.hpp"
+#include "compiler/ops/elementwise/channel_gate.hpp"
 #include "compiler/ops/spatial.hpp"
 #include "compiler/passes/rewriting.hpp"
 

@@ -1,7 +1,7 @@
 #include "compiler/passes/parameter_groups.hpp"
 
 #include "compiler/ops/define.hpp"
-#include "compiler/ops/optimizer.hpp"
+#include "compiler/ops/update/optimizer.hpp"
 #include "compiler/support/name_pattern.hpp"
 
 namespace dtnn::compiler {

@@ -41,7 +41,7 @@ enum class FieldType {
     any,           ///< a value whose type another field names
 };
 
-/// A closed set of names, each with fields of its own: compiler/frontend/components.hpp.
+/// A closed set of names, each with fields of its own: compiler/frontend/tables/components.hpp.
 struct ComponentSet;
 
 struct Field {

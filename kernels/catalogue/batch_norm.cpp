@@ -1,4 +1,4 @@
-#include "kernels/batch_norm_workspace.hpp"
+#include "kernels/workspace/batch_norm.hpp"
 #include "kernels/catalogue/predicates.hpp"
 
 namespace dtnn::kernels::predicates {

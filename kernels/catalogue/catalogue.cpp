@@ -35,6 +35,10 @@ namespace predicates {
 Refused nothing(const Problem&) {
     return std::nullopt;
 }
+std::int64_t element_bytes(const Problem& problem) {
+    return problem.dtype == DType::f64 ? 8 : 4;
+}
+
 std::int64_t none(const Problem&) {
     return 0;
 }

@@ -1,16 +1,12 @@
 /// What the convolution and dense kernels refuse and need.
 
-#include "kernels/conv2d.hpp"
+#include "kernels/arguments/conv2d.hpp"
 
 #include "kernels/catalogue/predicates.hpp"
-#include "kernels/conv_workspace.hpp"
+#include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels::predicates {
 namespace {
-
-std::int64_t element_bytes(const Problem& problem) {
-    return problem.dtype == DType::f64 ? 8 : 4;
-}
 
 RowsWorkspace rows_forward(const Problem& problem) {
     const ConvShape s = conv_shape(problem);

@@ -1,4 +1,4 @@
-#include "kernels/conv2d.hpp"
+#include "kernels/arguments/conv2d.hpp"
 
 namespace dtnn::kernels {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernels/conv_workspace.hpp"
+#include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels {
 namespace {

@@ -1,17 +1,9 @@
 /// What the depthwise convolution kernels refuse and need.
 
 #include "kernels/catalogue/predicates.hpp"
-#include "kernels/depthwise_workspace.hpp"
+#include "kernels/workspace/depthwise.hpp"
 
 namespace dtnn::kernels::predicates {
-
-namespace {
-
-std::int64_t element_bytes(const Problem& problem) {
-    return problem.dtype == DType::f64 ? 8 : 4;
-}
-
-}  // namespace
 
 Refused unless_depthwise(const Problem& problem) {
     if (auto reason = unless_convolution_is_channels_last(problem)) return reason;

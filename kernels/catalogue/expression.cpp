@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "kernels/catalogue/predicates.hpp"
-#include "kernels/elementwise.hpp"
+#include "kernels/arguments/elementwise.hpp"
 
 namespace dtnn::kernels {
 namespace {

@@ -1,5 +1,5 @@
 #include "kernels/catalogue/predicates.hpp"
-#include "kernels/loss_workspace.hpp"
+#include "kernels/workspace/loss.hpp"
 
 namespace dtnn::kernels::predicates {
 

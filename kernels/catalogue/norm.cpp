@@ -1,5 +1,5 @@
 #include "kernels/catalogue/predicates.hpp"
-#include "kernels/norm_workspace.hpp"
+#include "kernels/workspace/norm.hpp"
 
 namespace dtnn::kernels::predicates {
 namespace {

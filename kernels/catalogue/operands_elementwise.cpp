@@ -1,7 +1,7 @@
 /// Operators that work element by element.
 
 #include "kernels/catalogue/operand_rule.hpp"
-#include "kernels/elementwise.hpp"
+#include "kernels/arguments/elementwise.hpp"
 
 namespace dtnn::kernels::operands {
 

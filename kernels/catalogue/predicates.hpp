@@ -14,6 +14,8 @@ using Refused = std::optional<std::string>;
 
 Refused nothing(const Problem& problem);    ///< refuses nothing
 std::int64_t none(const Problem& problem);  ///< needs no workspace
+/// Bytes of one number of the problem's floating type.
+std::int64_t element_bytes(const Problem& problem);
 
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
     Refused refuses(const Problem& problem);                           \

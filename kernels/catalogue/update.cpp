@@ -1,5 +1,5 @@
 #include "kernels/catalogue/predicates.hpp"
-#include "kernels/update_workspace.hpp"
+#include "kernels/workspace/update.hpp"
 
 namespace dtnn::kernels::predicates {
 

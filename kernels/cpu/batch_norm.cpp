@@ -1,4 +1,4 @@
-#include "kernels/batch_norm.hpp"
+#include "kernels/arguments/batch_norm.hpp"
 
 #include <cassert>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "kernels/batch_norm_synchronised.hpp"
+#include "kernels/arguments/batch_norm_synchronised.hpp"
 
 #include "kernels/cpu/batch_norm_flat.hpp"
 

@@ -2,7 +2,7 @@
 /// What losses and measures over rows share.
 
 #include "kernels/cpu/simd.hpp"
-#include "kernels/loss.hpp"
+#include "kernels/arguments/loss.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

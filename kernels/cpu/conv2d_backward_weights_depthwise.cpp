@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
-#include "kernels/conv2d.hpp"
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
-#include "kernels/depthwise_workspace.hpp"
+#include "kernels/workspace/depthwise.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

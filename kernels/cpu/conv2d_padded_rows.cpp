@@ -1,7 +1,7 @@
 /// conv2d, conv2d_backward_data and conv2d_transpose for few channels and stride 1: see
 /// row_conv.hpp.
 
-#include "kernels/conv2d_transpose.hpp"
+#include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/cpu/row_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

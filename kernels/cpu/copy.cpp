@@ -1,4 +1,4 @@
-#include "kernels/copy.hpp"
+#include "kernels/arguments/copy.hpp"
 
 #include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"

@@ -12,9 +12,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/conv_workspace.hpp"
+#include "kernels/workspace/conv.hpp"
 #include "kernels/cpu/simd.hpp"
-#include "kernels/dense.hpp"
+#include "kernels/arguments/dense.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

@@ -14,7 +14,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/gemm_tile.hpp"
-#include "kernels/depthwise_workspace.hpp"
+#include "kernels/workspace/depthwise.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

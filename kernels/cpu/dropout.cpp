@@ -1,4 +1,4 @@
-#include "kernels/dropout.hpp"
+#include "kernels/arguments/dropout.hpp"
 
 #include "kernels/cpu/simd.hpp"
 #include "kernels/philox.hpp"

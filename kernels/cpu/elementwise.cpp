@@ -1,4 +1,4 @@
-#include "kernels/elementwise.hpp"
+#include "kernels/arguments/elementwise.hpp"
 
 #include "kernels/cpu/expression_chunk.hpp"
 #include "kernels/cpu/simd.hpp"

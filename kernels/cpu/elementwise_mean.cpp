@@ -1,7 +1,7 @@
-#include "kernels/elementwise_mean.hpp"
+#include "kernels/arguments/elementwise_mean.hpp"
 
 #include "kernels/cpu/expression_chunk.hpp"
-#include "kernels/loss_workspace.hpp"
+#include "kernels/workspace/loss.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

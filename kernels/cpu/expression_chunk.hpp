@@ -7,7 +7,7 @@
 #include "kernels/cpu/exponential.hpp"
 #include "kernels/cpu/logarithm.hpp"
 #include "kernels/cpu/simd.hpp"
-#include "kernels/elementwise.hpp"
+#include "kernels/arguments/elementwise.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

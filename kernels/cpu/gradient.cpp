@@ -1,4 +1,4 @@
-#include "kernels/gradient.hpp"
+#include "kernels/arguments/gradient.hpp"
 
 #include "kernels/cpu/norm_chunks.hpp"
 #include "kernels/cpu/update_terms.hpp"

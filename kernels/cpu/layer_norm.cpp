@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "kernels/cpu/row_sums.hpp"
-#include "kernels/norm.hpp"
-#include "kernels/norm_workspace.hpp"
+#include "kernels/arguments/norm.hpp"
+#include "kernels/workspace/norm.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

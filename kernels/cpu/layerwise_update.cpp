@@ -1,4 +1,4 @@
-#include "kernels/layerwise_update.hpp"
+#include "kernels/arguments/layerwise_update.hpp"
 
 #include <cmath>
 

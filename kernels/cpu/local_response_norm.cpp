@@ -1,9 +1,9 @@
-#include "kernels/local_response_norm.hpp"
+#include "kernels/arguments/local_response_norm.hpp"
 
 #include <cmath>
 
 #include "kernels/cpu/simd.hpp"
-#include "kernels/norm_workspace.hpp"
+#include "kernels/workspace/norm.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

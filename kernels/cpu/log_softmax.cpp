@@ -2,7 +2,7 @@
 
 #include "kernels/cpu/exponential.hpp"
 #include "kernels/cpu/row_sums.hpp"
-#include "kernels/softmax.hpp"
+#include "kernels/arguments/softmax.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

@@ -3,7 +3,7 @@
 
 #include "kernels/cpu/row_sums.hpp"
 #include "kernels/thread_team.hpp"
-#include "kernels/update_workspace.hpp"
+#include "kernels/workspace/update.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

@@ -1,4 +1,4 @@
-#include "kernels/pool2d.hpp"
+#include "kernels/arguments/pool2d.hpp"
 
 #include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"

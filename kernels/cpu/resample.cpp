@@ -2,7 +2,7 @@
 /// vectors run along the channels. Every result is summed in the order of its taps, so results do
 /// not depend on the number of threads.
 
-#include "kernels/resample.hpp"
+#include "kernels/arguments/resample.hpp"
 
 #include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"

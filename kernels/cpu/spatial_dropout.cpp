@@ -1,5 +1,5 @@
 #include "kernels/cpu/simd.hpp"
-#include "kernels/dropout.hpp"
+#include "kernels/arguments/dropout.hpp"
 #include "kernels/philox.hpp"
 #include "kernels/thread_team.hpp"
 

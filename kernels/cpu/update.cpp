@@ -1,4 +1,4 @@
-#include "kernels/update.hpp"
+#include "kernels/arguments/update.hpp"
 
 #include <cmath>
 

@@ -3,7 +3,7 @@
 /// registers. Where nothing is clipped, scaled or decayed the operations change no bit.
 
 #include "kernels/cpu/simd.hpp"
-#include "kernels/update.hpp"
+#include "kernels/arguments/update.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

@@ -1,4 +1,4 @@
-#include "kernels/batch_norm_synchronised.hpp"
+#include "kernels/arguments/batch_norm_synchronised.hpp"
 
 #include "kernels/reference/channel_walk.hpp"
 #include "kernels/reference/reference.hpp"

@@ -1,4 +1,4 @@
-#include "kernels/channel_scale.hpp"
+#include "kernels/arguments/channel_scale.hpp"
 
 #include "kernels/reference/reference.hpp"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/loss.hpp"
+#include "kernels/arguments/loss.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {

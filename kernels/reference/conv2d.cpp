@@ -1,12 +1,12 @@
-/// The convolutions as their definition reads (kernels/conv2d.hpp), summed in double. They are the
+/// The convolutions as their definition reads (kernels/arguments/conv2d.hpp), summed in double. They are the
 /// yardstick of every other convolution kernel, so nothing here is clever.
 
-#include "kernels/conv2d.hpp"
+#include "kernels/arguments/conv2d.hpp"
 
 #include <algorithm>
 
-#include "kernels/conv2d_transpose.hpp"
-#include "kernels/dense.hpp"
+#include "kernels/arguments/conv2d_transpose.hpp"
+#include "kernels/arguments/dense.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::reference {

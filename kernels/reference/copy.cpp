@@ -1,4 +1,4 @@
-#include "kernels/copy.hpp"
+#include "kernels/arguments/copy.hpp"
 
 #include "kernels/reference/reference.hpp"
 

@@ -1,4 +1,4 @@
-#include "kernels/dropout.hpp"
+#include "kernels/arguments/dropout.hpp"
 
 #include "kernels/philox.hpp"
 #include "kernels/reference/reference.hpp"

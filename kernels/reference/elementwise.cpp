@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "kernels/elementwise_mean.hpp"
+#include "kernels/arguments/elementwise_mean.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {

@@ -1,4 +1,4 @@
-#include "kernels/gradient.hpp"
+#include "kernels/arguments/gradient.hpp"
 
 #include <cmath>
 

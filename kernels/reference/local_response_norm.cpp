@@ -1,4 +1,4 @@
-#include "kernels/local_response_norm.hpp"
+#include "kernels/arguments/local_response_norm.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "kernels/reference/reference.hpp"
-#include "kernels/softmax.hpp"
+#include "kernels/arguments/softmax.hpp"
 
 namespace dtnn::kernels::reference {
 

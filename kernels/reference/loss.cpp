@@ -1,4 +1,4 @@
-#include "kernels/loss.hpp"
+#include "kernels/arguments/loss.hpp"
 
 #include <algorithm>
 #include <cmath>

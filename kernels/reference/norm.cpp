@@ -1,4 +1,4 @@
-#include "kernels/norm.hpp"
+#include "kernels/arguments/norm.hpp"
 
 #include <cmath>
 #include <type_traits>

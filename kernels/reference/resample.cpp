@@ -1,4 +1,4 @@
-#include "kernels/resample.hpp"
+#include "kernels/arguments/resample.hpp"
 
 #include <cmath>
 #include <cstddef>

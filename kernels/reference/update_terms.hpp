@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "kernels/update.hpp"
+#include "kernels/arguments/update.hpp"
 
 namespace dtnn::kernels::reference {
 

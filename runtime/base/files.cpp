@@ -237,4 +237,8 @@ void print_out(std::string_view text) {
     if (error != 0 && error != EPIPE) throw system_error("write", "standard output", error);
 }
 
+std::string base_name(const std::string& path) {
+    return path.substr(path.find_last_of('/') + 1);
+}
+
 }  // namespace dtnn::runtime

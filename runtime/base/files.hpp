@@ -64,6 +64,9 @@ void fill_standard_streams();
 /// silently.
 void print_out(std::string_view text);
 
+/// What is behind the last slash.
+std::string base_name(const std::string& path);
+
 /// The error for `action` ("write") on `path` after a system call set `error` (an errno).
 RunError system_error(const std::string& action, const std::string& path, int error,
                       Exit exit = Exit::failed);

@@ -44,4 +44,9 @@ class RunError : public std::runtime_error {
     std::string detail_;
 };
 
+/// A file, or a place in one, that is not what it must be: "PLACE: FACT", the run fails.
+inline RunError bad_file(const std::string& place, const std::string& fact, const std::string& help) {
+    return RunError(Exit::failed, place + ": " + fact, help);
+}
+
 }  // namespace dtnn::runtime

@@ -1,6 +1,6 @@
 #pragma once
 /// Writing NumPy's .npz: a zip of .npy members, stored as they are, that numpy.load reads (format
-/// "numpy.lib.format" version 1.0). Reading: runtime/data/npy.hpp.
+/// "numpy.lib.format" version 1.0). Reading: runtime/data/formats/npy.hpp.
 
 #include <cstddef>
 #include <span>

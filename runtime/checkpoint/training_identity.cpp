@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "plan/json.hpp"
+#include "plan/json/json.hpp"
 #include "runtime/base/checksum.hpp"
 
 namespace dtnn::runtime {

@@ -9,8 +9,8 @@
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/checkpoint/npz.hpp"
-#include "runtime/data/archive_reader.hpp"
-#include "runtime/data/npy.hpp"
+#include "runtime/data/formats/archive_reader.hpp"
+#include "runtime/data/formats/npy.hpp"
 
 namespace dtnn::runtime {
 namespace {

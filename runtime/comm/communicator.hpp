@@ -20,7 +20,7 @@
 namespace dtnn::runtime {
 
 /// In which form the numbers of a reduction travel, and what the exchange needs for it
-/// (plan/wire.hpp). All ranks give the same form.
+/// (plan/rules/wire.hpp). All ranks give the same form.
 struct WireForm {
     std::string wire;           ///< "bf16", "fp16" or "top_k"
     double density = 0;         ///< of top_k

@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "plan/wire.hpp"
+#include "plan/rules/wire.hpp"
 #include "runtime/comm/wire_rounding.hpp"
 #include "runtime/comm/wire_selection.hpp"
 

@@ -13,7 +13,7 @@ namespace dtnn::runtime {
 void exchange_in_memory(std::int64_t elements, std::span<void* const> data,
                         std::span<const WireForm* const> forms);
 
-/// Of the exchange, as plan/wire.hpp compares it with elements * 4 bytes.
+/// Of the exchange, as plan/rules/wire.hpp compares it with elements * 4 bytes.
 double bytes_as(const WireForm& form, std::int64_t elements);
 
 }  // namespace dtnn::runtime

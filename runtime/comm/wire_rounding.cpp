@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plan/wire.hpp"
+#include "plan/rules/wire.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <span>
 
-#include "plan/wire.hpp"
+#include "plan/rules/wire.hpp"
 
 namespace dtnn::runtime {
 

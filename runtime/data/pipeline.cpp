@@ -8,7 +8,7 @@
 
 #include "runtime/base/component_fields.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/data/mixing.hpp"
+#include "runtime/data/transforms/mixing.hpp"
 
 namespace dtnn::runtime {
 namespace {

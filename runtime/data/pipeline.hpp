@@ -16,18 +16,18 @@
 #include <thread>
 #include <vector>
 
-#include "plan/parallel.hpp"
+#include "plan/rules/parallel.hpp"
 #include "plan/plan.hpp"
-#include "plan/staging.hpp"
+#include "plan/rules/staging.hpp"
 #include "runtime/base/arrangement.hpp"
-#include "runtime/data/sample_chain.hpp"
+#include "runtime/data/transforms/sample_chain.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/device/arena.hpp"
 
 namespace dtnn::runtime {
 
 /// One pass over samples, in batches. With several ranks, batch n of a rank is batch n * ranks +
-/// rank of the order (plan/parallel.hpp): together they see what one rank sees. Samples are mixed
+/// rank of the order (plan/rules/parallel.hpp): together they see what one rank sees. Samples are mixed
 /// within a batch, by numbers that belong to the batch of the order.
 struct Pass {
     Split split = Split::train;
@@ -53,7 +53,7 @@ struct BatchInputs {
 
 class Pipeline {
   public:
-    /// What the prepared batches and the workers' samples take (plan/staging.hpp).
+    /// What the prepared batches and the workers' samples take (plan/rules/staging.hpp).
     static std::int64_t staging_bytes(const plan::Plan& plan) { return plan::staging_bytes(plan); }
 
     /// Samples are stored in the plan's floating type; `sample` maps channels, height, width to the

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
-#include "runtime/data/sample_chain.hpp"
+#include "runtime/data/transforms/sample_chain.hpp"
 #include "runtime/data/sample_source.hpp"
 
 namespace dtnn::runtime {

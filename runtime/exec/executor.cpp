@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "kernels/dispatch.hpp"
-#include "plan/parallel.hpp"
+#include "plan/rules/parallel.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/exec/collectives.hpp"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "plan/parallel.hpp"
+#include "plan/rules/parallel.hpp"
 #include "runtime/exec/step_problem.hpp"
 
 namespace dtnn::runtime {

@@ -1,5 +1,7 @@
 #include "runtime/report/event_file.hpp"
 
+#include "runtime/report/protobuf_message.hpp"
+
 #include <array>
 #include <cerrno>
 #include <utility>
@@ -27,11 +29,6 @@ constexpr std::array<std::uint32_t, 256> kTable = make_table();
 /// A checksum of data that hold checksums is weak, so the format rotates and offsets it.
 std::uint32_t masked(std::uint32_t crc) {
     return (crc >> 15 | crc << 17) + 0xA282EAD8;
-}
-
-void append_little_endian(std::string& out, std::uint64_t value, int bytes) {
-    for (int i = 0; i < bytes; ++i)
-        out += char(value >> (8 * i) & 0xFF);
 }
 
 }  // namespace

@@ -7,7 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "plan/json_text.hpp"
+#include "base/text.hpp"
+#include "plan/json/text.hpp"
 #include "runtime/report/html_style.hpp"
 #include "runtime/report/line_chart.hpp"
 
@@ -28,18 +29,6 @@ std::string row(const std::vector<std::string>& cells, const char* tag = "td") {
 std::string section(const std::string& title, const std::string& content) {
     if (content.empty()) return "";
     return fmt::format("<section>\n<h2>{}</h2>\n{}</section>\n", title, content);
-}
-
-/// "1,234,567"
-std::string grouped(std::int64_t value) {
-    const std::string digits = fmt::format("{}", value);
-    std::string text;
-    for (std::size_t i = 0; i < digits.size(); ++i) {
-        const bool behind_digit = i > 0 && digits[i - 1] != '-';
-        if (behind_digit && (digits.size() - i) % 3 == 0) text += ',';
-        text += digits[i];
-    }
-    return text;
 }
 
 std::string bytes_text(std::int64_t bytes) {

@@ -7,12 +7,12 @@ namespace {
 
 enum WireType { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5 };
 
+}  // namespace
+
 void append_little_endian(std::string& out, std::uint64_t bits, int bytes) {
     for (int i = 0; i < bytes; ++i)
         out += char(bits >> (8 * i) & 0xFF);
 }
-
-}  // namespace
 
 void ProtobufMessage::varint(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7)

@@ -28,4 +28,7 @@ class ProtobufMessage {
     std::string bytes_;
 };
 
+/// The lowest `bytes` bytes of `bits`, lowest first.
+void append_little_endian(std::string& out, std::uint64_t bits, int bytes);
+
 }  // namespace dtnn::runtime

@@ -13,8 +13,8 @@
 #include <utility>
 #include <variant>
 
-#include "plan/local_steps.hpp"
-#include "plan/parallel.hpp"
+#include "plan/rules/local_steps.hpp"
+#include "plan/rules/parallel.hpp"
 #include "plan/saturating.hpp"
 #include "runtime/comm/null_ranks.hpp"
 #include "runtime/exec/collectives.hpp"

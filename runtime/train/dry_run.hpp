@@ -2,7 +2,7 @@
 /// Every rank's part of an epoch, without its arithmetic: whether the ranks of a job would meet in
 /// every exchange, take every sample once, and weight their batches as one global batch.
 ///
-/// Per rank and step the loop's choices are made as the loop makes them (plan/parallel.hpp): which
+/// Per rank and step the loop's choices are made as the loop makes them (plan/rules/parallel.hpp): which
 /// samples, which program, which weight. Every rank has a null communicator, which writes down what
 /// the steps of its program begin and wait for; the records of all ranks of a step must be equal,
 /// whatever programs they run. Ranks that begin the same exchanges in the same order, and wait only

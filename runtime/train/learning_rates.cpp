@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "plan/parallel.hpp"
+#include "plan/rules/parallel.hpp"
 #include "runtime/base/component_fields.hpp"
 
 namespace dtnn::runtime {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "plan/parallel.hpp"
+#include "plan/rules/parallel.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"

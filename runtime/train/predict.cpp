@@ -51,8 +51,8 @@ void copy_rows(const void* from, const Arrangement& batch, PredictionForm::From 
 }
 
 /// Labels as the pipeline writes them, for one batch.
-struct Answers {
-    Answers(const plan::Plan& plan, std::int64_t batch) {
+struct PredictedAnswers {
+    PredictedAnswers(const plan::Plan& plan, std::int64_t batch) {
         const plan::StagedSample sample = plan::staged_sample(plan);
         labels.resize(std::size_t(batch * sample.labels) / sizeof(std::int32_t));
         raw.resize(std::size_t(batch * sample.targets));
@@ -116,7 +116,7 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
     auto* const source = static_cast<std::byte*>(program.input("source"));
     const std::int64_t sample_bytes = plan::staged_sample(plan).pixels;
     const void* const output = program.output(kOutput);
-    Answers answers(plan, batch);
+    PredictedAnswers answers(plan, batch);
     std::vector<double> rows(std::size_t(batch * elements));
 
     program.run_prologue(session.executor().team());
@@ -148,8 +148,8 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
         answers.convert(plan.target.dtype);
         told.samples = samples;
         told.predictions = predictions;
-        told.labels = Answers::of(answers.labels, samples, batch);
-        told.targets = Answers::of(answers.targets, samples, batch);
+        told.labels = PredictedAnswers::of(answers.labels, samples, batch);
+        told.targets = PredictedAnswers::of(answers.targets, samples, batch);
         tell(told);
         told.first += samples;
         if (stop_requested() != 0) break;

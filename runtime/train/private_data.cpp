@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "plan/local_steps.hpp"
+#include "plan/rules/local_steps.hpp"
 #include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime {

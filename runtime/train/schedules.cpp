@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "plan/parallel.hpp"
+#include "plan/rules/parallel.hpp"
 #include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime {

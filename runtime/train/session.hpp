@@ -9,7 +9,7 @@
 /// rank 0 count: they are what is evaluated with, on every rank, and what a checkpoint holds.
 /// Training reads none of them, so a run that goes on from a checkpoint makes the same bits.
 ///
-/// Ranks that move weights of their own (plan/local_steps.hpp) differ in everything until they
+/// Ranks that move weights of their own (plan/rules/local_steps.hpp) differ in everything until they
 /// synchronise; then weights, moving statistics and averages are the same bits again, and the
 /// optimizer's state stays each rank's own.
 
@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/local_steps.hpp"
+#include "plan/rules/local_steps.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/sample_source.hpp"

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "plan/local_steps.hpp"
-#include "plan/parallel.hpp"
+#include "plan/rules/local_steps.hpp"
+#include "plan/rules/parallel.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/train/learning_rates.hpp"
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/wire.hpp"
+#include "plan/rules/wire.hpp"
 #include "runtime/comm/open.hpp"
 
 namespace dtnn::runtime {

@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "plan/json.hpp"
+#include "plan/json/json.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/in_process.hpp"

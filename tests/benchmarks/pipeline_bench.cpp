@@ -18,7 +18,7 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/data/cifar.hpp"
+#include "runtime/data/sources/cifar.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/sampler.hpp"
 

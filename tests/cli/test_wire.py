@@ -8,7 +8,7 @@ import shutil
 import unittest
 
 from commands import DTNN_RUN, DTNNC, CommandTest, run
-from test_ranks import JOB, MISSING  # which knows where tests/mpi is
+from test_ranks import JOB, MISSING  # which knows where tests/ranks/mpi is
 import ranks as jobs
 
 FORMS = {"bf16": "wire: bf16", "fp16": "wire: fp16", "top_k": "wire: top_k, density: 0.05"}

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <thread>
 
-#include "plan/resident.hpp"
-#include "runtime/data/mat_file.hpp"
+#include "plan/rules/resident.hpp"
+#include "runtime/data/formats/mat_file.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "tests/data/dataset_files.hpp"
 #include "tests/unit/runtime/expect_error.hpp"

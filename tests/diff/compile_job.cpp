@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "compiler/frontend/resolve_spec.hpp"
+#include "compiler/frontend/read/resolve_spec.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/lower/compile.hpp"
 

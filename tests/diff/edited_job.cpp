@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "plan/json_text.hpp"
+#include "plan/json/text.hpp"
 
 namespace dtnn {
 

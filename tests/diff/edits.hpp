@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/diff.hpp"
+#include "plan/diff/diff.hpp"
 #include "tests/diff/edited_job.hpp"
 
 namespace dtnn {

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <vector>
 
-#include "plan/diff.hpp"
+#include "plan/diff/diff.hpp"
 #include "tests/diff/compile_job.hpp"
 #include "tests/rewrite_goldens.hpp"
 

@@ -6,10 +6,10 @@
 #include <set>
 #include <sstream>
 
-#include "compiler/frontend/components.hpp"
-#include "compiler/frontend/tables.hpp"
+#include "compiler/frontend/tables/components.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ops/op.hpp"
-#include "plan/meaning.hpp"
+#include "plan/diff/meaning.hpp"
 #include "tests/rewrite_goldens.hpp"
 
 using namespace dtnn;
@@ -64,7 +64,7 @@ TEST_CASE("every setting has a label of its own") {
             fields.emplace(table.kind, std::string(field.name));
             CHECK_MESSAGE(plan::find_meaning(table.kind, field.name),
                           table.kind << "." << std::string(field.name)
-                                     << " has no line in plan/meaning_settings.cpp");
+                                     << " has no line in plan/diff/meaning_settings.cpp");
         }
     for (const char* option : {"device", "isa", "threads", "data_workers", "ranks"})
         fields.emplace("target", option);
@@ -90,7 +90,7 @@ TEST_CASE("every field of every operator has a label") {
             fields.emplace("*", std::string(field.name));
             CHECK_MESSAGE(plan::find_layer_meaning(op->name, field.name),
                           op->name << "." << std::string(field.name)
-                                   << " has no line in plan/meaning_layers.cpp");
+                                   << " has no line in plan/diff/meaning_layers.cpp");
         }
     }
     CHECK(fields.size() > 20);

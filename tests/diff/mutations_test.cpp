@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <set>
 
-#include "plan/diff.hpp"
-#include "plan/json_text.hpp"
+#include "plan/diff/diff.hpp"
+#include "plan/json/text.hpp"
 #include "tests/diff/compile_job.hpp"
 #include "tests/diff/edits.hpp"
 

@@ -16,7 +16,7 @@
 #include "compiler/lower/compile.hpp"
 #include "compiler/passes/pass.hpp"
 #include "kernels/catalogue.hpp"
-#include "plan/json.hpp"
+#include "plan/json/json.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/exec/load.hpp"
 #include "runtime/train/initialize.hpp"

@@ -13,7 +13,7 @@
 #include "compiler/frontend/specs.hpp"
 #include "compiler/lower/compile.hpp"
 #include "kernels/catalogue.hpp"
-#include "plan/json.hpp"
+#include "plan/json/json.hpp"
 #include "runtime/comm/in_process.hpp"
 #include "runtime/exec/load.hpp"
 #include "runtime/train/loop.hpp"

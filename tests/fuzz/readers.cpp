@@ -15,14 +15,14 @@
 #include <string>
 
 #include "runtime/base/run_error.hpp"
-#include "runtime/data/archive_reader.hpp"
-#include "runtime/data/array_source.hpp"
-#include "runtime/data/csv_source.hpp"
-#include "runtime/data/idx.hpp"
-#include "runtime/data/image.hpp"
-#include "runtime/data/mat_file.hpp"
-#include "runtime/data/npy.hpp"
-#include "runtime/data/utf8.hpp"
+#include "runtime/data/formats/archive_reader.hpp"
+#include "runtime/data/sources/array_source.hpp"
+#include "runtime/data/sources/csv_source.hpp"
+#include "runtime/data/formats/idx.hpp"
+#include "runtime/data/formats/image.hpp"
+#include "runtime/data/formats/mat_file.hpp"
+#include "runtime/data/formats/npy.hpp"
+#include "runtime/data/formats/utf8.hpp"
 
 namespace {
 

@@ -22,7 +22,7 @@
 #include "compiler/frontend/specs.hpp"
 #include "compiler/lower/compile.hpp"
 #include "compiler/support/diagnostics.hpp"
-#include "plan/summary.hpp"
+#include "plan/summary/summary.hpp"
 #include "tests/rewrite_goldens.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "kernels/pool2d.hpp"
+#include "kernels/arguments/pool2d.hpp"
 #include "tests/kernel/conformance.hpp"
 
 namespace dtnn::kernels::conformance {

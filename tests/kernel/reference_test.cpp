@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "kernels/elementwise.hpp"
+#include "kernels/arguments/elementwise.hpp"
 #include "kernels/layout.hpp"
 #include "tests/kernel/conformance.hpp"
 

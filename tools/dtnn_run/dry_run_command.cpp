@@ -5,9 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "plan/audit.hpp"
-#include "plan/json.hpp"
-#include "plan/parallel.hpp"
+#include "plan/audit/audit.hpp"
+#include "plan/json/json.hpp"
+#include "plan/rules/parallel.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/train/dry_run.hpp"

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "runtime/base/signals.hpp"
-#include "runtime/data/given_samples.hpp"
+#include "runtime/data/sources/given_samples.hpp"
 #include "runtime/report/prediction_file.hpp"
 #include "runtime/train/predict.hpp"
 #include "tools/dtnn_run/commands.hpp"

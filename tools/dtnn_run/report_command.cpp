@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "plan/json.hpp"
+#include "plan/json/json.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/report/html_report.hpp"
 #include "runtime/report/run_history.hpp"

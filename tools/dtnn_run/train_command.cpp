@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "plan/diff.hpp"
+#include "plan/diff/diff.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/signals.hpp"

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <map>
 
-#include "compiler/frontend/quantity.hpp"
+#include "compiler/frontend/read/quantity.hpp"
 #include "kernels/catalogue.hpp"
-#include "plan/forecast_rates.hpp"
+#include "plan/forecast/rates.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/environment.hpp"
 #include "runtime/base/machine.hpp"

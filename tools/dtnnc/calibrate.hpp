@@ -37,7 +37,7 @@ struct MeasuredStep {
 double rounded(double value);
 
 /// The rates that these steps show, with the machine's memory bandwidth given: those of
-/// plan/forecast_rates.hpp, so that forecast and measurement mean the same. Sets product and
+/// plan/forecast/rates.hpp, so that forecast and measurement mean the same. Sets product and
 /// convolution rates, step overhead and the classes of kernels that were met.
 void fit_rates(const std::vector<MeasuredStep>& steps, plan::Machine& machine);
 
@@ -66,7 +66,7 @@ struct MeasuredRanks {
 /// Joins the ranks that a launcher has started, measures, and parts from them.
 MeasuredRanks measure_ranks();
 
-/// The latency and bandwidth with which the model of plan/exchange_model.hpp fits these times best;
+/// The latency and bandwidth with which the model of plan/rules/exchange_model.hpp fits these times best;
 /// zero where there is nothing to fit.
 struct ReductionFit {
     double latency = 0;

@@ -6,7 +6,7 @@
 #include <map>
 #include <string_view>
 
-#include "plan/forecast_rates.hpp"
+#include "plan/forecast/rates.hpp"
 #include "tools/dtnnc/calibrate.hpp"
 
 namespace dtnn::tools {

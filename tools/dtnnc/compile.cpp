@@ -1,7 +1,8 @@
 #include <fmt/format.h>
 
-#include "plan/json.hpp"
-#include "plan/summary.hpp"
+#include "base/text.hpp"
+#include "plan/json/json.hpp"
+#include "plan/summary/summary.hpp"
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
@@ -29,7 +30,7 @@ int compile(const std::string& spec, const std::string& output, const CompileOpt
     for (const plan::Layer& layer : plan->layers)
         parameters += layer.parameters;
     fmt::print(stderr, "wrote {}: {} parameters, arena {}, {} kernels per training step\n", path,
-               plan::grouped(parameters), plan::bytes_text(plan->memory.arena),
+               grouped(parameters), plan::bytes_text(plan->memory.arena),
                plan::work_of(*plan).train_steps);
     return 0;
 }

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "runtime/data/sample_chain.hpp"
+#include "runtime/data/transforms/sample_chain.hpp"
 #include "runtime/data/sampler.hpp"
 #include "tools/dtnnc/output.hpp"
 

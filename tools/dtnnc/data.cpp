@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "compiler/frontend/load_dataset.hpp"
-#include "compiler/frontend/value_reader.hpp"
-#include "plan/staging.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
+#include "plan/rules/staging.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/pipeline.hpp"

@@ -1,8 +1,8 @@
-#include "plan/diff.hpp"
+#include "plan/diff/diff.hpp"
 
 #include <fmt/format.h>
 
-#include "compiler/frontend/resolve_spec.hpp"
+#include "compiler/frontend/read/resolve_spec.hpp"
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/value_reader.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/explain_topics.hpp"

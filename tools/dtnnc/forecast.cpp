@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "compiler/frontend/load_machine.hpp"
-#include "compiler/frontend/value_reader.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/support/diagnostics.hpp"
-#include "plan/forecast_rates.hpp"
+#include "plan/forecast/rates.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
 #include "tools/dtnnc/table.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/forecast.hpp"
+#include "plan/forecast/forecast.hpp"
 #include "tools/dtnnc/commands.hpp"
 
 namespace CLI {

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "compiler/support/diagnostics.hpp"
-#include "plan/summary.hpp"
-#include "plan/summary_rows.hpp"
+#include "plan/summary/summary.hpp"
+#include "plan/summary/rows.hpp"
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/graph_dot.hpp"
 #include "tools/dtnnc/graph_render.hpp"
@@ -58,7 +59,7 @@ std::size_t deepest(const plan::Plan& plan) {
 // The refusal of a drawing with too many nodes names the depths that would do.
 [[noreturn]] void refuse(const plan::Plan& plan, DrawingOptions options, std::size_t nodes) {
     std::string text = fmt::format("a picture of {} boxes cannot be drawn in reasonable time",
-                                   plan::grouped(static_cast<std::int64_t>(nodes)));
+                                   grouped(static_cast<std::int64_t>(nodes)));
     const std::size_t limit = options.depth > 0 ? static_cast<std::size_t>(options.depth)
                                                 : std::min<std::size_t>(deepest(plan), 9);
     for (std::size_t depth = limit; depth-- > 1;) {

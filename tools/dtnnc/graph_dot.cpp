@@ -1,3 +1,4 @@
+#include "base/text.hpp"
 #include "tools/dtnnc/graph_dot.hpp"
 
 #include <fmt/format.h>
@@ -7,9 +8,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "plan/executed_layers.hpp"
-#include "plan/summary.hpp"
-#include "plan/summary_rows.hpp"
+#include "plan/rules/executed_layers.hpp"
+#include "plan/summary/summary.hpp"
+#include "plan/summary/rows.hpp"
 #include "tools/dtnnc/graph_families.hpp"
 
 namespace dtnn::tools {
@@ -176,7 +177,7 @@ std::string operator_text(const plan::Layer& layer) {
 }
 
 std::string parameters_text(std::int64_t parameters) {
-    return parameters == 1 ? "1 parameter" : plan::grouped(parameters) + " parameters";
+    return parameters == 1 ? "1 parameter" : grouped(parameters) + " parameters";
 }
 
 Node layer_node(const plan::Layer& layer) {

@@ -14,8 +14,8 @@
 #include "compiler/passes/pass.hpp"
 #include "compiler/support/check.hpp"
 #include "kernels/catalogue.hpp"
-#include "plan/audit.hpp"
-#include "plan/json.hpp"
+#include "plan/audit/audit.hpp"
+#include "plan/json/json.hpp"
 #include "tools/dtnnc/output.hpp"
 
 namespace dtnn::tools {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "compiler/frontend/field_text.hpp"
-#include "compiler/frontend/reference_pages.hpp"
+#include "compiler/frontend/explain/field_text.hpp"
+#include "compiler/frontend/explain/reference_pages.hpp"
 #include "compiler/passes/pass.hpp"
 #include "kernels/catalogue.hpp"
 #include "tools/dtnnc/commands.hpp"

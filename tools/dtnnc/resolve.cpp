@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "compiler/frontend/resolve_spec.hpp"
-#include "compiler/frontend/value_reader.hpp"
+#include "compiler/frontend/read/resolve_spec.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/origins.hpp"
 #include "tools/dtnnc/output.hpp"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "compiler/frontend/json_schema.hpp"
+#include "compiler/frontend/explain/json_schema.hpp"
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/output.hpp"
 

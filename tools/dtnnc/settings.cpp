@@ -6,10 +6,10 @@
 #include <map>
 #include <set>
 
-#include "compiler/frontend/components.hpp"
-#include "compiler/frontend/resolve_spec.hpp"
-#include "compiler/frontend/tables.hpp"
-#include "compiler/frontend/value_reader.hpp"
+#include "compiler/frontend/tables/components.hpp"
+#include "compiler/frontend/read/resolve_spec.hpp"
+#include "compiler/frontend/tables/tables.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/origins.hpp"
 #include "tools/dtnnc/output.hpp"

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <optional>
 
-#include "compiler/frontend/quantity.hpp"
+#include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/specs.hpp"
-#include "plan/parallel.hpp"
+#include "plan/rules/parallel.hpp"
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"

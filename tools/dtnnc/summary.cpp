@@ -1,4 +1,4 @@
-#include "plan/summary.hpp"
+#include "plan/summary/summary.hpp"
 
 #include <fmt/format.h>
 

@@ -6,10 +6,11 @@
 #include <filesystem>
 #include <map>
 
+#include "base/text.hpp"
 #include "compiler/frontend/specs.hpp"
-#include "compiler/frontend/value_reader.hpp"
-#include "plan/json.hpp"
-#include "plan/summary.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
+#include "plan/json/json.hpp"
+#include "plan/summary/summary.hpp"
 #include "tools/dtnnc/commands.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
@@ -158,7 +159,7 @@ std::string entry_table(const std::vector<Sweep>& sweeps, const std::vector<Entr
     for (const Entry& one : entries) {
         std::vector<std::string> row = one.combination.values;
         const auto flops = one.work.train_step_flops;
-        row.push_back(plain ? fmt::to_string(one.parameters) : plan::grouped(one.parameters));
+        row.push_back(plain ? fmt::to_string(one.parameters) : grouped(one.parameters));
         row.push_back(plain ? fmt::to_string(one.arena_bytes) : plan::bytes_text(one.arena_bytes));
         row.push_back(plain ? fmt::to_string(flops)
                             : fmt::format("{:.3f}", static_cast<double>(flops) / 1e9));

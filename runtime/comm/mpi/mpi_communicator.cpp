@@ -15,7 +15,7 @@
 #include <thread>
 #include <utility>
 
-#include "plan/wire.hpp"
+#include "plan/rules/wire.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/mpi/handlers.hpp"
 #include "runtime/comm/mpi/patience.hpp"

@@ -1,6 +1,6 @@
 #include <optional>
 
-#include "plan/wire.hpp"
+#include "plan/rules/wire.hpp"
 #include "runtime/comm/mpi/part_inbox.hpp"
 #include "runtime/comm/mpi/wire_sum.hpp"
 #include "runtime/comm/wire_rounding.hpp"

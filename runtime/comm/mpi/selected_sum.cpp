@@ -1,7 +1,7 @@
 #include <optional>
 #include <span>
 
-#include "plan/wire.hpp"
+#include "plan/rules/wire.hpp"
 #include "runtime/comm/mpi/part_inbox.hpp"
 #include "runtime/comm/mpi/wire_sum.hpp"
 #include "runtime/comm/wire_selection.hpp"

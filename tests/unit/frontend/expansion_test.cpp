@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "compiler/frontend/specs.hpp"
-#include "compiler/frontend/standard_blocks.hpp"
-#include "compiler/frontend/tables.hpp"
+#include "compiler/frontend/expand/standard_blocks.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ir/graph.hpp"
 
 namespace fs = std::filesystem;

@@ -1,6 +1,6 @@
 // The `${...}` of specs: values, types, places of what is wrong, and the limits.
 
-#include "compiler/frontend/formula.hpp"
+#include "compiler/frontend/formula/formula.hpp"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-#include "compiler/frontend/yaml_reader.hpp"
+#include "compiler/frontend/yaml/yaml_reader.hpp"
 
 using namespace dtnn::compiler;
 

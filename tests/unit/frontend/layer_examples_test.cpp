@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "compiler/frontend/operator_example.hpp"
+#include "compiler/frontend/explain/operator_example.hpp"
 
 using namespace dtnn::compiler;
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compiler/frontend/specs.hpp"
-#include "compiler/frontend/yaml_reader.hpp"
+#include "compiler/frontend/yaml/yaml_reader.hpp"
 
 using namespace dtnn;
 using namespace dtnn::compiler;

@@ -1,6 +1,6 @@
 // Numbers with units: what is read, what is refused and with which help, and that texts come back.
 
-#include "compiler/frontend/quantity.hpp"
+#include "compiler/frontend/read/quantity.hpp"
 
 #include <doctest/doctest.h>
 

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/frontend/components.hpp"
-#include "compiler/frontend/field_text.hpp"
-#include "compiler/frontend/language_words.hpp"
-#include "compiler/frontend/reference_pages.hpp"
-#include "compiler/frontend/standard_blocks.hpp"
-#include "compiler/frontend/tables.hpp"
+#include "compiler/frontend/tables/components.hpp"
+#include "compiler/frontend/explain/field_text.hpp"
+#include "compiler/frontend/explain/language_words.hpp"
+#include "compiler/frontend/explain/reference_pages.hpp"
+#include "compiler/frontend/expand/standard_blocks.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ops/initializers.hpp"
 #include "compiler/support/diagnostics.hpp"
 

@@ -1,4 +1,4 @@
-#include "compiler/frontend/scalars.hpp"
+#include "compiler/frontend/read/scalars.hpp"
 
 #include <doctest/doctest.h>
 

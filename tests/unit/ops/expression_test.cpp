@@ -1,4 +1,4 @@
-#include "compiler/ops/expression.hpp"
+#include "compiler/ops/expression/expression.hpp"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 
 #include "compiler/ir/parser.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/ops/expression.hpp"
+#include "compiler/ops/expression/expression.hpp"
 #include "compiler/support/check.hpp"
 
 using namespace dtnn::compiler;

@@ -11,7 +11,7 @@
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/reduce_gradients.hpp"
 #include "compiler/support/check.hpp"
-#include "plan/parallel.hpp"
+#include "plan/rules/parallel.hpp"
 
 namespace {
 

@@ -1,0 +1,373 @@
+#include "compiler/frontend/compose/composition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unordered_map>
+
+#include "compiler/frontend/compose/parameter_types.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/yaml/yaml_reader.hpp"
+#include "plan/json/json.hpp"
+
+namespace dtnn::compiler {
+namespace fs = std::filesystem;
+namespace {
+
+std::string kind_names() {
+    std::string names;
+    for (const KindInfo& kind : all_kinds())
+        names += fmt::format("{}`{}`", names.empty() ? "" : ", ", kind.name);
+    return names;
+}
+
+std::string article(std::string_view kind) {
+    return fmt::format("a {} spec", kind);
+}
+
+bool is_path(std::string_view text) {
+    return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+           text.ends_with(".yml");
+}
+
+/// The text of a regular file of at most a little more than the limit (the reader reports the
+/// excess).
+std::optional<std::string> file_text(const LoadOptions& options, const std::string& file,
+                                     std::string& reason) {
+    if (const auto given = options.texts.find(file); given != options.texts.end())
+        return given->second;
+    std::error_code error;
+    const fs::file_status status = fs::status(file, error);
+    if (!fs::exists(status)) {
+        reason = "no such file";
+        return std::nullopt;
+    }
+    if (!fs::is_regular_file(status)) {
+        reason = fs::is_directory(status) ? "it is a folder" : "it is not a regular file";
+        return std::nullopt;
+    }
+    std::ifstream stream(file, std::ios::binary);
+    if (!stream) {
+        reason = "permission denied";
+        return std::nullopt;
+    }
+    const std::uintmax_t bytes = fs::file_size(file, error);
+    if (error || bytes > kMaximumFileBytes) return std::string(kMaximumFileBytes + 1, ' ');
+    std::ostringstream text;
+    text << stream.rdbuf();
+    return text.str();
+}
+
+}  // namespace
+
+void drop_alternative(SourceNode& map, std::string_view key) {
+    if (key == "batch_size") map.erase("global_batch_size");
+    if (key == "global_batch_size") map.erase("batch_size");
+}
+
+SourceNode merge(SourceNode base, SourceNode over, const FieldTable* table) {
+    if (!base.is_map() || !over.is_map()) return over;
+    // Both in one spec are a mistake, which stays; one over the other replaces it.
+    for (const char* key : {"batch_size", "global_batch_size"})
+        if (over.find(key) && !(over.find("batch_size") && over.find("global_batch_size")))
+            drop_alternative(base, key);
+    // Both may have tens of thousands of keys.
+    std::unordered_map<std::string, std::size_t> keys;
+    for (const SourceEntry& entry : base.entries)
+        keys.emplace(entry.key, keys.size());
+    for (SourceEntry& entry : over.entries) {
+        const auto known = keys.find(entry.key);
+        if (known == keys.end()) {
+            base.entries.push_back(std::move(entry));
+            continue;
+        }
+        SourceEntry* existing = &base.entries[known->second];
+        const Field* field = table ? find_field(*table, entry.key) : nullptr;
+        const bool other_variant = field && field->type == FieldType::variant &&
+                                   field->components && entry.value.is_map() &&
+                                   existing->value.is_map() && entry.value.entries.size() == 1 &&
+                                   !existing->value.find(entry.value.entries[0].key);
+        existing->key_span = entry.key_span;
+        existing->value = other_variant
+                              ? std::move(entry.value)
+                              : merge(std::move(existing->value), std::move(entry.value), nullptr);
+    }
+    base.span = over.span;
+    return base;
+}
+
+const SourceNode* Composer::read(const std::string& file) {
+    const auto found = files_.find(file);
+    if (found != files_.end()) return found->second ? &*found->second : nullptr;
+    std::optional<SourceNode>& slot = files_[file];
+    std::string reason;
+    if (const auto text = file_text(options_, file, reason))
+        slot = read_yaml(file, *text, diagnostics_);
+    return slot ? &*slot : nullptr;
+}
+
+std::vector<std::string> Composer::on_spec_path(const std::string& name) const {
+    std::vector<std::string> found;
+    std::error_code error;
+    const auto add = [&](const fs::path& folder) {
+        const std::string file = (folder / (name + ".yaml")).lexically_normal().string();
+        if (fs::is_regular_file(file, error) &&
+            std::find(found.begin(), found.end(), file) == found.end())
+            found.push_back(file);
+    };
+    for (const std::string& folder : options_.spec_path) {
+        add(folder);
+        for (const KindInfo& kind : all_kinds())
+            add(fs::path(folder) / kind.folder);
+        // As everywhere, the first folder that has it counts.
+        if (!found.empty()) break;
+    }
+    return found;
+}
+
+std::optional<Composer::Loaded> Composer::load_root(const std::string& path) {
+    root_file_ = path;
+    std::string reason;
+    const auto text = file_text(options_, path, reason);
+    if (!text) {
+        const std::vector<std::string> found =
+            is_path(path) ? std::vector<std::string>() : on_spec_path(path);
+        if (found.size() == 1) {
+            root_file_ = found[0];
+            return load(root_file_, nullptr, Span{});
+        }
+        Diagnostic& error = diagnostics_.error(
+            Code::cannot_read, Span{},
+            found.empty() ? fmt::format("cannot read `{}`: {}", path, reason)
+                          : fmt::format("`{}` is the name of {} specs", path, found.size()));
+        if (!found.empty()) error.help = fmt::format("say which: {}", fmt::join(found, ", "));
+        return std::nullopt;
+    }
+    if (plan::looks_like_plan(*text)) {
+        diagnostics_
+            .error(Code::wrong_kind, Span{},
+                   fmt::format("`{}` is a plan, which was compiled already; here a spec is wanted",
+                               path))
+            .help = "dtnnc summary, settings and diff, and dtnn-run, take plans";
+        return std::nullopt;
+    }
+    return load(path, nullptr, Span{});
+}
+
+std::optional<Composer::Loaded> Composer::load(const std::string& file, const KindInfo* wanted,
+                                               const Span& reference) {
+    const auto note_reference = [&](Diagnostic& error) {
+        if (wanted) error.notes.push_back({reference, "it is referred to here"});
+    };
+    const SourceNode* source = read(file);
+    if (!source) return std::nullopt;
+    if (!source->is_map()) {
+        Diagnostic& error = diagnostics_.error(
+            Code::wrong_type, source->span,
+            fmt::format("the spec is {}; it must be a map of fields", describe(*source)));
+        error.help = "begin with `kind: job`, or another kind";
+        note_reference(error);
+        return std::nullopt;
+    }
+    const SourceEntry* kind_entry = source->find("kind");
+    if (!kind_entry) {
+        Diagnostic& error =
+            diagnostics_.error(Code::missing_field, Span{{file, 1, 1}, 1},
+                               "the spec has no `kind`; every file says which it is");
+        error.help = fmt::format("the kinds are {}", kind_names());
+        note_reference(error);
+        return std::nullopt;
+    }
+    const KindInfo* kind =
+        kind_entry->value.is_scalar() ? find_kind(kind_entry->value.text) : nullptr;
+    if (!kind) {
+        std::vector<std::string> names;
+        for (const KindInfo& one : all_kinds())
+            names.emplace_back(one.name);
+        diagnostics_
+            .error(Code::unknown_kind, kind_entry->value.span,
+                   fmt::format("`kind` is {}; it must be one of {}", describe(kind_entry->value),
+                               kind_names()))
+            .help = suggest(kind_entry->value.text, names, "");
+        return std::nullopt;
+    }
+    if (wanted && kind != wanted) {
+        Diagnostic& error =
+            diagnostics_.error(Code::wrong_kind, reference,
+                               fmt::format("`{}` is {}; here {} is wanted", file,
+                                           article(kind->name), article(wanted->name)));
+        error.notes.push_back({kind_entry->value.span, "its kind is given here"});
+        return std::nullopt;
+    }
+
+    Loaded loaded{kind, *source, file};
+    loading_.push_back(file);
+    const bool merged = merge_extends(loaded.tree, *kind);
+    loading_.pop_back();
+    if (!merged) return std::nullopt;
+    // A spec without a name is called after its own file, not after the file that it extends.
+    if (!source->find("name")) {
+        loaded.tree.erase("name");
+        loaded.tree.entries.insert(loaded.tree.entries.begin(),
+                                   {"name", Span{}, make_scalar(fs::path(file).stem().string())});
+    }
+    return loaded;
+}
+
+bool Composer::merge_extends(SourceNode& tree, const KindInfo& kind) {
+    if (const SourceEntry* entry = tree.find("kind")) {
+        if (!entry->value.is_scalar() || entry->value.text != kind.name) {
+            diagnostics_.error(Code::wrong_kind, entry->value.span,
+                               fmt::format("`kind` is {}; here {} is wanted",
+                                           describe(entry->value), article(kind.name)));
+            return false;
+        }
+        tree.erase("kind");
+    }
+    const SourceEntry* entry = tree.find("extends");
+    if (!entry) return true;
+    const SourceNode reference = entry->value;
+    tree.erase("extends");
+    if (!reference.is_scalar()) {
+        diagnostics_.error(Code::wrong_type, reference.span,
+                           fmt::format("`extends` of {} is {}; it must be a name or a path",
+                                       kind.name, describe(reference)));
+        return false;
+    }
+    const auto file = find(reference, kind);
+    if (!file) return false;
+    const auto known = std::find(loading_.begin(), loading_.end(), *file);
+    if (known != loading_.end()) {
+        std::string circle;
+        for (auto step = known; step != loading_.end(); ++step)
+            circle += fmt::format("{} -> ", *step);
+        diagnostics_.error(Code::extends_cycle, reference.span,
+                           fmt::format("`extends` goes in a circle: {}{}", circle, *file));
+        return false;
+    }
+    if (loading_.size() >= kMaximumExtends) {
+        diagnostics_.error(
+            Code::too_deep, reference.span,
+            fmt::format("specs extend each other more than {} deep", kMaximumExtends));
+        return false;
+    }
+    auto base = load(*file, &kind, reference.span);
+    if (!base) return false;
+    if (kind.name == "model") check_parameters(base->tree, tree, diagnostics_);
+    tree = merge(std::move(base->tree), std::move(tree), kind.fields);
+    return true;
+}
+
+std::optional<std::string> Composer::find(const SourceNode& reference, const KindInfo& kind) {
+    const std::string& name = reference.text;
+    const bool on_command_line = reference.span.place.file.starts_with("--set ");
+    const std::string& asking = on_command_line ? root_file_ : reference.span.place.file;
+    const fs::path own = fs::path(asking).parent_path();
+    std::error_code error;
+
+    if (name.find("${") != std::string::npos) {
+        diagnostics_.error(
+            Code::wrong_type, reference.span,
+            fmt::format("the {} is named by an expression; expressions stand in the layers, the "
+                        "input and the defaults of models",
+                        kind.name));
+        return std::nullopt;
+    }
+    if (is_path(name)) {
+        const fs::path path(name);
+        const std::string file =
+            (on_command_line || path.is_absolute() ? path : own / path).lexically_normal().string();
+        std::string reason;
+        if (file_text(options_, file, reason)) return file;
+        diagnostics_.error(Code::unknown_reference, reference.span,
+                           fmt::format("cannot read `{}`: {}", file, reason));
+        return std::nullopt;
+    }
+
+    std::vector<fs::path> folders = {own, own / ".." / kind.folder};
+    for (const std::string& folder : options_.spec_path) {
+        folders.emplace_back(folder);
+        folders.push_back(fs::path(folder) / kind.folder);
+    }
+    std::vector<std::string> searched, candidates;
+    for (const fs::path& folder : folders) {
+        const fs::path file = (folder / (name + ".yaml")).lexically_normal();
+        // A job may have the name of its dataset: the file that asks is never the answer to another
+        // kind's question.
+        const bool itself = fs::equivalent(file, asking, error);
+        const SourceNode* asking_tree = itself ? read(asking) : nullptr;
+        const SourceEntry* asking_kind = asking_tree ? asking_tree->find("kind") : nullptr;
+        if (itself && asking_kind && asking_kind->value.text != kind.name) continue;
+        if (fs::is_regular_file(file, error)) return file.string();
+        std::string shown = folder.lexically_normal().string();
+        if (shown.size() > 1 && shown.ends_with('/')) shown.pop_back();
+        if (shown.empty()) shown = ".";
+        if (std::find(searched.begin(), searched.end(), shown) != searched.end()) continue;
+        if (!fs::is_directory(folder, error)) continue;
+        searched.push_back(shown);
+        for (const auto& item : fs::directory_iterator(folder, error))
+            if (item.path().extension() == ".yaml")
+                candidates.push_back(item.path().stem().string());
+    }
+    std::sort(candidates.begin(), candidates.end());
+    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+    const std::string where = searched.empty() ? std::string("no folder of specs was found")
+                                               : fmt::format("there is no {}.yaml in {}", name,
+                                                             fmt::join(searched, ", "));
+    Diagnostic& failure =
+        diagnostics_.error(Code::unknown_reference, reference.span,
+                           fmt::format("no {} is named `{}`: {}", kind.name, name, where));
+    failure.help = suggest(name, candidates, "");
+    if (failure.help.empty()) failure.help = "add the folder where it lies with --spec-path";
+    return std::nullopt;
+}
+
+std::optional<SourceNode> Composer::resolve(const SourceNode& reference, const KindInfo& kind,
+                                            const std::string& field) {
+    if (reference.is_map()) {
+        SourceNode tree = reference;
+        if (!merge_extends(tree, kind)) return std::nullopt;
+        return tree;
+    }
+    if (!reference.is_scalar()) {
+        diagnostics_.error(Code::wrong_type, reference.span,
+                           fmt::format("`{}` of job is {}; it must be {}", field,
+                                       describe(reference), describe(FieldType::reference)));
+        return std::nullopt;
+    }
+    const auto file = find(reference, kind);
+    if (!file) return std::nullopt;
+    auto loaded = load(*file, &kind, reference.span);
+    if (!loaded) return std::nullopt;
+    loaded->tree.span = reference.span;
+    return std::move(loaded->tree);
+}
+
+bool Composer::compose_job(SourceNode& job, const std::string& root_file) {
+    root_file_ = root_file;
+    std::vector<Setting> settings = parse_settings();
+    // A reference that is replaced as a whole must not be followed first: it may be the mistake
+    // that is mended.
+    for (Setting& setting : settings)
+        if (setting.path.size() == 1 && find_kind(setting.path[0]) && setting.path[0] != "job")
+            apply(setting, job);
+    bool sound = true;
+    for (const char* field : {"model", "dataset", "training", "machine"}) {
+        SourceEntry* entry = job.find(field);
+        if (!entry) continue;
+        if (auto tree = resolve(entry->value, *find_kind(field), field)) {
+            entry->value = std::move(*tree);
+        } else {
+            job.erase(field);
+            sound = false;
+        }
+    }
+    for (Setting& setting : settings)
+        if (!setting.applied) apply(setting, job);
+    return sound;
+}
+
+}  // namespace dtnn::compiler

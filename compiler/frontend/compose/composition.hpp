@@ -1,0 +1,77 @@
+#pragma once
+/// From files to one tree: finds specs by name or path, merges `extends`, puts references in place
+/// and applies --set. Every value keeps the place where it was written.
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/frontend/yaml/source_tree.hpp"
+#include "compiler/frontend/specs.hpp"
+#include "compiler/frontend/tables/tables.hpp"
+
+namespace dtnn::compiler {
+
+inline constexpr int kMaximumExtends = 16;
+
+class Composer {
+  public:
+    Composer(const LoadOptions& options, Diagnostics& diagnostics)
+        : options_(options), diagnostics_(diagnostics) {}
+
+    struct Loaded {
+        const KindInfo* kind = nullptr;
+        SourceNode tree;  ///< extends merged; without `kind` and `extends`; with a `name`
+        std::string file;
+    };
+
+    /// A spec named on the command line: a file, or, where there is none, a name on the spec path.
+    /// Nothing after a diagnostic.
+    std::optional<Loaded> load_root(const std::string& path);
+
+    /// The whole job, model alone or part of it: a map with model, dataset, training as maps where
+    /// they could be resolved. Settings are applied. False after a diagnostic that makes validation
+    /// of what is left pointless.
+    bool compose_job(SourceNode& job, const std::string& root_file);
+
+  private:
+    /// One file, read once per command; null after a diagnostic (made only the first time).
+    const SourceNode* read(const std::string& file);
+    std::optional<Loaded> load(const std::string& file, const KindInfo* wanted,
+                               const Span& reference);
+    /// Follows a reference of `kind` written in a file.
+    std::optional<SourceNode> resolve(const SourceNode& reference, const KindInfo& kind,
+                                      const std::string& field);
+    /// The files of this name in the first folder of the spec path that has any, of every kind.
+    std::vector<std::string> on_spec_path(const std::string& name) const;
+    bool merge_extends(SourceNode& tree, const KindInfo& kind);
+    std::optional<std::string> find(const SourceNode& reference, const KindInfo& kind);
+
+    struct Setting {
+        std::string argument;  ///< "--set a.b=c"
+        std::vector<std::string> path;
+        std::vector<Span> spans;
+        SourceNode value;
+        bool applied = false;
+    };
+    std::vector<Setting> parse_settings();
+    void apply(Setting& setting, SourceNode& job);
+
+    const LoadOptions& options_;
+    Diagnostics& diagnostics_;
+    std::map<std::string, std::optional<SourceNode>> files_;
+    std::vector<std::string> loading_;  ///< the files whose `extends` are being followed
+    std::string root_file_;
+};
+
+/// Takes the field out that says the same in another way as `key`, which is about to be set:
+/// `batch_size` of each rank or of all.
+void drop_alternative(SourceNode& map, std::string_view key);
+
+/// Merges `over` onto `base`: maps field by field, everything else replaced. A variant's field (an
+/// optimizer, a layer) replaces another variant as a whole.
+SourceNode merge(SourceNode base, SourceNode over, const FieldTable* table);
+
+}  // namespace dtnn::compiler

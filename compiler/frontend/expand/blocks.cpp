@@ -1,0 +1,287 @@
+#include "compiler/frontend/expand/blocks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/frontend/expand/layers.hpp"
+#include "compiler/frontend/expand/standard_blocks.hpp"
+#include "compiler/frontend/tables/tables.hpp"
+#include "compiler/ops/op.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+constexpr const char* kFormHelp =
+    "such as `basic: {parameters: {filters: integer}, layers: [conv2d: {filters: \"${filters}\", "
+    "kernel: 3}, relu]}`";
+
+void bad_block(Diagnostics& diagnostics, const Span& span, std::string text, std::string help) {
+    diagnostics.error(Code::bad_block, span, std::move(text)).help = std::move(help);
+}
+
+bool takes_range(FieldType type) {
+    return type == FieldType::integer || type == FieldType::real ||
+           type == FieldType::integer_pair || type == FieldType::padding;
+}
+
+FieldType type_named(std::string_view name) {
+    if (name == "integer") return FieldType::integer;
+    if (name == "real") return FieldType::real;
+    if (name == "boolean") return FieldType::boolean;
+    if (name == "integer_pair") return FieldType::integer_pair;
+    if (name == "padding") return FieldType::padding;
+    if (name == "initializer") return FieldType::initializer;
+    return FieldType::text;
+}
+
+/// The names of the blocks that the layers of a list use, by their literal names.
+void collect_uses(const SourceNode& list, const Blocks& blocks, std::set<std::string>& uses) {
+    for (const SourceNode& item : list.items) {
+        const RawEntry entry = raw_entry(item);
+        if (blocks.find(entry.type)) uses.insert(std::string(entry.type));
+        for (const SourceNode* inner : nested_lists(entry))
+            collect_uses(*inner, blocks, uses);
+    }
+}
+
+}  // namespace
+
+Blocks::Blocks(const SourceNode* declared, Diagnostics& diagnostics) {
+    Diagnostics standard;  // texts of ours, sound by test
+    for (const SourceEntry& entry : standard_blocks().entries)
+        read(entry, standard);
+    if (!declared) return;
+    if (!declared->is_map()) {
+        bad_block(diagnostics, declared->span,
+                  fmt::format("`blocks` of model is {}; it must be a map from names to blocks",
+                              describe(*declared)),
+                  kFormHelp);
+        return;
+    }
+    for (const SourceEntry& entry : declared->entries) {
+        const auto refuse = [&](const char* what) {
+            bad_block(diagnostics, entry.key_span,
+                      fmt::format("the block's name is `{}`, which is {}", entry.key, what),
+                      "choose another name");
+        };
+        if (find_op(entry.key))
+            refuse("an operator");
+        else if (entry.key == "repeat" || entry.key == "if" || entry.key == "input")
+            refuse("a word of the language");
+        else if (standard_blocks().find(entry.key))
+            refuse("a block that is built in");
+        else if (!is_variable_name(entry.key))
+            diagnostics.error(
+                Code::bad_name, entry.key_span,
+                fmt::format("the block's name is `{}`; it must be a letter, then letters, digits "
+                            "and `_`, and no word of expressions",
+                            entry.key));
+        else
+            read(entry, diagnostics);
+    }
+    break_cycles(diagnostics);
+}
+
+const Block* Blocks::find(std::string_view name) const {
+    const auto found = blocks_.find(name);
+    return found == blocks_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> Blocks::names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, block] : blocks_)
+        names.push_back(name);
+    return names;
+}
+
+void Blocks::read(const SourceEntry& entry, Diagnostics& diagnostics) {
+    Block& block = blocks_[entry.key];
+    block.name = entry.key;
+    block.span = entry.key_span;
+    const std::string what = fmt::format("the block {}", block.name);
+    if (!entry.value.is_map()) {
+        bad_block(
+            diagnostics, entry.value.span,
+            fmt::format("{} is {}; it must be a map with `layers`", what, describe(entry.value)),
+            kFormHelp);
+    } else {
+        const FieldValues values =
+            read_fields(entry.value, block_table(), {what, entry.key_span}, diagnostics);
+        if (const SourceNode* parameters = values.node("parameters"))
+            read_parameters(*parameters, block, diagnostics);
+        if (const SourceNode* layers = values.node("layers")) {
+            if (layers->is_list())
+                block.layers = layers;
+            else
+                diagnostics
+                    .error(Code::wrong_type, layers->span,
+                           fmt::format("`layers` of {} is {}; it must be a list", what,
+                                       describe(*layers)))
+                    .help = "begin every layer with `- `";
+        }
+    }
+    for (const BlockParameter& parameter : block.parameters) {
+        block.fields.push_back(parameter.field);
+        // What a use does not give is found by bind_parameters.
+        block.fields.back().optional = parameter.fallback != nullptr;
+    }
+    for (const Field& field : layer_table())
+        block.fields.push_back(field);
+}
+
+void Blocks::read_parameters(const SourceNode& map, Block& block, Diagnostics& diagnostics) {
+    const std::string what = fmt::format("the block {}", block.name);
+    if (!map.is_map()) {
+        bad_block(diagnostics, map.span,
+                  fmt::format("`parameters` of {} is {}; it must be a map from names to types",
+                              what, describe(map)),
+                  kFormHelp);
+        return;
+    }
+    for (const SourceEntry& entry : map.entries) {
+        if (!is_variable_name(entry.key) || find_field(layer_table(), entry.key)) {
+            diagnostics.error(
+                Code::bad_name, entry.key_span,
+                fmt::format("a parameter of {} is named `{}`; it must be a letter, then letters, "
+                            "digits and `_`, not `name`, `from` or a word of expressions",
+                            what, entry.key));
+            continue;
+        }
+        const std::string whose = fmt::format("the parameter {}", entry.key);
+        SourceNode short_form = make_map(entry.value.span);
+        if (entry.value.is_scalar())
+            short_form.entries.push_back({"type", entry.value.span, entry.value});
+        else if (!entry.value.is_map()) {
+            bad_block(diagnostics, entry.value.span,
+                      fmt::format("{} of {} is {}; it must be a type, or a map with `type`", whose,
+                                  what, describe(entry.value)),
+                      "such as `filters: integer` or `stride: {type: integer, default: 1}`");
+            continue;
+        }
+        const SourceNode& form = entry.value.is_map() ? entry.value : short_form;
+        const FieldValues values =
+            read_fields(form, block_parameter_table(), {whose, entry.key_span}, diagnostics);
+        BlockParameter& parameter = block.parameters.emplace_back();
+        parameter.name = entry.key;
+        parameter.doc = values.text("doc");
+        parameter.field.name = parameter.name;
+        parameter.field.doc = parameter.doc;
+        parameter.field.type = type_named(values.text("type"));
+        for (const char* bound : {"minimum", "maximum"}) {
+            if (!values.values.contains(bound)) continue;
+            if (!takes_range(parameter.field.type)) {
+                diagnostics
+                    .error(Code::misplaced_field, values.spans.at(bound),
+                           fmt::format("`{}` of {} belongs to numbers; this one is {}", bound,
+                                       whose, values.text("type")))
+                    .help = "remove it";
+                continue;
+            }
+            (bound[1] == 'i' ? parameter.field.minimum : parameter.field.maximum) =
+                values.real(bound);
+        }
+        if (const SourceNode* fallback = values.node("default")) {
+            parameter.fallback = fallback;
+            if (values.values.contains("type") && !any_formula(*fallback))
+                read_value(*fallback, parameter.field, what, diagnostics);
+        }
+    }
+}
+
+/// Blocks in a circle, or nested too deep, lose their layers, so that nothing walks them for ever.
+void Blocks::break_cycles(Diagnostics& diagnostics) {
+    std::map<std::string, std::set<std::string>> uses;
+    for (auto& [name, block] : blocks_)
+        if (block.layers) collect_uses(*block.layers, *this, uses[name]);
+    std::map<std::string, std::size_t> heights;
+    std::vector<std::string> path;
+    const auto visit = [&](const auto& self, const std::string& name) -> std::size_t {
+        if (const auto done = heights.find(name); done != heights.end()) return done->second;
+        const auto begin = std::find(path.begin(), path.end(), name);
+        if (begin != path.end()) {
+            std::string circle;
+            for (auto at = begin; at != path.end(); ++at)
+                circle += fmt::format("`{}` uses ", *at);
+            diagnostics
+                .error(Code::block_cycle, blocks_.at(*begin).span,
+                       fmt::format("blocks use each other in a circle: {}`{}`", circle, name))
+                .help = "a block's layers must come to an end; `repeat` does a thing many times";
+            for (auto at = begin; at != path.end(); ++at)
+                blocks_.at(*at).layers = nullptr;
+            return 0;
+        }
+        std::size_t height = 1;
+        path.push_back(name);
+        if (path.size() <= kMaximumBlockDepth)
+            for (const std::string& used : uses[name])
+                height = std::max(height, self(self, used) + 1);
+        else
+            height = kMaximumBlockDepth + 1;
+        path.pop_back();
+        if (height > kMaximumBlockDepth) {
+            diagnostics.error(
+                Code::too_deep, blocks_.at(name).span,
+                fmt::format("the block `{}` uses blocks that use blocks, deeper than {}", name,
+                            kMaximumBlockDepth));
+            blocks_.at(name).layers = nullptr;
+            height = 0;
+        }
+        heights[name] = height;
+        return height;
+    };
+    for (const auto& [name, block] : blocks_)
+        visit(visit, name);
+}
+
+void UseFields::add_misspelt(const std::set<std::string, std::less<>>& fields) {
+    for (const std::string& field : fields) {
+        if (map.find(field)) continue;
+        given.insert(field);
+        unknown = true;
+    }
+}
+
+void UseFields::add(const SourceEntry& entry, const Environment& environment,
+                    const plan::Dims& input, Diagnostics& diagnostics) {
+    if (!any_formula(entry.value)) {
+        map.entries.push_back(entry);
+        return;
+    }
+    plain = false;
+    if (reads_shape(entry.value, environment)) shaped.insert(entry.key);
+    if (auto value = evaluated(entry.value, InReach(environment, input), diagnostics)) {
+        map.entries.push_back({entry.key, entry.key_span, std::move(*value)});
+    } else {
+        given.insert(entry.key);
+        unknown = true;
+    }
+}
+
+Environment bind_parameters(const Block& block, const UseFields& use, const Span& place,
+                            const Environment& model, const plan::Dims& input,
+                            Diagnostics& diagnostics) {
+    Environment environment(&model);
+    FieldScope scope{block.name, place};
+    scope.given = use.given;
+    const FieldValues values = read_fields(use.map, block.fields, scope, diagnostics);
+    for (const BlockParameter& parameter : block.parameters) {
+        Binding binding;
+        binding.shaped = use.shaped.contains(parameter.name);
+        if (const auto value = values.values.find(parameter.name); value != values.values.end()) {
+            binding.value = formula_value(value->second, parameter.field.type);
+        } else if (parameter.fallback && !use.given.contains(parameter.name) &&
+                   !values.node(parameter.name)) {
+            binding.shaped = reads_shape(*parameter.fallback, environment);
+            const auto node =
+                evaluated(*parameter.fallback, InReach(environment, input), diagnostics);
+            if (node)
+                if (const auto made = read_value(*node, parameter.field, block.name, diagnostics))
+                    binding.value = formula_value(*made, parameter.field.type);
+        }
+        environment.bind(parameter.name, std::move(binding));
+    }
+    return environment;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,74 @@
+#pragma once
+/// The blocks of a model and those that are built in: their declarations, and the values that their
+/// parameters have in a use.
+
+#include <deque>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/frontend/formula/environment.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
+
+namespace dtnn::compiler {
+
+inline constexpr std::size_t kMaximumBlockDepth = 16;  ///< of blocks that use blocks
+
+struct BlockParameter {
+    std::string name;
+    std::string doc;
+    Field field;                           ///< its texts are views of those above
+    const SourceNode* fallback = nullptr;  ///< the default, which may have expressions
+};
+
+struct Block {
+    std::string name;
+    Span span;                              ///< of the declared name
+    std::deque<BlockParameter> parameters;  ///< in the order declared
+    FieldTable fields;                      ///< what a use takes: the parameters, `name` and `from`
+    const SourceNode* layers = nullptr;     ///< null after a diagnostic
+};
+
+class Blocks {
+  public:
+    /// Reads the declarations (null: none) and reports what is wrong with them, blocks that use
+    /// each other in a circle included. The tree must outlive the object.
+    Blocks(const SourceNode* declared, Diagnostics& diagnostics);
+
+    const Block* find(std::string_view name) const;
+    std::vector<std::string> names() const;
+    std::size_t size() const { return blocks_.size(); }
+
+  private:
+    void read(const SourceEntry& entry, Diagnostics& diagnostics);
+    void read_parameters(const SourceNode& map, Block& block, Diagnostics& diagnostics);
+    void break_cycles(Diagnostics& diagnostics);
+
+    std::map<std::string, Block, std::less<>> blocks_;
+};
+
+/// The fields of one use, evaluated: what blocks and operators are read from.
+struct UseFields {
+    SourceNode map = make_map();
+    std::set<std::string, std::less<>> given;   ///< not in the map: unknown after a diagnostic, or
+                                                ///< read elsewhere
+    std::set<std::string, std::less<>> shaped;  ///< made from the input's shape
+    bool plain = true;     ///< nothing was evaluated: the same wherever it is read
+    bool unknown = false;  ///< a value is unknown
+
+    void add(const SourceEntry& entry, const Environment& environment, const plan::Dims& input,
+             Diagnostics& diagnostics);
+    /// Fields that were misspelt elsewhere, which was said: unknown where they are not given.
+    void add_misspelt(const std::set<std::string, std::less<>>& fields);
+};
+
+/// The environment of the block's layers: its parameters as given, else their defaults, which may
+/// read parameters declared before them and the shape of the block's input. `model` are the names
+/// that every block sees.
+Environment bind_parameters(const Block& block, const UseFields& use, const Span& place,
+                            const Environment& model, const plan::Dims& input,
+                            Diagnostics& diagnostics);
+
+}  // namespace dtnn::compiler

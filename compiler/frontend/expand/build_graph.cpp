@@ -1,0 +1,261 @@
+// From a validated model to its forward graph, through the operators' shape rules.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/frontend/tables/components.hpp"
+#include "compiler/frontend/read/loss_check.hpp"
+#include "compiler/frontend/specs.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/ir/graph.hpp"
+#include "compiler/ops/emit.hpp"
+#include "compiler/support/name_pattern.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// A shape without its batch: 8x14x14.
+std::string sample_text(const Dims& dims) {
+    return dims.size() < 2 ? "one value"
+                           : fmt::format("{}", fmt::join(dims.begin() + 1, dims.end(), "x"));
+}
+
+/// Passes add inputs of these names, which the runtime fills by name, so the value of a layer that
+/// is called so steps aside. (`source` is there before every layer.)
+std::string value_name(const std::string& layer) {
+    const bool taken = layer == "labels" || layer == "targets" || layer == "learning_rate" ||
+                       layer == "step" || layer == "update" || layer == "batch_weight";
+    return taken ? layer + ".dst" : layer;
+}
+
+class GraphBuilder {
+  public:
+    GraphBuilder(const JobSpec& job, std::int64_t batch, Diagnostics& diagnostics)
+        : job_(job), diagnostics_(diagnostics) {
+        graph_.name = job.model.name;
+        Type source{job.training.dtype, {batch}, {}};
+        source.dims.insert(source.dims.end(), job.model.input_shape.begin(),
+                           job.model.input_shape.end());
+        input_ = graph_.add_input("source", source);
+    }
+
+    Graph build() {
+        const std::vector<LayerSpec>& layers = job_.model.layers;
+        if (diagnostics_.has_errors() || layers.empty()) return {};
+        graph_.layers.reserve(layers.size());
+        graph_.nodes.reserve(layers.size());
+        graph_.values.reserve(4 * layers.size());
+        graph_.parameters.reserve(2 * layers.size());
+        values_.reserve(layers.size());
+        for (const LayerSpec& layer : layers)
+            if (!add(layer)) return std::move(graph_);
+        graph_.outputs.push_back({"predictions", values_.back()});
+        check_predictions(layers.back());
+        if (!diagnostics_.has_errors()) check_labels(job_, diagnostics_);
+        if (!diagnostics_.has_errors()) check_model_end(job_, diagnostics_);
+        if (!diagnostics_.has_errors()) check_groups();
+        if (!diagnostics_.has_errors()) check_something_trains();
+        return std::move(graph_);
+    }
+
+  private:
+    ValueId value(int layer) const {
+        return layer < 0 ? input_ : values_[static_cast<std::size_t>(layer)];
+    }
+
+    bool add(const LayerSpec& spec) {
+        const OpDef& def = op(spec.type);
+        const LayerId layer(graph_.layers.size());
+        plan::Layer row;
+        row.index = static_cast<int>(graph_.layers.size());
+        row.name = spec.name;
+        row.type = spec.type;
+        row.attributes = spec.fields;
+        row.place = spec.span.place;
+        for (const int source : spec.sources)
+            row.from.push_back(source < 0 ? "input"
+                                          : graph_.layers[static_cast<std::size_t>(source)].name);
+
+        Node node;
+        node.op = spec.type;
+        node.attributes = spec.fields;
+        node.layer = layer;
+        node.place = spec.span.place;
+        std::vector<Type> types;
+        for (const int source : spec.sources) {
+            node.inputs.push_back(value(source));
+            types.push_back(graph_.type(value(source)));
+        }
+
+        // Parameters join the graph only when the layer fits: a refused layer must not leave half
+        // of itself.
+        std::vector<Parameter> parameters;
+        const Type input = types.front();
+        for (const ParameterRule& rule : def.parameters) {
+            Parameter parameter;
+            parameter.dims = rule.dims(input, spec.fields);
+            if (parameter.dims.empty()) continue;
+            parameter.name = fmt::format("{}.{}", spec.name, rule.role);
+            parameter.role = rule.role;
+            parameter.trainable = rule.trainable;
+            parameter.initializer = rule.initializer(parameter.dims, spec.fields);
+            parameter.layer = layer;
+            parameter.place = spec.span.place;
+            types.push_back({input.dtype, parameter.dims, {}});
+            parameters.push_back(std::move(parameter));
+        }
+        std::vector<Type> results;
+        if (const auto error = infer(def, types, node.attributes, results)) {
+            // Shapes fit a batch of one, or there were no layers; a larger batch may be too large.
+            diagnostics_.error(Code::shape_error, spec.span,
+                               fmt::format("in batches of {}, {}", input.dims[0], error->text));
+            return false;
+        }
+        for (Parameter& parameter : parameters) {
+            parameter.initializer.stream = static_cast<std::int64_t>(graph_.parameters.size());
+            const std::int64_t elements = plan::element_count(parameter.dims);
+            row.parameters += elements;
+            row.trainable += parameter.trainable ? elements : 0;
+            if (parameter.role == "weights") row.weights_shape = parameter.dims;
+            const Type type{input.dtype, parameter.dims, {}};
+            node.inputs.push_back(graph_.add_parameter(std::move(parameter), type));
+        }
+        row.forward_flops =
+            flops_per_sample(def, types, results, spec.sources.size(), node.attributes);
+        row.output_shape.assign(results.front().dims.begin() + 1, results.front().dims.end());
+        graph_.layers.push_back(std::move(row));
+        const NodeId id = graph_.add_node(std::move(node), results, value_name(spec.name));
+        values_.push_back(graph_.node(id).outputs.front());
+        return true;
+    }
+
+    static std::int64_t flops_per_sample(const OpDef& def, std::vector<Type> inputs,
+                                         std::vector<Type> results, std::size_t activations,
+                                         const Attributes& attributes) {
+        for (std::size_t i = 0; i < activations; ++i)
+            inputs[i].dims[0] = 1;
+        for (Type& result : results)
+            result.dims[0] = 1;
+        return def.cost ? def.cost(inputs, results, attributes).flops : 0;
+    }
+
+    void check_predictions(const LayerSpec& last) {
+        const std::int64_t classes = job_.dataset.dataset.classes;
+        const Dims& dims = graph_.type(values_.back()).dims;
+        const Dims& pixels = job_.dataset.dataset.label_shape;
+        if (classes == 0) return;
+        if (!pixels.empty()) {
+            check_pixels(last, {dims[0], classes, pixels[0], pixels[1]}, dims);
+            return;
+        }
+        if (dims.size() == 2 && dims[1] == classes) return;
+        const std::string fact =
+            dims.size() == 2 ? fmt::format("the model gives {} predictions", dims[1])
+                             : fmt::format("the model gives {} instead of a list of predictions",
+                                           sample_text(dims));
+        // The width of the predictions is most often decided by a dense layer before the last.
+        Span span = last.span;
+        std::string help =
+            "end with `flatten` and `- dense: {units: " + std::to_string(classes) + "}`";
+        if (dims.size() == 2)
+            for (auto row = graph_.layers.rbegin(); row != graph_.layers.rend(); ++row)
+                if (row->type == "dense" && row->output_shape == Dims{dims[1]}) {
+                    span = {row->place, static_cast<int>(row->type.size())};
+                    help = fmt::format("write `units: {}` for `{}`", classes, row->name);
+                    break;
+                }
+        Diagnostic& error =
+            diagnostics_.error(Code::classes_mismatch, span,
+                               fmt::format("{}, but the dataset `{}` has {} classes", fact,
+                                           job_.dataset.dataset.name, classes));
+        const auto declared = job_.dataset.spans.find("classes");
+        error.notes.push_back(
+            {declared == job_.dataset.spans.end() ? job_.dataset.span : declared->second,
+             "the dataset is here"});
+        error.help = help;
+    }
+
+    /// With a class for every pixel the predictions are an image of `wanted`.
+    void check_pixels(const LayerSpec& last, const Dims& wanted, const Dims& dims) {
+        if (dims == wanted) return;
+        Diagnostic& error = diagnostics_.error(
+            Code::classes_mismatch, last.span,
+            fmt::format("the model gives {}, but the dataset `{}` has a label of {} classes for "
+                        "each of {}x{} pixels, which takes {}",
+                        sample_text(dims), job_.dataset.dataset.name, wanted[1], wanted[2],
+                        wanted[3], sample_text(wanted)));
+        const auto declared = job_.dataset.spans.find("labels");
+        error.notes.push_back(
+            {declared == job_.dataset.spans.end() ? job_.dataset.span : declared->second,
+             "the dataset is here"});
+        error.help = fmt::format("end with `- conv2d: {{filters: {}, kernel: 1}}` and `- softmax`",
+                                 wanted[1]);
+    }
+
+    /// A group whose pattern is misspelt would silently train otherwise than was meant.
+    void check_groups() {
+        const std::vector<plan::ParameterGroup>& groups = job_.training.training.groups;
+        for (std::size_t i = 0; i < groups.size(); ++i) {
+            std::vector<std::string> names;
+            bool found = false;
+            for (const Parameter& parameter : graph_.parameters) {
+                if (!parameter.trainable) continue;
+                found = found || matches_pattern(parameter.name, groups[i].pattern);
+                names.push_back(parameter.name);
+            }
+            if (found) continue;
+            const auto span = job_.training.spans.find(fmt::format("groups[{}].parameters", i));
+            Diagnostic& error = diagnostics_.error(
+                Code::unmatched_pattern,
+                span == job_.training.spans.end() ? job_.training.span : span->second,
+                fmt::format("no parameter that is trained matches `{}`", groups[i].pattern));
+            error.help = suggest(groups[i].pattern, names, "");
+            constexpr std::size_t kShown = 4;
+            if (error.help.empty() && !names.empty())
+                error.help = fmt::format(
+                    "the parameters are called {}{}",
+                    fmt::join(names.begin(),
+                              names.begin() + static_cast<long>(std::min(kShown, names.size())),
+                              ", "),
+                    names.size() > kShown ? " and so on" : "");
+        }
+    }
+
+    /// A model that has parameters and freezes them all would run for hours to no end.
+    void check_something_trains() {
+        const std::vector<plan::ParameterGroup>& groups = job_.training.training.groups;
+        std::size_t last = groups.size();  // that freezes a parameter
+        for (const Parameter& parameter : graph_.parameters) {
+            if (!parameter.trainable) continue;
+            const auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& one) {
+                return matches_pattern(parameter.name, one.pattern);
+            });
+            if (group == groups.end()) return;
+            const auto frozen = group->attributes.find("frozen");
+            if (frozen == group->attributes.end() || !std::get<bool>(frozen->second)) return;
+            last = static_cast<std::size_t>(group - groups.begin());
+        }
+        if (last == groups.size()) return;
+        const auto span = job_.training.spans.find(fmt::format("groups[{}].frozen", last));
+        diagnostics_
+            .error(Code::nothing_trains,
+                   span == job_.training.spans.end() ? job_.training.span : span->second,
+                   "the groups freeze every parameter of the model; nothing is left to train")
+            .help = "take the parameters that should learn out of the groups with `frozen`";
+    }
+
+    const JobSpec& job_;
+    Diagnostics& diagnostics_;
+    Graph graph_;
+    ValueId input_;
+    std::vector<ValueId> values_;
+};
+
+}  // namespace
+
+Graph build_graph(const JobSpec& job, std::int64_t batch, Diagnostics& diagnostics) {
+    return GraphBuilder(job, batch, diagnostics).build();
+}
+
+}  // namespace dtnn::compiler

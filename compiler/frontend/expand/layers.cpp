@@ -1,0 +1,217 @@
+#include "compiler/frontend/expand/layers.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <unordered_map>
+
+#include "compiler/frontend/tables/tables.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// Words for what is no operator here; operators' other names are known to did_you_mean.
+struct Synonym {
+    std::string_view word, type;
+};
+constexpr std::array kSynonyms = {
+    Synonym{"loop", "repeat"},
+    Synonym{"for", "repeat"},
+    Synonym{"when", "if"},
+    Synonym{"inception", "concat"},
+};
+
+constexpr const char* kShapeHelp = "write `- relu` or `- dense: {units: 10}`";
+
+void bad_layer(Diagnostics& diagnostics, const Span& span, const std::string& fact,
+               const std::string& help) {
+    diagnostics
+        .error(Code::bad_layer, span, fact + "; a layer is a name, or one operator with its fields")
+        .help = help;
+}
+
+const FieldTable* table_of(std::string_view type, const Blocks& blocks) {
+    if (type == "repeat") return &repeat_table();
+    if (type == "if") return &if_table();
+    if (const OpDef* op = find_op(type); op && op->layer) return &fields_of_operator(*op);
+    const Block* block = blocks.find(type);
+    return block ? &block->fields : nullptr;
+}
+
+/// A map of more than one key, or of none.
+void refuse_keys(const SourceNode& item, const Blocks& blocks, Diagnostics& diagnostics) {
+    if (item.entries.empty())
+        return bad_layer(diagnostics, item.span, "the layer is an empty map", kShapeHelp);
+    const SourceEntry& first = item.entries.front();
+    const SourceEntry& second = item.entries[1];
+    const FieldTable* table = table_of(first.key, blocks);
+    if (table && !first.value.is_map() && find_field(*table, second.key))
+        return bad_layer(diagnostics, second.key_span,
+                         fmt::format("`{}` stands beside `{}`", second.key, first.key),
+                         fmt::format("indent it under `{}`, or write `- {}: {{{}: ...}}`",
+                                     first.key, first.key, second.key));
+    std::string keys;
+    for (const SourceEntry& one : item.entries)
+        keys += fmt::format("{}`{}`", keys.empty() ? "" : ", ", one.key);
+    bad_layer(diagnostics, first.key_span, fmt::format("the layer has the keys {}", keys),
+              kShapeHelp);
+}
+
+/// The type that an expression gives; nothing after a diagnostic or when it is unknown.
+std::optional<std::string> evaluated_type(const std::string& text, const Span& span,
+                                          const Names& names, Diagnostics& diagnostics) {
+    const auto value = evaluate_value(make_scalar(text, span), names, diagnostics);
+    if (!value || std::holds_alternative<Unknown>(*value)) return std::nullopt;
+    if (const auto* type = std::get_if<std::string>(&*value)) return *type;
+    bad_layer(diagnostics, span,
+              fmt::format("the layer is `{}`, which is {}", text, describe(*value)),
+              "the expression must give the name of an operator or block");
+    return std::nullopt;
+}
+
+}  // namespace
+
+RawEntry raw_entry(const SourceNode& item) {
+    if (item.is_scalar()) return {item.text, nullptr};
+    if (item.is_map() && item.entries.size() == 1)
+        return {item.entries[0].key, &item.entries[0].value};
+    return {};
+}
+
+std::vector<const SourceNode*> nested_lists(const RawEntry& entry) {
+    std::vector<const SourceNode*> lists;
+    if (!entry.value) return lists;
+    const auto add_branches = [&](const SourceNode& branches) {
+        for (const SourceNode& branch : branches.items)
+            if (branch.is_list()) lists.push_back(&branch);
+    };
+    if (entry.value->is_list()) add_branches(*entry.value);
+    const bool control = entry.type == "repeat" || entry.type == "if";
+    for (const SourceEntry& field : entry.value->entries) {
+        if (!field.value.is_list()) continue;
+        if (!control && field.key == "branches") add_branches(field.value);
+        if (control && (field.key == "layers" || field.key == "then" || field.key == "else"))
+            lists.push_back(&field.value);
+    }
+    return lists;
+}
+
+std::optional<LayerEntry> read_entry(const SourceNode& item, const Blocks& blocks,
+                                     const Names& names, Diagnostics& diagnostics,
+                                     const SourceNode** refused_name) {
+    if (!item.is_scalar() && !item.is_map()) {
+        bad_layer(diagnostics, item.span, fmt::format("the layer is {}", describe(item)), "");
+        return std::nullopt;
+    }
+    if (item.is_map() && item.entries.size() != 1) {
+        refuse_keys(item, blocks, diagnostics);
+        return std::nullopt;
+    }
+    const SourceNode* value = item.is_map() ? &item.entries[0].value : nullptr;
+    LayerEntry entry;
+    entry.type = item.is_map() ? item.entries[0].key : item.text;
+    entry.span = item.is_map() ? item.entries[0].key_span : item.span;
+    if (refused_name && value && value->is_map())
+        if (const SourceEntry* name = value->find("name"); name && name->value.is_scalar())
+            *refused_name = &name->value;
+    if (has_formula(entry.type)) {
+        auto type = evaluated_type(entry.type, entry.span, names, diagnostics);
+        if (!type) return std::nullopt;
+        entry.type = std::move(*type);
+    }
+    const OpDef* op = find_op(entry.type);
+    entry.op = op && op->layer ? op : nullptr;
+    entry.block = entry.op ? nullptr : blocks.find(entry.type);
+    const bool control = entry.type == "repeat" || entry.type == "if";
+    if (!entry.op && !entry.block && !control) {
+        diagnostics
+            .error(Code::unknown_operator, entry.span,
+                   fmt::format("`{}` is not an operator for layers or a block", entry.type))
+            .help = worth_suggesting(diagnostics, blocks.size()) ? suggest_type(entry.type, blocks)
+                                                                 : std::string();
+        return std::nullopt;
+    }
+    if (!value || value->is_null()) return entry;
+    if (value->is_map()) {
+        entry.fields = value;
+        if (entry.op && entry.op->variadic)
+            if (const SourceEntry* branches = value->find("branches"))
+                entry.branches = &branches->value;
+    } else if (entry.op && entry.op->variadic && value->is_list()) {
+        entry.branches = value;
+    } else {
+        Diagnostic& error = diagnostics.error(
+            Code::wrong_type, value->span,
+            fmt::format("`{}` is given {}; it takes {}", entry.type, describe(*value),
+                        entry.op && entry.op->variadic ? "a list of branches or a map of fields"
+                                                       : "a map of fields"));
+        if (entry.op && !entry.op->fields.empty())
+            error.help = fmt::format("such as `{}`", entry.op->example);
+        return std::nullopt;
+    }
+    return entry;
+}
+
+const FieldTable& fields_of_operator(const OpDef& op) {
+    static const auto tables = [] {
+        std::unordered_map<const OpDef*, FieldTable> all;
+        for (const OpDef* one : all_ops()) {
+            if (!one->layer) continue;
+            FieldTable& table = all[one];
+            table = one->fields;
+            for (const Field& field : layer_table())
+                table.push_back(field);
+            if (one->variadic)
+                for (const Field& field : branches_table())
+                    table.push_back(field);
+        }
+        return all;
+    }();
+    return tables.at(&op);
+}
+
+std::vector<std::string> entry_names(const Blocks& blocks) {
+    std::vector<std::string> names = layer_names();
+    for (std::string& name : blocks.names())
+        names.push_back(std::move(name));
+    names.emplace_back("repeat");
+    names.emplace_back("if");
+    return names;
+}
+
+std::string suggest_type(const std::string& word, const Blocks& blocks) {
+    for (const Synonym& synonym : kSynonyms)
+        if (synonym.word == word) return fmt::format("did you mean `{}`?", synonym.type);
+    if (const auto near = did_you_mean(word, entry_names(blocks)))
+        return fmt::format("did you mean `{}`?", *near);
+    return fmt::format("`dtnnc explain` lists the operators; the blocks are {}",
+                       fmt::join(blocks.names(), ", "));
+}
+
+bool check_layer_name(const std::string& name, const Span& span, Diagnostics& diagnostics) {
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+    bool sound = !name.empty();
+    bool first = true;  // of a part
+    for (const char c : name) {
+        const bool inner = (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '/';
+        sound = sound && (letter(c) || (inner && !first));
+        first = c == '/';
+    }
+    sound = sound && !first;
+    if (!sound)
+        diagnostics.error(
+            Code::bad_name, span,
+            fmt::format("the layer's name is `{}`; it must be a letter, then letters, digits, "
+                        "`_` and `-` (parts of such a form may be joined by `/`)",
+                        name));
+    else if (name == "input")
+        diagnostics.error(Code::bad_name, span,
+                          "the layer's name is `input`, which is the model's input");
+    return sound && name != "input";
+}
+
+bool is_structural_list(const Field& field) {
+    return field.type == FieldType::layers || field.type == FieldType::branches;
+}
+
+}  // namespace dtnn::compiler

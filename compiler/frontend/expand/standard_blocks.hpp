@@ -1,0 +1,17 @@
+#pragma once
+/// Blocks that every model has, written in the language itself.
+
+#include <string_view>
+
+#include "compiler/frontend/yaml/source_tree.hpp"
+
+namespace dtnn::compiler {
+
+/// A map from names to declarations, as under `blocks:` of a model.
+const SourceNode& standard_blocks();
+/// Their text, for documentation and for diagnostics that point into it.
+std::string_view standard_blocks_text();
+/// What the places of standard blocks have as their file.
+inline constexpr std::string_view kStandardBlocksFile = "(built in)";
+
+}  // namespace dtnn::compiler

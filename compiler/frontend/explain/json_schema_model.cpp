@@ -1,0 +1,325 @@
+#include "compiler/frontend/explain/json_schema_model.hpp"
+
+#include <algorithm>
+
+#include "compiler/frontend/expand/blocks.hpp"
+#include "compiler/frontend/expand/layers.hpp"
+#include "compiler/frontend/tables/tables.hpp"
+#include "compiler/ops/op.hpp"
+#include "compiler/support/diagnostics.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// Lists of layers differ by what stands elsewhere in the model.
+struct LayerRules {
+    std::string name;   ///< of the definition
+    bool blocks;        ///< other names than ours are blocks
+    bool all_required;  ///< no `defaults` elsewhere that give what a layer leaves out
+};
+
+const std::vector<LayerRules>& layer_rules() {
+    static const std::vector<LayerRules> rules = {
+        {"layers", false, true},
+        {"layers_with_defaults", false, false},
+        {"layers_with_blocks", true, true},
+        {"layers_with_blocks_and_defaults", true, false},
+    };
+    return rules;
+}
+
+constexpr const char* kBlockName = "^[A-Za-z][A-Za-z0-9_]*$";
+
+const std::vector<const OpDef*>& layer_ops() {
+    static const auto ops = [] {
+        std::vector<const OpDef*> list;
+        for (const OpDef* op : all_ops())
+            if (op->layer) list.push_back(op);
+        return list;
+    }();
+    return ops;
+}
+
+const Blocks& standard() {
+    static const Blocks blocks = [] {
+        Diagnostics diagnostics;
+        return Blocks(nullptr, diagnostics);
+    }();
+    return blocks;
+}
+
+Json list_of_layers(const LayerRules& rules) {
+    return {{"type", "array"}, {"items", reference_to("entry_of_" + rules.name)}};
+}
+
+// A use of an operator, block or keyword: its fields, or nothing where none is required.
+Json use_schema(Json fields, const std::vector<std::string>& required, const std::string& doc) {
+    if (required.empty())
+        fields["type"] = Json::array({"object", "null"});
+    else
+        fields["required"] = required;
+    if (!doc.empty()) fields["description"] = doc;
+    return fields;
+}
+
+// Names that layers and their sources may have, `input` being no layer's.
+Json layer_name_schema(bool source) {
+    Json form = {{"type", "string"},
+                 {"pattern", R"(^[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z][A-Za-z0-9_-]*)*$|\$\{.+\})"}};
+    if (!source) form["not"] = {{"const", "input"}};
+    return form;
+}
+
+// `from`: one name, or a list of `least` to `most` (0: any number) of them.
+Json sources_schema(std::size_t least, std::size_t most) {
+    const Json name = layer_name_schema(true);
+    Json list = {{"type", "array"}, {"items", name}, {"minItems", std::max<std::size_t>(least, 1)}};
+    if (most > 0) list["maxItems"] = most;
+    if (least > 1) return list;
+    return {{"anyOf", {name, list}}};
+}
+
+void refine(Json& fields, const char* name, Json form, const FieldTable& table) {
+    describe_in(form, *find_field(table, name));
+    fields["properties"][name] = std::move(form);
+}
+
+// What every layer takes besides its operator's fields.
+void add_layer_fields(Json& fields, std::size_t least, std::size_t most) {
+    refine(fields, "name", layer_name_schema(false), layer_table());
+    refine(fields, "from", sources_schema(least, most), layer_table());
+}
+
+// add, concat, ...: the branches may stand alone, as a list.
+Json joining_schema(const OpDef& op, const LayerRules& rules) {
+    const auto least = static_cast<std::size_t>(std::max(op.min_inputs, 1));
+    const Json branches = {{"type", "array"},
+                           {"items", list_of_layers(rules)},
+                           {"minItems", least},
+                           {"description", std::string(branches_table().front().doc)}};
+    Json fields = table_schema(op.fields, true);
+    add_layer_fields(fields, least, 0);
+    fields["properties"]["branches"] = branches;
+    fields["not"] = {{"required", {"from", "branches"}}};
+    if (least > 1)
+        fields["anyOf"] = {{{"required", Json::array({"from"})}},
+                           {{"required", Json::array({"branches"})}}};
+    else
+        fields["type"] = Json::array({"object", "null"});
+    return {{"anyOf", {branches, fields}}, {"description", op.doc}};
+}
+
+Json control_schema(const FieldTable& table, const LayerRules& rules, const char* doc) {
+    Json fields = table_schema(table, true);
+    for (const Field& field : table)
+        if (field.type == FieldType::layers) {
+            Json list = list_of_layers(rules);
+            list["description"] = std::string(field.doc);
+            fields["properties"][std::string(field.name)] = list;
+        }
+    refine(fields, "from", sources_schema(1, 1), table);
+    if (find_field(table, "name")) refine(fields, "name", layer_name_schema(false), table);
+    if (find_field(table, "index"))
+        refine(fields, "index", {{"type", "string"}, {"pattern", kBlockName}}, table);
+    return use_schema(fields, required_fields(table), doc);
+}
+
+// Of a model: at least one.
+Json model_layers(const LayerRules& rules) {
+    Json list = list_of_layers(rules);
+    list["minItems"] = 1;
+    return list;
+}
+
+void add_entry(Json& definitions, const LayerRules& rules) {
+    Json plain = Json::array(), uses = Json::object();
+    for (const OpDef* op : layer_ops()) {
+        const std::vector<std::string> required =
+            rules.all_required ? required_fields(op->fields) : std::vector<std::string>();
+        if (op->variadic) {
+            uses[op->name] = joining_schema(*op, rules);
+            if (op->min_inputs > 1) continue;
+        } else {
+            Json use = {{"allOf", Json::array({reference_to("operator_" + op->name)})}};
+            use["type"] = required.empty() ? Json::array({"object", "null"}) : Json("object");
+            if (!required.empty()) use["required"] = required;
+            use["description"] = op->doc;
+            uses[op->name] = use;
+        }
+        if (required.empty()) plain.push_back(op->name);
+    }
+    for (const std::string& name : standard().names()) {
+        const Block* block = standard().find(name);
+        const std::vector<std::string> required =
+            rules.all_required ? required_fields(block->fields) : std::vector<std::string>();
+        Json use = {{"allOf", Json::array({reference_to("block_" + name)})}};
+        use["type"] = required.empty() ? Json::array({"object", "null"}) : Json("object");
+        if (!required.empty()) use["required"] = required;
+        uses[name] = use;
+        if (required.empty()) plain.push_back(name);
+    }
+    uses["repeat"] =
+        control_schema(repeat_table(), rules, "layers several times, one after another");
+    uses["if"] = control_schema(if_table(), rules, "layers that depend on a condition");
+
+    Json map = {{"type", "object"},
+                {"minProperties", 1},
+                {"maxProperties", 1},
+                {"properties", uses},
+                {"additionalProperties", false}};
+    // The operator itself may be an expression: ${act}.
+    map["patternProperties"] = {
+        {R"(^\$\{.+\}$)", {{"type", Json::array({"object", "array", "null"})}}}};
+    std::vector<Json> forms = {{{"enum", plain}}, expression_schema(), map};
+    if (rules.blocks) {
+        Json keywords = {"repeat", "if"};
+        for (const OpDef* op : layer_ops())
+            if ((rules.all_required && !required_fields(op->fields).empty()) || op->min_inputs > 1)
+                keywords.push_back(op->name);
+        forms[0] = {
+            {"anyOf",
+             {{{"enum", plain}},
+              {{"type", "string"}, {"pattern", kBlockName}, {"not", {{"enum", keywords}}}}}}};
+        forms[2]["additionalProperties"] = {{"type", Json::array({"object", "null"})},
+                                            {"description", "a block of the model"}};
+        forms[2]["propertyNames"] = {
+            {"anyOf", {{{"pattern", kBlockName}}, {{"pattern", R"(^\$\{.+\}$)"}}}}};
+    }
+    definitions["entry_of_" + rules.name] = {
+        {"description", "a layer: a name, or one operator or block with its fields"},
+        {"anyOf", forms}};
+}
+
+// Blocks may be given in part where the rest is in the model that is extended.
+Json blocks_schema(const LayerRules& rules, bool whole) {
+    FieldTable parameter = block_parameter_table();
+    Json form = table_schema(parameter, true);
+    form["required"] = required_fields(parameter);
+    Json types = Json::array();
+    for (const std::string_view type : find_field(parameter, "type")->choices)
+        types.push_back(std::string(type));
+    Json block = table_schema(block_table(), true);
+    block["properties"]["layers"] = list_of_layers(rules);
+    block["properties"]["parameters"]["type"] = "object";
+    block["properties"]["parameters"]["propertyNames"] = {{"pattern", kBlockName}};
+    block["properties"]["parameters"]["additionalProperties"] = {
+        {"anyOf", {{{"enum", types}}, form}}};
+    if (whole) block["required"] = required_fields(block_table());
+
+    Json taken = {"repeat", "if", "input"};
+    for (const OpDef* op : all_ops())
+        taken.push_back(op->name);
+    for (const std::string& name : standard().names())
+        taken.push_back(name);
+    return {{"type", "object"},
+            {"propertyNames", {{"pattern", kBlockName}, {"not", {{"enum", taken}}}}},
+            {"additionalProperties", block}};
+}
+
+Json defaults_schema(bool blocks) {
+    Json types = Json::object();
+    for (const OpDef* op : layer_ops()) {
+        types[op->name] = table_schema(op->fields, true);
+        types[op->name]["type"] = Json::array({"object", "null"});
+        types[op->name]["description"] = op->doc;
+    }
+    for (const std::string& name : standard().names()) {
+        FieldTable table;
+        for (const BlockParameter& parameter : standard().find(name)->parameters)
+            table.push_back(parameter.field);
+        types[name] = table_schema(table, true);
+        types[name]["type"] = Json::array({"object", "null"});
+    }
+    Json schema = {{"type", "object"}, {"properties", types}, {"additionalProperties", false}};
+    if (blocks) schema["additionalProperties"] = {{"type", Json::array({"object", "null"})}};
+    return schema;
+}
+
+Json model_properties() {
+    Json schema = table_schema(model_table(), true);
+    Json& properties = schema["properties"];
+    auto adjust = [&](const char* name, Json form) {
+        form["description"] = std::string(find_field(model_table(), name)->doc);
+        properties[name] = form;
+    };
+    adjust("extends", reference_name_schema());
+    adjust("name", spec_name_schema());
+    adjust("parameters",
+           {{"type", "object"},
+            {"propertyNames", {{"pattern", kBlockName}}},
+            {"additionalProperties", {{"type", Json::array({"number", "boolean", "string"})}}}});
+    Json input = table_schema(input_table(), true);
+    input["required"] = required_fields(input_table());
+    for (const char* bound : {"minItems", "maxItems"}) {
+        // The list is the first of the forms; the other one is an expression.
+        input["properties"]["shape"]["anyOf"][0][bound] = 3;
+    }
+    adjust("input", input);
+    properties.erase("kind");
+    Json kind = {{"const", "model"}};
+    properties["kind"] = kind;
+    return schema;
+}
+
+}  // namespace
+
+void add_model_definitions(Json& definitions) {
+    definitions["initializer"] = initializer_schema();
+    for (const OpDef* op : layer_ops()) {
+        if (op->variadic) continue;
+        Json fields = table_schema(op->fields, true);
+        add_layer_fields(fields, 1, 1);
+        fields["type"] = Json::array({"object", "null"});
+        definitions["operator_" + op->name] = fields;
+    }
+    for (const std::string& name : standard().names()) {
+        Json fields = table_schema(standard().find(name)->fields, true);
+        add_layer_fields(fields, 1, 1);
+        fields["type"] = Json::array({"object", "null"});
+        definitions["block_" + name] = fields;
+    }
+    for (const LayerRules& rules : layer_rules()) {
+        add_entry(definitions, rules);
+        if (rules.blocks) definitions["blocks_of_" + rules.name] = blocks_schema(rules, true);
+    }
+    const auto& rules = layer_rules();
+    definitions["parts_of_blocks"] = blocks_schema(rules[3], false);
+    definitions["defaults"] = defaults_schema(false);
+    definitions["defaults_with_blocks"] = defaults_schema(true);
+
+    // By what the model has: `extends` (nothing is required, any name may be a block), `blocks`,
+    // `defaults`.
+    const auto when = [](const char* field, Json then, Json otherwise) {
+        return Json{{"if", {{"required", Json::array({field})}}},
+                    {"then", std::move(then)},
+                    {"else", std::move(otherwise)}};
+    };
+    const auto with = [](const LayerRules& one, bool whole) {
+        Json properties = {
+            {"layers", model_layers(one)},
+            {"defaults", reference_to(one.blocks ? "defaults_with_blocks" : "defaults")}};
+        if (one.blocks)
+            properties["blocks"] =
+                reference_to(whole ? "blocks_of_" + one.name : "parts_of_blocks");
+        Json schema = {{"properties", properties}};
+        if (whole) schema["required"] = required_fields(model_table());
+        return schema;
+    };
+    Json model = model_properties();
+    Json base = when("extends", with(rules[3], false),
+                     when("blocks", when("defaults", with(rules[3], true), with(rules[2], true)),
+                          when("defaults", with(rules[1], true), with(rules[0], true))));
+    model["description"] = std::string(find_kind("model")->doc);
+    for (const auto& [key, value] : base.items())
+        model[key] = value;
+    definitions["model"] = model;
+    // A model within a job that extends another one may be a part of that job's model.
+    Json part = model_properties();
+    const Json open = with(rules[3], false);
+    for (const auto& [name, form] : open["properties"].items())
+        part["properties"][name] = form;
+    part["properties"]["input"].erase("required");
+    definitions["model_part"] = part;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,153 @@
+#include "compiler/frontend/explain/reference_kinds.hpp"
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/tables/components.hpp"
+#include "compiler/frontend/expand/expansion_count.hpp"
+#include "compiler/frontend/explain/field_text.hpp"
+#include "compiler/frontend/formula/formula.hpp"
+#include "compiler/frontend/explain/language_words.hpp"
+#include "compiler/frontend/read/quantity.hpp"
+#include "compiler/frontend/tables/tables.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+
+std::string yaml(std::string_view text) {
+    return fmt::format("```yaml\n{}{}```\n", text, text.ends_with('\n') ? "" : "\n");
+}
+
+std::string word_section(const LanguageWord& word) {
+    std::string text =
+        fmt::format("\n## `{}`\n\n{}\n\n{}", word.name, word.doc, yaml(word.example));
+    if (word.fields) text += "\n" + fields_markdown(*word.fields, kInitializersPage);
+    // A block's parameters are what the other fields of a block are about.
+    if (word.name == "blocks")
+        text += "\nA parameter is a type, or a map of these:\n\n" +
+                fields_markdown(block_parameter_table(), kInitializersPage);
+    return text;
+}
+
+std::string model_sections() {
+    std::string text =
+        "\n## `input`\n\n" + fields_markdown(input_table(), kInitializersPage) +
+        "\n## Layers\n\nA layer is the name of an operator or of a block, or one key with its "
+        "fields. What every layer takes besides the fields of its type:\n\n" +
+        fields_markdown(layer_table(), kInitializersPage) +
+        "\nThe [index](../README.md) lists the operators and the blocks that every model has.\n";
+    for (const LanguageWord& word : language_words())
+        text += word_section(word);
+    constexpr const char* limits =
+        "\n## Limits\n\nA model becomes at most {} layers in at most {} steps (layers, "
+        "repetitions and uses of blocks; many or long values count more), which are counted before "
+        "any of them is made. An expression has at most {} bytes and {} levels.\n";
+    return text + fmt::format(limits, kMaximumLayers, kMaximumSteps, kMaximumFormulaBytes,
+                              kMaximumFormulaDepth);
+}
+
+std::string members_of(const ComponentSet& set) {
+    std::string text;
+    for (const ComponentInfo& member : set.members) {
+        text +=
+            fmt::format("\n### `{}`\n\n{}\n\n{}", member.name, member.doc, yaml(member.example));
+        if (!member.fields->empty())
+            text += "\nIts fields:\n\n" + fields_markdown(*member.fields, kInitializersPage);
+    }
+    return text;
+}
+
+std::string training_sections() {
+    std::string text = "\n## Optimizers\n" + members_of(optimizers()) +
+                       "\nTheir formulas: [operators of the graph](../../operators.md).\n" +
+                       "\n## `groups`\n\nAn entry takes fields of the training's optimizer, which "
+                       "then count for its parameters, and:\n\n" +
+                       fields_markdown(group_table(), kInitializersPage);
+    for (const auto& [name, table] : {std::pair{"clip", &clip_table()},
+                                      {"average", &average_table()},
+                                      {"checkpoint", &checkpoint_table()}})
+        text += fmt::format("\n## `{}`\n\n{}", name, fields_markdown(*table, kInitializersPage));
+    return text + "\n## Losses\n" + members_of(losses()) + "\n## Metrics\n" +
+           members_of(metrics()) + "\n## Schedules\n" + members_of(schedules());
+}
+
+std::string unit_list(std::string_view unit) {
+    std::string text;
+    for (const std::string& name : units_of(unit))
+        text += fmt::format("{}`{}`", text.empty() ? "" : ", ", name);
+    return text;
+}
+
+std::string dataset_sections() {
+    return "\n## Types\n" + members_of(dataset_types()) + "\n## Transforms\n" +
+           members_of(transforms()) + "\n## Augmentations\n" + members_of(augmentations());
+}
+
+std::string machine_sections() {
+    return "\n## Units\n\nNumbers stand with their units: bytes " + unit_list("bytes") +
+           "; rates of data " + unit_list("bytes/s") + "; rates of arithmetic " +
+           unit_list("flop/s") + "; times " + unit_list("seconds") + "; rates of samples " +
+           unit_list("samples/s") +
+           ". K, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024; 8 bits are a byte.\n" +
+           "\n## `network` and `local`\n\n" + fields_markdown(network_table(), kInitializersPage) +
+           "\n## `kernels`\n\n" + fields_markdown(kernel_rate_table(), kInitializersPage);
+}
+
+/// Those of every type; each type's own are in its section.
+FieldTable dataset_fields() {
+    FieldTable table = dataset_head_table();
+    table.insert(table.end(), dataset_tail_table().begin(), dataset_tail_table().end());
+    return table;
+}
+
+std::string sections_of(std::string_view kind) {
+    if (kind == "model") return model_sections();
+    if (kind == "training") return training_sections();
+    if (kind == "dataset") return dataset_sections();
+    if (kind == "machine") return machine_sections();
+    if (kind == "job")
+        return "\n## `parallel`\n\n" + fields_markdown(parallel_table(), kInitializersPage) +
+               "\nHow ranks share a training: [parallel](../../parallel.md).\n\n### "
+               "`synchronise`\n\n" +
+               fields_markdown(synchronise_table(), kInitializersPage) +
+               "\nRanks that move weights of their own: [local "
+               "steps](../../parallel.md#local-steps).\n";
+    return "";
+}
+
+}  // namespace
+
+std::vector<ReferencePage> kind_pages() {
+    std::vector<ReferencePage> pages;
+    for (const KindInfo& kind : all_kinds()) {
+        ReferencePage page{fmt::format("kinds/{}.md", kind.name), "Kinds of specs",
+                           std::string(kind.name), std::string(kind.doc), ""};
+        page.text = fmt::format(
+            "{}\n# kind: {}\n\n{}\n\n{}\nOne that is called NAME is looked for as `NAME.yaml` in "
+            "the folder of the file that names it, in `../{}` beside it, and in every folder of "
+            "the spec path and its `{}`.\n\n## Fields\n\n{}{}",
+            kGeneratedLine, kind.name, kind.doc, yaml(kind.example), kind.folder, kind.folder,
+            fields_markdown(kind.name == "dataset" ? dataset_fields() : *kind.fields,
+                            kInitializersPage),
+            sections_of(kind.name));
+        pages.push_back(std::move(page));
+    }
+    return pages;
+}
+
+std::vector<ReferencePage> block_pages() {
+    std::vector<ReferencePage> pages;
+    for (const LanguageWord& block : standard_block_words()) {
+        ReferencePage page{fmt::format("blocks/{}.md", block.name), "Blocks that every model has",
+                           std::string(block.name), first_sentence(block.doc), ""};
+        page.text = fmt::format(
+            "{}\n# {}\n\n{}\n\n{}\n## Fields\n\n{}\n## Its text\n\nIt is written in the language "
+            "of models, as one of your own [blocks](../kinds/model.md#blocks) would be:\n\n{}",
+            kGeneratedLine, block.name, block.doc, yaml(block.example),
+            fields_markdown(*block.fields, kInitializersPage), yaml(standard_block_text(block.name)));
+        pages.push_back(std::move(page));
+    }
+    return pages;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,200 @@
+#include "compiler/frontend/read/loss_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/frontend/read/validation.hpp"
+#include "compiler/ops/loss/losses.hpp"
+#include "plan/metrics.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+const char* text_of(plan::LabelKind kind) {
+    switch (kind) {
+        case plan::LabelKind::classes:
+            return "one class each";
+        case plan::LabelKind::multiple:
+            return "any number of classes";
+        case plan::LabelKind::values:
+            break;
+    }
+    return "numbers";
+}
+
+/// "one class each, or any number of classes"
+template <class Info>
+std::string kinds_text(const Info& takes) {
+    std::string text;
+    for (const auto kind :
+         {plan::LabelKind::classes, plan::LabelKind::multiple, plan::LabelKind::values})
+        if (takes(kind)) text += fmt::format("{}{}", text.empty() ? "" : ", or ", text_of(kind));
+    return text;
+}
+
+class Checker {
+  public:
+    Checker(const JobSpec& job, Diagnostics& diagnostics)
+        : job_(job),
+          training_(job.training.training),
+          dataset_(job.dataset.dataset),
+          diagnostics_(diagnostics),
+          loss_(find_loss(training_.loss, training_.loss_attributes)) {}
+
+    void labels() {
+        const plan::LabelKind kind = dataset_.label_kind;
+        if (!loss_->takes_labels(kind))
+            refuse("loss", fmt::format("the loss `{}`", training_.loss),
+                   kinds_text([&](plan::LabelKind k) { return loss_->takes_labels(k); }));
+        const bool mixed = std::any_of(dataset_.augmentations.begin(), dataset_.augmentations.end(),
+                                       [](const plan::Component& c) { return c.type == "mixup"; });
+        if (mixed && !loss_->soft) {
+            Diagnostic& error = diagnostics_.error(
+                Code::labels_mismatch, span("loss"),
+                fmt::format("the loss `{}` takes one class for each sample, but `mixup` gives "
+                            "samples shares of two",
+                            training_.loss));
+            error.notes.push_back({job_.dataset.span, "the dataset is here"});
+            error.help = "choose `loss: categorical_cross_entropy`, or leave out `mixup`";
+        }
+        for (std::size_t i = 0; i < training_.metrics.size(); ++i) {
+            const plan::MetricInfo* info = plan::find_metric(training_.metrics[i].type);
+            if (info && !info->takes(kind))
+                refuse(fmt::format("metrics[{}]", i),
+                       fmt::format("the metric `{}`{}", training_.metrics[i].type,
+                                   default_metrics() ? ", which is measured by default," : ""),
+                       kinds_text([&](plan::LabelKind k) { return info->takes(k); }));
+        }
+        best_of_all();
+        weights("class_weights", false);
+        weights("positive_weights", true);
+    }
+
+    void model_end() {
+        const std::vector<LayerSpec>& layers = job_.model.layers;
+        const LayerSpec* last = &layers.back();
+        while (last->sources[0] >= 0 &&
+               (last->type == "flatten" || last->type == "reshape" || last->type == "identity"))
+            last = &layers[static_cast<std::size_t>(last->sources[0])];
+        const std::string& type = last->type;
+        const bool probabilities = type == "softmax" || type == "sigmoid" || type == "hard_sigmoid";
+        const bool logarithms = type == "log_softmax" || type == "log_sigmoid";
+        std::string wanted, help;
+        if (loss_->takes == Predictions::probabilities && !probabilities) {
+            const bool binary = loss_->name == "binary_cross_entropy";
+            wanted = "probabilities";
+            help = fmt::format("end the model with `- {}`", binary ? "sigmoid" : "softmax");
+            if (type == "log_softmax" && loss_->name == "categorical_cross_entropy")
+                help = "choose `loss: negative_log_likelihood`";
+        } else if (loss_->takes == Predictions::log_probabilities && !logarithms) {
+            wanted = "logarithms of probabilities";
+            help = "end the model with `- log_softmax`";
+            if (type == "softmax" && loss_->name == "negative_log_likelihood")
+                help = "choose `loss: categorical_cross_entropy`";
+        } else if (loss_->name == "binary_cross_entropy_with_logits" &&
+                   (probabilities || logarithms)) {
+            wanted = "logits, as `from_logits` says";
+            help = "leave out `from_logits`: a sigmoid and the loss become one stable operator";
+        }
+        if (wanted.empty()) return;
+        Diagnostic& error =
+            diagnostics_.error(Code::not_probabilities, last->span,
+                               fmt::format("the model ends in `{}`, but the loss `{}` takes {}",
+                                           type, training_.loss, wanted));
+        if (job_.training.spans.contains("loss"))
+            error.notes.push_back({span("loss"), "the loss is chosen here"});
+        error.help = help;
+    }
+
+  private:
+    Span span(const std::string& path) const {
+        return span_or(job_.training.spans, path, job_.training.span);
+    }
+
+    bool default_metrics() const { return !job_.training.spans.contains("metrics[0]"); }
+
+    void refuse(const std::string& path, const std::string& what, const std::string& takes) {
+        Diagnostic& error = diagnostics_.error(
+            Code::labels_mismatch, span(path),
+            fmt::format("{} takes samples with {}, but the dataset `{}` labels them with {}", what,
+                        takes, dataset_.name, text_of(dataset_.label_kind)));
+        error.notes.push_back({job_.dataset.span, "the dataset is here"});
+        std::vector<std::string> others;
+        if (path == "loss") {
+            for (const LossInfo& other : all_losses())
+                if (other.takes_labels(dataset_.label_kind) &&
+                    other.name != "binary_cross_entropy_with_logits")
+                    others.emplace_back(other.name);
+        } else {
+            for (const plan::MetricInfo& other : plan::all_metrics())
+                if (other.takes(dataset_.label_kind)) others.emplace_back(other.type);
+        }
+        error.help = fmt::format("of such labels can be taken {}", fmt::join(others, ", "));
+        if (path != "loss" && default_metrics())
+            error.help += fmt::format("; write `metrics: [{}]` in the training", others.front());
+    }
+
+    /// There are not more best than there are classes.
+    void best_of_all() {
+        for (std::size_t i = 0; i < training_.metrics.size(); ++i) {
+            const plan::Metric& metric = training_.metrics[i];
+            const auto found = metric.attributes.find("k");
+            if (found == metric.attributes.end()) continue;
+            const std::int64_t k = std::get<std::int64_t>(found->second);
+            if (k <= dataset_.classes) continue;
+            const std::string path = fmt::format("metrics[{}]", i);
+            Diagnostic& error = diagnostics_.error(
+                Code::labels_mismatch,
+                span_or(job_.training.spans, fmt::format("{}.{}.k", path, metric.type), span(path)),
+                fmt::format("`k` of {} is {}, but the dataset `{}` has {} classes", metric.type, k,
+                            dataset_.name, dataset_.classes));
+            error.notes.push_back({job_.dataset.span, "the dataset is here"});
+            error.help =
+                fmt::format("give a `k` below {}: of all, one is always right", dataset_.classes);
+        }
+    }
+
+    void weights(const char* field, bool one_for_all) {
+        const auto found = training_.loss_attributes.find(field);
+        if (found == training_.loss_attributes.end()) return;
+        const auto& list = std::get<std::vector<double>>(found->second);
+        const auto count = static_cast<std::int64_t>(list.size());
+        const std::string path = fmt::format("loss.{}.{}", training_.loss, field);
+        if (count == dataset_.classes || (one_for_all && count == 1)) {
+            if (one_for_all ||
+                std::any_of(list.begin(), list.end(), [](double weight) { return weight > 0; }))
+                return;
+            diagnostics_.error(Code::out_of_range, span(path),
+                               fmt::format("`{}` of {} are all 0: nothing would be learnt", field,
+                                           training_.loss));
+            return;
+        }
+        Diagnostic& error = diagnostics_.error(
+            Code::labels_mismatch, span(path),
+            fmt::format("`{}` of {} are {} numbers, but the dataset `{}` has {} classes", field,
+                        training_.loss, count, dataset_.name, dataset_.classes));
+        error.notes.push_back({job_.dataset.span, "the dataset is here"});
+        error.help = fmt::format("give {} numbers{}", dataset_.classes,
+                                 one_for_all ? ", or one for all classes" : "");
+    }
+
+    const JobSpec& job_;
+    const plan::Training& training_;
+    const plan::Dataset& dataset_;
+    Diagnostics& diagnostics_;
+    const LossInfo* loss_;
+};
+
+}  // namespace
+
+void check_labels(const JobSpec& job, Diagnostics& diagnostics) {
+    if (!job.model_alone) Checker(job, diagnostics).labels();
+}
+
+void check_model_end(const JobSpec& job, Diagnostics& diagnostics) {
+    if (!job.model_alone) Checker(job, diagnostics).model_end();
+}
+
+}  // namespace dtnn::compiler

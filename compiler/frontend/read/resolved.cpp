@@ -1,0 +1,368 @@
+#include "compiler/frontend/read/resolved.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/frontend/tables/components.hpp"
+#include "compiler/frontend/read/quantity.hpp"
+#include "compiler/frontend/read/scalars.hpp"
+#include "compiler/frontend/tables/tables.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/ops/op.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+using Spans = std::map<std::string, Span>;
+
+/// Text as YAML: bare when every reader takes it for text, else in quotes.
+std::string yaml_text(const std::string& text) {
+    const auto letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    const auto other = [](char c) {
+        return (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '/';
+    };
+    bool bare = !text.empty() && letter(text[0]);
+    for (const char c : text)
+        bare = bare && (letter(c) || other(c));
+    std::string word = text;
+    for (char& c : word)
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    for (const std::string_view reserved :
+         {"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+        bare = bare && word != reserved;
+    return bare ? text : json_quoted(text);
+}
+
+std::string yaml_value(const plan::AttributeValue& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    return text ? yaml_text(*text) : to_json(value);
+}
+
+/// An initializer with numbers is kept as the inside of a map.
+std::string yaml_value(const Field& field, const plan::AttributeValue& value) {
+    const auto* text = std::get_if<std::string>(&value);
+    if (field.type != FieldType::initializer || !text || text->find(": {") == std::string::npos)
+        return yaml_value(value);
+    return fmt::format("{{{}}}", *text);
+}
+
+/// Writes the list of values and the document side by side, so that they cannot disagree.
+class Writer {
+  public:
+    explicit Writer(JobSpec& job) : job_(job) {}
+
+    void write() {
+        // The dataset and the training of a model alone are made to fit it, again and the same from
+        // its own document; their values are known all the same.
+        const bool alone = job_.model_alone && !set_beyond_model();
+        text_ = "kind: job\n";
+        field("", "", "name", job_.name, job_.spans);
+        if (job_.threads > 0) field("", "", "threads", std::int64_t{job_.threads}, job_.spans);
+        field("", "", "data_workers", std::int64_t{job_.data_workers}, job_.spans);
+        if (job_.memory_budget > 0)
+            quantity("", "", "memory_budget", "bytes", static_cast<double>(job_.memory_budget),
+                     job_.spans);
+        parallel();
+        text_ = alone ? "kind: model\n" : text_ + "model:\n";
+        model(alone ? "" : "  ");
+        std::string document = text_;
+        dataset();
+        training();
+        machine();
+        job_.resolved_text = alone ? std::move(document) : std::move(text_);
+    }
+
+  private:
+    /// Whether the command line set something outside the model.
+    bool set_beyond_model() const {
+        for (const Spans* spans : {&job_.spans, &job_.dataset.spans, &job_.training.spans,
+                                   &job_.parallel.spans, &job_.machine.spans})
+            for (const auto& [name, span] : *spans)
+                if (span.place.file.starts_with("--set ") &&
+                    !(spans == &job_.spans && name == "model"))
+                    return true;
+        return false;
+    }
+
+    void value(const std::string& path, std::string json, const std::string& key,
+               const Spans& spans) {
+        plan::ResolvedValue resolved{path, std::move(json), plan::OriginKind::fallback, {}};
+        if (const auto found = spans.find(key); found != spans.end()) {
+            resolved.place = found->second.place;
+            resolved.origin = resolved.place.file.starts_with("--set ")
+                                  ? plan::OriginKind::command_line
+                                  : plan::OriginKind::file;
+        }
+        job_.values.push_back(std::move(resolved));
+    }
+
+    void field(const std::string& indent, const std::string& prefix, const std::string& key,
+               const plan::AttributeValue& content, const Spans& spans) {
+        text_ += fmt::format("{}{}: {}\n", indent, key, yaml_value(content));
+        value(prefix + key, to_json(content), key, spans);
+    }
+
+    /// A number with its unit, in the text of a spec and of the values alike.
+    void quantity(const std::string& indent, const std::string& prefix, const std::string& key,
+                  std::string_view unit, double content, const Spans& spans) {
+        const std::string text = quantity_text(content, unit);
+        text_ += fmt::format("{}{}: {}\n", indent, key, text);
+        value(prefix + key, json_quoted(text), key, spans);
+    }
+
+    /// Only in jobs that have it: how many ranks there are may be said by the command line.
+    void parallel() {
+        const ParallelSpec& spec = job_.parallel;
+        if (!spec.given) return;
+        text_ += "parallel:\n";
+        const std::string prefix = "parallel.";
+        if (!spec.data.empty()) {
+            const auto number = parse_integer(spec.data).value;
+            field("  ", prefix, "data",
+                  number ? plan::AttributeValue(*number) : plan::AttributeValue(spec.data),
+                  spec.spans);
+        }
+        const plan::Parallel& parallel = spec.parallel;
+        field("  ", prefix, "reduction", parallel.reduction, spec.spans);
+        field("  ", prefix, "batch_statistics", parallel.batch_statistics, spec.spans);
+        field("  ", prefix, "learning_rate_scaling", parallel.learning_rate_scaling, spec.spans);
+        field("  ", prefix, "optimizer", parallel.optimizer, spec.spans);
+        field("  ", prefix, "wire", parallel.wire, spec.spans);
+        if (parallel.wire == "top_k") field("  ", prefix, "density", parallel.density, spec.spans);
+        if (parallel.bucket_bytes > 0)
+            quantity("  ", prefix, "bucket_size", "bytes",
+                     static_cast<double>(parallel.bucket_bytes), spec.spans);
+        if (parallel.local_steps > 0)
+            text_ += fmt::format("  synchronise: {{{}}}\n",
+                                 members_fields(prefix, "synchronise", synchronise_table(),
+                                                {{"every", parallel.local_steps},
+                                                 {"average", parallel.average},
+                                                 {"participation", parallel.participation},
+                                                 {"min_avail", parallel.min_avail}},
+                                                spec.spans));
+        field("  ", prefix, "timeout", parallel.timeout_seconds, spec.spans);
+    }
+
+    void network(const std::string& name, double latency, double bandwidth) {
+        if (latency == 0 && bandwidth == 0) return;
+        text_ += fmt::format("  {}: {{", name);
+        const auto one = [&](const char* key, std::string_view unit, double content,
+                             const char* separator) {
+            const std::string text = quantity_text(content, unit);
+            text_ += fmt::format("{}{}: {}", separator, key, text);
+            value(fmt::format("machine.{}.{}", name, key), json_quoted(text),
+                  fmt::format("{}.{}", name, key), job_.machine.spans);
+        };
+        if (latency > 0) one("latency", "seconds", latency, "");
+        if (bandwidth > 0) one("bandwidth", "bytes/s", bandwidth, latency > 0 ? ", " : "");
+        text_ += "}\n";
+    }
+
+    /// What is known of it.
+    void machine() {
+        const plan::Machine& machine = job_.machine.machine;
+        if (machine.name.empty()) return;
+        const Spans& spans = job_.machine.spans;
+        const std::string prefix = "machine.";
+        text_ += "machine:\n";
+        field("  ", prefix, "name", machine.name, spans);
+        field("  ", prefix, "nodes", std::int64_t{machine.nodes}, spans);
+        if (machine.cores > 0) field("  ", prefix, "cores", std::int64_t{machine.cores}, spans);
+        if (machine.memory_bytes > 0)
+            quantity("  ", prefix, "memory", "bytes", static_cast<double>(machine.memory_bytes),
+                     spans);
+        if (!machine.isa.empty()) field("  ", prefix, "isa", machine.isa, spans);
+        const auto rate = [&](const char* key, std::string_view unit, double content) {
+            if (content > 0) quantity("  ", prefix, key, unit, content, spans);
+        };
+        rate("product_rate", "flop/s", machine.product_rate);
+        rate("convolution_rate", "flop/s", machine.convolution_rate);
+        rate("memory_bandwidth", "bytes/s", machine.memory_bandwidth);
+        rate("node_memory_bandwidth", "bytes/s", machine.node_memory_bandwidth);
+        rate("step_overhead", "seconds", machine.step_overhead);
+        rate("decode_rate", "samples/s", machine.decode_rate);
+        network("network", machine.network_latency, machine.network_bandwidth);
+        network("local", machine.local_latency, machine.local_bandwidth);
+    }
+
+    void model(const std::string& indent) {
+        const ModelSpec& model = job_.model;
+        field(indent, "model.", "name", model.name, model.spans);
+        text_ += fmt::format("{}input: {{shape: {}}}\n{}layers:\n", indent,
+                             to_json(model.input_shape), indent);
+        value("model.input.shape", to_json(model.input_shape), "input.shape", model.spans);
+        int previous = -1;
+        for (const LayerSpec& one : model.layers)
+            layer(indent + "  ", one, previous++);
+    }
+
+    /// One line: every layer with its name, and with the layers it reads unless it reads the one
+    /// before.
+    void layer(const std::string& indent, const LayerSpec& layer, int previous) {
+        const std::string prefix = fmt::format("model.layers.{}.", layer.name);
+        text_ += fmt::format("{}- {}: {{name: {}", indent, layer.type, yaml_text(layer.name));
+        if (layer.sources.size() != 1 || layer.sources[0] != previous) {
+            std::string quoted, bare;
+            for (const int source : layer.sources) {
+                const std::string name =
+                    source < 0 ? "input" : job_.model.layers[static_cast<std::size_t>(source)].name;
+                quoted += (quoted.empty() ? "" : ", ") + json_quoted(name);
+                bare += (bare.empty() ? "" : ", ") + yaml_text(name);
+            }
+            text_ += fmt::format(", from: [{}]", bare);
+            value(prefix + "from", fmt::format("[{}]", quoted), "from", layer.spans);
+        }
+        for (const Field& field : op(layer.type).fields) {
+            const auto found = layer.fields.find(std::string(field.name));
+            if (found == layer.fields.end()) continue;
+            text_ += fmt::format(", {}: {}", field.name, yaml_value(field, found->second));
+            value(prefix + found->first, to_json(found->second), found->first, layer.spans);
+        }
+        text_ += "}\n";
+    }
+
+    /// A member's fields as the inside of a flow map; their values go to the list of values.
+    std::string members_fields(const std::string& prefix, const std::string& path,
+                               const FieldTable& table, const plan::Attributes& attributes,
+                               const Spans& spans) {
+        std::string text;
+        for (const Field& field : table) {
+            const auto found = attributes.find(std::string(field.name));
+            if (found == attributes.end()) continue;
+            const std::string key = fmt::format("{}.{}", path, field.name);
+            text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", field.name,
+                                yaml_value(field, found->second));
+            value(prefix + key, to_json(found->second), key, spans);
+        }
+        return text;
+    }
+
+    std::string component_text(const std::string& prefix, const std::string& path,
+                               const ComponentSet& set, const plan::Component& component,
+                               const Spans& spans) {
+        const std::string fields =
+            members_fields(prefix, fmt::format("{}.{}", path, component.type),
+                           *set.find(component.type)->fields, component.attributes, spans);
+        return fields.empty() ? component.type
+                              : fmt::format("{{{}: {{{}}}}}", component.type, fields);
+    }
+
+    /// A field that chooses one of a set: its name is a value, and every field of it.
+    void component(const std::string& prefix, const std::string& key, const ComponentSet& set,
+                   const plan::Component& component, const Spans& spans) {
+        value(prefix + key, json_quoted(component.type), key, spans);
+        text_ += fmt::format("  {}: {}\n", key, component_text(prefix, key, set, component, spans));
+    }
+
+    /// A list of members: the list of their names is a value.
+    void components(const std::string& prefix, const std::string& key, const ComponentSet& set,
+                    const std::vector<plan::Component>& list, const Spans& spans) {
+        std::string names;
+        for (const plan::Component& one : list)
+            names += (names.empty() ? "" : ", ") + json_quoted(one.type);
+        value(prefix + key, "[" + names + "]", key, spans);
+        std::string text;
+        for (std::size_t i = 0; i < list.size(); ++i)
+            text += (text.empty() ? "" : ", ") +
+                    component_text(prefix, fmt::format("{}[{}]", key, i), set, list[i], spans);
+        text_ += fmt::format("  {}: [{}]\n", key, text);
+    }
+
+    void dataset() {
+        const plan::Dataset& dataset = job_.dataset.dataset;
+        const Spans& spans = job_.dataset.spans;
+        text_ += "dataset:\n";
+        field("  ", "dataset.", "name", dataset.name, spans);
+        field("  ", "dataset.", "type", dataset.type, spans);
+        if (const ComponentInfo* type = dataset_types().find(dataset.type))
+            for (const Field& one : *type->fields) {
+                const auto found = job_.dataset.type_fields.find(std::string(one.name));
+                if (found != job_.dataset.type_fields.end())
+                    field("  ", "dataset.", found->first, found->second, spans);
+            }
+        components("dataset.", "transforms", transforms(), dataset.transforms, spans);
+        components("dataset.", "augmentations", augmentations(), dataset.augmentations, spans);
+        field("  ", "dataset.", "sample_percentage", job_.dataset.sample_percentage, spans);
+        field("  ", "dataset.", "test_as_validation", dataset.test_as_validation, spans);
+    }
+
+    void groups(const std::vector<plan::ParameterGroup>& list, const FieldTable& table,
+                const Spans& spans) {
+        std::string patterns, text;
+        for (const plan::ParameterGroup& group : list)
+            patterns += (patterns.empty() ? "" : ", ") + json_quoted(group.pattern);
+        value("training.groups", "[" + patterns + "]", "groups", spans);
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            plan::Attributes attributes = list[i].attributes;
+            attributes["parameters"] = list[i].pattern;
+            text += fmt::format("{}{{{}}}", text.empty() ? "" : ", ",
+                                members_fields("training.", fmt::format("groups[{}]", i), table,
+                                               attributes, spans));
+        }
+        text_ += fmt::format("  groups: [{}]\n", text);
+    }
+
+    void record(const std::string& key, const FieldTable& table, const plan::Attributes& attributes,
+                const Spans& spans) {
+        text_ += fmt::format("  {}: {{{}}}\n", key,
+                             members_fields("training.", key, table, attributes, spans));
+    }
+
+    void training() {
+        const plan::Training& training = job_.training.training;
+        const Spans& spans = job_.training.spans;
+        text_ += "training:\n";
+        if (!job_.training.name.empty())
+            field("  ", "training.", "name", job_.training.name, spans);
+        plan::Component optimizer{training.optimizer, training.optimizer_attributes};
+        optimizer.attributes["learning_rate"] = training.learning_rate;
+        component("training.", "optimizer", optimizers(), optimizer, spans);
+        groups(training.groups, any_group_table(), spans);
+        if (training.clip_norm > 0)
+            record("clip", clip_table(), {{"norm", training.clip_norm}}, spans);
+        if (training.clip_value > 0)
+            record("clip", clip_table(), {{"value", training.clip_value}}, spans);
+        field("  ", "training.", "accumulation", training.accumulation, spans);
+        if (training.average_decay > 0)
+            record("average", average_table(), {{"decay", training.average_decay}}, spans);
+        component("training.", "loss", losses(), {training.loss, training.loss_attributes}, spans);
+        std::vector<plan::Component> measured;
+        for (const plan::Metric& metric : training.metrics)
+            measured.push_back({metric.type, metric.attributes});
+        components("training.", "metrics", metrics(), measured, spans);
+        components("training.", "schedules", schedules(), training.schedules, spans);
+        const plan::CheckpointRule& rule = training.checkpoint;
+        record("checkpoint", checkpoint_table(),
+               {{"every_epochs", rule.every_epochs},
+                {"every_steps", rule.every_steps},
+                {"every_seconds", rule.every_seconds},
+                {"keep", rule.keep}},
+               spans);
+        field("  ", "training.", "epochs", training.epochs, spans);
+        // The batch of a rank follows from that of all, and its number is in the plan.
+        if (job_.training.global_batch_size > 0)
+            field("  ", "training.", "global_batch_size", job_.training.global_batch_size, spans);
+        else
+            field("  ", "training.", "batch_size", training.batch_size, spans);
+        field("  ", "training.", "validation_split", training.validation_split, spans);
+        field("  ", "training.", "shuffle", training.shuffle, spans);
+        field("  ", "training.", "seed", static_cast<std::int64_t>(training.seed), spans);
+        field("  ", "training.", "dtype", std::string(plan::name_of(job_.training.dtype)), spans);
+        field("  ", "training.", "steps_per_epoch", training.steps_per_epoch, spans);
+    }
+
+    JobSpec& job_;
+    std::string text_;
+};
+
+}  // namespace
+
+void describe_resolved(JobSpec& job) {
+    job.values.clear();
+    Writer(job).write();
+}
+
+}  // namespace dtnn::compiler

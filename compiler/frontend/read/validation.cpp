@@ -1,0 +1,120 @@
+#include "compiler/frontend/read/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/frontend/expand/expansion.hpp"
+#include "compiler/frontend/tables/tables.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// Samples beyond this are a slip of the pen, and would overflow sizes further on.
+constexpr std::int64_t kMaximumSampleElements = std::int64_t{1} << 28;
+
+bool fits(const std::string& name) {
+    const auto alphanumeric = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    };
+    return !name.empty() && name.size() <= 100 && alphanumeric(name[0]) &&
+           std::all_of(name.begin(), name.end(),
+                       [&](char c) { return alphanumeric(c) || c == '_' || c == '-' || c == '.'; });
+}
+
+}  // namespace
+
+Span span_or(const std::map<std::string, Span>& spans, const std::string& name, const Span& other) {
+    const auto found = spans.find(name);
+    return found == spans.end() || found->second.place.file.empty() ? other : found->second;
+}
+
+Span span_of(const SourceNode& tree) {
+    if (!tree.span.place.file.empty() || tree.entries.empty()) return tree.span;
+    for (const SourceEntry& entry : tree.entries)
+        if (!entry.key_span.place.file.empty()) return entry.key_span;
+    return tree.span;
+}
+
+void forget_made(std::map<std::string, Span>& spans) {
+    std::erase_if(spans, [](const auto& entry) { return entry.second.place.file.empty(); });
+}
+
+void check_spec_name(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics) {
+    const auto span = fields.spans.find("name");
+    const std::string name = fields.text("name");
+    if (span == fields.spans.end() || span->second.place.file.empty() || fits(name)) return;
+    if (!fields.values.contains("name")) return;
+    diagnostics.error(
+        Code::bad_name, span->second,
+        fmt::format(
+            "the name of the {} is `{}`; it must be at most 100 letters, digits, `_`, `-` and "
+            "`.`, beginning with a letter or digit",
+            what, name));
+}
+
+void check_sample_shape(const plan::Dims& shape, const Span& span, const std::string& what,
+                        Diagnostics& diagnostics) {
+    if (shape.size() != 3) {
+        diagnostics
+            .error(Code::wrong_type, span,
+                   fmt::format("`shape` of {} has {} extents; it must be [channels, height, width]",
+                               what, shape.size()))
+            .help = "for samples without height and width write [features, 1, 1]";
+        return;
+    }
+    // Each extent is at most 65536, so the product fits.
+    const std::int64_t elements = shape[0] * shape[1] * shape[2];
+    if (elements > kMaximumSampleElements)
+        diagnostics.error(
+            Code::out_of_range, span,
+            fmt::format("`shape` of {} is {}x{}x{} = {} values; a sample has at most {}", what,
+                        shape[0], shape[1], shape[2], elements, kMaximumSampleElements));
+}
+
+ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
+                     Diagnostics& diagnostics) {
+    ModelSpec model;
+    model.span = span_of(tree);
+    FieldValues fields = read_fields(tree, model_table(), {"model", model.span}, diagnostics);
+    check_spec_name(fields, "model", diagnostics);
+    model.name = fields.values.contains("name") ? fields.text("name") : default_name;
+
+    const ModelLanguage language(fields.node("parameters"), fields.node("defaults"),
+                                 fields.node("blocks"), diagnostics);
+    if (const SourceNode* input = fields.node("input")) {
+        if (!input->is_map()) {
+            diagnostics
+                .error(Code::wrong_type, input->span,
+                       fmt::format("`input` of model is {}; it must be a map", describe(*input)))
+                .help = "such as `input: {shape: [1, 28, 28]}`";
+        } else if (const auto known =
+                       evaluated(*input, InReach(language.parameters()), diagnostics)) {
+            FieldValues shape =
+                read_fields(*known, input_table(), {"input", input->span}, diagnostics);
+            model.input_shape = shape.dims("shape");
+            model.input_span = span_or(shape.spans, "shape", input->span);
+            if (shape.values.contains("shape"))
+                check_sample_shape(model.input_shape, model.input_span, "input", diagnostics);
+            fields.spans["input.shape"] = model.input_span;
+        }
+    }
+    if (const SourceNode* layers = fields.node("layers")) {
+        if (!layers->is_list()) {
+            diagnostics
+                .error(Code::wrong_type, layers->span,
+                       fmt::format("`layers` of model is {}; it must be a list", describe(*layers)))
+                .help = "begin every layer with `- `";
+        } else if (layers->items.empty()) {
+            diagnostics.error(Code::out_of_range, layers->span,
+                              "`layers` of model is empty; there must be a layer");
+        } else {
+            expand_layers(*layers, language, model, diagnostics);
+        }
+    }
+    forget_made(fields.spans);
+    model.spans = std::move(fields.spans);
+    return model;
+}
+
+}  // namespace dtnn::compiler

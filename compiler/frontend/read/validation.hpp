@@ -1,0 +1,63 @@
+#pragma once
+/// Composed trees to spec structs: every field checked against its table, every name against what
+/// exists. Models and what is shared: validation.cpp; validation_dataset.cpp,
+/// validation_training.cpp, validation_parallel.cpp, validation_machine.cpp.
+
+#include "compiler/frontend/tables/components.hpp"
+#include "compiler/frontend/yaml/source_tree.hpp"
+#include "compiler/frontend/specs.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
+
+namespace dtnn::compiler {
+
+/// These report every mistake and return what is sound.
+ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
+                     Diagnostics& diagnostics);
+DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name,
+                         Diagnostics& diagnostics);
+TrainingSpec read_training(const SourceNode& tree, Diagnostics& diagnostics);
+MachineSpec read_machine(const SourceNode& tree, const std::string& default_name,
+                         Diagnostics& diagnostics);
+ParallelSpec read_parallel(const SourceNode& node, Diagnostics& diagnostics);
+
+/// `synchronise` of `parallel` (null: not given).
+void read_synchronise(const SourceNode* node, ParallelSpec& spec, Diagnostics& diagnostics);
+/// What cannot be together with ranks that move weights of their own; `${rank}` in the dataset's
+/// paths, which says that each rank has data of its own. After the ranks are settled.
+void settle_local_steps(JobSpec& job, Diagnostics& diagnostics);
+
+/// Not both `batch_size` and `global_batch_size`.
+void check_batch_fields(const TrainingSpec& training, Diagnostics& diagnostics);
+
+/// The job's ranks from `parallel` and --ranks (0: not given), and from a global batch the batch of
+/// a rank. Reports what contradicts itself.
+void settle_ranks(JobSpec& job, int ranks_option, Diagnostics& diagnostics);
+
+/// Names of jobs, models and datasets become parts of file names.
+void check_spec_name(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics);
+
+/// Three positive extents, not too large; else a diagnostic.
+void check_sample_shape(const plan::Dims& shape, const Span& span, const std::string& what,
+                        Diagnostics& diagnostics);
+
+/// That each schedule has an effect, and does not undo that of another of its kind.
+void check_schedules(const TrainingSpec& training, Diagnostics& diagnostics);
+
+/// That what schedules watch is computed, by a job with this dataset (null: of a training by
+/// itself, whose dataset is not known).
+void check_watched(const TrainingSpec& training, const DatasetSpec* dataset,
+                   Diagnostics& diagnostics);
+
+/// The place of a whole spec: where it was referred to, else its first field.
+Span span_of(const SourceNode& tree);
+/// Where a field was written, else `other`.
+Span span_or(const std::map<std::string, Span>& spans, const std::string& name, const Span& other);
+/// Values that the compiler put into the tree (a name made of the file's) count as defaults.
+void forget_made(std::map<std::string, Span>& spans);
+
+/// Reads the members of a field of type variant_list; notes their places under
+/// "FIELD[0]" and "FIELD[0].MEMBER.FIELD".
+ReadComponents read_member_list(const SourceNode& node, const Field& field, const std::string& what,
+                                std::map<std::string, Span>& spans, Diagnostics& diagnostics);
+
+}  // namespace dtnn::compiler

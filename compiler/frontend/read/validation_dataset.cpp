@@ -1,0 +1,293 @@
+// Datasets: the fields of their types, and what becomes of samples on their way to the network.
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "compiler/frontend/tables/tables.hpp"
+#include "compiler/frontend/read/validation.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// Fields of a type that a plan has in places of their own.
+bool has_own_place(const std::string& field) {
+    return field == "shape" || field == "classes" || field == "labels" ||
+           field == "train_samples" || field == "test_samples";
+}
+
+/// Fields of other types than the dataset's: said, and taken out of the tree.
+void refuse_fields_of_others(const SourceEntry& type_entry, const ComponentInfo& type,
+                             SourceNode& tree, Diagnostics& diagnostics) {
+    const std::vector<SourceEntry> entries = tree.entries;
+    for (const SourceEntry& entry : entries) {
+        if (find_field(*type.fields, entry.key) || find_field(dataset_head_table(), entry.key) ||
+            find_field(dataset_tail_table(), entry.key) || !find_field(dataset_table(), entry.key))
+            continue;
+        Diagnostic& error = diagnostics.error(
+            Code::misplaced_field, entry.key_span,
+            fmt::format("`{}` is not a field of a dataset of type {}", entry.key, type.name));
+        std::vector<std::string_view> takers;
+        for (const ComponentInfo& other : dataset_types().members)
+            if (find_field(*other.fields, entry.key)) takers.push_back(other.name);
+        error.help = fmt::format("`{}` belongs to {}", entry.key, fmt::join(takers, ", "));
+        if (!type_entry.value.span.place.file.empty())
+            error.notes.push_back({type_entry.value.span, "the type is given here"});
+        tree.erase(entry.key);
+    }
+}
+
+/// The table of a type: the fields of all datasets around its own.
+FieldTable table_of(const ComponentInfo& type) {
+    FieldTable table = dataset_head_table();
+    table.insert(table.end(), type.fields->begin(), type.fields->end());
+    table.insert(table.end(), dataset_tail_table().begin(), dataset_tail_table().end());
+    return table;
+}
+
+/// What people look for in a dataset though it stands in the training.
+std::map<std::string, std::string> fields_of_training() {
+    std::map<std::string, std::string> elsewhere;
+    for (const Field& field : training_table())
+        elsewhere.emplace(field.name, fmt::format("`{}` belongs to the training", field.name));
+    return elsewhere;
+}
+
+/// Without a type nothing can be said to be missing.
+FieldTable table_without_type() {
+    FieldTable table = dataset_table();
+    for (Field& field : table)
+        if (field.name != "type") field.optional = true;
+    return table;
+}
+
+/// The shape of images: one or three channels; extents that may be zero, both or none.
+void check_image_shape(const plan::Dims& shape, const Span& span, Diagnostics& diagnostics) {
+    if (shape.size() == 3 && shape[0] != 1 && shape[0] != 3) {
+        diagnostics.error(Code::out_of_range, span,
+                          fmt::format("`shape` of dataset has {} channels; images have 1 (gray) or "
+                                      "3 (colours)",
+                                      shape[0]));
+        return;
+    }
+    const bool differ = shape.size() == 3 && shape[1] == 0 && shape[2] == 0;
+    if (!differ && shape.size() == 3 && (shape[1] == 0 || shape[2] == 0)) {
+        diagnostics.error(Code::out_of_range, span,
+                          "`shape` of dataset has a zero; height and width are both zero, for "
+                          "images of several sizes, or neither");
+        return;
+    }
+    // Of images of several sizes, the size that transforms make is checked behind them.
+    check_sample_shape(differ ? plan::Dims{shape[0], 1, 1} : shape, span, "dataset", diagnostics);
+}
+
+/// Sizes that a known dataset has at most.
+void check_most(const FieldValues& fields, const DatasetSpec& spec, std::int64_t train,
+                std::int64_t test, Diagnostics& diagnostics) {
+    for (const auto& [name, most] :
+         {std::pair{"train_samples", train}, std::pair{"test_samples", test}})
+        if (fields.integer(name) > most)
+            diagnostics.error(Code::out_of_range, span_or(fields.spans, name, spec.span),
+                              fmt::format("`{}` of dataset is {}; {} has {}", name,
+                                          fields.integer(name), spec.dataset.type, most));
+}
+
+/// What the label columns of a table must be besides numbers.
+void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
+                         Diagnostics& diagnostics) {
+    const plan::Dims columns = fields.dims("label_columns");
+    const Span& span = span_or(fields.spans, "label_columns", spec.span);
+    const std::set<std::int64_t> distinct(columns.begin(), columns.end());
+    if (columns.empty() || distinct.contains(0) || distinct.size() != columns.size()) {
+        diagnostics.error(Code::out_of_range, span,
+                          "`label_columns` of dataset must be distinct columns, counted from 1, or "
+                          "from the end by -1, -2 and so on");
+        return;
+    }
+    const bool one = spec.dataset.label_kind == plan::LabelKind::classes;
+    const std::int64_t wanted = one ? 1 : spec.dataset.classes;
+    if (std::int64_t(columns.size()) == wanted) return;
+    diagnostics.error(
+        Code::out_of_range, span,
+        one ? fmt::format("`label_columns` of dataset are {}; a class is in one column",
+                          columns.size())
+            : fmt::format("`label_columns` of dataset are {}, and `classes` is {}; there must be a "
+                          "column for each",
+                          columns.size(), wanted));
+}
+
+/// Types whose samples come from files of the user's own.
+void read_file_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    plan::Dataset& dataset = spec.dataset;
+    dataset.shape = fields.dims("shape");
+    dataset.classes = dataset.type == "chestxray" ? 15 : fields.integer("classes");
+    const std::string kind = fields.text("label_kind");
+    dataset.label_kind = kind == "multiple" || dataset.type == "chestxray"
+                             ? plan::LabelKind::multiple
+                         : kind == "values" ? plan::LabelKind::values
+                                            : plan::LabelKind::classes;
+    if (fields.values.contains("shape")) {
+        const Span& span = span_or(fields.spans, "shape", spec.span);
+        if (dataset.type == "csv")
+            check_sample_shape(dataset.shape, span, "dataset", diagnostics);
+        else
+            check_image_shape(dataset.shape, span, diagnostics);
+    }
+    if (fields.values.contains("classes") && dataset.classes < 2 &&
+        dataset.label_kind == plan::LabelKind::classes)
+        diagnostics.error(Code::out_of_range, span_or(fields.spans, "classes", spec.span),
+                          "`classes` of dataset is 1; there must be two to tell apart");
+    if (dataset.type == "csv" && fields.values.contains("classes"))
+        check_label_columns(fields, spec, diagnostics);
+}
+
+/// Shape, classes and labels of what the source gives, and what is the type's own to check.
+void read_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    plan::Dataset& dataset = spec.dataset;
+    if (dataset.type == "synthetic") {
+        dataset.shape = fields.dims("shape");
+        dataset.classes = fields.integer("classes");
+        if (fields.text("labels") == "pixel" && dataset.shape.size() == 3)
+            dataset.label_shape = {dataset.shape[1], dataset.shape[2]};
+        if (fields.values.contains("shape"))
+            check_sample_shape(dataset.shape, span_or(fields.spans, "shape", spec.span), "dataset",
+                               diagnostics);
+    } else if (dataset.type == "digits" || dataset.type == "mnist") {
+        dataset.shape = {1, 28, 28};
+        dataset.classes = 10;
+    } else if (dataset.type == "cifar10" || dataset.type == "cifar100") {
+        dataset.shape = {3, 32, 32};
+        dataset.classes = dataset.type == "cifar10"          ? 10
+                          : fields.text("level") == "coarse" ? 20
+                                                             : 100;
+    } else {
+        read_file_type(fields, spec, diagnostics);
+    }
+    if (dataset.type == "mnist") check_most(fields, spec, 60'000, 10'000, diagnostics);
+    if (dataset.type == "cifar10" || dataset.type == "cifar100")
+        check_most(fields, spec, 50'000, 10'000, diagnostics);
+    for (const char* field : {"path", "test_path"})
+        if (fields.values.contains(field) && fields.text(field).empty())
+            diagnostics.error(
+                Code::out_of_range, span_or(fields.spans, field, spec.span),
+                fmt::format("`{}` of dataset is empty; it must name {}", field,
+                            dataset.type == "mnist" ? "a folder" : "a file or a folder"));
+}
+
+/// Samples of several sizes must have become one size: programs have no shapes of their own.
+void check_one_size(const FieldValues& fields, const DatasetSpec& spec, bool sound,
+                    Diagnostics& diagnostics) {
+    const plan::Dims& shape = spec.dataset.shape;
+    if (!sound || shape.size() != 3 || (shape[1] > 0 && shape[2] > 0)) return;
+    diagnostics
+        .error(Code::out_of_range, span_or(fields.spans, "shape", spec.span),
+               "`shape` of dataset says that images have several sizes, and no transform makes "
+               "them one")
+        .help = fmt::format("such as `transforms: [{{resize: {{size: [{0}, {0}]}}}}]`",
+                            spec.dataset.type == "imagenet" ? 224 : 64);
+}
+
+/// Steps that would leave the classes of pixels where they were.
+bool moves_pixels(const std::string& step) {
+    static const std::set<std::string> steps = {
+        "resize",      "crop",     "centre_crop",         "flip", "vertical_flip",
+        "random_crop", "rotation", "random_resized_crop", "mixup"};
+    return steps.contains(step);
+}
+
+/// Follows the shape of a sample through transforms and augmentations.
+struct ShapeChain {
+    plan::Dims& shape;
+    bool labels_pixels;
+    bool known = true;                               ///< the shape, after no diagnostic
+    std::vector<ReadComponent> normalizations = {};  ///< which come last, wherever they stand
+
+    void follow(const ReadComponent& one, const ComponentInfo& member, Diagnostics& diagnostics) {
+        if (labels_pixels && moves_pixels(one.component.type)) {
+            diagnostics.error(
+                Code::conflicting_fields, one.span,
+                fmt::format("{} moves the pixels of samples, whose classes would stay behind",
+                            one.component.type));
+        }
+        if (one.component.type == "normalize")
+            normalizations.push_back(one);
+        else if (known && member.shape)
+            known = member.shape(one, shape, diagnostics);
+    }
+    void end(Diagnostics& diagnostics) {
+        for (const ReadComponent& one : normalizations)
+            if (known) transforms().find("normalize")->shape(one, shape, diagnostics);
+    }
+};
+
+/// Reads transforms or augmentations.
+void read_chain(const char* name, FieldValues& fields, ShapeChain& chain,
+                std::vector<plan::Component>& list, Diagnostics& diagnostics) {
+    const SourceNode* node = fields.node(name);
+    if (!node) return;
+    const Field& field = *find_field(dataset_tail_table(), name);
+    const ReadComponents read =
+        read_member_list(*node, field, "dataset", fields.spans, diagnostics);
+    chain.known = chain.known && read.sound && chain.shape.size() == 3;
+    bool mixes = false;
+    for (const ReadComponent& one : read.list) {
+        chain.follow(one, *field.components->find(one.component.type), diagnostics);
+        if (mixes && one.component.type == "mixup")
+            diagnostics.error(Code::conflicting_fields, one.span,
+                              "mixup is given twice; batches are mixed once");
+        mixes = mixes || one.component.type == "mixup";
+        list.push_back(one.component);
+    }
+}
+
+}  // namespace
+
+DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name,
+                         Diagnostics& diagnostics) {
+    DatasetSpec spec;
+    plan::Dataset& dataset = spec.dataset;
+    spec.span = span_of(tree);
+
+    // Which fields there are depends on the type, so the type is read first.
+    const SourceEntry* type = tree.find("type");
+    SourceNode known = tree;
+    if (type && type->value.is_scalar()) dataset.type = type->value.text;
+    const ComponentInfo* info = dataset_types().find(dataset.type);
+    if (info) refuse_fields_of_others(*type, *info, known, diagnostics);
+
+    FieldValues fields = read_fields(known, info ? table_of(*info) : table_without_type(),
+                                     {"dataset", spec.span, fields_of_training()}, diagnostics);
+    check_spec_name(fields, "dataset", diagnostics);
+    dataset.name = fields.values.contains("name") ? fields.text("name") : default_name;
+    if (info) {
+        for (const Field& field : *info->fields) {
+            const std::string name(field.name);
+            const auto found = fields.values.find(name);
+            if (found == fields.values.end()) continue;
+            spec.type_fields[name] = found->second;
+            if (!has_own_place(name)) dataset.attributes[name] = found->second;
+        }
+        dataset.train_samples = fields.integer("train_samples");
+        dataset.test_samples = fields.integer("test_samples");
+        dataset.source_train_samples = dataset.train_samples;
+        read_type(fields, spec, diagnostics);
+    }
+    dataset.stored_shape = dataset.shape;
+    dataset.test_as_validation = fields.flag("test_as_validation");
+    if (fields.values.contains("sample_percentage"))
+        spec.sample_percentage = fields.real("sample_percentage");
+    // The compiler takes it into the number of samples of an epoch; the source's own stay.
+    if (spec.sample_percentage != 100)
+        dataset.attributes["sample_percentage"] = spec.sample_percentage;
+    const int errors = diagnostics.error_count();
+    ShapeChain chain{dataset.shape, !dataset.label_shape.empty()};
+    read_chain("transforms", fields, chain, dataset.transforms, diagnostics);
+    read_chain("augmentations", fields, chain, dataset.augmentations, diagnostics);
+    chain.end(diagnostics);
+    check_one_size(fields, spec, diagnostics.error_count() == errors, diagnostics);
+    forget_made(fields.spans);
+    spec.spans = std::move(fields.spans);
+    return spec;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,132 @@
+// Machines, and whether a job fits the one it names.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/frontend/read/quantity.hpp"
+#include "compiler/frontend/tables/tables.hpp"
+#include "compiler/frontend/read/validation.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// In the order in which each can do what those before it can.
+constexpr std::array<std::string_view, 3> kIsas = {"baseline", "avx2", "avx512"};
+
+std::ptrdiff_t rank_of(std::string_view isa) {
+    return std::find(kIsas.begin(), kIsas.end(), isa) - kIsas.begin();
+}
+
+/// `network` and `local`: latency and bandwidth, zero when they are not given.
+void read_network(const SourceNode* node, const std::string& name, double& latency,
+                  double& bandwidth, MachineSpec& spec, Diagnostics& diagnostics) {
+    if (!node) return;
+    const FieldValues values = read_record(*node, network_table(), {name, node->span}, diagnostics);
+    latency = values.real("latency");
+    bandwidth = values.real("bandwidth");
+    for (const auto& [field, span] : values.spans)
+        spec.spans[name + "." + field] = span;
+}
+
+std::string on_nodes(const JobSpec& job) {
+    return job.ranks == 1 ? std::string("the one rank")
+                          : fmt::format("the {} ranks of a node",
+                                        ranks_per_node(job.machine.machine, job.ranks));
+}
+
+}  // namespace
+
+MachineSpec read_machine(const SourceNode& tree, const std::string& default_name,
+                         Diagnostics& diagnostics) {
+    MachineSpec spec;
+    spec.span = span_of(tree);
+    FieldValues fields = read_fields(tree, machine_table(), {"machine", spec.span}, diagnostics);
+    check_spec_name(fields, "machine", diagnostics);
+    plan::Machine& machine = spec.machine;
+    machine.name = fields.values.contains("name") ? fields.text("name") : default_name;
+    machine.nodes = static_cast<int>(std::max<std::int64_t>(1, fields.integer("nodes")));
+    machine.cores = static_cast<int>(fields.integer("cores"));
+    machine.memory_bytes = fields.integer("memory");
+    machine.isa = fields.text("isa");
+    machine.product_rate = fields.real("product_rate");
+    machine.convolution_rate = fields.real("convolution_rate");
+    machine.memory_bandwidth = fields.real("memory_bandwidth");
+    machine.node_memory_bandwidth = fields.real("node_memory_bandwidth");
+    machine.thread_efficiency = fields.real("thread_efficiency");
+    machine.step_overhead = fields.real("step_overhead");
+    machine.decode_rate = fields.real("decode_rate");
+    spec.spans = fields.spans;
+    read_network(fields.node("network"), "network", machine.network_latency,
+                 machine.network_bandwidth, spec, diagnostics);
+    read_network(fields.node("local"), "local", machine.local_latency, machine.local_bandwidth,
+                 spec, diagnostics);
+    if (const SourceNode* kernels = fields.node("kernels")) {
+        const FieldValues rates =
+            read_record(*kernels, kernel_rate_table(), {"kernels", kernels->span}, diagnostics);
+        machine.kernels = rates.values;
+        for (const auto& [field, span] : rates.spans)
+            spec.spans["kernels." + field] = span;
+    }
+    forget_made(spec.spans);
+    return spec;
+}
+
+int ranks_per_node(const plan::Machine& machine, int ranks) {
+    const int nodes = std::max(1, machine.nodes);
+    return ranks / nodes + (ranks % nodes > 0);
+}
+
+void check_cores(const JobSpec& job, int threads, const Span& span, Diagnostics& diagnostics) {
+    const plan::Machine& machine = job.machine.machine;
+    if (machine.name.empty() || machine.cores == 0) return;
+    const int per_node = ranks_per_node(machine, job.ranks);
+    if (std::int64_t{threads} * per_node <= machine.cores) return;
+    Diagnostic& error = diagnostics.error(
+        Code::machine_mismatch, span,
+        fmt::format("{} compute with {} threads{}, and a node of the machine `{}` has {} cores",
+                    on_nodes(job), threads,
+                    per_node > 1
+                        ? fmt::format(" each, {} together", std::int64_t{threads} * per_node)
+                        : std::string(),
+                    machine.name, machine.cores));
+    error.notes.push_back(
+        {span_or(job.machine.spans, "cores", job.machine.span), "the cores are given here"});
+    if (job.ranks == 1 || machine.cores >= per_node)
+        error.help = fmt::format("at most {} threads fit", std::max(1, machine.cores / per_node));
+    else
+        error.help = fmt::format("even with 1 thread each at most {} ranks fit",
+                                 std::int64_t{machine.cores} * machine.nodes);
+}
+
+void check_machine(const JobSpec& job, const plan::Plan& plan, Diagnostics& diagnostics) {
+    const plan::Machine& machine = job.machine.machine;
+    if (machine.name.empty()) return;
+    if (!machine.isa.empty() && rank_of(plan.target.isa) > rank_of(machine.isa))
+        diagnostics
+            .error(Code::machine_mismatch, span_or(job.machine.spans, "isa", job.machine.span),
+                   fmt::format("the plan is for {}, and the machine `{}` has {}", plan.target.isa,
+                               machine.name, machine.isa))
+            .help = fmt::format("compile with --isa {}, or without --isa", machine.isa);
+    if (machine.memory_bytes == 0) return;
+    const std::int64_t need = plan.memory.arena + plan.memory.staging + plan.memory.samples;
+    const int per_node = ranks_per_node(machine, job.ranks);
+    // Divided, because the product may be larger than any memory.
+    const std::int64_t share = machine.memory_bytes / per_node;
+    if (need <= share) return;
+    Diagnostic& error = diagnostics.error(
+        Code::over_machine_memory, span_or(job.machine.spans, "memory", job.machine.span),
+        fmt::format("the plan needs {} bytes of memory per rank, and a node of the machine `{}` "
+                    "has {} for each of {}",
+                    need, machine.name, share,
+                    per_node == 1 ? "its one rank" : fmt::format("its {} ranks", per_node)));
+    const std::int64_t fitting = machine.memory_bytes / need;
+    error.help = fitting < 1 ? "make batch_size smaller"
+                             : fmt::format(
+                                   "at most {} rank{} of this size fit{} on a node; or make "
+                                   "batch_size smaller",
+                                   fitting, fitting == 1 ? "" : "s", fitting == 1 ? "s" : "");
+}
+
+}  // namespace dtnn::compiler

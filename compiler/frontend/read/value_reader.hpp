@@ -1,0 +1,81 @@
+#pragma once
+/// Source nodes to typed values, by the field tables: unknown, missing, mistyped and out-of-range
+/// fields are diagnostics. Fields of structural types (reference, variant, record and lists of
+/// them, layers, branches, text_list, mapping, any) are handed on as nodes.
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/yaml/source_tree.hpp"
+#include "compiler/support/field_table.hpp"
+
+namespace dtnn::compiler {
+
+struct FieldScope {
+    std::string what;  ///< whose fields these are: "conv2d", "training"
+    Span span;         ///< where a missing field is reported
+    /// Of fields that people look for here, where they belong: "learning_rate" -> help.
+    std::map<std::string, std::string> elsewhere = {};
+    /// Fields that are given but not in the map: neither read nor missing.
+    std::set<std::string, std::less<>> given = {};
+};
+
+struct FieldValues {
+    plan::Attributes values;                         ///< of plain types, defaults filled in
+    std::map<std::string, Span> spans;               ///< of the values the user wrote
+    std::map<std::string, const SourceNode*> nodes;  ///< every field the user wrote
+    /// Fields that were probably meant by what is none: not missing, only misspelt.
+    std::set<std::string, std::less<>> mistyped;
+    bool sound = true;  ///< no error was found
+
+    const SourceNode* node(const std::string& name) const;
+    std::int64_t integer(const std::string& name) const;
+    double real(const std::string& name) const;
+    bool flag(const std::string& name) const;
+    std::string text(const std::string& name) const;  ///< "" when absent
+    plan::Dims dims(const std::string& name) const;   ///< empty when absent
+};
+
+/// Reads the fields of `map` (null: none are given). A field that is not in the table is an error.
+FieldValues read_fields(const SourceNode& map, const FieldTable& table, const FieldScope& scope,
+                        Diagnostics& diagnostics);
+
+/// One value; nothing after a diagnostic.
+std::optional<plan::AttributeValue> read_value(const SourceNode& node, const Field& field,
+                                               const std::string& what, Diagnostics& diagnostics);
+
+/// A text or a list of texts, each of `field.choices` if there are any; nothing after a diagnostic.
+struct LocatedText {
+    std::string text;
+    Span span;
+};
+std::optional<std::vector<LocatedText>> read_texts(const SourceNode& node, const Field& field,
+                                                   const std::string& what,
+                                                   Diagnostics& diagnostics);
+
+/// "did you mean `x`?", or the list of what there is when nothing is near and the list is short.
+std::string suggest(std::string_view word, const std::vector<std::string>& candidates,
+                    std::string_view plural);
+
+/// Suggestions compare with every candidate: of thousands of mistakes only the first have them, and
+/// fewer where there are thousands of names.
+bool worth_suggesting(const Diagnostics& diagnostics, std::size_t candidates);
+
+/// "an integer", "true or false", ...
+std::string_view describe(FieldType type);
+/// "at least 1", "more than 0 and less than 1"; empty without a range.
+std::string describe_range(const Field& field);
+
+/// The fields of `node`, which must be a map; as none after a diagnostic that it is none. `what` is
+/// the map's own name: "clip", "groups[0]".
+FieldValues read_record(const SourceNode& node, const FieldTable& table, const FieldScope& scope,
+                        Diagnostics& diagnostics);
+
+/// As JSON; also valid YAML.
+std::string to_json(const plan::AttributeValue& value);
+std::string json_quoted(std::string_view text);
+
+}  // namespace dtnn::compiler

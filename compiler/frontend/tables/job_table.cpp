@@ -1,0 +1,173 @@
+#include "compiler/frontend/tables/tables.hpp"
+
+namespace dtnn::compiler {
+
+const FieldTable& synchronise_table() {
+    static const FieldTable table = {
+        {.name = "every",
+         .type = FieldType::integer,
+         .doc = "updates that each rank makes of its own weights between two averages of them; "
+                "they are averaged at the end of every epoch as well",
+         .minimum = 1,
+         .maximum = 1e9,
+         .unit = "updates"},
+        {.name = "average",
+         .type = FieldType::choice,
+         .fallback = std::string("avg"),
+         .doc = "what a rank weighs in it: all the same, as many as it has training samples, or "
+                "the inverse of that",
+         .choices = {"avg", "wavg", "invwavg"}},
+        {.name = "participation",
+         .type = FieldType::choice,
+         .fallback = std::string("all"),
+         .doc = "an epoch ends with the data of the rank that has the fewest batches, or goes on "
+                "with those that have data left; all receive the average",
+         .choices = {"all", "avail2all"}},
+        {.name = "min_avail",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{0},
+         .doc = "of avail2all: weights are not averaged while fewer ranks have data",
+         .minimum = 0,
+         .maximum = 1'000'000,
+         .unit = "ranks"},
+    };
+    return table;
+}
+
+const FieldTable& parallel_table() {
+    static const FieldTable table = {
+        {.name = "data",
+         .type = FieldType::integer_or_choice,
+         .doc = "how many ranks share the training, each with all weights and its part of every "
+                "global batch: `auto` is any number, chosen when the run starts; a number is just "
+                "that many; none is one rank",
+         .minimum = 1,
+         .maximum = 1'000'000,
+         .choices = {"auto", "none"},
+         .unit = "ranks",
+         .optional = true},
+        {.name = "reduction",
+         .type = FieldType::choice,
+         .fallback = std::string("overlapped"),
+         .doc = "gradients are added up over the ranks while backward still computes others, or "
+                "each exchange is waited for at once",
+         .choices = {"overlapped", "blocking"}},
+        {.name = "batch_statistics",
+         .type = FieldType::choice,
+         .fallback = std::string("local"),
+         .doc = "batch norm takes its means and variances, in training, of the rank's own batch or "
+                "of the global one",
+         .choices = {"local", "synchronised"}},
+        {.name = "learning_rate_scaling",
+         .type = FieldType::choice,
+         .fallback = std::string("none"),
+         .doc = "every learning rate is multiplied by the number of ranks, by its square root, or "
+                "not at all",
+         .choices = {"none", "linear", "square_root"}},
+        {.name = "optimizer",
+         .type = FieldType::choice,
+         .fallback = std::string("replicated"),
+         .doc =
+             "every rank keeps the optimizer's whole state and makes every update, or each keeps "
+             "the state of its part of the weights and updates that part",
+         .choices = {"replicated", "sharded"}},
+        {.name = "wire",
+         .type = FieldType::choice,
+         .fallback = std::string("full"),
+         .doc = "how gradients travel: as they are; rounded to 16 bits (bf16, or fp16 with a power "
+                "of two for every 256 numbers), half the bytes; or only the largest of them, what "
+                "is left out being kept for the next time (top_k). f32 only",
+         .choices = {"full", "bf16", "fp16", "top_k"}},
+        {.name = "density",
+         .type = FieldType::real,
+         .fallback = 0.01,
+         .doc = "of top_k: the part of the gradients that an exchange sends, at least 10 of them",
+         .minimum = 1e-6,
+         .maximum = 1},
+        {.name = "bucket_size",
+         .type = FieldType::quantity,
+         .doc = "most bytes of gradients in one exchange; without it the compiler chooses, by the "
+                "machine's network",
+         .minimum = 1,
+         .unit = "bytes",
+         .optional = true},
+        {.name = "synchronise",
+         .type = FieldType::record,
+         .doc = "each rank moves weights of its own, and now and then all take the average "
+                "(federated averaging): {every: 8}; without it ranks add up their gradients for "
+                "every update",
+         .optional = true,
+         .fields = &synchronise_table()},
+        {.name = "timeout",
+         .type = FieldType::real,
+         .fallback = 300.0,
+         .doc = "a rank that waits longer for the others ends the job; 0: no limit",
+         .minimum = 0,
+         .maximum = 1e9,
+         .unit = "seconds"},
+    };
+    return table;
+}
+
+const FieldTable& job_table() {
+    static const FieldTable table = {
+        {.name = "kind",
+         .type = FieldType::choice,
+         .doc = "the kind of spec",
+         .choices = {"job"},
+         .optional = true},
+        {.name = "name",
+         .type = FieldType::text,
+         .doc = "the job's name; the file's name when not given",
+         .optional = true},
+        {.name = "extends",
+         .type = FieldType::reference,
+         .doc = "a job that this one is merged over, field by field",
+         .optional = true},
+        {.name = "description",
+         .type = FieldType::text,
+         .doc = "what the job is, for people",
+         .optional = true},
+        {.name = "model",
+         .type = FieldType::reference,
+         .doc = "the model: a name, a path, or the model itself"},
+        {.name = "dataset",
+         .type = FieldType::reference,
+         .doc = "the dataset: a name, a path, or the dataset itself"},
+        {.name = "training",
+         .type = FieldType::reference,
+         .doc = "the training: a name, a path, or the training itself"},
+        {.name = "threads",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{0},
+         .doc = "threads to plan workspaces for; 0 leaves it to the compiler",
+         .minimum = 0,
+         .maximum = 1024,
+         .unit = "threads"},
+        {.name = "data_workers",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{1},
+         .doc = "threads that prepare batches beside those that compute",
+         .minimum = 1,
+         .maximum = 256,
+         .unit = "threads"},
+        {.name = "memory_budget",
+         .type = FieldType::quantity,
+         .doc = "the most memory a rank may use, such as 4GiB",
+         .minimum = 1,
+         .unit = "bytes",
+         .optional = true},
+        {.name = "parallel",
+         .type = FieldType::record,
+         .doc = "how ranks share the training: {data: auto}; without it there is one rank",
+         .optional = true,
+         .fields = &parallel_table()},
+        {.name = "machine",
+         .type = FieldType::reference,
+         .doc = "the machine that the job is for: a name, a path, or the machine itself",
+         .optional = true},
+    };
+    return table;
+}
+
+}  // namespace dtnn::compiler

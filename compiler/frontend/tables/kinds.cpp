@@ -1,0 +1,34 @@
+#include "compiler/frontend/tables/tables.hpp"
+
+namespace dtnn::compiler {
+
+const std::vector<KindInfo>& all_kinds() {
+    static const std::vector<KindInfo> kinds = {
+        {"job", "jobs", "What to train: a model, a dataset and how, each by name or inline.",
+         "kind: job\nmodel: simplecnn\ndataset: digits\ntraining: {extends: adam, epochs: 3}",
+         &job_table()},
+        {"model", "models", "A network: the shape of its input and its layers in order.",
+         "kind: model\ninput: {shape: [1, 28, 28]}\nlayers: [flatten, dense: {units: 10}, softmax]",
+         &model_table()},
+        {"dataset", "datasets", "Where samples come from and how many there are.",
+         "kind: dataset\ntype: digits\ntrain_samples: 10000", &dataset_table()},
+        {"training", "training", "How to train: optimizer, loss, metrics, epochs, batches.",
+         "kind: training\noptimizer: {adam: {learning_rate: 0.001}}\nepochs: 3", &training_table()},
+        {"machine", "machines",
+         "The computers that a job is for: cores and memory of a node, and the rates of its parts "
+         "and of its network, from which the compiler chooses what it can foresee. What is not "
+         "known is left out.",
+         "kind: machine\nnodes: 4\ncores: 32\nmemory: 192GiB\nisa: avx512\n"
+         "network: {latency: 1.5us, bandwidth: 100Gbit/s}",
+         &machine_table()},
+    };
+    return kinds;
+}
+
+const KindInfo* find_kind(std::string_view name) {
+    for (const KindInfo& kind : all_kinds())
+        if (kind.name == name) return &kind;
+    return nullptr;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,146 @@
+// The losses and their fields, which reach the plan as its loss_attributes. What they compute, and
+// of which predictions and labels they can be taken: ops/losses.def.
+
+#include "compiler/frontend/tables/components.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+Field class_weights_field() {
+    return {.name = "class_weights",
+            .type = FieldType::real_list,
+            .doc = "weight of each class; with labels the mean is a weighted one, as PyTorch's is",
+            .minimum = 0,
+            .optional = true};
+}
+
+const FieldTable& cross_entropy_fields() {
+    static const FieldTable table = {
+        {.name = "smoothing",
+         .type = FieldType::real,
+         .fallback = 0.0,
+         .doc = "share of the label that is spread over all classes",
+         .minimum = 0,
+         .maximum = 1,
+         .exclusive_maximum = true},
+        class_weights_field(),
+    };
+    return table;
+}
+
+const FieldTable& likelihood_fields() {
+    static const FieldTable table = {class_weights_field()};
+    return table;
+}
+
+const FieldTable& binary_fields() {
+    static const FieldTable table = {
+        {.name = "from_logits",
+         .type = FieldType::boolean,
+         .fallback = false,
+         .doc = "the model ends without sigmoid; metrics with a threshold still see probabilities"},
+        {.name = "positive_weights",
+         .type = FieldType::real_list,
+         .doc = "weight of what should be 1, for each class, or one number for all",
+         .minimum = 0,
+         .optional = true},
+    };
+    return table;
+}
+
+const FieldTable& huber_fields() {
+    static const FieldTable table = {
+        {.name = "delta",
+         .type = FieldType::real,
+         .fallback = 1.0,
+         .doc = "difference from which on the loss is a straight line",
+         .minimum = 0,
+         .exclusive_minimum = true},
+    };
+    return table;
+}
+
+const FieldTable& dice_fields() {
+    static const FieldTable table = {
+        {.name = "smooth",
+         .type = FieldType::real,
+         .fallback = 1.0,
+         .doc = "what is added above and below the fraction",
+         .minimum = 0},
+    };
+    return table;
+}
+
+}  // namespace
+
+const FieldTable& hinge_fields() {
+    static const FieldTable table = {
+        {.name = "margin",
+         .type = FieldType::real,
+         .fallback = 1.0,
+         .doc = "how far above the others the label's prediction should be",
+         .minimum = 0},
+        {.name = "form",
+         .type = FieldType::choice,
+         .fallback = std::string("largest"),
+         .doc =
+             "largest: the largest of the others counts; all: each of them, their sum divided by "
+             "the number of classes",
+         .choices = {"largest", "all"}},
+    };
+    return table;
+}
+
+const ComponentSet& losses() {
+    static const ComponentSet set = {
+        "loss",
+        "losses",
+        "a loss",
+        {{"categorical_cross_entropy",
+          "-log of the probability that the model gives to the label, averaged over the batch. The "
+          "model ends with softmax, and the two become one stable operator "
+          "(torch.nn.CrossEntropyLoss).",
+          "kind: training\nloss: {categorical_cross_entropy: {smoothing: 0.1}}\n",
+          &cross_entropy_fields()},
+         {"negative_log_likelihood",
+          "The label's value with its sign changed, averaged over the batch. The model ends with "
+          "log_softmax (torch.nn.NLLLoss).",
+          "kind: training\nloss: negative_log_likelihood\n", &likelihood_fields()},
+         {"binary_cross_entropy",
+          "-(t log p + (1 - t) log(1 - p)) of every class by itself, averaged over all numbers, "
+          "for "
+          "samples of any number of classes. The model ends with sigmoid, and the two become one "
+          "stable operator (torch.nn.BCEWithLogitsLoss).",
+          "kind: training\nloss: {binary_cross_entropy: {positive_weights: [3]}}\n",
+          &binary_fields()},
+         {"kl_divergence",
+          "t (log t - log p), summed over the classes and averaged over the batch, of targets t "
+          "that are probabilities. The model ends with log_softmax (torch.nn.KLDivLoss with "
+          "reduction batchmean).",
+          "kind: training\nloss: kl_divergence\n", &no_fields()},
+         {"mean_squared_error",
+          "The mean of the squared differences to the targets; of labels, as rows of zeros and a "
+          "one.",
+          "kind: training\nloss: mean_squared_error\n", &no_fields()},
+         {"mean_absolute_error",
+          "The mean of the absolute differences to the targets; of labels, as rows of zeros and a "
+          "one.",
+          "kind: training\nloss: mean_absolute_error\n", &no_fields()},
+         {"huber",
+          "Half the squared difference up to delta, beyond it delta times what is left: the mean "
+          "of a loss that outliers pull at no harder than delta (Huber, 1964; torch.nn.HuberLoss).",
+          "kind: training\nloss: {huber: {delta: 0.5}}\n", &huber_fields()},
+         {"hinge",
+          "How much the label's prediction falls short of being a margin above the others, "
+          "averaged over the batch (Crammer and Singer, 2001; with form all "
+          "torch.nn.MultiMarginLoss).",
+          "kind: training\nloss: hinge\n", &hinge_fields()},
+         {"dice",
+          "One less twice the overlap of predictions and targets over their sum, averaged over "
+          "samples: of each class over the pixels where pixels have labels, else over the classes "
+          "(Milletari et al., 2016).",
+          "kind: training\nloss: dice\n", &dice_fields()}}};
+    return set;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,255 @@
+// The optimizers and their fields. `learning_rate` is every optimizer's; the other fields reach the
+// plan as its optimizer_attributes. The formulas stand in kernels/arguments/update.hpp and
+// kernels/arguments/layerwise_update.hpp; docs/optimizers.md says which are PyTorch's and which PyDTNN's.
+
+#include "compiler/frontend/tables/components.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+Field learning_rate(double fallback) {
+    return {.name = "learning_rate",
+            .type = FieldType::real,
+            .fallback = fallback,
+            .doc = "step size",
+            .minimum = 0,
+            .exclusive_minimum = true};
+}
+
+/// From 0 to below 1.
+Field share(std::string_view name, double fallback, std::string_view doc) {
+    return {.name = name,
+            .type = FieldType::real,
+            .fallback = fallback,
+            .doc = doc,
+            .minimum = 0,
+            .maximum = 1,
+            .exclusive_maximum = true};
+}
+
+Field not_negative(std::string_view name, double fallback, std::string_view doc) {
+    return {.name = name, .type = FieldType::real, .fallback = fallback, .doc = doc, .minimum = 0};
+}
+
+Field choice_of(std::string_view name, bool fallback, std::string_view doc) {
+    return {.name = name, .type = FieldType::boolean, .fallback = fallback, .doc = doc};
+}
+
+Field epsilon(double fallback) {
+    return {.name = "epsilon",
+            .type = FieldType::real,
+            .fallback = fallback,
+            .doc = "keeps the division from zero",
+            .minimum = 0,
+            .exclusive_minimum = true};
+}
+
+Field epsilon_inside_root() {
+    return choice_of("epsilon_inside_root", false,
+                     "divide by sqrt(x + epsilon), as PyDTNN does, not by sqrt(x) + epsilon");
+}
+
+Field beta1() {
+    return share("beta1", 0.9, "decay of the first moment");
+}
+
+Field beta2() {
+    return share("beta2", 0.999, "decay of the second moment");
+}
+
+Field weight_decay(double fallback = 0) {
+    return not_negative("weight_decay", fallback,
+                        "share of the weights that is added to their gradient");
+}
+
+/// Where there is nothing but the decoupled form.
+Field own_weight_decay(double fallback) {
+    return not_negative("weight_decay", fallback,
+                        "share of the weights, times the learning rate, that every update takes "
+                        "away");
+}
+
+Field decoupled_weight_decay() {
+    return choice_of("decoupled_weight_decay", false,
+                     "take the decay from the weights, times the learning rate, instead of adding "
+                     "it to the gradient; PyDTNN's form");
+}
+
+Field adaptive() {
+    return choice_of("adaptive", true,
+                     "let the norms of weights and step decide the size of updates; false, for "
+                     "biases and the like in a group: the learning rate alone");
+}
+
+const FieldTable& sgd_fields() {
+    static const FieldTable table = {
+        learning_rate(0.01),
+        share("momentum", 0.9, "share of the last step that is kept"),
+        choice_of("nesterov", false, "look ahead along the velocity"),
+        weight_decay(),
+        decoupled_weight_decay(),
+    };
+    return table;
+}
+
+const FieldTable& rmsprop_fields() {
+    static const FieldTable table = {
+        learning_rate(0.01),
+        share("rho", 0.99, "decay of the mean of squared gradients"),
+        epsilon(1e-8),
+        epsilon_inside_root(),
+        share("momentum", 0, "share of the last step that is kept"),
+        choice_of("centered", false, "divide by the gradients' deviation, not by their size"),
+        weight_decay(),
+        decoupled_weight_decay(),
+    };
+    return table;
+}
+
+const FieldTable& adam_fields() {
+    static const FieldTable table = {
+        learning_rate(0.001),
+        beta1(),
+        beta2(),
+        epsilon(1e-8),
+        epsilon_inside_root(),
+        choice_of("amsgrad", false,
+                  "divide by the largest second moment so far (Reddi et al., 2018)"),
+        weight_decay(),
+    };
+    return table;
+}
+
+const FieldTable& adamw_fields() {
+    static const FieldTable table = {
+        learning_rate(0.001),
+        beta1(),
+        beta2(),
+        epsilon(1e-8),
+        epsilon_inside_root(),
+        choice_of("amsgrad", false,
+                  "divide by the largest second moment so far (Reddi et al., 2018)"),
+        own_weight_decay(0.01),
+    };
+    return table;
+}
+
+const FieldTable& nadam_fields() {
+    static const FieldTable table = {
+        learning_rate(0.002),
+        beta1(),
+        beta2(),
+        epsilon(1e-8),
+        epsilon_inside_root(),
+        {.name = "variant",
+         .type = FieldType::choice,
+         .fallback = std::string("dozat"),
+         .doc = "dozat: momentum that grows over the updates, as PyTorch's; pydtnn: PyDTNN's "
+                "formula",
+         .choices = {"dozat", "pydtnn"}},
+        not_negative("momentum_decay", 0.004,
+                     "how fast the momentum of variant dozat grows to beta1"),
+        weight_decay(),
+        decoupled_weight_decay(),
+    };
+    return table;
+}
+
+const FieldTable& adagrad_fields() {
+    static const FieldTable table = {
+        learning_rate(0.01),
+        epsilon(1e-10),
+        epsilon_inside_root(),
+        not_negative("learning_rate_decay", 0,
+                     "update t has the learning rate over 1 + (t - 1) times this"),
+        not_negative("initial_accumulator", 0, "what the sums of squared gradients begin with"),
+        weight_decay(),
+        decoupled_weight_decay(),
+    };
+    return table;
+}
+
+const FieldTable& lars_fields() {
+    static const FieldTable table = {
+        learning_rate(0.1),
+        share("momentum", 0.9, "share of the last step that is kept"),
+        {.name = "trust_coefficient",
+         .type = FieldType::real,
+         .fallback = 0.001,
+         .doc = "size of a step beside the size of the weights",
+         .minimum = 0,
+         .exclusive_minimum = true},
+        not_negative("epsilon", 0, "is added to the norms that the weights' norm is divided by"),
+        weight_decay(5e-4),
+        adaptive(),
+    };
+    return table;
+}
+
+const FieldTable& lamb_fields() {
+    static const FieldTable table = {
+        learning_rate(0.001),
+        beta1(),
+        beta2(),
+        epsilon(1e-6),
+        not_negative("weight_decay", 0.01, "share of the weights that is added to the step"),
+        adaptive(),
+    };
+    return table;
+}
+
+void check_sgd(const ReadComponent& read, Diagnostics& diagnostics) {
+    if (!read.flag("nesterov") || read.real("momentum") > 0) return;
+    diagnostics
+        .error(Code::conflicting_fields, read.span_of("nesterov"),
+               "sgd has `nesterov`, but its `momentum` is 0; there is nothing to look ahead along")
+        .help = "give it `momentum: 0.9`, or leave `nesterov` away";
+}
+
+void check_nadam(const ReadComponent& read, Diagnostics& diagnostics) {
+    if (read.text("variant") != "pydtnn" || !read.spans.contains("momentum_decay")) return;
+    diagnostics
+        .error(Code::conflicting_fields, read.span_of("momentum_decay"),
+               "nadam has `momentum_decay`, but its variant is `pydtnn`, whose momentum is beta1 "
+               "throughout")
+        .help = "leave `momentum_decay` away, or take the variant `dozat`";
+}
+
+}  // namespace
+
+const ComponentSet& optimizers() {
+    static const ComponentSet set = {
+        "optimizer",
+        "optimizers",
+        "an optimizer",
+        {{"sgd", "Stochastic gradient descent with momentum (Sutskever et al., 2013).",
+          "kind: training\noptimizer: {sgd: {learning_rate: 0.1, momentum: 0.9}}\n", &sgd_fields(),
+          check_sgd},
+         {"rmsprop",
+          "Steps divided by the root of a mean of squared gradients (Tieleman and Hinton, 2012).",
+          "kind: training\noptimizer: {rmsprop: {learning_rate: 0.001, rho: 0.9}}\n",
+          &rmsprop_fields()},
+         {"adam", "Adaptive moment estimation (Kingma and Ba, 2015).",
+          "kind: training\noptimizer: {adam: {learning_rate: 0.001}}\n", &adam_fields()},
+         {"adamw", "Adam with decoupled weight decay (Loshchilov and Hutter, 2019).",
+          "kind: training\noptimizer: {adamw: {learning_rate: 0.001, weight_decay: 0.05}}\n",
+          &adamw_fields()},
+         {"nadam", "Adam with Nesterov's momentum (Dozat, 2016).",
+          "kind: training\noptimizer: {nadam: {learning_rate: 0.002}}\n", &nadam_fields(),
+          check_nadam},
+         {"adagrad",
+          "Steps divided by the root of the sum of all squared gradients (Duchi et al., 2011).",
+          "kind: training\noptimizer: {adagrad: {learning_rate: 0.01}}\n", &adagrad_fields()},
+         {"lars",
+          "Momentum with a rate for every parameter, by the norms of weights and gradient, for "
+          "large batches (You et al., 2017).",
+          "kind: training\noptimizer: {lars: {learning_rate: 2, weight_decay: 5.0e-5}}\n",
+          &lars_fields()},
+         {"lamb",
+          "Adam's step with a rate for every parameter, by the norms of weights and step, for "
+          "large batches (You et al., 2020).",
+          "kind: training\noptimizer: {lamb: {learning_rate: 0.002}}\n", &lamb_fields()}}};
+    return set;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,357 @@
+// The schedules: what changes the learning rate, stops the training or keeps weights, as it goes.
+// A field called `metric` is what a schedule watches: "loss" or a metric's name, of the training
+// samples or, behind "validation.", of the validation's; that it is computed is checked for every
+// schedule alike (validation_training.cpp). What they do: runtime/train/learning_rates.hpp and
+// watchers.hpp.
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/tables/components.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+constexpr double kMostEpochs = 1'000'000;
+
+Field epochs_field(std::string_view doc, std::int64_t fallback, double least = 0) {
+    return {.name = "epochs",
+            .type = FieldType::integer,
+            .fallback = fallback,
+            .doc = doc,
+            .minimum = least,
+            .maximum = kMostEpochs,
+            .unit = "epochs"};
+}
+
+Field begin_field() {
+    return {.name = "begin",
+            .type = FieldType::integer,
+            .fallback = std::int64_t{0},
+            .doc = "epochs before it begins, while the factor is 1: those of a warm_up, say",
+            .minimum = 0,
+            .maximum = kMostEpochs,
+            .unit = "epochs"};
+}
+
+Field minimum_field() {
+    return {.name = "minimum",
+            .type = FieldType::real,
+            .fallback = 0.0,
+            .doc = "a learning rate that is not gone below",
+            .minimum = 0};
+}
+
+Field factor_field(double fallback) {
+    return {.name = "factor",
+            .type = FieldType::real,
+            .fallback = fallback,
+            .doc = "what the learning rate is multiplied with",
+            .minimum = 0,
+            .maximum = 1,
+            .exclusive_minimum = true};
+}
+
+Field metric_field() {
+    return {.name = "metric",
+            .type = FieldType::text,
+            .fallback = std::string("validation.loss"),
+            .doc = "what is watched: loss, the name of a metric, or either behind `validation.`"};
+}
+
+Field direction_field() {
+    return {.name = "direction",
+            .type = FieldType::choice,
+            .fallback = std::string("auto"),
+            .doc =
+                "what is better; auto: more of accuracies, precision, recall, f1 and roc_auc, "
+                "less of all else",
+            .choices = {"auto", "minimize", "maximize"}};
+}
+
+Field patience_field(std::string_view doc, std::int64_t fallback, double least) {
+    return {.name = "patience",
+            .type = FieldType::integer,
+            .fallback = fallback,
+            .doc = doc,
+            .minimum = least,
+            .maximum = kMostEpochs,
+            .unit = "epochs"};
+}
+
+const FieldTable& warm_up_fields() {
+    static const FieldTable table = {
+        epochs_field("epochs over which the learning rate rises", 5),
+        {.name = "batches",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{0},
+         .doc = "batches over which it rises, in place of epochs; 0: epochs count",
+         .minimum = 0,
+         .maximum = 1'000'000'000,
+         .unit = "batches"},
+        {.name = "from",
+         .type = FieldType::real,
+         .fallback = 0.1,
+         .doc = "the factor of the first batch",
+         .minimum = 0,
+         .maximum = 1},
+    };
+    return table;
+}
+
+const FieldTable& cosine_fields() {
+    static const FieldTable table = {
+        begin_field(), epochs_field("epochs over which it falls; 0: all that are left", 0),
+        minimum_field()};
+    return table;
+}
+
+const FieldTable& polynomial_fields() {
+    static const FieldTable table = {
+        begin_field(),
+        epochs_field("epochs over which it falls; 0: all that are left", 0),
+        {.name = "power",
+         .type = FieldType::real,
+         .fallback = 1.0,
+         .doc = "of the share of the epochs that is left; 1: along a line",
+         .minimum = 0,
+         .exclusive_minimum = true},
+        minimum_field()};
+    return table;
+}
+
+const FieldTable& exponential_fields() {
+    static const FieldTable table = {begin_field(), factor_field(0.9), minimum_field()};
+    return table;
+}
+
+const FieldTable& multistep_fields() {
+    static const FieldTable table = {
+        {.name = "epochs",
+         .type = FieldType::integer_list,
+         .doc = "epochs done when the learning rate is reduced, in rising order",
+         .minimum = 1,
+         .maximum = kMostEpochs,
+         .unit = "epochs"},
+        factor_field(0.1),
+    };
+    return table;
+}
+
+const FieldTable& reduce_every_n_epochs_fields() {
+    static const FieldTable table = {epochs_field("epochs between two reductions", 5, 1),
+                                     factor_field(0.1), minimum_field()};
+    return table;
+}
+
+const FieldTable& one_cycle_fields() {
+    static const FieldTable table = {
+        epochs_field("epochs of the cycle; 0: all of the training", 0),
+        {.name = "rise",
+         .type = FieldType::real,
+         .fallback = 0.3,
+         .doc = "share of the cycle in which the learning rate rises",
+         .minimum = 0,
+         .maximum = 1},
+        {.name = "start_divisor",
+         .type = FieldType::real,
+         .fallback = 25.0,
+         .doc = "the cycle begins at the optimizer's learning rate divided by this",
+         .minimum = 1},
+        {.name = "end_divisor",
+         .type = FieldType::real,
+         .fallback = 1e4,
+         .doc = "it ends at the learning rate that it began with divided by this",
+         .minimum = 1},
+        {.name = "shape",
+         .type = FieldType::choice,
+         .fallback = std::string("cosine"),
+         .doc = "of rise and fall",
+         .choices = {"cosine", "linear"}},
+    };
+    return table;
+}
+
+const FieldTable& reduce_on_plateau_fields() {
+    static const FieldTable table = {
+        metric_field(),
+        direction_field(),
+        {.name = "factor",
+         .type = FieldType::real,
+         .fallback = 0.1,
+         .doc = "what the learning rate is multiplied with",
+         .minimum = 0,
+         .maximum = 1,
+         .exclusive_minimum = true,
+         .exclusive_maximum = true},
+        patience_field("epochs in a row without improvement that are accepted", 10, 0),
+        {.name = "threshold",
+         .type = FieldType::real,
+         .fallback = 1e-4,
+         .doc = "share of the best value that counts as an improvement",
+         .minimum = 0},
+        {.name = "cooldown",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{0},
+         .doc = "epochs after a reduction in which nothing is counted",
+         .minimum = 0,
+         .maximum = kMostEpochs,
+         .unit = "epochs"},
+        minimum_field(),
+    };
+    return table;
+}
+
+const FieldTable& early_stopping_fields() {
+    static const FieldTable table = {
+        metric_field(),
+        direction_field(),
+        patience_field("epochs in a row without improvement after which training ends", 10, 1),
+        {.name = "threshold",
+         .type = FieldType::real,
+         .fallback = 0.0,
+         .doc = "an improvement is more than this",
+         .minimum = 0},
+        {.name = "restore_best",
+         .type = FieldType::boolean,
+         .fallback = false,
+         .doc = "when training ends, for whatever reason, take back the weights of the best epoch"},
+    };
+    return table;
+}
+
+const FieldTable& stop_at_fields() {
+    static const FieldTable table = {
+        {.name = "metric",
+         .type = FieldType::text,
+         .doc = "what is watched: loss, the name of a metric, or either behind `validation.`"},
+        {.name = "threshold", .type = FieldType::real, .doc = "the value at which training ends"},
+        direction_field()};
+    return table;
+}
+
+const FieldTable& model_checkpoint_fields() {
+    static const FieldTable table = {
+        metric_field(),
+        direction_field(),
+        {.name = "every_epochs",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{1},
+         .doc = "epochs between two looks",
+         .minimum = 1,
+         .maximum = kMostEpochs,
+         .unit = "epochs"},
+        {.name = "keep",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{1},
+         .doc = "the best so many are kept",
+         .minimum = 1,
+         .maximum = 10'000},
+    };
+    return table;
+}
+
+void check_warm_up(const ReadComponent& read, Diagnostics& diagnostics) {
+    if (read.integer("batches") == 0) return;
+    const auto epochs = read.spans.find("epochs");
+    if (epochs == read.spans.end() || read.integer("epochs") == 0) return;
+    Diagnostic& error = diagnostics.error(
+        Code::conflicting_fields, read.span_of("batches"),
+        "warm_up has both `epochs` and `batches`; the learning rate rises over one of them");
+    error.notes.push_back({epochs->second, "`epochs` is given here"});
+}
+
+void check_multistep(const ReadComponent& read, Diagnostics& diagnostics) {
+    const auto& epochs =
+        std::get<std::vector<std::int64_t>>(read.component.attributes.at("epochs"));
+    if (epochs.empty())
+        diagnostics
+            .error(Code::out_of_range, read.span_of("epochs"),
+                   "`epochs` of multistep is empty; the learning rate would never be reduced")
+            .help = "such as `multistep: {epochs: [10, 15]}`, or leave multistep out";
+    for (std::size_t i = 1; i < epochs.size(); ++i) {
+        if (epochs[i] > epochs[i - 1]) continue;
+        diagnostics.error(Code::out_of_range, read.span_of("epochs"),
+                          fmt::format("`epochs` of multistep has {} behind {}; they must rise",
+                                      epochs[i], epochs[i - 1]));
+        return;
+    }
+}
+
+}  // namespace
+
+const ComponentSet& schedules() {
+    static const ComponentSet set = {
+        "schedule",
+        "schedules",
+        "a schedule",
+        {{"warm_up",
+          "The learning rate rises along a line, update by update, from a share of it to all of "
+          "it: the factor of batch t of T is from + (1 - from) t / T, then 1 (P. Goyal et al., "
+          "2017; PyTorch's LinearLR).",
+          "kind: training\nschedules: [{warm_up: {epochs: 5}}]\n", &warm_up_fields(),
+          check_warm_up},
+         {"cosine",
+          "The learning rate falls along half a cosine, update by update: what is above the "
+          "minimum is multiplied with (1 + cos(pi t / T)) / 2, where t of the T epochs are done "
+          "(I. Loshchilov and F. Hutter, 2017; PyTorch's CosineAnnealingLR). Afterwards it stays.",
+          "kind: training\nepochs: 20\n"
+          "schedules: [{warm_up: {epochs: 2}}, {cosine: {begin: 2, minimum: 1.0e-5}}]\n",
+          &cosine_fields()},
+         {"polynomial",
+          "The learning rate falls, update by update: what is above the minimum is multiplied with "
+          "(1 - t / T) to the power, where t of the T epochs are done (PyTorch's PolynomialLR). "
+          "Afterwards it stays.",
+          "kind: training\nepochs: 20\nschedules: [{polynomial: {power: 2}}]\n",
+          &polynomial_fields()},
+         {"exponential",
+          "The learning rate is multiplied with the factor once an epoch, a part of it at every "
+          "update: factor to the power t, where t epochs are done. At the beginning of epochs "
+          "PyTorch's ExponentialLR.",
+          "kind: training\nepochs: 20\nschedules: [{exponential: {factor: 0.8}}]\n",
+          &exponential_fields()},
+         {"multistep",
+          "The learning rate is multiplied with the factor after each of these epochs (PyTorch's "
+          "MultiStepLR).",
+          "kind: training\nepochs: 20\nschedules: [{multistep: {epochs: [10, 15], factor: 0.1}}]\n",
+          &multistep_fields(), check_multistep},
+         {"reduce_every_n_epochs",
+          "The learning rate is multiplied with the factor every so many epochs (PyTorch's "
+          "StepLR). "
+          "PyDTNN leaves out a reduction that would pass the minimum; here it ends at the minimum.",
+          "kind: training\nepochs: 20\n"
+          "schedules: [{reduce_every_n_epochs: {epochs: 5, factor: 0.5}}]\n",
+          &reduce_every_n_epochs_fields()},
+         {"one_cycle",
+          "The learning rate rises to the optimizer's and falls far below where it began, update "
+          "by update (L. N. Smith and N. Topin, 2018; PyTorch's OneCycleLR with max_lr as the "
+          "optimizer's learning rate). The momentum is not cycled.",
+          "kind: training\nepochs: 20\nschedules: [{one_cycle: {rise: 0.25}}]\n",
+          &one_cycle_fields()},
+         {"reduce_on_plateau",
+          "The learning rate is multiplied with the factor after more than `patience` epochs in a "
+          "row without improvement (PyTorch's ReduceLROnPlateau with relative thresholds).",
+          "kind: training\nepochs: 20\nvalidation_split: 0.1\n"
+          "schedules: [{reduce_on_plateau: {metric: validation.loss, patience: 3}}]\n",
+          &reduce_on_plateau_fields()},
+         {"early_stopping",
+          "Training ends after `patience` epochs in a row without improvement (L. Prechelt, "
+          "\"Early "
+          "stopping - but when?\", 1998).",
+          "kind: training\nepochs: 100\nvalidation_split: 0.1\n"
+          "schedules: [{early_stopping: {patience: 5, restore_best: true}}]\n",
+          &early_stopping_fields()},
+         {"stop_at", "Training ends after the epoch in which the metric reaches the threshold.",
+          "kind: training\nepochs: 100\n"
+          "schedules: [{stop_at: {metric: categorical_accuracy, threshold: 0.99}}]\n",
+          &stop_at_fields()},
+         {"model_checkpoint",
+          "Keeps the weights of the best epochs in the run's folder, under best/. They are the "
+          "weights that the metric was measured with: the averages, where the training keeps "
+          "them.",
+          "kind: training\nepochs: 20\nvalidation_split: 0.1\n"
+          "schedules: [{model_checkpoint: {metric: validation.categorical_accuracy, keep: 3}}]\n",
+          &model_checkpoint_fields()}}};
+    return set;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,512 @@
+// Transforms, which every sample goes through, and augmentations, which training samples go through
+// besides. Each says what becomes of a sample's shape. What they do: runtime/data/transforms/transforms.cpp
+// and augmentations.cpp.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/frontend/tables/components.hpp"
+#include "plan/normalization.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+using Extents = std::vector<std::int64_t>;
+
+// Fields that several have.
+
+Field size(std::string_view doc, bool optional) {
+    return {.name = "size",
+            .type = FieldType::integer_pair,
+            .doc = doc,
+            .minimum = 1,
+            .maximum = 65536,
+            .unit = "pixels",
+            .optional = optional};
+}
+
+Field fill(std::string_view doc) {
+    return {.name = "fill",
+            .type = FieldType::real,
+            .fallback = 0.0,
+            .doc = doc,
+            .minimum = 0,
+            .maximum = 1};
+}
+
+Field probability(double fallback) {
+    return {.name = "probability",
+            .type = FieldType::real,
+            .fallback = fallback,
+            .doc = "of a sample's being changed at all",
+            .minimum = 0,
+            .maximum = 1};
+}
+
+Field antialias() {
+    return {.name = "antialias",
+            .type = FieldType::boolean,
+            .fallback = true,
+            .doc =
+                "where the image shrinks, every pixel is the mean of all that it covers; "
+                "without, of the two by two pixels nearest to its centre"};
+}
+
+Field amount() {
+    return {.name = "amount",
+            .type = FieldType::real,
+            .fallback = 0.4,
+            .doc = "the factor lies between 1 - amount, or 0, and 1 + amount",
+            .minimum = 0,
+            .maximum = 100};
+}
+
+const Extents& extents_of(const ReadComponent& read) {
+    return std::get<Extents>(read.component.attributes.at("size"));
+}
+
+// What becomes of shapes.
+
+bool sized_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics&) {
+    if (!read.has("size")) return true;
+    shape[1] = extents_of(read)[0];
+    shape[2] = extents_of(read)[1];
+    return true;
+}
+
+bool resized_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+    if (read.has("size")) return sized_shape(read, shape, diagnostics);
+    const std::int64_t shorter = read.integer("shorter");
+    const bool known = shape[1] > 0 && shape[2] > 0;
+    const bool lies = known && shape[1] <= shape[2];
+    const auto longer = [&](std::int64_t from, std::int64_t other) {
+        return known ? std::max(shorter, shorter * from / other) : 0;
+    };
+    const std::int64_t height = lies ? shorter : longer(shape[1], shape[2]);
+    const std::int64_t width = lies ? longer(shape[2], shape[1]) : known ? shorter : 0;
+    shape[1] = height;
+    shape[2] = width;
+    return true;
+}
+
+/// A window that begins at `top`, `left` must lie within what is known of the sample's extents.
+bool window_shape(const ReadComponent& read, std::int64_t top, std::int64_t left, plan::Dims& shape,
+                  Diagnostics& diagnostics) {
+    const Extents& extents = extents_of(read);
+    const std::int64_t begin[2] = {top, left};
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+        if (shape[axis + 1] == 0 || begin[axis] + extents[axis] <= shape[axis + 1]) continue;
+        Diagnostic& error = diagnostics.error(
+            Code::out_of_range, read.span_of("size"),
+            fmt::format("{} takes {}x{} pixels from {},{} on; samples are {}x{} where it stands",
+                        read.component.type, extents[0], extents[1], top, left, shape[1],
+                        shape[2]));
+        error.help = "put a resize before it";
+        return false;
+    }
+    return sized_shape(read, shape, diagnostics);
+}
+
+bool cropped_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+    return window_shape(read, read.integer("top"), read.integer("left"), shape, diagnostics);
+}
+
+bool centre_cropped_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+    if (read.has("size")) return window_shape(read, 0, 0, shape, diagnostics);
+    for (std::size_t axis = 1; axis < 3; ++axis) {
+        if (shape[axis] == 0) continue;
+        const double part = static_cast<double>(shape[axis]) * read.real("share");
+        shape[axis] = std::max<std::int64_t>(1, std::llround(part));
+    }
+    return true;
+}
+
+bool randomly_cropped_shape(const ReadComponent& read, plan::Dims& shape,
+                            Diagnostics& diagnostics) {
+    if (!read.has("size")) return true;
+    const auto& padding = std::get<Extents>(read.component.attributes.at("padding"));
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+        const std::int64_t padded = shape[axis + 1] + 2 * padding[axis];
+        if (shape[axis + 1] == 0 || extents_of(read)[axis] <= padded) continue;
+        Diagnostic& error = diagnostics.error(
+            Code::out_of_range, read.span_of("size"),
+            fmt::format("random_crop takes {}x{} pixels; samples are {}x{} where it stands",
+                        extents_of(read)[0], extents_of(read)[1], shape[1], shape[2]));
+        error.help = "give it more `padding`, or put a resize before it";
+        return false;
+    }
+    return sized_shape(read, shape, diagnostics);
+}
+
+bool refuse_channels(const ReadComponent& read, const plan::Dims& shape, std::string_view wanted,
+                     Diagnostics& diagnostics) {
+    diagnostics.error(Code::out_of_range, read.span,
+                      fmt::format("{} takes samples of {}; they have {} where it stands",
+                                  read.component.type, wanted, shape[0]));
+    return false;
+}
+
+bool gray_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+    if (shape[0] != 1 && shape[0] != 3)
+        return refuse_channels(read, shape, "1 or 3 channels", diagnostics);
+    shape[0] = 1;
+    return true;
+}
+
+bool contrasted_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+    return shape[0] == 1 || shape[0] == 3 ||
+           refuse_channels(read, shape, "1 or 3 channels", diagnostics);
+}
+
+bool saturated_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+    return shape[0] == 3 || refuse_channels(read, shape, "3 channels", diagnostics);
+}
+
+bool normalized_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) {
+    bool sound = true;
+    const auto check = [&](const char* field, const std::vector<double>& list,
+                           std::string_view whose) {
+        const auto count = static_cast<std::int64_t>(list.size());
+        if (count == 1 || count == shape[0]) return;
+        sound = false;
+        diagnostics.error(Code::wrong_type, read.span_of(field),
+                          fmt::format("`{}` of normalize {} {} numbers; samples have {} channels",
+                                      field, whose, count, shape[0]));
+    };
+    if (read.has("constants")) {
+        check("constants", plan::find_normalization_constants(read.text("constants"))->mean,
+              "names");
+        return sound;
+    }
+    for (const char* field : {"mean", "deviation"})
+        check(field, std::get<std::vector<double>>(read.component.attributes.at(field)), "has");
+    return sound;
+}
+
+// What fields must fulfil together.
+
+void check_resize(const ReadComponent& read, Diagnostics& diagnostics) {
+    require_one_of(read, {"size", "shorter"}, diagnostics);
+}
+
+void check_centre_crop(const ReadComponent& read, Diagnostics& diagnostics) {
+    require_one_of(read, {"size", "share"}, diagnostics);
+}
+
+void check_normalize(const ReadComponent& read, Diagnostics& diagnostics) {
+    if (!read.has("constants") && read.has("mean") && read.has("deviation")) return;
+    if (read.has("constants") && !read.has("mean") && !read.has("deviation")) return;
+    Diagnostic& error = diagnostics.error(
+        Code::conflicting_fields, read.span,
+        read.has("constants") ? "normalize has `constants`, and numbers of its own besides"
+                              : "normalize must have both `mean` and `deviation`, or `constants`");
+    error.help =
+        "such as `normalize: {constants: imagenet}`, or `normalize: {mean: [0.5], "
+        "deviation: [0.25]}`";
+}
+
+void check_random_resized_crop(const ReadComponent& read, Diagnostics& diagnostics) {
+    for (const char* field : {"area", "ratio"}) {
+        const auto& range = std::get<std::vector<double>>(read.component.attributes.at(field));
+        if (range.size() == 2 && range[0] <= range[1]) continue;
+        diagnostics.error(
+            Code::out_of_range, read.span_of(field),
+            fmt::format("`{}` of random_resized_crop must be two numbers, the smaller one first",
+                        field));
+    }
+}
+
+// The tables of fields.
+
+const FieldTable& resize_fields() {
+    static const FieldTable table = {
+        size("height and width that every sample gets; give this or `shorter`", true),
+        {.name = "shorter",
+         .type = FieldType::integer,
+         .doc = "the shorter side gets so many pixels, the longer one as many as keep the shape; "
+                "give this or `size`",
+         .minimum = 1,
+         .maximum = 65536,
+         .unit = "pixels",
+         .optional = true},
+        antialias(),
+    };
+    return table;
+}
+
+const FieldTable& crop_fields() {
+    static const FieldTable table = {
+        size("height and width of the part that is taken", false),
+        {.name = "top",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{0},
+         .doc = "its first row",
+         .minimum = 0,
+         .maximum = 65536,
+         .unit = "pixels"},
+        {.name = "left",
+         .type = FieldType::integer,
+         .fallback = std::int64_t{0},
+         .doc = "its first column",
+         .minimum = 0,
+         .maximum = 65536,
+         .unit = "pixels"},
+    };
+    return table;
+}
+
+const FieldTable& centre_crop_fields() {
+    static const FieldTable table = {
+        size("height and width of the part; give this or `share`", true),
+        {.name = "share",
+         .type = FieldType::real,
+         .doc = "the part's height and width as shares of the sample's, rounded; give this or "
+                "`size`",
+         .minimum = 0,
+         .maximum = 1,
+         .optional = true,
+         .exclusive_minimum = true},
+    };
+    return table;
+}
+
+const FieldTable& normalize_fields() {
+    static const std::vector<std::string_view> names = [] {
+        std::vector<std::string_view> list;
+        for (const plan::NormalizationConstants& one : plan::normalization_constants())
+            list.push_back(one.name);
+        return list;
+    }();
+    static const FieldTable table = {
+        {.name = "constants",
+         .type = FieldType::choice,
+         .doc = "mean and deviation of a well-known dataset",
+         .choices = names,
+         .optional = true},
+        {.name = "mean",
+         .type = FieldType::real_list,
+         .doc = "what is taken off every channel; one number is for all",
+         .optional = true},
+        {.name = "deviation",
+         .type = FieldType::real_list,
+         .doc = "what every channel is divided by then; one number is for all",
+         .minimum = 0,
+         .optional = true,
+         .exclusive_minimum = true},
+    };
+    return table;
+}
+
+const FieldTable& flip_fields() {
+    static const FieldTable table = {probability(0.5)};
+    return table;
+}
+
+const FieldTable& random_crop_fields() {
+    static const FieldTable table = {
+        {.name = "padding",
+         .type = FieldType::integer_pair,
+         .fallback = Extents{0, 0},
+         .doc = "pixels that are put around the sample first, above and below, left and right",
+         .minimum = 0,
+         .maximum = 65536,
+         .unit = "pixels"},
+        size("height and width of the part; the sample's own when not given", true),
+        fill("the value of the pixels around the sample"),
+    };
+    return table;
+}
+
+const FieldTable& random_resized_crop_fields() {
+    static const FieldTable table = {
+        size("height and width of the result; the sample's own when not given", true),
+        {.name = "area",
+         .type = FieldType::real_list,
+         .fallback = std::vector<double>{0.08, 1.0},
+         .doc = "the least and the greatest share of the sample's area that is taken",
+         .minimum = 0,
+         .maximum = 1,
+         .exclusive_minimum = true},
+        {.name = "ratio",
+         .type = FieldType::real_list,
+         .fallback = std::vector<double>{0.75, 1.3333333333333333},
+         .doc = "the least and the greatest width of the part as a share of its height",
+         .minimum = 0,
+         .maximum = 1000,
+         .exclusive_minimum = true},
+        antialias(),
+    };
+    return table;
+}
+
+const FieldTable& rotation_fields() {
+    static const FieldTable table = {
+        {.name = "degrees",
+         .type = FieldType::real,
+         .fallback = 15.0,
+         .doc = "the angle lies between -degrees and +degrees",
+         .minimum = 0,
+         .maximum = 180,
+         .unit = "degrees"},
+        fill("the value of pixels that come from outside the sample"),
+        probability(1.0),
+    };
+    return table;
+}
+
+const FieldTable& colour_fields() {
+    static const FieldTable table = {amount(), probability(1.0)};
+    return table;
+}
+
+const FieldTable& cutout_fields() {
+    static const FieldTable table = {
+        size("height and width of what is covered", false),
+        fill("the value it is covered with, between 0 and 1"),
+        probability(1.0),
+    };
+    return table;
+}
+
+const FieldTable& mixup_fields() {
+    static const FieldTable table = {
+        {.name = "alpha",
+         .type = FieldType::real,
+         .fallback = 0.2,
+         .doc = "the share of a sample is drawn from Beta(alpha, alpha): the greater, the nearer "
+                "to one half",
+         .minimum = 0,
+         .maximum = 1000,
+         .exclusive_minimum = true},
+    };
+    return table;
+}
+
+std::vector<ComponentInfo> transform_members() {
+    return {
+        {.name = "resize",
+         .doc = "Brings every sample to one size by bilinear interpolation, or its shorter side "
+                "to one length. Pixels have centres at one half: PyTorch's interpolate with "
+                "align_corners=False, with antialias also Pillow's BILINEAR.",
+         .example = "kind: dataset\ntype: synthetic\nshape: [3, 40, 60]\nclasses: 10\n"
+                    "transforms: [{resize: {size: [32, 32]}}]\n",
+         .fields = &resize_fields(),
+         .check = check_resize,
+         .shape = resized_shape},
+        {.name = "crop",
+         .doc = "Takes the same part of every sample.",
+         .example = "kind: dataset\ntype: synthetic\nshape: [3, 40, 60]\nclasses: 10\n"
+                    "transforms: [{crop: {size: 32, top: 4, left: 14}}]\n",
+         .fields = &crop_fields(),
+         .shape = cropped_shape},
+        {.name = "centre_crop",
+         .doc = "Takes the middle of every sample.",
+         .example = "kind: dataset\ntype: synthetic\nshape: [3, 256, 256]\nclasses: 10\n"
+                    "transforms: [{centre_crop: {size: 224}}]\n",
+         .fields = &centre_crop_fields(),
+         .check = check_centre_crop,
+         .shape = centre_cropped_shape},
+        {.name = "to_gray",
+         .doc = "Makes one channel of red, green and blue: 0.299 red + 0.587 green + 0.114 blue "
+                "(ITU-R BT.601). A gray sample stays as it is.",
+         .example = "kind: dataset\ntype: synthetic\nshape: [3, 32, 32]\nclasses: 10\n"
+                    "transforms: [to_gray]\n",
+         .fields = &no_fields(),
+         .shape = gray_shape},
+        {.name = "normalize",
+         .doc = "(value - mean) / deviation, channel by channel, of values between 0 and 1. It "
+                "comes behind all other transforms and the augmentations, wherever it stands in "
+                "the list.",
+         .example = "kind: dataset\ntype: digits\ntransforms: [{normalize: {mean: [0.13], "
+                    "deviation: [0.31]}}]\n",
+         .fields = &normalize_fields(),
+         .check = check_normalize,
+         .shape = normalized_shape},
+    };
+}
+
+constexpr std::string_view kFlipExample =
+    "kind: dataset\ntype: synthetic\nshape: [3, 32, 32]\nclasses: 10\naugmentations: [flip]\n";
+
+std::vector<ComponentInfo> augmentation_members() {
+    return {
+        {.name = "flip",
+         .doc = "Mirrors left to right.",
+         .example = kFlipExample,
+         .fields = &flip_fields()},
+        {.name = "vertical_flip",
+         .doc = "Mirrors top to bottom.",
+         .example = "kind: dataset\ntype: synthetic\nshape: [3, 32, 32]\nclasses: 10\n"
+                    "augmentations: [vertical_flip]\n",
+         .fields = &flip_fields()},
+        {.name = "random_crop",
+         .doc = "Takes a part of the sample, padded or not, from anywhere: with padding and "
+                "without `size` the sample is shifted by up to so many pixels. Evaluation sees "
+                "samples as they are, with `size` their middle part.",
+         .example = "kind: dataset\ntype: synthetic\nshape: [3, 32, 32]\nclasses: 10\n"
+                    "augmentations: [flip, {random_crop: {padding: 4}}]\n",
+         .fields = &random_crop_fields(),
+         .shape = randomly_cropped_shape},
+        {.name = "random_resized_crop",
+         .doc = "Takes a part of random area and aspect ratio and brings it to the size "
+                "(torchvision's RandomResizedCrop). Evaluation sees samples as they are, with "
+                "`size` the largest middle part of its shape, brought to it.",
+         .example = "kind: dataset\ntype: synthetic\nshape: [3, 256, 256]\nclasses: 10\n"
+                    "transforms: [{centre_crop: {size: 224}}]\n"
+                    "augmentations: [{random_resized_crop: {area: [0.35, 1]}}]\n",
+         .fields = &random_resized_crop_fields(),
+         .check = check_random_resized_crop,
+         .shape = sized_shape},
+        {.name = "rotation",
+         .doc = "Turns the sample about its centre, by bilinear interpolation.",
+         .example = "kind: dataset\ntype: digits\naugmentations: [{rotation: {degrees: 10}}]\n",
+         .fields = &rotation_fields()},
+        {.name = "brightness",
+         .doc = "Multiplies all pixels by a factor; what passes 1 is 1.",
+         .example = "kind: dataset\ntype: digits\naugmentations: [{brightness: {amount: 0.2}}]\n",
+         .fields = &colour_fields()},
+        {.name = "contrast",
+         .doc = "Multiplies the distance of all pixels from the sample's mean in gray by a factor; "
+                "values stay between 0 and 1.",
+         .example = "kind: dataset\ntype: digits\naugmentations: [{contrast: {amount: 0.2}}]\n",
+         .fields = &colour_fields(),
+         .shape = contrasted_shape},
+        {.name = "saturation",
+         .doc = "Multiplies the distance of all pixels from their gray by a factor; values stay "
+                "between 0 and 1. Samples have 3 channels.",
+         .example = "kind: dataset\ntype: synthetic\nshape: [3, 32, 32]\nclasses: 10\n"
+                    "augmentations: [{saturation: {amount: 0.2}}]\n",
+         .fields = &colour_fields(),
+         .shape = saturated_shape},
+        {.name = "cutout",
+         .doc = "Covers a rectangle whose centre is any pixel of the sample (DeVries and Taylor, "
+                "2017).",
+         .example = "kind: dataset\ntype: synthetic\nshape: [3, 32, 32]\nclasses: 10\n"
+                    "augmentations: [{cutout: {size: 8}}]\n",
+         .fields = &cutout_fields()},
+        {.name = "mixup",
+         .doc = "Mixes the samples of a batch and their labels two by two, in a proportion drawn "
+                "for the batch (Zhang et al., 2018): the loss sees rows of numbers in place of "
+                "classes. It comes last, behind normalize.",
+         .example = "kind: dataset\ntype: synthetic\nshape: [3, 32, 32]\nclasses: 10\n"
+                    "augmentations: [{mixup: {alpha: 0.2}}]\n",
+         .fields = &mixup_fields()},
+    };
+}
+
+}  // namespace
+
+const ComponentSet& transforms() {
+    static const ComponentSet set = {"transform", "transforms", "a transform", transform_members()};
+    return set;
+}
+
+const ComponentSet& augmentations() {
+    static const ComponentSet set = {"augmentation", "augmentations", "an augmentation",
+                                     augmentation_members()};
+    return set;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,321 @@
+#include "compiler/frontend/yaml/yaml_reader.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <sstream>
+#include <unordered_map>
+
+#include "compiler/frontend/yaml/source_text.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// Thrown out of the event handler when reading on would be pointless; the diagnostic has been
+/// made.
+struct StopReading {};
+
+class TreeBuilder : public YAML::EventHandler {
+  public:
+    TreeBuilder(const SourceText& text, int most_nodes, Diagnostics& diagnostics)
+        : text_(text), most_nodes_(most_nodes), diagnostics_(diagnostics) {}
+
+    bool failed() const { return failed_; }
+    bool empty() const { return documents_ == 0; }
+    SourceNode take() { return std::move(root_); }
+
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        if (++documents_ == 1) return;
+        Diagnostic& error = report(Code::several_documents, text_.mark(mark.line, mark.column),
+                                   "a second YAML document begins here; a spec file holds one");
+        error.help = "put each spec in its own file";
+        throw StopReading{};
+    }
+    void OnDocumentEnd() override {}
+
+    void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        SourceNode node;
+        node.span = text_.literal_null(mark.line, mark.column);
+        if (node.span.place.line == 0 && !frames_.empty() && frames_.back().node.is_list())
+            node.span = text_.dash_before(mark.line, mark.column);
+        finish(std::move(node), anchor);
+    }
+
+    void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+        const Span span = text_.token(mark.line, mark.column, "");
+        if (++aliases_ > kMaximumAliases) {
+            report(Code::too_many_aliases, span,
+                   fmt::format("more than {} aliases in one file", kMaximumAliases))
+                .help = "share parts with `extends` and references";
+            throw StopReading{};
+        }
+        const auto found = anchors_.find(anchor);
+        if (found == anchors_.end()) {
+            report(Code::yaml_syntax, span, "the alias stands inside the value that it refers to");
+            throw StopReading{};
+        }
+        count(size_of(found->second), span);
+        finish(SourceNode(found->second), 0);
+    }
+
+    void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                  const std::string& value) override {
+        SourceNode node = make_scalar(value, text_.token(mark.line, mark.column, value));
+        node.quoted = tag == "!";
+        if (node.quoted && !text_.quotes_close(mark.line, mark.column)) {
+            // yaml-cpp takes the end of the file for the closing quote.
+            report(Code::yaml_syntax, node.span, "the quote is never closed").help =
+                "close it on the same line";
+            throw StopReading{};
+        }
+        check_tag(mark, tag, tag == "!");
+        finish(std::move(node), anchor);
+    }
+
+    void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                         YAML::EmitterStyle::value) override {
+        open(SourceNode::Kind::list, mark, tag, anchor);
+    }
+    void OnSequenceEnd() override { close(); }
+    void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                    YAML::EmitterStyle::value) override {
+        open(SourceNode::Kind::map, mark, tag, anchor);
+    }
+    void OnMapEnd() override { close(); }
+
+  private:
+    struct Frame {
+        SourceNode node;
+        YAML::anchor_t anchor = 0;
+        bool has_key = false;
+        bool drop = false;  ///< the key was refused: read its value and forget it
+        std::string key;
+        Span key_span;
+        std::unordered_map<std::string, Span> keys;  ///< those so far
+    };
+
+    Diagnostic& report(Code code, Span span, std::string text) {
+        failed_ = true;
+        return diagnostics_.error(code, std::move(span), std::move(text));
+    }
+
+    static int size_of(const SourceNode& node) {
+        int size = 1;
+        for (const SourceNode& item : node.items)
+            size += size_of(item);
+        for (const SourceEntry& entry : node.entries)
+            size += 1 + size_of(entry.value);
+        return size;
+    }
+
+    void count(int nodes, const Span& span) {
+        nodes_ += nodes;
+        if (nodes_ <= most_nodes_) return;
+        const bool expanded = aliases_ > 0;
+        report(expanded ? Code::too_many_aliases : Code::too_large, span,
+               fmt::format("the file holds more than {} values{}", kMaximumNodes,
+                           expanded ? " when its aliases are expanded" : ""));
+        throw StopReading{};
+    }
+
+    /// For aliases. Anchors inside anchored values keep copies of copies, so those are bounded.
+    void keep(YAML::anchor_t anchor, const SourceNode& node) {
+        anchored_ += size_of(node);
+        if (anchored_ > kMaximumNodes) {
+            report(Code::too_many_aliases, node.span,
+                   fmt::format("the values with anchors hold more than {} values", kMaximumNodes))
+                .help = "share parts with `extends` and references";
+            throw StopReading{};
+        }
+        anchors_[anchor] = node;
+    }
+
+    void check_tag(const YAML::Mark& mark, const std::string& tag, bool quoted) {
+        if (tag.empty() || tag == "?" || quoted) return;
+        report(Code::unknown_tag, text_.word(mark.line, mark.column),
+               "a tag on a value; specs are plain data and have none")
+            .help = "remove the tag";
+    }
+
+    void open(SourceNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
+              YAML::anchor_t anchor) {
+        Frame frame;
+        frame.node.kind = kind;
+        frame.node.span = text_.token(mark.line, mark.column, "");
+        frame.anchor = anchor;
+        check_tag(mark, tag, false);
+        if (static_cast<int>(frames_.size()) >= kMaximumDepth) {
+            report(Code::too_deep, frame.node.span,
+                   fmt::format("values are nested more than {} deep", kMaximumDepth));
+            throw StopReading{};
+        }
+        frames_.push_back(std::move(frame));
+    }
+
+    void close() {
+        Frame frame = std::move(frames_.back());
+        frames_.pop_back();
+        finish(std::move(frame.node), frame.anchor);
+    }
+
+    void finish(SourceNode node, YAML::anchor_t anchor) {
+        count(1, node.span);
+        if (anchor) keep(anchor, node);
+        if (frames_.empty()) {
+            root_ = std::move(node);
+            return;
+        }
+        Frame& frame = frames_.back();
+        if (frame.node.is_list()) {
+            if (node.is_null() && node.span.place.line == 0) node.span = frame.node.span;
+            frame.node.items.push_back(std::move(node));
+        } else if (!frame.has_key) {
+            take_key(frame, node);
+        } else {
+            if (node.is_null() && node.span.place.line == 0) node.span = frame.key_span;
+            if (!frame.drop)
+                frame.node.entries.push_back({frame.key, frame.key_span, std::move(node)});
+            frame.has_key = false;
+        }
+    }
+
+    void take_key(Frame& frame, const SourceNode& node) {
+        frame.has_key = true;
+        frame.drop = false;
+        frame.key = node.text;
+        frame.key_span = node.span;
+        if (frame.key_span.place.line == 0) frame.key_span = frame.node.span;
+        if (!node.is_scalar()) {
+            frame.drop = true;
+            report(Code::bad_key, frame.key_span,
+                   fmt::format("the key of a map is {}; it must be a name", describe(node)));
+        } else if (node.text == "<<" && !node.quoted) {
+            frame.drop = true;
+            report(Code::merge_key, node.span, "a merge key `<<`; specs do not have it").help =
+                "use `extends`, which merges field by field";
+        } else if (const auto [first, fresh] = frame.keys.emplace(node.text, node.span); !fresh) {
+            frame.drop = true;
+            Diagnostic& error = report(Code::duplicate_key, node.span,
+                                       fmt::format("the key `{}` is given twice", node.text));
+            error.notes.push_back({first->second, "the first is here"});
+            error.help = "remove one of them";
+        }
+    }
+
+    const SourceText& text_;
+    int most_nodes_;
+    Diagnostics& diagnostics_;
+    SourceNode root_;
+    std::vector<Frame> frames_;
+    std::map<YAML::anchor_t, SourceNode> anchors_;
+    int documents_ = 0;
+    int nodes_ = 0;
+    int anchored_ = 0;
+    int aliases_ = 0;
+    bool failed_ = false;
+};
+
+std::string explain_syntax(const std::string& message) {
+    if (message.find("flow") != std::string::npos)
+        return "close every `[` and `{`, and put commas between their values";
+    if (message.find("map value") != std::string::npos ||
+        message.find("end of map") != std::string::npos ||
+        message.find("end of sequence") != std::string::npos)
+        return "siblings need the same indentation, and a value with `: ` or ` #` in it needs "
+               "quotes";
+    if (message.find("anchor") != std::string::npos)
+        return "an alias `*name` needs an `&name` above it";
+    if (message == "unknown token") return "put values that begin with this character in quotes";
+    return "";
+}
+
+/// Whether an expression stands without quotes among the lines around one: the braces of `${...}`
+/// are YAML's own inside `{}` and `[]`.
+bool bare_expression_near(const std::string& text, int line) {
+    std::istringstream lines(text);
+    std::string one;
+    for (int number = 0; number <= line + 1 && std::getline(lines, one); ++number) {
+        if (number + 1 < line) continue;
+        for (const char* const before : {": ${", "[${", "[ ${", ", ${"})
+            if (one.find(before) != std::string::npos) return true;
+    }
+    return false;
+}
+
+/// Reads every event of the text; `prepared` is what the parser sees, with the same byte columns as
+/// the shown text.
+std::optional<SourceNode> read(const SourceText& text, const std::string& prepared,
+                               bool null_when_empty, std::size_t offset, int most_nodes,
+                               Diagnostics& diagnostics) {
+    TreeBuilder builder(text, most_nodes, diagnostics);
+    try {
+        std::istringstream stream(prepared);
+        YAML::Parser parser(stream);
+        while (parser.HandleNextDocument(builder)) {
+        }
+    } catch (const YAML::Exception& error) {
+        diagnostics
+            .error(
+                Code::yaml_syntax,
+                text.mark(error.mark.line, std::max(error.mark.column, static_cast<int>(offset))),
+                fmt::format("the YAML is not well formed: {}", error.msg))
+            .help = bare_expression_near(prepared, error.mark.line)
+                        ? "put expressions inside `{}` and `[]` in quotes: \"${...}\""
+                        : explain_syntax(error.msg);
+        return std::nullopt;
+    } catch (const StopReading&) {
+        return std::nullopt;
+    }
+    if (builder.empty() && null_when_empty) return SourceNode{};
+    if (builder.empty()) {
+        diagnostics
+            .error(Code::empty_file, Span{{text.name(), 1, 1}, 1},
+                   "the file is empty; a spec is a map of fields")
+            .help = "begin with `kind: job`, or another kind";
+        return std::nullopt;
+    }
+    if (builder.failed()) return std::nullopt;
+    return builder.take();
+}
+
+}  // namespace
+
+std::optional<SourceNode> read_yaml(const std::string& name, const std::string& text,
+                                    Diagnostics& diagnostics) {
+    if (text.size() > kMaximumFileBytes) {
+        diagnostics.error(Code::too_large, Span{{name, 1, 1}, 1},
+                          fmt::format("the file is larger than {} bytes, the most that a spec has",
+                                      kMaximumFileBytes));
+        return std::nullopt;
+    }
+    const std::string body = text.starts_with("\xEF\xBB\xBF") ? text.substr(3) : text;
+    diagnostics.add_file(name, body);
+    const SourceText source(name, body);
+    if (!source.check_encoding(diagnostics) || !source.check_tabs(diagnostics)) return std::nullopt;
+    return read(source, body, false, 0, kMaximumNodes, diagnostics);
+}
+
+std::optional<SourceNode> read_own_yaml(const std::string& text) {
+    Diagnostics unheard;
+    const SourceText source("", text);
+    return read(source, text, false, 0, std::numeric_limits<int>::max(), unheard);
+}
+
+std::optional<SourceNode> read_yaml_value(const std::string& text, std::size_t offset,
+                                          Diagnostics& diagnostics) {
+    const SourceText source(text, text);
+    if (!source.check_encoding(diagnostics)) return std::nullopt;
+    // Blanks in place of what precedes the value keep the parser's columns those of the whole text.
+    std::optional<SourceNode> node = read(source, std::string(offset, ' ') + text.substr(offset),
+                                          true, offset, kMaximumNodes, diagnostics);
+    if (node && node->span.place.line == 0) node->span = source.mark(0, static_cast<int>(offset));
+    return node;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,32 @@
+#include <fmt/format.h>
+
+#include <numbers>
+
+#include "compiler/ops/elementwise/elementwise.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+ElementwiseForm form(const Attributes& attributes) {
+    if (text_or(attributes, "approximation", "none") == "none")
+        return {fmt::format("0.5 * x * (1 + erf(x * {}))", std::numbers::sqrt2 / 2)};
+    const double factor = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+    return {fmt::format("0.5 * x * (1 + tanh({} * (x + 0.044715 * x * x * x)))", factor)};
+}
+
+}  // namespace
+
+/// x times the distribution function of the normal distribution at x.
+OpDef define_gelu() {
+    return elementwise_operator(
+               "gelu",
+               {choice_field("approximation", "none", {"none", "tanh"},
+                             "how the distribution function is computed: exactly, or by tanh")},
+               form)
+        .doc(
+            "x * P(a normal number is less than x) (Hendrycks and Gimpel, 2016); approximation: "
+            "tanh is the form that the paper gives for speed.")
+        .layer("- gelu: {approximation: tanh}");
+}
+
+}  // namespace dtnn::compiler

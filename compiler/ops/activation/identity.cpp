@@ -1,0 +1,12 @@
+#include "compiler/ops/elementwise/elementwise.hpp"
+
+namespace dtnn::compiler {
+
+/// Costs nothing: canonicalize lets readers read the source.
+OpDef define_identity() {
+    return elementwise_operator("identity", {}, ElementwiseForm{"x"})
+        .doc("Its input as it is: a place for a name, or for an activation that a parameter names.")
+        .layer("- identity");
+}
+
+}  // namespace dtnn::compiler

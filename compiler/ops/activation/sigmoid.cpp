@@ -1,0 +1,11 @@
+#include "compiler/ops/elementwise/elementwise.hpp"
+
+namespace dtnn::compiler {
+
+OpDef define_sigmoid() {
+    return elementwise_operator("sigmoid", "sigmoid(x)", "y * (1 - y)")
+        .doc("The logistic function: 1 / (1 + exp(-x)).")
+        .layer("- sigmoid");
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,44 @@
+#include "compiler/ops/spatial.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+void conv2d_backward_data_shape(ShapeContext& c) {
+    const bool mask = c.flag("mask");
+    if (!expect_operands(c, "conv2d_backward_data", mask ? 3 : 2)) return;
+    if (!expect_image(c, "conv2d_backward_data")) return;
+    fallback(c, "groups", std::int64_t{1});
+    const Dims source = c.integers("source_shape");
+    const Dims& weights = c.input(1).dims;
+    if (weights.size() != 4 || source.size() != 4) {
+        c.fail("conv2d_backward_data: weights and source_shape must have 4 axes");
+        return;
+    }
+    const auto window = resolve_window(c, {weights[2], weights[3]}, source);
+    if (!window) return;
+    Type diff_src = c.input(0);
+    diff_src.dims = source;
+    const Type dst = windowed_type(diff_src, weights[0], *window);
+    if (!expect_dims(c, "conv2d_backward_data", 0, "diff_dst", dst.dims)) return;
+    if (mask && !expect_dims(c, "conv2d_backward_data", 2, "y", source)) return;
+    c.result(diff_src);
+}
+
+}  // namespace
+
+/// diff_src = the transposed convolution of diff_dst with the weights; times (y > 0) when `mask`.
+OpDef define_conv2d_backward_data() {
+    return OpBuilder("conv2d_backward_data")
+        .doc("Gradient of a convolution by its source.")
+        .inputs({"diff_dst", "weights", "y?"})
+        .outputs({"diff_src"})
+        .shape(conv2d_backward_data_shape)
+        .no_gradient(kNoSecondDerivative)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {
+            const Dims& w = in[1].dims;
+            return saturating_product({2, in[0].elements(), w[1], w[2], w[3]}) +
+                   (flag(a, "mask") ? out[0].elements() : 0);
+        });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include "compiler/ir/printer.hpp"
+#include "compiler/ops/define.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// [K, units]. An image has no K yet: the shape rule asks for flatten, whatever stands here.
+Dims dense_weights_dims(const Type& input, const Attributes& attributes) {
+    std::int64_t inputs = 1;
+    for (std::size_t i = 1; i < input.dims.size(); ++i)
+        inputs *= input.dims[i];
+    return {inputs, std::get<std::int64_t>(attributes.at("units"))};
+}
+
+void dense_shape(ShapeContext& c) {
+    const bool bias = c.flag("bias");
+    if (!expect_operands(c, "dense", bias ? 3 : 2)) return;
+    fallback(c, "bias", false);
+    const Type& src = c.input(0);
+    const Dims& weights = c.input(1).dims;
+    // With flatten absorbed, source and weights both keep the image's axes.
+    const bool absorbed = src.dims.size() == 4 && weights.size() == 4;
+    if (src.dims.size() != 2 && !absorbed) {
+        c.fail(fmt::format(
+                   "dense takes one row of numbers per sample, but its input is an image of {}",
+                   sample_text(src)),
+               "put `flatten` before it");
+        return;
+    }
+    if (weights.size() != src.dims.size()) {
+        c.fail(fmt::format("dense: weights {} do not fit a source of {}", shape_text(weights),
+                           shape_text(src.dims)));
+        return;
+    }
+    for (std::size_t i = 1; i < src.dims.size(); ++i)
+        if (weights[i - 1] != src.dims[i]) {
+            c.fail(fmt::format("dense: weights {} do not fit a source of {}", shape_text(weights),
+                               shape_text(src.dims)));
+            return;
+        }
+    const std::int64_t units = weights.back();
+    if (bias && !expect_dims(c, "dense", 2, "bias", {units})) return;
+    for (const char* name : {"units", "weights_initializer", "bias_initializer"})
+        c.attributes().erase(name);
+    c.result(Type{src.dtype, {src.dims[0], units}, {}});
+}
+
+void dense_gradient(GradientContext& g) {
+    const Node& node = g.node();
+    DTNN_CHECK(text_or(node.attributes, "epilogue", "none") == "none",
+               "dense is fused after differentiation");
+    const bool bias = flag(node.attributes, "bias");
+    if (g.wants(0))
+        g.set(0, g.emit("dense_backward_data", {g.diff(0), g.input(1)},
+                        {{"source_shape", g.graph().type(g.input(0)).dims}}, "diff_src")[0]);
+    if (g.wants(1) || (bias && g.wants(2))) {
+        const auto diffs = g.emit(
+            "dense_backward_weights", {g.input(0), g.diff(0)},
+            {{"bias", bias}, {"weights_shape", g.graph().type(g.input(1)).dims}}, "diff_weights");
+        g.set(1, diffs[0]);
+        if (bias) g.set(2, diffs[1]);
+    }
+}
+
+}  // namespace
+
+/// dst[n,u] = sum over k of src[n,k] * weights[k,u] + bias[u].
+OpDef define_dense() {
+    return OpBuilder("dense")
+        .doc("Fully connected layer: every unit reads every number of the input.")
+        .layer("- dense: {units: 10}")
+        .inputs({"src", "weights", "bias?"})
+        .outputs({"dst"})
+        .field(integer_field("units", {}, "numbers that come out", 1, kLargestExtent))
+        .field(boolean_field("bias", true, "whether a learned number per unit is added"))
+        .field(initializer_field("weights_initializer", "glorot_uniform", "first weights"))
+        .field(initializer_field("bias_initializer", "zeros", "first biases"))
+        .parameter({"weights", true, dense_weights_dims,
+                    [](const Dims& dims, const Attributes& attributes) {
+                        return initializer(attributes, "weights_initializer", "glorot_uniform",
+                                           dims[0], dims[1]);
+                    }})
+        .parameter({"bias", true,
+                    [](const Type&, const Attributes& attributes) {
+                        if (!flag(attributes, "bias")) return Dims{};
+                        return Dims{std::get<std::int64_t>(attributes.at("units"))};
+                    },
+                    [](const Dims& dims, const Attributes& attributes) {
+                        return initializer(attributes, "bias_initializer", "zeros", dims[0],
+                                           dims[0]);
+                    }})
+        .shape(dense_shape)
+        .gradient(dense_gradient)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {
+            const std::int64_t per_element =
+                (flag(a, "bias") ? 1 : 0) + (text_or(a, "epilogue", "none") == "relu" ? 1 : 0);
+            return saturating_product({2, in[0].elements(), out[0].dims[1]}) +
+                   per_element * out[0].elements();
+        });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,40 @@
+#include "compiler/ops/define.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+void dense_backward_weights_shape(ShapeContext& c) {
+    if (!expect_operands(c, "dense_backward_weights", 2)) return;
+    fallback(c, "bias", false);
+    const Type& src = c.input(0);
+    const Dims weights = c.integers("weights_shape");
+    Dims source{c.input(1).dims[0]};
+    source.insert(source.end(), weights.begin(), weights.end() - 1);
+    if (!expect_dims(c, "dense_backward_weights", 0, "src", source)) return;
+    if (!expect_dims(c, "dense_backward_weights", 1, "diff_dst", {source[0], weights.back()}))
+        return;
+    Type diff_weights{src.dtype, weights, {}};
+    // Rows follow the source's physical order: channels last means H, W, C, units.
+    if (weights.size() == 4 && !src.order.empty()) diff_weights.order = {1, 2, 0, 3};
+    c.result(diff_weights);
+    if (c.flag("bias")) c.result(Type{src.dtype, {weights.back()}, {}});
+}
+
+}  // namespace
+
+/// diff_weights[k,u] = sum over n of src[n,k] * diff_dst[n,u]; diff_bias[u] = sum over n of
+/// diff_dst[n,u].
+OpDef define_dense_backward_weights() {
+    return OpBuilder("dense_backward_weights")
+        .doc("Gradient of a fully connected layer by its weights, and by its bias when it has one.")
+        .inputs({"src", "diff_dst"})
+        .outputs({"diff_weights", "diff_bias?"})
+        .shape(dense_backward_weights_shape)
+        .no_gradient(kNoSecondDerivative)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
+            return saturating_product({2, in[0].elements(), in[1].dims[1]}) +
+                   (flag(a, "bias") ? in[1].elements() : 0);
+        });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,33 @@
+#include <fmt/format.h>
+
+#include "compiler/ir/printer.hpp"
+#include "compiler/ops/elementwise/channel_gate.hpp"
+
+namespace dtnn::compiler {
+
+/// diff_gate[n,c] = sum over y and x of src[n,c,y,x] * diff_dst[n,c,y,x].
+OpDef define_channel_scale_backward_gate() {
+    return OpBuilder("channel_scale_backward_gate")
+        .doc("Gradient of channel_scale by its gate.")
+        .inputs({"src", "diff_dst"})
+        .outputs({"diff_gate"})
+        .shape([](ShapeContext& c) {
+            const char* name = "channel_scale_backward_gate";
+            if (!expect_operands(c, name, 2) || !expect_image(c, name)) return;
+            if (!expect_dims(c, name, 1, "diff_dst", c.input(0).dims)) return;
+            Type gate{c.input(0).dtype, c.integers("gate_shape"), {}};
+            if (gate.dims.size() == 4) gate.order = c.input(0).order;
+            if (!gates(gate, c.input(0))) {
+                c.fail(fmt::format("{}: {} has not one number per channel of {}", name, print(gate),
+                                   print(c.input(0))));
+                return;
+            }
+            c.result(std::move(gate));
+        })
+        .no_gradient(kNoSecondDerivative)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
+            return 2 * in[0].elements();
+        });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,220 @@
+#include "compiler/ops/elementwise/elementwise.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/ir/printer.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+constexpr int kInPlaceOperands = 16;
+
+/// Users write infix, the graph carries postfix. No text is both, but for a lone operand or number,
+/// which mean the same in either: a postfix text of more than one token has two operands side by
+/// side.
+Expression read(const std::string& text) {
+    try {
+        return parse_postfix(text);
+    } catch (const ExpressionError&) {
+        return parse_infix(text);
+    }
+}
+
+/// "infinite" or "not a number": the value of a part without inputs that is one (1/0, log(0)).
+std::optional<std::string> endless_part(const Expression& expression) {
+    if (input_count(expression) == 0) {
+        const double value = evaluate(expression, {});
+        if (std::isfinite(value)) return std::nullopt;
+        return std::isnan(value) ? "not a number" : "infinite";
+    }
+    for (const Expression& operand : expression.operands)
+        if (auto found = endless_part(operand)) return found;
+    return std::nullopt;
+}
+
+void elementwise_shape(ShapeContext& c) {
+    Expression expression;
+    const std::string text = c.text("expression");
+    try {
+        expression = read(text);
+        if (const auto endless = endless_part(expression)) {
+            c.fail(fmt::format("a part of the expression reads no input and is {}", *endless),
+                   "such as 1/0 or log(0); every constant must be a finite number", "expression");
+            return;
+        }
+    } catch (const ExpressionError& error) {
+        c.fail(fmt::format("elementwise: {}", error.what()), error.help(), "expression");
+        return;
+    }
+    const auto operands = static_cast<std::size_t>(input_count(expression));
+    if (operands > c.inputs().size()) {
+        c.fail(fmt::format("the expression reads x{}, but elementwise has {} input{}", operands - 1,
+                           c.inputs().size(), c.inputs().size() == 1 ? "" : "s"),
+               "inputs are x0, x1, ... in the order of `from`; x is x0", "expression");
+        return;
+    }
+    for (std::size_t i = 1; i < c.inputs().size(); ++i)
+        if (c.input(i).dims != c.input(0).dims) {
+            c.fail(
+                fmt::format("elementwise needs inputs of one shape, but input 1 is {} and input "
+                            "{} is {}",
+                            sample_text(c.input(0)), i + 1, sample_text(c.input(i))));
+            return;
+        }
+    if (!expect_same_types(c, "elementwise")) return;
+    c.attributes()["expression"] = to_postfix(expression);
+    result_like(c);
+}
+
+/// diff_i = diff * (derivative of the expression by x_i), over diff and those inputs that the
+/// derivative reads.
+void elementwise_gradient(GradientContext& g) {
+    const Expression forward =
+        parse_postfix(std::get<std::string>(g.node().attributes.at("expression")));
+    const auto operands = g.node().inputs.size();
+    for (std::size_t i = 0; i < operands; ++i) {
+        if (!g.wants(i)) continue;
+        const Expression d = differentiate(forward, static_cast<int>(i));
+        ValueList inputs{g.diff(0)};
+        std::vector<Expression> renamed(operands);
+        for (std::size_t j = 0; j < operands; ++j) {
+            if (!reads(d, static_cast<int>(j))) continue;
+            renamed[j] = Expression::input_at(static_cast<int>(inputs.size()));
+            inputs.push_back(g.input(j));
+        }
+        const Expression backward =
+            simplify(Expression::of(Term::mul, {Expression::input_at(0), substitute(d, renamed)}));
+        if (backward == Expression::input_at(0)) {
+            g.set(i, g.diff(0));
+        } else {
+            g.set(i, g.emit("elementwise", std::move(inputs),
+                            {{"expression", to_postfix(backward)}}, "diff_src")[0]);
+        }
+    }
+}
+
+}  // namespace
+
+bool expect_same_types(ShapeContext& c, const char* op) {
+    for (std::size_t i = 1; i < c.inputs().size(); ++i) {
+        if (c.input(i) == c.input(0)) continue;
+        c.fail(
+            fmt::format("{} needs operands of one shape, but operand 1 is {} and operand {} is {}",
+                        op, print(c.input(0)), i + 1, print(c.input(i))));
+        return false;
+    }
+    return true;
+}
+
+std::string chain_of(std::string_view operation, std::size_t operands) {
+    std::string chain = "x0";
+    for (std::size_t i = 1; i < operands; ++i)
+        chain += fmt::format(" x{} {}", i, operation);
+    return chain;
+}
+
+void in_place_over_all(OpBuilder& builder) {
+    for (int i = 0; i < kInPlaceOperands; ++i)
+        builder.in_place(0, i);
+}
+
+OpBuilder elementwise_operator(const std::string& name, const char* infix, const char* derivative) {
+    return elementwise_operator(name, {}, ElementwiseForm{infix, derivative});
+}
+
+OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
+                               ElementwiseForm form) {
+    return elementwise_operator(name, std::move(fields),
+                                [form = std::move(form)](const Attributes&) { return form; });
+}
+
+OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
+                               std::function<ElementwiseForm(const Attributes&)> form) {
+    std::vector<std::pair<std::string, plan::AttributeValue>> defaults;
+    std::vector<std::string> numbers;
+    Attributes by_default;
+    for (const Field& field : fields) {
+        defaults.emplace_back(field.name, *field.fallback);
+        by_default.insert(defaults.back());
+        if (field.type == FieldType::real) numbers.emplace_back(field.name);
+    }
+    // The text over `variable` and the fields, as an expression over x0.
+    const auto over = [numbers](const std::string& text, const char* variable,
+                                const Attributes& attributes) {
+        std::vector<std::string> names{variable};
+        std::vector<Expression> values{Expression::input_at(0)};
+        for (const std::string& field : numbers) {
+            names.push_back(field);
+            values.push_back(Expression::constant(std::get<double>(attributes.at(field))));
+        }
+        return simplify(substitute(parse_infix(text, names), values));
+    };
+    const auto forward = [over, form](const Attributes& attributes) {
+        return over(form(attributes).infix, "x", attributes);
+    };
+    const auto gradient = [over, form, forward](GradientContext& g) {
+        if (!g.wants(0)) return;
+        const Attributes& attributes = g.node().attributes;
+        const std::string in_y = form(attributes).derivative;
+        const Expression slope =
+            in_y.empty() ? differentiate(forward(attributes), 0) : over(in_y, "y", attributes);
+        const Expression backward = simplify(Expression::of(
+            Term::mul, {Expression::input_at(0), substitute(slope, {Expression::input_at(1)})}));
+        ValueList operands{g.diff(0)};
+        if (reads(backward, 1)) operands.push_back(in_y.empty() ? g.input(0) : g.output(0));
+        g.set(0, backward == Expression::input_at(0)
+                     ? g.diff(0)
+                     : g.emit("elementwise", std::move(operands),
+                              {{"expression", to_postfix(backward)}}, "diff_src")[0]);
+    };
+    OpBuilder builder(name);
+    builder.inputs({"src"})
+        .outputs({"dst"})
+        .expression(to_postfix(forward(by_default)))
+        .shape([name, defaults](ShapeContext& c) {
+            if (!expect_operands(c, name.c_str(), 1)) return;
+            for (const auto& [field, value] : defaults)
+                c.attributes().try_emplace(field, value);
+            result_like(c);
+        })
+        .gradient(elementwise_gradient)
+        .flops([forward](const std::vector<Type>&, const std::vector<Type>& out,
+                         const Attributes& attributes) {
+            return flops(forward(attributes)) * out[0].elements();
+        })
+        .in_place(0, 0);
+    if (!fields.empty())
+        builder.expression_rule(
+            [forward](const Node& node) { return to_postfix(forward(node.attributes)); });
+    for (Field& field : fields)
+        builder.field(std::move(field));
+    return builder;
+}
+
+/// dst = expression(x0, x1, ...), element by element; all operands have one type.
+OpDef define_elementwise() {
+    Field text{"expression", FieldType::expression};
+    text.doc = "arithmetic over the inputs x0, x1, ... (x is x0), such as x * sigmoid(x)";
+    OpBuilder builder("elementwise");
+    builder
+        .doc(
+            "Arithmetic of your own, element by element, with the derivative that belongs to it: "
+            "+ - * / and comparisons of inputs and numbers, and max, min, select, abs, exp, expm1, "
+            "log, log1p, sqrt, tanh, atanh, sigmoid and erf of them.")
+        .layer("- elementwise: {expression: \"x * sigmoid(x)\"}")
+        .field(text)
+        .inputs({"x0"})
+        .outputs({"dst"})
+        .variadic(1)
+        .shape(elementwise_shape)
+        .gradient(elementwise_gradient)
+        .flops([](const std::vector<Type>&, const std::vector<Type>& out, const Attributes& a) {
+            return flops(parse_postfix(text_or(a, "expression", "0"))) * out[0].elements();
+        });
+    in_place_over_all(builder);
+    return builder;
+}
+
+}  // namespace dtnn::compiler

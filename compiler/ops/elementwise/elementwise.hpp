@@ -1,0 +1,35 @@
+#pragma once
+/// Operators that are one expression: everything but the documentation follows from it.
+
+#include "compiler/ops/define.hpp"
+#include "compiler/ops/expression/expression.hpp"
+
+namespace dtnn::compiler {
+
+/// An operator of one input `x`. `derivative` is over the output: infix over `y`, so that backward
+/// keeps y and the source may be overwritten.
+OpBuilder elementwise_operator(const std::string& name, const char* infix, const char* derivative);
+
+/// What an operator with fields computes.
+struct ElementwiseForm {
+    std::string infix;  ///< over x and the names of the operator's real fields
+    /// Over y and the fields, where backward is to keep y. Empty: taken symbolically, over x; then
+    /// backward keeps the source, which must not be overwritten.
+    std::string derivative = {};
+};
+
+/// An operator of one input x and real fields, whose values stand in the expression as numbers.
+OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
+                               std::function<ElementwiseForm(const Attributes&)> form);
+OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
+                               ElementwiseForm form);
+
+/// "x0 x1 add x2 add": the operation over that many operands, from the left.
+std::string chain_of(std::string_view operation, std::size_t operands);
+
+/// Fails unless all operands have one type, order included.
+bool expect_same_types(ShapeContext& c, const char* op);
+/// Adds the pairs (0, i) for the first operands; consumers ignore pairs beyond a node's operands.
+void in_place_over_all(OpBuilder& builder);
+
+}  // namespace dtnn::compiler

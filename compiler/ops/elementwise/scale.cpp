@@ -1,0 +1,14 @@
+#include "compiler/ops/elementwise/elementwise.hpp"
+
+namespace dtnn::compiler {
+
+OpDef define_scale() {
+    return elementwise_operator("scale",
+                                {number_field("factor", 1, "what every number is multiplied by"),
+                                 number_field("offset", 0, "what is added to the product")},
+                                ElementwiseForm{"factor * x + offset"})
+        .doc("The same two constants for all numbers: factor * x + offset.")
+        .layer("- scale: {factor: 0.5, offset: 1}");
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,269 @@
+#include "compiler/ops/expression/expression.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+bool is_number(const Expression& e, double number) {
+    return e.term == Term::number && e.number == number;
+}
+
+bool is_comparison(const Expression& e) {
+    return e.term == Term::gt || e.term == Term::ge || e.term == Term::eq;
+}
+
+double apply_term(Term term, std::span<const double> v) {
+    switch (term) {
+        case Term::input:
+        case Term::number:
+            break;
+        case Term::add:
+            return v[0] + v[1];
+        case Term::sub:
+            return v[0] - v[1];
+        case Term::mul:
+            return v[0] * v[1];
+        case Term::div:
+            return v[0] / v[1];
+        case Term::max:
+            return v[0] > v[1] ? v[0] : v[1];
+        case Term::min:
+            return v[1] > v[0] ? v[0] : v[1];
+        case Term::gt:
+            return v[0] > v[1] ? 1.0 : 0.0;
+        case Term::ge:
+            return v[0] >= v[1] ? 1.0 : 0.0;
+        case Term::eq:
+            return v[0] == v[1] ? 1.0 : 0.0;
+        case Term::neg:
+            return -v[0];
+        case Term::abs:
+            return std::fabs(v[0]);
+        case Term::exp:
+            return std::exp(v[0]);
+        case Term::expm1:
+            return std::expm1(v[0]);
+        case Term::log:
+            return std::log(v[0]);
+        case Term::log1p:
+            return std::log1p(v[0]);
+        case Term::sqrt:
+            return std::sqrt(v[0]);
+        case Term::tanh:
+            return std::tanh(v[0]);
+        case Term::atanh:
+            return std::atanh(v[0]);
+        case Term::sigmoid:
+            return 1.0 / (1.0 + std::exp(-v[0]));
+        case Term::erf:
+            return std::erf(v[0]);
+        case Term::select:
+            return v[0] != 0 ? v[1] : v[2];
+    }
+    DTNN_CHECK(false, "a leaf is not applied");
+    return 0;
+}
+
+/// The derivative as the rules give it, not simplified.
+Expression derivative(const Expression& e, int by) {
+    const auto of = [](Term term, std::vector<Expression> operands) {
+        return Expression::of(term, std::move(operands));
+    };
+    const auto number = [](double n) { return Expression::constant(n); };
+    if (e.term == Term::input) return number(e.index == by ? 1 : 0);
+    if (e.term == Term::number || is_comparison(e)) return number(0);
+    const std::vector<Expression>& v = e.operands;
+    std::vector<Expression> d;
+    d.reserve(v.size());
+    for (const Expression& operand : v)
+        d.push_back(derivative(operand, by));
+    switch (e.term) {
+        case Term::add:
+            return of(Term::add, {d[0], d[1]});
+        case Term::sub:
+            return of(Term::sub, {d[0], d[1]});
+        case Term::mul:
+            return of(Term::add, {of(Term::mul, {d[0], v[1]}), of(Term::mul, {v[0], d[1]})});
+        case Term::div:  // (a/b)' = (a' - (a/b) b') / b
+            return of(Term::div, {of(Term::sub, {d[0], of(Term::mul, {e, d[1]})}), v[1]});
+        case Term::max:
+            return of(Term::select, {of(Term::gt, {v[0], v[1]}), d[0], d[1]});
+        case Term::min:
+            return of(Term::select, {of(Term::gt, {v[1], v[0]}), d[0], d[1]});
+        case Term::neg:
+            return of(Term::neg, {d[0]});
+        case Term::abs:
+            return of(Term::select, {of(Term::gt, {v[0], number(0)}), d[0], of(Term::neg, {d[0]})});
+        case Term::exp:
+            return of(Term::mul, {e, d[0]});
+        case Term::expm1:
+            return of(Term::mul, {of(Term::exp, {v[0]}), d[0]});
+        case Term::log:
+            return of(Term::div, {d[0], v[0]});
+        case Term::log1p:
+            return of(Term::div, {d[0], of(Term::add, {number(1), v[0]})});
+        case Term::sqrt:
+            return of(Term::div, {d[0], of(Term::mul, {number(2), e})});
+        case Term::tanh:
+            return of(Term::mul, {of(Term::sub, {number(1), of(Term::mul, {e, e})}), d[0]});
+        case Term::atanh:  // 1 - x^2 as a product: exact near 1
+            return of(Term::div, {d[0], of(Term::mul, {of(Term::sub, {number(1), v[0]}),
+                                                       of(Term::add, {number(1), v[0]})})});
+        case Term::erf:  // 2 / sqrt(pi) exp(-x^2)
+            return of(
+                Term::mul,
+                {of(Term::mul, {number(2 * std::numbers::inv_sqrtpi),
+                                of(Term::exp, {of(Term::neg, {of(Term::mul, {v[0], v[0]})})})}),
+                 d[0]});
+        case Term::sigmoid:
+            return of(Term::mul, {of(Term::mul, {e, of(Term::sub, {number(1), e})}), d[0]});
+        case Term::select:
+            return of(Term::select, {v[0], d[1], d[2]});
+        default:
+            break;
+    }
+    DTNN_CHECK(false, "term {} has no derivative", static_cast<int>(e.term));
+    return number(0);
+}
+
+/// One step of simplification at the root; the operands are already simple.
+Expression simplify_root(Expression e) {
+    auto& v = e.operands;
+    const bool constant = std::all_of(
+        v.begin(), v.end(), [](const Expression& operand) { return operand.term == Term::number; });
+    if (constant && !v.empty()) {
+        std::vector<double> numbers;
+        numbers.reserve(v.size());
+        for (const Expression& operand : v)
+            numbers.push_back(operand.number);
+        const double folded = apply_term(e.term, numbers);
+        return std::isfinite(folded) ? Expression::constant(folded) : e;
+    }
+    switch (e.term) {
+        case Term::add:
+            if (is_number(v[0], 0)) return v[1];
+            if (is_number(v[1], 0)) return v[0];
+            break;
+        case Term::sub:
+            if (is_number(v[1], 0)) return v[0];
+            if (is_number(v[0], 0)) return simplify_root(Expression::of(Term::neg, {v[1]}));
+            break;
+        case Term::mul:
+            if (is_number(v[0], 0) || is_number(v[1], 0)) return Expression::constant(0);
+            if (is_number(v[0], 1)) return v[1];
+            if (is_number(v[1], 1)) return v[0];
+            // a * (b > c): a select does not turn an infinite a into not-a-number.
+            if (is_comparison(v[1]))
+                return Expression::of(Term::select, {v[1], v[0], Expression::constant(0)});
+            if (is_comparison(v[0]))
+                return Expression::of(Term::select, {v[0], v[1], Expression::constant(0)});
+            // a * select(c, b, 0) = select(c, a * b, 0)
+            if (v[1].term == Term::select && is_number(v[1].operands[2], 0))
+                return Expression::of(
+                    Term::select,
+                    {v[1].operands[0],
+                     simplify_root(Expression::of(Term::mul, {v[0], v[1].operands[1]})),
+                     Expression::constant(0)});
+            break;
+        case Term::div:
+            if (is_number(v[0], 0)) return Expression::constant(0);
+            if (is_number(v[1], 1)) return v[0];
+            break;
+        case Term::neg:
+            if (v[0].term == Term::neg) return v[0].operands[0];
+            break;
+        case Term::select:
+            if (v[0].term == Term::number) return v[0].number != 0 ? v[1] : v[2];
+            if (v[1] == v[2]) return v[1];
+            // select(c, 1, 0) of a comparison is the comparison.
+            if (is_comparison(v[0]) && is_number(v[1], 1) && is_number(v[2], 0)) return v[0];
+            break;
+        default:
+            break;
+    }
+    return e;
+}
+
+}  // namespace
+
+Expression Expression::input_at(int index) {
+    Expression e;
+    e.term = Term::input;
+    e.index = index;
+    return e;
+}
+
+Expression Expression::constant(double number) {
+    Expression e;
+    e.number = number;
+    return e;
+}
+
+Expression Expression::of(Term term, std::vector<Expression> operands) {
+    Expression e;
+    e.term = term;
+    e.operands = std::move(operands);
+    return e;
+}
+
+Expression differentiate(const Expression& expression, int index) {
+    return simplify(derivative(expression, index));
+}
+
+Expression simplify(const Expression& expression) {
+    Expression e = expression;
+    for (Expression& operand : e.operands)
+        operand = simplify(operand);
+    return simplify_root(std::move(e));
+}
+
+Expression substitute(const Expression& expression, const std::vector<Expression>& replacements) {
+    if (expression.term == Term::input) {
+        DTNN_CHECK_COMPARE(static_cast<std::size_t>(expression.index), <, replacements.size());
+        return replacements[static_cast<std::size_t>(expression.index)];
+    }
+    Expression e = expression;
+    for (Expression& operand : e.operands)
+        operand = substitute(operand, replacements);
+    return e;
+}
+
+double evaluate(const Expression& expression, std::span<const double> inputs) {
+    if (expression.term == Term::number) return expression.number;
+    if (expression.term == Term::input) {
+        DTNN_CHECK_COMPARE(static_cast<std::size_t>(expression.index), <, inputs.size());
+        return inputs[static_cast<std::size_t>(expression.index)];
+    }
+    std::array<double, 3> values{};
+    for (std::size_t i = 0; i < expression.operands.size(); ++i)
+        values[i] = evaluate(expression.operands[i], inputs);
+    return apply_term(expression.term, values);
+}
+
+std::int64_t flops(const Expression& expression) {
+    std::int64_t count = expression.operands.empty() ? 0 : 1;
+    for (const Expression& operand : expression.operands)
+        count += flops(operand);
+    return count;
+}
+
+int input_count(const Expression& expression) {
+    int count = expression.term == Term::input ? expression.index + 1 : 0;
+    for (const Expression& operand : expression.operands)
+        count = std::max(count, input_count(operand));
+    return count;
+}
+
+bool reads(const Expression& expression, int index) {
+    if (expression.term == Term::input) return expression.index == index;
+    return std::any_of(expression.operands.begin(), expression.operands.end(),
+                       [&](const Expression& operand) { return reads(operand, index); });
+}
+
+}  // namespace dtnn::compiler

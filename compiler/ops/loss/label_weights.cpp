@@ -1,0 +1,28 @@
+#include <algorithm>
+
+#include "compiler/ops/loss/loss.hpp"
+
+namespace dtnn::compiler {
+
+/// weight = the sum over rows of class_weights[label], f64: what a weighted mean over rows is
+/// divided by, and so its share in the mean over all batches.
+OpDef define_label_weights() {
+    return OpBuilder("label_weights")
+        .doc("Sum of the weights of the labels' classes.")
+        .inputs({"labels"})
+        .outputs({"weight"})
+        .shape([](ShapeContext& c) {
+            if (!expect_operands(c, "label_weights", 1)) return;
+            if (c.input(0).dtype != DType::i32 || c.input(0).dims.size() != 1) {
+                c.fail("label_weights: labels must be i32 [N]");
+                return;
+            }
+            const auto classes = static_cast<std::int64_t>(class_weights(c.attributes()).size());
+            if (expect_class_weights(c, "label_weights", std::max<std::int64_t>(classes, 1), true))
+                result_sum(c);
+        })
+        .no_gradient("labels are integers")
+        .flops(flops_per_number(1));
+}
+
+}  // namespace dtnn::compiler

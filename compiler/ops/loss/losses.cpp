@@ -1,0 +1,64 @@
+#include "compiler/ops/loss/losses.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/ops/define.hpp"
+#include "compiler/ops/expression/expression.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+constexpr int kClasses = 1 << static_cast<int>(plan::LabelKind::classes);
+constexpr int kMultiple = 1 << static_cast<int>(plan::LabelKind::multiple);
+constexpr int kValues = 1 << static_cast<int>(plan::LabelKind::values);
+
+constexpr bool rows = true;
+constexpr bool elements = false;
+
+constexpr std::array kLosses{
+#define ROWWISE(name, takes, joins, labels, soft) \
+    LossInfo{#name, Predictions::takes, #joins, labels, soft},
+#define POINTWISE(name, takes, joins, labels, over, expression, derivative) \
+    LossInfo{#name, Predictions::takes, #joins, labels, true, expression, derivative, over},
+#include "compiler/ops/loss/losses.def"
+#undef ROWWISE
+#undef POINTWISE
+};
+
+}  // namespace
+
+std::span<const LossInfo> all_losses() {
+    return kLosses;
+}
+
+const LossInfo* find_loss(std::string_view name) {
+    const auto found = std::find_if(kLosses.begin(), kLosses.end(),
+                                    [&](const LossInfo& loss) { return loss.name == name; });
+    return found == kLosses.end() ? nullptr : &*found;
+}
+
+const LossInfo* find_loss(std::string_view name, const Attributes& fields) {
+    const bool logits = name == "binary_cross_entropy" && flag(fields, "from_logits");
+    return find_loss(logits ? "binary_cross_entropy_with_logits" : name);
+}
+
+Attributes pointwise_attributes(const LossInfo& loss, const Attributes& fields, bool weighted) {
+    std::vector<std::string> names{"p", "t", "w"};
+    std::vector<Expression> values{Expression::input_at(0), Expression::input_at(1),
+                                   Expression::input_at(weighted ? 2 : 1)};
+    for (const auto& [name, value] : fields)
+        if (const double* number = std::get_if<double>(&value)) {
+            names.push_back(name);
+            values.push_back(Expression::constant(*number));
+        }
+    const auto text = [&](std::string_view infix) {
+        return to_postfix(simplify(substitute(parse_infix(infix, names), values)));
+    };
+    Attributes attributes{{"expression", text(loss.expression)}};
+    if (!loss.derivative.empty()) attributes["derivative"] = text(loss.derivative);
+    if (loss.over_rows) attributes["rows"] = true;
+    return attributes;
+}
+
+}  // namespace dtnn::compiler

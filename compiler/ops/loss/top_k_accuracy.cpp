@@ -1,0 +1,25 @@
+#include "compiler/ops/loss/loss.hpp"
+
+namespace dtnn::compiler {
+
+/// right = the number of rows in which fewer than k predictions come before the label's: greater
+/// ones, and equal ones further left. f64.
+OpDef define_top_k_accuracy() {
+    return OpBuilder("top_k_accuracy")
+        .doc("Number of rows whose label is among the k largest predictions.")
+        .inputs({"predictions", "labels"})
+        .outputs({"right"})
+        .shape([](ShapeContext& c) {
+            if (!expect_rows_and_labels(c, "top_k_accuracy")) return;
+            fallback(c, "k", std::int64_t{5});
+            if (c.integer("k") < 1) {
+                c.fail("top_k_accuracy: k must be at least 1", "", "k");
+                return;
+            }
+            result_sum(c);
+        })
+        .no_gradient(kMetricIsFlat)
+        .flops(flops_per_number(2));
+}
+
+}  // namespace dtnn::compiler

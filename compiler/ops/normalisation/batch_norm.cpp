@@ -1,0 +1,64 @@
+#include "compiler/ops/normalisation/batch_statistics.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+ParameterRule per_channel(std::string_view role, bool trainable, const char* kind) {
+    return {role, trainable,
+            [](const Type& input, const Attributes&) {
+                return Dims{input.dims.size() > 1 ? input.dims[1] : 1};
+            },
+            [role, kind](const Dims& dims, const Attributes& attributes) {
+                const std::string field = std::string(role) + "_initializer";
+                const std::int64_t fan = dims.empty() ? 1 : dims[0];
+                return initializer(attributes, field.c_str(), kind, fan, fan);
+            }};
+}
+
+Field fraction_field(std::string_view name, double value, std::string_view doc) {
+    Field field = real_field(name, value, doc);
+    field.minimum = 0;
+    field.maximum = 1;
+    return field;
+}
+
+}  // namespace
+
+/// What users write; specialise_phase makes it batch_norm_training or batch_norm_inference.
+OpDef define_batch_norm() {
+    Field epsilon =
+        fraction_field("epsilon", 1e-5, "added to the variance, against division by zero");
+    epsilon.exclusive_minimum = true;
+    return OpBuilder("batch_norm")
+        .doc(
+            "Gives each channel mean 0 and deviation 1 over the batch, then scales and shifts it "
+            "by "
+            "learned numbers; inference uses moving statistics (Ioffe and Szegedy, 2015).")
+        .layer("- batch_norm")
+        .inputs({"src", "gamma", "beta", "running_mean", "running_variance"})
+        .outputs({"dst"})
+        .field(fraction_field("momentum", 0.9, "part of the moving statistics that a step keeps"))
+        .field(epsilon)
+        .field(initializer_field("gamma_initializer", "ones", "first factors"))
+        .field(initializer_field("beta_initializer", "zeros", "first offsets"))
+        .parameter(per_channel("gamma", true, "ones"))
+        .parameter(per_channel("beta", true, "zeros"))
+        .parameter(per_channel("running_mean", false, "zeros"))
+        .parameter(per_channel("running_variance", false, "ones"))
+        .shape([](ShapeContext& c) {
+            if (!expect_channels(c, "batch_norm") || !expect_operands(c, "batch_norm", 5)) return;
+            if (!expect_per_channel(c, "batch_norm", 1, 4)) return;
+            for (const char* name : {"gamma_initializer", "beta_initializer"})
+                c.attributes().erase(name);
+            fallback(c, "epsilon", 1e-5);
+            fallback(c, "momentum", 0.9);
+            result_like(c);
+        })
+        .no_gradient(
+            "abstract: specialise_phase makes it batch_norm_training before differentiation")
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
+            return 5 * in[0].elements();
+        });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,35 @@
+#include "compiler/ops/normalisation/batch_statistics.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+void batch_norm_backward_shape(ShapeContext& c) {
+    if (!expect_relu_backward(c, "batch_norm_backward", 5)) return;
+    const Type& src = c.input(0);
+    const Type per_channel{src.dtype, {src.dims[1]}, {}};
+    c.result(src);
+    c.result(per_channel);
+    c.result(per_channel);
+    if (c.flag("residual")) c.result(src);
+}
+
+}  // namespace
+
+/// With x = (src-mean)*inverse_deviation, d = diff_dst (masked by relu's sign when fused) and m
+/// elements per channel: diff_gamma = sum(d*x), diff_beta = sum(d), diff_src =
+/// gamma*inverse_deviation*(d - diff_beta/m - x*diff_gamma/m), diff_residual = d.
+OpDef define_batch_norm_backward() {
+    return OpBuilder("batch_norm_backward")
+        .doc("Gradient of batch_norm_training.")
+        .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "beta?", "mask?"})
+        .outputs({"diff_src", "diff_gamma", "diff_beta", "diff_residual?"})
+        .shape(batch_norm_backward_shape)
+        .no_gradient(kNoSecondDerivative)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
+            const bool relu = text_or(a, "epilogue", "none") == "relu";
+            return (relu ? 12 : 10) * in[0].elements();
+        })
+        .in_place(0, 1);
+}
+
+}  // namespace dtnn::compiler

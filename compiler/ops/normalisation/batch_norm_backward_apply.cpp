@@ -1,0 +1,30 @@
+#include "compiler/ops/normalisation/batch_statistics.hpp"
+#include "compiler/ops/update/optimizer.hpp"
+
+namespace dtnn::compiler {
+
+/// kernels/arguments/batch_norm_synchronised.hpp has the formula; `sums` are those of all ranks.
+OpDef define_batch_norm_backward_apply() {
+    return OpBuilder("batch_norm_backward_apply")
+        .doc("Gradient of the source of a batch norm over the batches of all ranks.")
+        .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "sums", "batch_weight",
+                 "beta?", "mask?"})
+        .outputs({"diff_src", "diff_residual?"})
+        .shape([](ShapeContext& c) {
+            if (!expect_relu_backward(c, "batch_norm_backward_apply", 7)) return;
+            const Type& src = c.input(0);
+            if (!expect_dims(c, "batch_norm_backward_apply", 5, "sums", rank_sums(src).dims))
+                return;
+            if (!expect_single(c, "batch_norm_backward_apply", 6, "batch_weight", src.dtype))
+                return;
+            c.result(src);
+            if (c.flag("residual")) c.result(src);
+        })
+        .no_gradient(kNoSecondDerivative)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
+            return (text_or(a, "epilogue", "none") == "relu" ? 6 : 5) * in[0].elements();
+        })
+        .in_place(0, 1);
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,32 @@
+#include "compiler/ops/normalisation/batch_statistics.hpp"
+#include "compiler/ops/update/optimizer.hpp"
+
+namespace dtnn::compiler {
+
+/// kernels/arguments/batch_norm_synchronised.hpp has the formula. `weighted`: diff_dst is of the mean loss of
+/// all ranks, not of the rank's own.
+OpDef define_batch_norm_backward_sums() {
+    return OpBuilder("batch_norm_backward_sums")
+        .doc(
+            "The gradients of gamma and beta, and what a rank's batch adds to the sums of all "
+            "ranks "
+            "that the gradient of the source takes.")
+        .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "batch_weight", "beta?",
+                 "mask?"})
+        .outputs({"sums", "diff_gamma", "diff_beta"})
+        .shape([](ShapeContext& c) {
+            if (!expect_relu_backward(c, "batch_norm_backward_sums", 6)) return;
+            const Type& src = c.input(0);
+            if (!expect_single(c, "batch_norm_backward_sums", 5, "batch_weight", src.dtype)) return;
+            const Type per_channel{src.dtype, {src.dims[1]}, {}};
+            c.result(rank_sums(src));
+            c.result(per_channel);
+            c.result(per_channel);
+        })
+        .no_gradient(kNoSecondDerivative)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
+            return (text_or(a, "epilogue", "none") == "relu" ? 6 : 5) * in[0].elements();
+        });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,33 @@
+#include "compiler/ops/normalisation/batch_statistics.hpp"
+
+namespace dtnn::compiler {
+
+/// dst = gamma * (src - running_mean) / sqrt(running_variance + epsilon) + beta [+ residual], then
+/// the epilogue.
+OpDef define_batch_norm_inference() {
+    return OpBuilder("batch_norm_inference")
+        .doc("Batch normalisation by the running statistics.")
+        .inputs({"src", "gamma", "beta", "running_mean", "running_variance", "residual?"})
+        .outputs({"dst"})
+        .shape([](ShapeContext& c) {
+            const bool residual = c.flag("residual");
+            if (!expect_channels(c, "batch_norm_inference")) return;
+            if (!expect_operands(c, "batch_norm_inference", residual ? 6 : 5)) return;
+            if (!expect_per_channel(c, "batch_norm_inference", 1, 4)) return;
+            if (residual && !expect_dims(c, "batch_norm_inference", 5, "residual", c.input(0).dims))
+                return;
+            fallback(c, "epsilon", 1e-5);
+            c.attributes().erase("momentum");
+            result_like(c);
+        })
+        .no_gradient("inference only; training uses batch_norm_training")
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
+            return (2 + (flag(a, "residual") ? 1 : 0) +
+                    (text_or(a, "epilogue", "none") == "relu" ? 1 : 0)) *
+                   in[0].elements();
+        })
+        .in_place(0, 0)
+        .in_place(0, 5);
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,30 @@
+#include "compiler/ops/normalisation/batch_statistics.hpp"
+#include "compiler/ops/update/optimizer.hpp"
+
+namespace dtnn::compiler {
+
+/// kernels/arguments/batch_norm_synchronised.hpp has the formula. With `statistics`, sums and sums of squares
+/// that the node before has made, src is read for its shape only.
+OpDef define_batch_norm_sums() {
+    return OpBuilder("batch_norm_sums")
+        .doc("What a rank's batch adds to the batch statistics of all ranks.")
+        .inputs({"src", "running_mean", "batch_weight", "statistics?"})
+        .outputs({"sums"})
+        .shape([](ShapeContext& c) {
+            const bool statistics = c.flag("statistics");
+            if (!expect_channels(c, "batch_norm_sums")) return;
+            if (!expect_operands(c, "batch_norm_sums", statistics ? 4 : 3)) return;
+            if (!expect_per_channel(c, "batch_norm_sums", 1, 1)) return;
+            const Type& src = c.input(0);
+            if (!expect_single(c, "batch_norm_sums", 2, "batch_weight", src.dtype)) return;
+            if (statistics && !expect_dims(c, "batch_norm_sums", 3, "statistics", {2, src.dims[1]}))
+                return;
+            c.result(rank_sums(src));
+        })
+        .no_gradient(kSynchronisedLate)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
+            return flag(a, "statistics") ? 0 : 4 * in[0].elements();
+        });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,71 @@
+#include "compiler/ops/normalisation/batch_statistics.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+void batch_norm_training_shape(ShapeContext& c) {
+    const bool statistics = c.flag("statistics"), residual = c.flag("residual");
+    const std::size_t operands = 5 + (statistics ? 1u : 0u) + (residual ? 1u : 0u);
+    if (!expect_channels(c, "batch_norm_training")) return;
+    if (!expect_operands(c, "batch_norm_training", operands)) return;
+    if (!expect_per_channel(c, "batch_norm_training", 1, 4)) return;
+    fallback(c, "epsilon", 1e-5);
+    fallback(c, "momentum", 0.9);
+    const Type& src = c.input(0);
+    const std::int64_t channels = src.dims[1];
+    const bool synchronised = c.flag("synchronised");
+    DTNN_CHECK(statistics || !synchronised, "batch_norm_training without the sums of all ranks");
+    const Dims sums = synchronised ? rank_sums(src).dims : Dims{2, channels};
+    if (statistics && !expect_dims(c, "batch_norm_training", 5, "statistics", sums)) return;
+    if (residual && !expect_dims(c, "batch_norm_training", operands - 1, "residual", src.dims))
+        return;
+    c.result(src);
+    for (int i = 0; i < 4; ++i)
+        c.result(Type{src.dtype, {channels}, {}});
+    if (c.flag("mask")) c.result(Type{DType::u8, {bit_mask_bytes(src.elements())}, {}});
+}
+
+void batch_norm_training_gradient(GradientContext& g) {
+    const Attributes& attributes = g.node().attributes;
+    DTNN_CHECK(text_or(attributes, "epilogue", "none") == "none" && !flag(attributes, "residual"),
+               "batch_norm_training is fused after differentiation");
+    if (!g.wants(0) && !g.wants(1) && !g.wants(2)) return;
+    const auto diffs =
+        g.emit("batch_norm_backward", {g.input(0), g.diff(0), g.input(1), g.output(1), g.output(2)},
+               {}, "diff_src");
+    for (std::size_t i = 0; i < 3; ++i)
+        g.set(i, diffs[i]);
+}
+
+}  // namespace
+
+/// Per channel over all other axes, with m elements: mean = sum(src)/m, variance =
+/// sum((src-mean)^2)/m, dst = gamma * (src-mean) * inverse_deviation + beta [+ residual], then relu
+/// when the epilogue says so; inverse_deviation = 1/sqrt(variance + epsilon); new_running =
+/// momentum*running + (1-momentum)*batch. With `synchronised` the statistics are the sums of all
+/// ranks (batch_norm_sums), and m is their count. `dst` may not overwrite `src`: backward reads
+/// src.
+OpDef define_batch_norm_training() {
+    return OpBuilder("batch_norm_training")
+        .doc(
+            "Batch normalisation by the statistics of the batch, which also moves the running "
+            "ones.")
+        .inputs({"src", "gamma", "beta", "running_mean", "running_variance", "statistics?",
+                 "residual?"})
+        .outputs({"dst", "mean", "inverse_deviation", "new_running_mean", "new_running_variance",
+                  "mask?"})
+        .shape(batch_norm_training_shape)
+        .gradient(batch_norm_training_gradient)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
+            const std::int64_t per_element = (flag(a, "statistics") ? 0 : 3) + 2 +
+                                             (flag(a, "residual") ? 1 : 0) +
+                                             (text_or(a, "epilogue", "none") == "relu" ? 1 : 0);
+            return per_element * in[0].elements();
+        })
+        // The running statistics are read once and written once, element by element.
+        .in_place(3, 3)
+        .in_place(4, 4);
+}
+
+}  // namespace dtnn::compiler

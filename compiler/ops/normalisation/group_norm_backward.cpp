@@ -1,0 +1,33 @@
+#include "compiler/ops/normalisation/batch_statistics.hpp"
+#include "compiler/ops/normalisation/normalisation.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+void group_norm_backward_shape(ShapeContext& c) {
+    fallback(c, "affine", true);
+    if (!expect_channels(c, "group_norm_backward") || !expect_groups(c)) return;
+    if (!expect_normalisation_backward(c, "group_norm_backward", group_norm_statistics(c))) return;
+    if (c.flag("affine") && !expect_per_channel(c, "group_norm_backward", 4, 1)) return;
+    normalisation_backward_results(c);
+}
+
+}  // namespace
+
+/// As layer_norm_backward, with sums over a group of a sample's channels and M numbers in it:
+/// diff_src = inverse_deviation * (g - sum(g)/M - x*sum(g*x)/M), g = gamma*diff_dst; per channel
+/// over samples and pixels, diff_gamma = sum(diff_dst*x), diff_beta = sum(diff_dst).
+OpDef define_group_norm_backward() {
+    return OpBuilder("group_norm_backward")
+        .doc("Gradient of group_norm.")
+        .inputs({"src", "diff_dst", "mean", "inverse_deviation", "gamma?"})
+        .outputs({"diff_src", "diff_gamma?", "diff_beta?"})
+        .shape(group_norm_backward_shape)
+        .no_gradient(kNoSecondDerivative)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
+            return 10 * in[0].elements();
+        })
+        .in_place(0, 1);
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,44 @@
+#include "compiler/ops/normalisation/normalisation.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+void layer_norm_shape(ShapeContext& c) {
+    fallback(c, "axis", std::string("features"));
+    if (!expect_normalisation(c, "layer_norm")) return;
+    for (std::size_t i = 1; i < c.inputs().size(); ++i)
+        if (!expect_layer_norm_parameter(c, "layer_norm", i)) return;
+    normalisation_results(c, layer_norm_statistics(c.input(0), c.attributes()));
+}
+
+}  // namespace
+
+/// dst = gamma * (src - mean) / sqrt(variance + epsilon) + beta, biased variance; over all numbers
+/// of a sample, with a gamma and a beta for each (torch.nn.LayerNorm over (C,H,W)), or over the
+/// channels of each pixel, with a gamma and a beta for each channel.
+OpDef define_layer_norm() {
+    return OpBuilder("layer_norm")
+        .doc(
+            "Gives each sample, or each pixel's channels, mean 0 and deviation 1, then scales and "
+            "shifts by learned numbers (Ba, Kiros and Hinton, 2016).")
+        .layer("- layer_norm: {axis: channels}")
+        .inputs({"src", "gamma?", "beta?"})
+        .outputs({"dst", "mean?", "inverse_deviation?"})
+        .field(choice_field("axis", "features", {"features", "channels"},
+                            "what is normalised together: all numbers of a sample (features), or "
+                            "the channels of each pixel (channels, as in ConvNeXt)"))
+        .field(epsilon_field())
+        .field(affine_field())
+        .parameter(gamma_rule(layer_norm_parameter_dims))
+        .parameter(beta_rule(layer_norm_parameter_dims))
+        .shape(layer_norm_shape)
+        .gradient([](GradientContext& g) {
+            emit_normalisation_backward(g, "layer_norm_backward", {"axis", "affine"});
+        })
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
+            return (flag(a, "affine") ? 8 : 6) * in[0].elements();
+        })
+        .in_place(0, 0);
+}
+
+}  // namespace dtnn::compiler

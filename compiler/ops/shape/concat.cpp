@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include "compiler/ops/channel_axis.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+void concat_shape(ShapeContext& c) {
+    if (!expect_channel_axis(c, "concat")) return;
+    if (c.inputs().size() < 2) {
+        c.fail("concat needs at least 2 inputs, got 1");
+        return;
+    }
+    Type dst = c.input(0);
+    dst.dims[1] = 0;
+    for (std::size_t i = 0; i < c.inputs().size(); ++i) {
+        const Type& src = c.input(i);
+        Dims expected = c.input(0).dims;
+        if (src.dims.size() == expected.size()) expected[1] = src.dims[1];
+        if (src.dims != expected) {
+            c.fail(fmt::format("concat joins channels, so height and width must agree, but input 1 "
+                               "is {} and input {} is {}",
+                               sample_text(c.input(0)), i + 1, sample_text(src)),
+                   "give all inputs one height and width: the same strides, and `padding: same` "
+                   "where kernels differ");
+            return;
+        }
+        if (src.dtype != dst.dtype || src.order != dst.order) {
+            c.fail("concat: inputs differ in dtype or order");
+            return;
+        }
+        dst.dims[1] += src.dims[1];
+    }
+    c.result(dst);
+}
+
+void concat_gradient(GradientContext& g) {
+    std::int64_t begin = 0;
+    for (std::size_t i = 0; i < g.node().inputs.size(); ++i) {
+        const std::int64_t end = begin + g.graph().type(g.input(i)).dims[1];
+        if (g.wants(i)) {
+            Attributes attributes = pick(g.node().attributes, {"axis"});
+            attributes["begin"] = begin;
+            attributes["end"] = end;
+            g.set(i, g.emit("slice", {g.diff(0)}, std::move(attributes), "diff_src")[0]);
+        }
+        begin = end;
+    }
+}
+
+}  // namespace
+
+OpDef define_concat() {
+    return OpBuilder("concat")
+        .doc("Joins its inputs along the channels, in order.")
+        .layer("- concat: {from: [conv2d_1, conv2d_2]}")
+        .variadic(2)
+        .inputs({"src"})
+        .outputs({"dst"})
+        .field(axis_field("axis along which inputs are joined"))
+        .shape(concat_shape)
+        .gradient(concat_gradient)
+        .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,97 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/ir/printer.hpp"
+#include "compiler/ops/define.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// "64x7x7" with "-1" where it stands.
+std::string wanted_text(const Dims& shape) {
+    std::string text;
+    for (const std::int64_t extent : shape)
+        text += (text.empty() ? "" : "x") + std::to_string(extent);
+    return text;
+}
+
+/// The given shape with its -1 replaced; empty after a failure.
+Dims resolve(ShapeContext& c, Dims shape, std::int64_t numbers) {
+    std::int64_t known = 1;
+    std::int64_t* open = nullptr;
+    for (std::int64_t& extent : shape) {
+        if (extent == -1 && !open) {
+            open = &extent;
+            continue;
+        }
+        if (extent < 1) {
+            c.fail(fmt::format("reshape to {}: {}", wanted_text(shape),
+                               extent == -1 ? "only one extent can be -1, what is left"
+                                            : fmt::format("{} is no extent", extent)),
+                   "", "shape");
+            return {};
+        }
+        known = saturating_product({known, extent});
+    }
+    const std::string source = sample_text(c.input(0));
+    if (open ? numbers % known != 0 : numbers != known) {
+        c.fail(open ? fmt::format("reshape from {} to {}: {} numbers cannot be shared by {}: {} "
+                                  "mod {} = {}",
+                                  source, wanted_text(shape), numbers, known, numbers, known,
+                                  numbers % known)
+                    : fmt::format("reshape from {} to {}: {} numbers are not {}", source,
+                                  wanted_text(shape), numbers, known),
+               "", "shape");
+        return {};
+    }
+    if (open) *open = numbers / known;
+    return shape;
+}
+
+void reshape_shape(ShapeContext& c) {
+    if (!expect_operands(c, "reshape", 1)) return;
+    const Dims wanted = c.integers("shape");
+    const Type& src = c.input(0);
+    if (src.dims.empty()) {
+        c.fail("reshape takes one tensor per sample, got a scalar");
+        return;
+    }
+    if (wanted.size() != 1 && wanted.size() != 3) {
+        c.fail(fmt::format("reshape takes [numbers] or [channels, height, width], got {} extents",
+                           wanted.size()),
+               "the batch is not counted", "shape");
+        return;
+    }
+    std::int64_t numbers = 1;
+    for (std::size_t axis = 1; axis < src.dims.size(); ++axis)
+        numbers = saturating_product({numbers, src.dims[axis]});
+    const Dims resolved = resolve(c, wanted, numbers);
+    if (resolved.empty()) return;
+    c.attributes()["shape"] = resolved;
+    Dims dims{src.dims[0]};
+    dims.insert(dims.end(), resolved.begin(), resolved.end());
+    c.result(Type{src.dtype, dims, {}});
+}
+
+}  // namespace
+
+/// The same numbers in the order channels, rows, columns, under another shape.
+OpDef define_reshape() {
+    Field field = integer_field(
+        "shape", {},
+        "[numbers] or [channels, height, width] of the result; one of them can be -1, what is left",
+        -1, kLargestExtent);
+    field.type = FieldType::integer_list;
+    return OpBuilder("reshape")
+        .doc("The same numbers, in the order channels, height, width, in another shape.")
+        .layer("- reshape: {shape: [64, 7, -1]}")
+        .inputs({"src"})
+        .outputs({"dst"})
+        .field(field)
+        .shape(reshape_shape)
+        .no_gradient("abstract: canonicalize makes it flatten and unflatten before differentiation")
+        .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,10 @@
+#include "compiler/ops/shape/resampling.hpp"
+
+namespace dtnn::compiler {
+
+/// diff_src is diff_dst in the range, zero outside.
+OpDef define_slice_backward() {
+    return resampling_backward("slice_backward", "slice", "Gradient of slice.");
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,25 @@
+#include "compiler/ops/update/optimizer.hpp"
+
+namespace dtnn::compiler {
+
+/// kernels/arguments/gradient.hpp has the formula. The result overwrites the sum, always.
+OpDef define_accumulate_gradient() {
+    return OpBuilder("accumulate_gradient")
+        .doc("Adds a batch's gradient, by the batch's weight, to the sum for a later update.")
+        .inputs({"sum", "diff", "batch_weight"})
+        .outputs({"sum"})
+        .shape([](ShapeContext& c) {
+            if (!expect_operands(c, "accumulate_gradient", 3)) return;
+            if (!expect_dims(c, "accumulate_gradient", 1, "diff", c.input(0).dims)) return;
+            if (!expect_single(c, "accumulate_gradient", 2, "batch_weight", c.input(0).dtype))
+                return;
+            result_like(c);
+        })
+        .no_gradient(kUpdatesAreFinal)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
+            return 2 * in[0].elements();
+        })
+        .in_place(0, 0);
+}
+
+}  // namespace dtnn::compiler

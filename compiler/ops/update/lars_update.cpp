@@ -1,0 +1,21 @@
+#include "compiler/ops/update/optimizer.hpp"
+
+namespace dtnn::compiler {
+
+/// kernels/arguments/layerwise_update.hpp has the formula. The results overwrite weights and velocity,
+/// always.
+OpDef define_lars_update() {
+    return OpBuilder("lars_update")
+        .doc("A step of LARS: momentum with a rate for every parameter, by its norms.")
+        .inputs({"weights", "diff", "learning_rate", "velocity", "scale?"})
+        .outputs({"weights", "velocity"})
+        .shape([](ShapeContext& c) { update_shape(c, "lars_update", {{"velocity"}}); })
+        .no_gradient(kUpdatesAreFinal)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
+            return (9 + common_update_flops(a)) * in[0].elements();
+        })
+        .in_place(0, 0)
+        .in_place(1, 3);
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,30 @@
+#include "compiler/ops/update/optimizer.hpp"
+
+namespace dtnn::compiler {
+
+/// kernels/arguments/update.hpp has the formula. The results overwrite weights and states, always.
+OpDef define_rmsprop_update() {
+    return OpBuilder("rmsprop_update")
+        .doc("A step of RMSProp, with momentum, centring and weight decay.")
+        .inputs({"weights", "diff", "learning_rate", "second_moment", "first_moment?", "velocity?",
+                 "scale?"})
+        .outputs({"weights", "second_moment", "first_moment?", "velocity?"})
+        .shape([](ShapeContext& c) {
+            std::vector<UpdateOperand> others{{"second_moment"}};
+            if (flag(c.attributes(), "centered")) others.push_back({"first_moment"});
+            if (real_or_zero(c.attributes(), "momentum") > 0) others.push_back({"velocity"});
+            update_shape(c, "rmsprop_update", others);
+        })
+        .no_gradient(kUpdatesAreFinal)
+        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
+            return (9 + (flag(a, "centered") ? 5 : 0) + (real_or_zero(a, "momentum") > 0 ? 2 : 0) +
+                    common_update_flops(a)) *
+                   in[0].elements();
+        })
+        .in_place(0, 0)
+        .in_place(1, 3)
+        .in_place(2, 4)
+        .in_place(3, 5);
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,129 @@
+#include "kernels/arguments/batch_norm.hpp"
+
+#include "kernels/operand_reader.hpp"
+
+namespace dtnn::kernels {
+template <class T>
+BatchNormTrainingArguments<T> BatchNormTrainingArguments<T>::bind(const Problem& problem,
+                                                                  Sources sources,
+                                                                  Destinations destinations,
+                                                                  Workspace workspace) {
+    BatchNormTrainingArguments a;
+    OperandReader reader(problem, sources);
+    a.epsilon = problem.real("epsilon", 1e-5);
+    a.momentum = problem.real("momentum", 0.9);
+    a.relu = problem.text("epilogue", "none") == "relu";
+    a.src_layout = reader.layout();
+    a.src = reader.next<T>();
+    a.gamma = reader.next<T>();
+    a.beta = reader.next<T>();
+    a.running_mean = reader.next<T>();
+    a.running_variance = reader.next<T>();
+    if (problem.flag("statistics")) a.statistics = reader.next<double>();
+    a.synchronised = problem.flag("synchronised");
+    if (problem.flag("residual")) {
+        a.residual_layout = reader.layout();
+        a.residual = reader.next<T>();
+    }
+    a.dst_layout = image_layout(problem.destinations[0]);
+    a.dst = static_cast<T*>(destinations[0]);
+    a.mean = static_cast<T*>(destinations[1]);
+    a.inverse_deviation = static_cast<T*>(destinations[2]);
+    a.new_running_mean = static_cast<T*>(destinations[3]);
+    a.new_running_variance = static_cast<T*>(destinations[4]);
+    if (problem.flag("mask")) a.mask = static_cast<std::uint8_t*>(destinations[5]);
+    a.workspace = workspace.data();
+    return a;
+}
+
+template <class T>
+BatchNormBackwardArguments<T> BatchNormBackwardArguments<T>::bind(const Problem& problem,
+                                                                  Sources sources,
+                                                                  Destinations destinations,
+                                                                  Workspace workspace) {
+    BatchNormBackwardArguments a;
+    OperandReader reader(problem, sources);
+    a.relu = problem.text("epilogue", "none") == "relu";
+    a.src_layout = reader.layout();
+    a.src = reader.next<T>();
+    a.diff_dst_layout = reader.layout();
+    a.diff_dst = reader.next<T>();
+    a.gamma = reader.next<T>();
+    a.mean = reader.next<T>();
+    a.inverse_deviation = reader.next<T>();
+    if (a.relu && !problem.flag("mask")) a.beta = reader.next<T>();
+    if (problem.flag("mask")) a.mask = reader.next<std::uint8_t>();
+    a.diff_src_layout = image_layout(problem.destinations[0]);
+    a.diff_src = static_cast<T*>(destinations[0]);
+    a.diff_gamma = static_cast<T*>(destinations[1]);
+    a.diff_beta = static_cast<T*>(destinations[2]);
+    if (problem.flag("residual")) {
+        a.diff_residual_layout = image_layout(problem.destinations[3]);
+        a.diff_residual = static_cast<T*>(destinations[3]);
+    }
+    a.workspace = workspace.data();
+    return a;
+}
+
+template <class T>
+BatchNormInferenceArguments<T> BatchNormInferenceArguments<T>::bind(const Problem& problem,
+                                                                    Sources sources,
+                                                                    Destinations destinations,
+                                                                    Workspace workspace) {
+    BatchNormInferenceArguments a;
+    OperandReader reader(problem, sources);
+    a.epsilon = problem.real("epsilon", 1e-5);
+    a.relu = problem.text("epilogue", "none") == "relu";
+    a.src_layout = reader.layout();
+    a.src = reader.next<T>();
+    a.gamma = reader.next<T>();
+    a.beta = reader.next<T>();
+    a.running_mean = reader.next<T>();
+    a.running_variance = reader.next<T>();
+    if (problem.flag("residual")) {
+        a.residual_layout = reader.layout();
+        a.residual = reader.next<T>();
+    }
+    a.dst_layout = image_layout(problem.destinations[0]);
+    a.dst = static_cast<T*>(destinations[0]);
+    a.workspace = workspace.data();
+    return a;
+}
+
+template <class T>
+FoldBatchNormArguments<T> FoldBatchNormArguments<T>::bind(const Problem& problem, Sources sources,
+                                                          Destinations destinations,
+                                                          Workspace workspace) {
+    FoldBatchNormArguments a;
+    const TensorDesc& weights = problem.sources[0];
+    // Filters have their output channel in front, dense weights (rank 2, or a flattened source's)
+    // at the end.
+    const std::int64_t fallback = weights.dims.size() == 2 ? 1 : 0;
+    const auto axis = std::size_t(problem.integer("axis", fallback));
+    a.channels = weights.dims[axis];
+    a.inner = strides_of(weights)[axis];
+    a.outer = weights.elements() / (a.channels * a.inner);
+    a.epsilon = problem.real("epsilon", 1e-5);
+    OperandReader reader(problem, sources);
+    a.weights = reader.next<T>();
+    a.gamma = reader.next<T>();
+    a.beta = reader.next<T>();
+    a.running_mean = reader.next<T>();
+    a.running_variance = reader.next<T>();
+    if (problem.flag("bias")) a.bias = reader.next<T>();
+    a.dst_weights = static_cast<T*>(destinations[0]);
+    a.dst_bias = static_cast<T*>(destinations[1]);
+    a.workspace = workspace.data();
+    return a;
+}
+
+template struct BatchNormTrainingArguments<float>;
+template struct BatchNormTrainingArguments<double>;
+template struct BatchNormBackwardArguments<float>;
+template struct BatchNormBackwardArguments<double>;
+template struct BatchNormInferenceArguments<float>;
+template struct BatchNormInferenceArguments<double>;
+template struct FoldBatchNormArguments<float>;
+template struct FoldBatchNormArguments<double>;
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,95 @@
+#pragma once
+/// Batch normalisation (Ioffe and Szegedy, "Batch Normalization", ICML 2015), per channel over
+/// batch and pixels:
+///
+///     xhat = (x - mean) * inverse_deviation        inverse_deviation = 1 / sqrt(variance +
+///     epsilon), biased variance y    = gamma * xhat + beta [+ residual], then relu when the
+///     epilogue says so
+///
+/// backward, with g = diff_dst where y > 0 (all of it without relu), M elements per channel:
+///
+///     diff_beta = sum g      diff_gamma = sum g * xhat      diff_residual = g
+///     diff_src  = gamma * inverse_deviation * (g - diff_beta / M - xhat * diff_gamma / M)
+///
+/// dst may be src or residual, diff_src and diff_residual may be diff_dst.
+
+#include "kernels/arguments/arguments.hpp"
+#include "kernels/layout.hpp"
+
+namespace dtnn::kernels {
+
+template <class T>
+struct BatchNormTrainingArguments {
+    ImageLayout src_layout, residual_layout, dst_layout;
+    double epsilon = 0, momentum = 0;
+    bool relu = false;
+    const T *src = nullptr, *gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
+            *running_variance = nullptr;
+    /// [2,C] sums and sums of squares; null: to be computed. Of all ranks, when `synchronised`: as
+    /// batch_norm_synchronised.hpp has them.
+    const double* statistics = nullptr;
+    bool synchronised = false;
+    const T* residual = nullptr;  ///< null: none
+    T *dst = nullptr, *mean = nullptr, *inverse_deviation = nullptr, *new_running_mean = nullptr,
+      *new_running_variance = nullptr;
+    std::uint8_t* mask =
+        nullptr;  ///< bit i: dst's physical element i is positive; null: not wanted
+    std::byte* workspace = nullptr;
+
+    /// Elements per channel that the statistics are of.
+    double count() const {
+        if (!synchronised) return double(src_layout.pixels());
+        const double all = statistics[2 * src_layout.channels];
+        return all > 0 ? all : 1;
+    }
+
+    static BatchNormTrainingArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct BatchNormBackwardArguments {
+    ImageLayout src_layout, diff_dst_layout, diff_src_layout, diff_residual_layout;
+    bool relu = false;
+    const T *src = nullptr, *diff_dst = nullptr, *gamma = nullptr, *mean = nullptr,
+            *inverse_deviation = nullptr;
+    const T* beta = nullptr;             ///< relu without mask: y is computed again
+    const std::uint8_t* mask = nullptr;  ///< relu with mask: bits by diff_dst's physical element
+    T *diff_src = nullptr, *diff_gamma = nullptr, *diff_beta = nullptr;
+    T* diff_residual = nullptr;  ///< null: none
+    std::byte* workspace = nullptr;
+
+    static BatchNormBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct BatchNormInferenceArguments {
+    ImageLayout src_layout, residual_layout, dst_layout;
+    double epsilon = 0;
+    bool relu = false;
+    const T *src = nullptr, *gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
+            *running_variance = nullptr;
+    const T* residual = nullptr;
+    T* dst = nullptr;
+    std::byte* workspace = nullptr;
+
+    static BatchNormInferenceArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+/// The weights and bias of a convolution or dense layer that does the batch norm after it too:
+/// weights' = weights * s, bias' = (bias - running_mean) * s + beta, s = gamma /
+/// sqrt(running_variance + epsilon). `outer`, `channels`, `inner`: the weights' physical elements
+/// seen as a box whose middle axis is the output channel.
+template <class T>
+struct FoldBatchNormArguments {
+    std::int64_t outer = 1, channels = 0, inner = 1;
+    double epsilon = 0;
+    const T *weights = nullptr, *gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
+            *running_variance = nullptr;
+    const T* bias = nullptr;  ///< null: zero
+    T *dst_weights = nullptr, *dst_bias = nullptr;
+    std::byte* workspace = nullptr;
+
+    static FoldBatchNormArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,84 @@
+#include "kernels/arguments/batch_norm_synchronised.hpp"
+
+#include "kernels/operand_reader.hpp"
+
+namespace dtnn::kernels {
+
+template <class T>
+BatchNormSumsArguments<T> BatchNormSumsArguments<T>::bind(const Problem& problem, Sources sources,
+                                                          Destinations destinations,
+                                                          Workspace workspace) {
+    BatchNormSumsArguments a;
+    OperandReader reader(problem, sources);
+    a.src_layout = reader.layout();
+    a.src = reader.next<T>();
+    a.running_mean = reader.next<T>();
+    a.batch_weight = reader.next<T>();
+    if (problem.flag("statistics")) a.statistics = reader.next<double>();
+    a.sums = static_cast<double*>(destinations[0]);
+    a.workspace = workspace.data();
+    return a;
+}
+
+template <class T>
+BatchNormBackwardSumsArguments<T> BatchNormBackwardSumsArguments<T>::bind(const Problem& problem,
+                                                                          Sources sources,
+                                                                          Destinations destinations,
+                                                                          Workspace workspace) {
+    BatchNormBackwardSumsArguments a;
+    OperandReader reader(problem, sources);
+    a.relu = problem.text("epilogue", "none") == "relu";
+    a.weighted = problem.flag("weighted");
+    a.src_layout = reader.layout();
+    a.src = reader.next<T>();
+    a.diff_dst_layout = reader.layout();
+    a.diff_dst = reader.next<T>();
+    a.gamma = reader.next<T>();
+    a.mean = reader.next<T>();
+    a.inverse_deviation = reader.next<T>();
+    a.batch_weight = reader.next<T>();
+    if (a.relu && !problem.flag("mask")) a.beta = reader.next<T>();
+    if (problem.flag("mask")) a.mask = reader.next<std::uint8_t>();
+    a.sums = static_cast<double*>(destinations[0]);
+    a.diff_gamma = static_cast<T*>(destinations[1]);
+    a.diff_beta = static_cast<T*>(destinations[2]);
+    a.workspace = workspace.data();
+    return a;
+}
+
+template <class T>
+BatchNormBackwardApplyArguments<T> BatchNormBackwardApplyArguments<T>::bind(
+    const Problem& problem, Sources sources, Destinations destinations, Workspace workspace) {
+    BatchNormBackwardApplyArguments a;
+    OperandReader reader(problem, sources);
+    a.relu = problem.text("epilogue", "none") == "relu";
+    a.weighted = problem.flag("weighted");
+    a.src_layout = reader.layout();
+    a.src = reader.next<T>();
+    a.diff_dst_layout = reader.layout();
+    a.diff_dst = reader.next<T>();
+    a.gamma = reader.next<T>();
+    a.mean = reader.next<T>();
+    a.inverse_deviation = reader.next<T>();
+    a.sums = reader.next<double>();
+    a.batch_weight = reader.next<T>();
+    if (a.relu && !problem.flag("mask")) a.beta = reader.next<T>();
+    if (problem.flag("mask")) a.mask = reader.next<std::uint8_t>();
+    a.diff_src_layout = image_layout(problem.destinations[0]);
+    a.diff_src = static_cast<T*>(destinations[0]);
+    if (problem.flag("residual")) {
+        a.diff_residual_layout = image_layout(problem.destinations[1]);
+        a.diff_residual = static_cast<T*>(destinations[1]);
+    }
+    a.workspace = workspace.data();
+    return a;
+}
+
+template struct BatchNormSumsArguments<float>;
+template struct BatchNormSumsArguments<double>;
+template struct BatchNormBackwardSumsArguments<float>;
+template struct BatchNormBackwardSumsArguments<double>;
+template struct BatchNormBackwardApplyArguments<float>;
+template struct BatchNormBackwardApplyArguments<double>;
+
+}  // namespace dtnn::kernels

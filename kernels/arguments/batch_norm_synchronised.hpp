@@ -1,0 +1,84 @@
+#pragma once
+/// Batch normalisation over the batch of all ranks: what batch_norm.hpp does at once, cut where the
+/// ranks add up their sums. Of every channel, with the m elements of a rank's own batch and r the
+/// running mean, which is the same on all ranks and near the batch's, so that squares cancel
+/// little:
+///
+///     batch_norm_sums            sum (x - r),  sum (x - r)^2,  m
+///     -> all ranks' sums S, Q and M;  mean = r + S / M,  variance = Q / M - (S / M)^2
+///     batch_norm_backward_sums   sum g,  sum g * xhat,  m;  diff_beta and diff_gamma are the own
+///     -> all ranks' sums G, P and M
+///     batch_norm_backward_apply  diff_src = gamma * inverse_deviation * (g - G / M - xhat * P / M)
+///
+/// `sums` has 2C+1 numbers: of all channels the first, of all channels the second, and the count.
+/// They are zero where `batch_weight` is: that rank has no samples in this step, what it holds is
+/// no part of the statistics, and G and P are none of its elements' either.
+///
+/// Where the gradient is not `weighted` by the batch's share of the samples, each rank's is of its
+/// own mean loss: m * sum g and m * sum g * xhat are added up, and M * m divides them.
+
+#include <limits>
+
+#include "kernels/arguments/arguments.hpp"
+#include "kernels/layout.hpp"
+
+namespace dtnn::kernels {
+
+template <class T>
+struct BatchNormSumsArguments {
+    ImageLayout src_layout;
+    const T *src = nullptr, *running_mean = nullptr, *batch_weight = nullptr;
+    /// [2,C] sums and sums of squares of src, which is then not read; null: to be computed.
+    const double* statistics = nullptr;
+    double* sums = nullptr;
+    std::byte* workspace = nullptr;
+
+    bool idle() const { return !(*batch_weight > T(0)); }
+    double count() const { return double(src_layout.pixels()); }
+
+    static BatchNormSumsArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct BatchNormBackwardSumsArguments {
+    ImageLayout src_layout, diff_dst_layout;
+    bool relu = false, weighted = false;
+    const T *src = nullptr, *diff_dst = nullptr, *gamma = nullptr, *mean = nullptr,
+            *inverse_deviation = nullptr, *batch_weight = nullptr;
+    const T* beta = nullptr;             ///< relu without mask: y is computed again
+    const std::uint8_t* mask = nullptr;  ///< relu with mask: bits by diff_dst's physical element
+    double* sums = nullptr;
+    T *diff_gamma = nullptr, *diff_beta = nullptr;
+    std::byte* workspace = nullptr;
+
+    bool idle() const { return !(*batch_weight > T(0)); }
+    double count() const { return double(src_layout.pixels()); }
+    double factor() const { return weighted ? 1 : count(); }
+
+    static BatchNormBackwardSumsArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+/// diff_src and diff_residual may be diff_dst.
+template <class T>
+struct BatchNormBackwardApplyArguments {
+    ImageLayout src_layout, diff_dst_layout, diff_src_layout, diff_residual_layout;
+    bool relu = false, weighted = false;
+    const T *src = nullptr, *diff_dst = nullptr, *gamma = nullptr, *mean = nullptr,
+            *inverse_deviation = nullptr, *batch_weight = nullptr;
+    const double* sums = nullptr;        ///< of all ranks
+    const T* beta = nullptr;             ///< relu without mask: y is computed again
+    const std::uint8_t* mask = nullptr;  ///< relu with mask: bits by diff_dst's physical element
+    T* diff_src = nullptr;
+    T* diff_residual = nullptr;  ///< null: none
+    std::byte* workspace = nullptr;
+
+    /// What the own elements take of a sum of all ranks is the sum by this.
+    double divisor() const {
+        if (!(*batch_weight > T(0))) return std::numeric_limits<double>::infinity();
+        return sums[2 * src_layout.channels] * (weighted ? 1 : double(src_layout.pixels()));
+    }
+
+    static BatchNormBackwardApplyArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+}  // namespace dtnn::kernels

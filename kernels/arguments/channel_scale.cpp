@@ -1,0 +1,36 @@
+#include "kernels/arguments/channel_scale.hpp"
+
+#include "kernels/problem.hpp"
+
+namespace dtnn::kernels {
+
+template <class T>
+ChannelScaleArguments<T> ChannelScaleArguments<T>::bind(const Problem& problem, Sources sources,
+                                                        Destinations destinations, Workspace) {
+    ChannelScaleArguments arguments;
+    arguments.src_layout = image_layout(problem.sources[0]);
+    arguments.dst_layout = image_layout(problem.destinations[0]);
+    arguments.src = static_cast<const T*>(sources[0]);
+    arguments.gate = static_cast<const T*>(sources[1]);
+    arguments.dst = static_cast<T*>(destinations[0]);
+    return arguments;
+}
+
+template <class T>
+ChannelScaleBackwardGateArguments<T> ChannelScaleBackwardGateArguments<T>::bind(
+    const Problem& problem, Sources sources, Destinations destinations, Workspace) {
+    ChannelScaleBackwardGateArguments arguments;
+    arguments.src_layout = image_layout(problem.sources[0]);
+    arguments.diff_dst_layout = image_layout(problem.sources[1]);
+    arguments.src = static_cast<const T*>(sources[0]);
+    arguments.diff_dst = static_cast<const T*>(sources[1]);
+    arguments.diff_gate = static_cast<T*>(destinations[0]);
+    return arguments;
+}
+
+template struct ChannelScaleArguments<float>;
+template struct ChannelScaleArguments<double>;
+template struct ChannelScaleBackwardGateArguments<float>;
+template struct ChannelScaleBackwardGateArguments<double>;
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,135 @@
+#include "kernels/arguments/conv2d.hpp"
+
+#include "kernels/arguments/dense.hpp"
+
+namespace dtnn::kernels {
+namespace {
+
+template <class T>
+const T* source(Sources sources, std::size_t index) {
+    return static_cast<const T*>(sources[index]);
+}
+
+template <class T>
+T* destination(Destinations destinations, std::size_t index) {
+    return static_cast<T*>(destinations[index]);
+}
+
+template <class T>
+void bind_forward(Conv2dArguments<T>& arguments, const Problem& problem, Sources sources,
+                  Destinations destinations, Workspace scratch) {
+    std::size_t next = 2;
+    arguments.relu = problem.text("epilogue", "none") == "relu";
+    arguments.src = source<T>(sources, 0);
+    arguments.weights = source<T>(sources, 1);
+    if (problem.flag("bias")) arguments.bias = source<T>(sources, next++);
+    if (problem.flag("residual")) arguments.residual = source<T>(sources, next++);
+    arguments.dst = destination<T>(destinations, 0);
+    if (problem.flag("statistics")) arguments.statistics = destination<double>(destinations, 1);
+    arguments.workspace = scratch;
+}
+
+template <class T>
+void bind_backward_data(Conv2dBackwardDataArguments<T>& arguments, const Problem& problem,
+                        Sources sources, Destinations destinations, Workspace scratch) {
+    arguments.diff_dst = source<T>(sources, 0);
+    arguments.weights = source<T>(sources, 1);
+    if (problem.flag("mask")) arguments.mask = source<T>(sources, 2);
+    arguments.diff_src = destination<T>(destinations, 0);
+    arguments.workspace = scratch;
+}
+
+template <class T>
+void bind_backward_weights(Conv2dBackwardWeightsArguments<T>& arguments, const Problem& problem,
+                           Sources sources, Destinations destinations, Workspace scratch) {
+    arguments.src = source<T>(sources, 0);
+    arguments.diff_dst = source<T>(sources, 1);
+    arguments.diff_weights = destination<T>(destinations, 0);
+    if (problem.flag("bias")) arguments.diff_bias = destination<T>(destinations, 1);
+    arguments.workspace = scratch;
+}
+
+}  // namespace
+
+template <class T>
+Conv2dArguments<T> Conv2dArguments<T>::bind(const Problem& problem, Sources sources,
+                                            Destinations destinations, Workspace scratch) {
+    Conv2dArguments arguments;
+    arguments.shape = conv_shape(problem);
+    arguments.strides = conv_strides(problem);
+    bind_forward(arguments, problem, sources, destinations, scratch);
+    return arguments;
+}
+
+template <class T>
+DenseArguments<T> DenseArguments<T>::bind(const Problem& problem, Sources sources,
+                                          Destinations destinations, Workspace scratch) {
+    DenseArguments arguments;
+    arguments.shape = dense_shape(problem);
+    arguments.strides = channels_last_strides(arguments.shape);
+    bind_forward(arguments, problem, sources, destinations, scratch);
+    return arguments;
+}
+
+template <class T>
+Conv2dBackwardDataArguments<T> Conv2dBackwardDataArguments<T>::bind(const Problem& problem,
+                                                                    Sources sources,
+                                                                    Destinations destinations,
+                                                                    Workspace scratch) {
+    Conv2dBackwardDataArguments arguments;
+    arguments.shape = conv_shape(problem);
+    arguments.strides = conv_strides(problem);
+    bind_backward_data(arguments, problem, sources, destinations, scratch);
+    return arguments;
+}
+
+template <class T>
+DenseBackwardDataArguments<T> DenseBackwardDataArguments<T>::bind(const Problem& problem,
+                                                                  Sources sources,
+                                                                  Destinations destinations,
+                                                                  Workspace scratch) {
+    DenseBackwardDataArguments arguments;
+    arguments.shape = dense_shape(problem);
+    arguments.strides = channels_last_strides(arguments.shape);
+    bind_backward_data(arguments, problem, sources, destinations, scratch);
+    return arguments;
+}
+
+template <class T>
+Conv2dBackwardWeightsArguments<T> Conv2dBackwardWeightsArguments<T>::bind(const Problem& problem,
+                                                                          Sources sources,
+                                                                          Destinations destinations,
+                                                                          Workspace scratch) {
+    Conv2dBackwardWeightsArguments arguments;
+    arguments.shape = conv_shape(problem);
+    arguments.strides = conv_strides(problem);
+    bind_backward_weights(arguments, problem, sources, destinations, scratch);
+    return arguments;
+}
+
+template <class T>
+DenseBackwardWeightsArguments<T> DenseBackwardWeightsArguments<T>::bind(const Problem& problem,
+                                                                        Sources sources,
+                                                                        Destinations destinations,
+                                                                        Workspace scratch) {
+    DenseBackwardWeightsArguments arguments;
+    arguments.shape = dense_shape(problem);
+    arguments.strides = channels_last_strides(arguments.shape);
+    bind_backward_weights(arguments, problem, sources, destinations, scratch);
+    return arguments;
+}
+
+template struct Conv2dArguments<float>;
+template struct Conv2dArguments<double>;
+template struct Conv2dBackwardDataArguments<float>;
+template struct Conv2dBackwardDataArguments<double>;
+template struct Conv2dBackwardWeightsArguments<float>;
+template struct Conv2dBackwardWeightsArguments<double>;
+template struct DenseArguments<float>;
+template struct DenseArguments<double>;
+template struct DenseBackwardDataArguments<float>;
+template struct DenseBackwardDataArguments<double>;
+template struct DenseBackwardWeightsArguments<float>;
+template struct DenseBackwardWeightsArguments<double>;
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,112 @@
+#pragma once
+/// Two-dimensional convolutions: their shape and the arguments of their three operators.
+///
+/// Layouts: images are stored N,H,W,C; weights KH,KW,C/groups,F. All kernels of an operator compute
+/// the same formula:
+///   dst[n,oh,ow,f] = epilogue(bias[f] + residual[n,oh,ow,f] + sum over kh,kw,c of
+///                    src[n, oh*sh - top + kh*dh, ow*sw - left + kw*dw, g*C/groups + c] *
+///                    weights[kh,kw,c,f])
+/// where g is the group of filter f and cells outside the source count as zero. The epilogue is
+/// relu or nothing. `statistics` (f64 [2,F]) receives the sums and the sums of squares of dst per
+/// filter.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kernels/arguments/arguments.hpp"
+#include "kernels/problem.hpp"
+
+namespace dtnn::kernels {
+
+/// All sizes in elements. `channels` and `filters` count all groups.
+struct ConvShape {
+    std::int64_t batch = 0, groups = 1;
+    std::int64_t channels = 0, height = 0, width = 0;
+    std::int64_t filters = 0, out_height = 0, out_width = 0;
+    std::int64_t kernel_height = 0, kernel_width = 0;
+    std::int64_t stride_height = 1, stride_width = 1;
+    std::int64_t pad_top = 0, pad_bottom = 0, pad_left = 0, pad_right = 0;
+    std::int64_t dilation_height = 1, dilation_width = 1;
+
+    std::int64_t group_channels() const { return channels / groups; }
+    std::int64_t group_filters() const { return filters / groups; }
+    std::int64_t taps() const { return kernel_height * kernel_width; }
+    std::int64_t pixels() const { return batch * height * width; }
+    std::int64_t out_pixels() const { return batch * out_height * out_width; }
+    std::int64_t weight_elements() const { return taps() * group_channels() * filters; }
+};
+
+/// The shape of a problem of conv2d, conv2d_backward_data or conv2d_backward_weights. A dense
+/// operator is the convolution of one-pixel images: `dense_shape` gives that for dense,
+/// dense_backward_data, dense_backward_weights.
+ConvShape conv_shape(const Problem& problem);
+ConvShape dense_shape(const Problem& problem);
+
+/// Whether the operands are stored as the kernels expect (see above), sizes of one counting as any
+/// order.
+bool channels_last(const Problem& problem);
+
+/// Elements between neighbours along the logical axes, for the reference kernels, which take any
+/// order; the others are only bound to problems stored channels last.
+struct ConvStrides {
+    using Axes = std::array<std::int64_t, 4>;
+    Axes image{};    ///< N,C,H,W of src or diff_src
+    Axes weights{};  ///< F,C/groups,KH,KW
+    Axes result{};   ///< N,F,H,W of dst or diff_dst
+};
+ConvStrides channels_last_strides(const ConvShape& shape);
+ConvStrides conv_strides(const Problem& problem);
+
+template <class T>
+struct Conv2dArguments {
+    ConvShape shape;
+    ConvStrides strides;
+    bool relu = false;
+    const T* src = nullptr;
+    const T* weights = nullptr;
+    const T* bias = nullptr;      ///< [F]; null: none
+    const T* residual = nullptr;  ///< like dst; null: none
+    T* dst = nullptr;
+    double* statistics = nullptr;  ///< [2,F]; null: none
+    Workspace workspace;
+
+    static Conv2dArguments bind(const Problem& problem, Sources sources, Destinations destinations,
+                                Workspace scratch);
+};
+
+/// diff_src is the transpose of conv2d applied to diff_dst, times (mask > 0) where there is a mask.
+template <class T>
+struct Conv2dBackwardDataArguments {
+    ConvShape shape;
+    ConvStrides strides;
+    const T* diff_dst = nullptr;
+    const T* weights = nullptr;
+    const T* mask = nullptr;  ///< y, like diff_src; null: none
+    const T* bias = nullptr;  ///< [C], of conv2d_transpose; null: none
+    bool relu = false;        ///< of conv2d_transpose
+    T* diff_src = nullptr;
+    Workspace workspace;
+
+    static Conv2dBackwardDataArguments bind(const Problem& problem, Sources sources,
+                                            Destinations destinations, Workspace scratch);
+};
+
+/// diff_weights[kh,kw,c,f] is the sum over n,oh,ow of src (at that tap) * diff_dst; diff_bias[f]
+/// that of diff_dst.
+template <class T>
+struct Conv2dBackwardWeightsArguments {
+    ConvShape shape;
+    ConvStrides strides;
+    const T* src = nullptr;
+    const T* diff_dst = nullptr;
+    T* diff_weights = nullptr;
+    T* diff_bias = nullptr;  ///< [F]; null: none
+    Workspace workspace;
+
+    static Conv2dBackwardWeightsArguments bind(const Problem& problem, Sources sources,
+                                               Destinations destinations, Workspace scratch);
+};
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,66 @@
+#pragma once
+/// Elementwise expressions: dst[i] = f(x0[i], x1[i], ...). See docs/operators.md for the text of an
+/// expression.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernels/arguments/arguments.hpp"
+
+namespace dtnn::kernels {
+
+/// Loads push, the others take their operands from the stack and push the result.
+enum class Opcode {
+    source,
+    constant,
+    add,
+    sub,
+    mul,
+    div,
+    max,
+    min,
+    gt,
+    ge,
+    eq,
+    neg,
+    abs,
+    exp,
+    expm1,
+    log,
+    log1p,
+    sqrt,
+    tanh,
+    atanh,
+    sigmoid,
+    erf,
+    select,
+};
+
+struct Instruction {
+    Opcode opcode = Opcode::constant;
+    int source = 0;       ///< for Opcode::source
+    double constant = 0;  ///< for Opcode::constant
+};
+
+struct Expression {
+    std::vector<Instruction> instructions;
+    int sources = 0;  ///< one more than the highest source named
+    int depth = 0;    ///< the most values on the stack
+};
+
+/// Reads postfix text. On a mistake returns false and says which token is wrong.
+bool parse_expression(std::string_view text, Expression& expression, std::string& mistake);
+
+template <class T>
+struct ElementwiseArguments {
+    std::int64_t count = 0;
+    std::vector<const T*> sources;
+    T* dst = nullptr;  ///< may be one of the sources
+    Expression expression;
+
+    static ElementwiseArguments bind(const Problem& problem, Sources sources,
+                                     Destinations destinations, Workspace workspace);
+};
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,36 @@
+#include "kernels/arguments/elementwise_mean.hpp"
+
+#include <cassert>
+
+#include "kernels/problem.hpp"
+
+namespace dtnn::kernels {
+
+template <class T>
+ElementwiseMeanArguments<T> ElementwiseMeanArguments<T>::bind(const Problem& problem,
+                                                              Sources sources,
+                                                              Destinations destinations,
+                                                              Workspace workspace) {
+    ElementwiseMeanArguments a;
+    const TensorDesc& first = problem.sources[0];
+    a.terms.count = first.elements();
+    for (const void* source : sources)
+        a.terms.sources.push_back(static_cast<const T*>(source));
+    std::string mistake;
+    [[maybe_unused]] const bool read =
+        parse_expression(problem.text("expression"), a.terms.expression, mistake);
+    assert(read && a.terms.expression.sources <= int(sources.size()));
+    if (problem.flag("sum")) {
+        a.sum = static_cast<double*>(destinations[0]);
+    } else {
+        a.divisor = double(problem.flag("rows") ? first.dims[0] : a.terms.count);
+        a.mean = static_cast<T*>(destinations[0]);
+    }
+    a.sums_of_chunks = reinterpret_cast<double*>(workspace.data());
+    return a;
+}
+
+template struct ElementwiseMeanArguments<float>;
+template struct ElementwiseMeanArguments<double>;
+
+}  // namespace dtnn::kernels

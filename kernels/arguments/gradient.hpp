@@ -1,0 +1,71 @@
+#pragma once
+/// What happens to gradients and weights around an update.
+///
+///     gradient_square_sum   dst = sum of diff^2 over all elements, in double whatever the type
+///     gradient_scale        dst = min(1, clip_norm / (norm + 1e-6)), norm = sqrt(sum of sources);
+///                           a norm that is not a number makes dst one that is not either
+///                           (torch.nn.utils.clip_grad_norm_)
+///     accumulate_gradient   sum' = sum + batch_weight diff
+///     take_gradient_sum     total = sum + batch_weight diff;  sum' = 0
+///     weigh_gradient        dst = batch_weight diff
+///     moving_average        average' = decay average + (1 - decay) weights
+///
+/// batch_weight is the batch's share of the samples of one update, so that the total is the
+/// gradient of the mean over all of them, whatever the batches' sizes. Results may overwrite
+/// their sources: sum' and average' what they replace, total and dst also diff.
+
+#include <vector>
+
+#include "kernels/arguments/arguments.hpp"
+
+namespace dtnn::kernels {
+
+template <class T>
+struct GradientSquareSumArguments {
+    std::int64_t count = 0;
+    const T* diff = nullptr;
+    double* dst = nullptr;
+    double* sums = nullptr;  ///< one for every chunk
+
+    static GradientSquareSumArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct GradientScaleArguments {
+    double clip_norm = 0;
+    std::vector<const double*> square_sums;
+    T* dst = nullptr;
+
+    static GradientScaleArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct GradientSumArguments {
+    std::int64_t count = 0;
+    const T *sum = nullptr, *diff = nullptr, *batch_weight = nullptr;
+    T* new_sum = nullptr;
+    T* total = nullptr;  ///< take_gradient_sum only
+
+    static GradientSumArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct WeighGradientArguments {
+    std::int64_t count = 0;
+    const T *diff = nullptr, *batch_weight = nullptr;
+    T* dst = nullptr;
+
+    static WeighGradientArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct MovingAverageArguments {
+    std::int64_t count = 0;
+    double decay = 0;
+    const T *average = nullptr, *weights = nullptr;
+    T* new_average = nullptr;
+
+    static MovingAverageArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,76 @@
+#pragma once
+/// Normalisation within a sample: layer_norm (Ba, Kiros and Hinton, "Layer normalization", 2016)
+/// and group_norm (Wu and He, "Group normalization", ECCV 2018). Over each set of L numbers that
+/// are normalised together:
+///
+///     xhat = (x - mean) * inverse_deviation      inverse_deviation = 1 / sqrt(variance + epsilon),
+///                                                biased variance
+///     y    = gamma * xhat + beta
+///
+/// backward, with g = gamma * diff_dst:
+///
+///     diff_src   = inverse_deviation * (g - sum(g) / L - xhat * sum(g * xhat) / L)
+///     diff_gamma = sum(diff_dst * xhat), diff_beta = sum(diff_dst) over all that share a gamma
+///
+/// layer_norm: the numbers of a sample, with gamma and beta [C] for rows [N,C] and [1,C,H,W] for
+/// images; or, along channels, the channels of each pixel, with [C]. group_norm: the C/groups
+/// channels of a group and all pixels of a sample, with [C]. Mean and inverse deviation are [N],
+/// [N*H*W] and [N,groups]. dst may be src, diff_src may be diff_dst.
+
+#include "kernels/arguments/arguments.hpp"
+#include "kernels/layout.hpp"
+
+namespace dtnn::kernels {
+
+template <class T>
+struct LayerNormArguments {
+    ImageLayout src_layout, dst_layout, gamma_layout;
+    bool along_channels = false;
+    double epsilon = 0;
+    const T* src = nullptr;
+    const T *gamma = nullptr, *beta = nullptr;  ///< null: 1 and 0
+    T* dst = nullptr;
+    T *mean = nullptr, *inverse_deviation = nullptr;  ///< null: not wanted
+
+    static LayerNormArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct LayerNormBackwardArguments {
+    ImageLayout src_layout, diff_dst_layout, diff_src_layout, gamma_layout;
+    bool along_channels = false;
+    const T *src = nullptr, *diff_dst = nullptr, *mean = nullptr, *inverse_deviation = nullptr;
+    const T* gamma = nullptr;  ///< null: 1, and no diff_gamma and diff_beta
+    T *diff_src = nullptr, *diff_gamma = nullptr, *diff_beta = nullptr;
+    std::byte* workspace = nullptr;
+
+    static LayerNormBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct GroupNormArguments {
+    ImageLayout src_layout, dst_layout;
+    std::int64_t groups = 1;
+    double epsilon = 0;
+    const T* src = nullptr;
+    const T *gamma = nullptr, *beta = nullptr;  ///< null: 1 and 0
+    T* dst = nullptr;
+    T *mean = nullptr, *inverse_deviation = nullptr;  ///< null: not wanted
+    std::byte* workspace = nullptr;
+
+    static GroupNormArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct GroupNormBackwardArguments {
+    ImageLayout src_layout, diff_dst_layout, diff_src_layout;
+    std::int64_t groups = 1;
+    const T *src = nullptr, *diff_dst = nullptr, *mean = nullptr, *inverse_deviation = nullptr;
+    const T* gamma = nullptr;  ///< null: 1, and no diff_gamma and diff_beta
+    T *diff_src = nullptr, *diff_gamma = nullptr, *diff_beta = nullptr;
+    std::byte* workspace = nullptr;
+
+    static GroupNormBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+}  // namespace dtnn::kernels

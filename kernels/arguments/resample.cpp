@@ -1,0 +1,210 @@
+#include "kernels/arguments/resample.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "kernels/problem.hpp"
+
+namespace dtnn::kernels {
+namespace {
+
+/// Collects taps, result by result.
+template <class T>
+class TapList {
+  public:
+    void add(std::int64_t source, double weight) {
+        taps_.source.push_back(source);
+        taps_.weight.push_back(static_cast<T>(weight));
+    }
+    void next() { taps_.first.push_back(static_cast<std::int64_t>(taps_.source.size())); }
+    AxisTaps<T> take() { return std::move(taps_); }
+
+  private:
+    AxisTaps<T> taps_;
+};
+
+/// Result r is source r + shift, or nothing.
+template <class T>
+AxisTaps<T> shifted(std::int64_t sources, std::int64_t results, std::int64_t shift) {
+    TapList<T> list;
+    for (std::int64_t r = 0; r < results; ++r) {
+        if (r + shift >= 0 && r + shift < sources) list.add(r + shift, 1);
+        list.next();
+    }
+    return list.take();
+}
+
+/// The mean of sources floor(r*S/R) to ceil((r+1)*S/R) - 1, as torch.nn.AdaptiveAvgPool2d.
+template <class T>
+AxisTaps<T> windows(std::int64_t sources, std::int64_t results) {
+    TapList<T> list;
+    for (std::int64_t r = 0; r < results; ++r) {
+        const std::int64_t begin = r * sources / results;
+        const std::int64_t end = ((r + 1) * sources + results - 1) / results;
+        for (std::int64_t s = begin; s < end; ++s)
+            list.add(s, 1.0 / static_cast<double>(end - begin));
+        list.next();
+    }
+    return list.take();
+}
+
+template <class T>
+AxisTaps<T> nearest(std::int64_t sources, std::int64_t results) {
+    TapList<T> list;
+    for (std::int64_t r = 0; r < results; ++r) {
+        list.add(r * sources / results, 1);
+        list.next();
+    }
+    return list.take();
+}
+
+/// As torch.nn.functional.interpolate: the place of result r among the sources, and the two
+/// neighbours of it by their distance.
+template <class T>
+AxisTaps<T> linear(std::int64_t sources, std::int64_t results, bool align_corners) {
+    const auto extent = static_cast<double>(sources), size = static_cast<double>(results);
+    const double scale =
+        align_corners ? (results > 1 ? (extent - 1) / (size - 1) : 0) : extent / size;
+    TapList<T> list;
+    for (std::int64_t r = 0; r < results; ++r) {
+        const auto at = static_cast<double>(r);
+        const double place = align_corners ? at * scale : std::max((at + 0.5) * scale - 0.5, 0.0);
+        const std::int64_t lower = std::min(static_cast<std::int64_t>(place), sources - 1);
+        const double part = lower + 1 < sources ? place - static_cast<double>(lower) : 0;
+        list.add(lower, 1 - part);
+        if (part > 0) list.add(lower + 1, part);
+        list.next();
+    }
+    return list.take();
+}
+
+/// What sources are made of when results' gradients flow back.
+template <class T>
+AxisTaps<T> transposed(const AxisTaps<T>& taps, std::int64_t sources) {
+    const auto count = static_cast<std::size_t>(sources);
+    AxisTaps<T> back;
+    back.first.assign(count + 1, 0);
+    for (const std::int64_t source : taps.source)
+        ++back.first[static_cast<std::size_t>(source) + 1];
+    for (std::size_t s = 0; s < count; ++s)
+        back.first[s + 1] += back.first[s];
+    back.source.resize(taps.source.size());
+    back.weight.resize(taps.source.size());
+    std::vector<std::int64_t> next(back.first.begin(), back.first.end() - 1);
+    for (std::int64_t r = 0; r < taps.results(); ++r) {
+        const auto end = static_cast<std::size_t>(taps.first[static_cast<std::size_t>(r) + 1]);
+        for (auto i = static_cast<std::size_t>(taps.first[static_cast<std::size_t>(r)]); i < end;
+             ++i) {
+            const auto at =
+                static_cast<std::size_t>(next[static_cast<std::size_t>(taps.source[i])]++);
+            back.source[at] = r;
+            back.weight[at] = taps.weight[i];
+        }
+    }
+    return back;
+}
+
+/// The taps of the forward operator along axis 0 (height) or 1 (width), `sources` being its
+/// source's extent and `results` its result's.
+template <class T>
+AxisTaps<T> forward_taps(const Problem& problem, std::size_t axis, std::int64_t sources,
+                         std::int64_t results) {
+    const auto is = [&](const char* op) { return problem.op.starts_with(op); };
+    if (is("adaptive")) return windows<T>(sources, results);
+    if (is("upsample2d")) {
+        return problem.text("mode", "nearest") == "bilinear"
+                   ? linear<T>(sources, results, problem.flag("align_corners"))
+                   : nearest<T>(sources, results);
+    }
+    std::int64_t shift = 0;
+    if (is("zero_pad2d")) shift = -problem.integers("padding")[2 * axis];
+    const char* const name = axis == 0 ? "height" : "width";
+    if (is("slice") && problem.text("axis", "channels") == name) shift = problem.integer("begin");
+    return shifted<T>(sources, results, shift);
+}
+
+/// Both axes of the operator that the problem is of, forward or backward.
+template <class T>
+void set_taps(const Problem& problem, AxisTaps<T>& y, AxisTaps<T>& x) {
+    const bool backward = problem.op.ends_with("_backward");
+    const ImageLayout source =
+        image_layout(backward ? problem.destinations[0] : problem.sources[0]);
+    const ImageLayout result =
+        image_layout(backward ? problem.sources[0] : problem.destinations[0]);
+    y = forward_taps<T>(problem, 0, source.height, result.height);
+    x = forward_taps<T>(problem, 1, source.width, result.width);
+    if (!backward) return;
+    y = transposed(y, source.height);
+    x = transposed(x, source.width);
+}
+
+}  // namespace
+
+template <class T>
+ResampleArguments<T> ResampleArguments<T>::bind(const Problem& problem, Sources sources,
+                                                Destinations destinations, Workspace) {
+    ResampleArguments arguments;
+    set_taps(problem, arguments.y, arguments.x);
+    if (problem.op.starts_with("slice") && problem.text("axis", "channels") == "channels") {
+        const std::int64_t begin = problem.integer("begin");
+        arguments.channel_shift = problem.op.ends_with("_backward") ? -begin : begin;
+    }
+    arguments.src_layout = image_layout(problem.sources[0]);
+    arguments.dst_layout = image_layout(problem.destinations[0]);
+    arguments.src = static_cast<const T*>(sources[0]);
+    arguments.dst = static_cast<T*>(destinations[0]);
+    return arguments;
+}
+
+template <class T>
+AdaptiveMaxArguments<T> AdaptiveMaxArguments<T>::bind(const Problem& problem, Sources sources,
+                                                      Destinations destinations, Workspace) {
+    AdaptiveMaxArguments arguments;
+    set_taps(problem, arguments.y, arguments.x);
+    arguments.src_layout = image_layout(problem.sources[0]);
+    arguments.dst_layout = image_layout(problem.destinations[0]);
+    arguments.src = static_cast<const T*>(sources[0]);
+    arguments.dst = static_cast<T*>(destinations[0]);
+    if (problem.flag("indices")) {
+        arguments.indices_layout = image_layout(problem.destinations[1]);
+        arguments.indices = static_cast<std::int32_t*>(destinations[1]);
+    }
+    return arguments;
+}
+
+template <class T>
+AdaptiveMaxBackwardArguments<T> AdaptiveMaxBackwardArguments<T>::bind(const Problem& problem,
+                                                                      Sources sources,
+                                                                      Destinations destinations,
+                                                                      Workspace) {
+    AdaptiveMaxBackwardArguments arguments;
+    set_taps(problem, arguments.y, arguments.x);
+    arguments.diff_dst_layout = image_layout(problem.sources[0]);
+    arguments.indices_layout = image_layout(problem.sources[1]);
+    arguments.diff_src_layout = image_layout(problem.destinations[0]);
+    arguments.diff_dst = static_cast<const T*>(sources[0]);
+    arguments.indices = static_cast<const std::int32_t*>(sources[1]);
+    arguments.diff_src = static_cast<T*>(destinations[0]);
+    return arguments;
+}
+
+template <class T>
+ChannelSumsArguments<T> ChannelSumsArguments<T>::bind(const Problem& problem, Sources sources,
+                                                      Destinations destinations, Workspace) {
+    ChannelSumsArguments arguments;
+    arguments.src_layout = image_layout(problem.sources[0]);
+    arguments.src = static_cast<const T*>(sources[0]);
+    arguments.dst = static_cast<T*>(destinations[0]);
+    return arguments;
+}
+
+template struct ResampleArguments<float>;
+template struct ResampleArguments<double>;
+template struct AdaptiveMaxArguments<float>;
+template struct AdaptiveMaxArguments<double>;
+template struct AdaptiveMaxBackwardArguments<float>;
+template struct AdaptiveMaxBackwardArguments<double>;
+template struct ChannelSumsArguments<float>;
+template struct ChannelSumsArguments<double>;
+
+}  // namespace dtnn::kernels

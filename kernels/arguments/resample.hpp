@@ -1,0 +1,76 @@
+#pragma once
+/// Operators whose results are weighted sums of source cells, axis by axis, and the pools with
+/// windows of uneven extents. Every operand has its own layout (kernels/layout.hpp); the CPU
+/// kernels take channels last only.
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/arguments/arguments.hpp"
+#include "kernels/layout.hpp"
+
+namespace dtnn::kernels {
+
+/// Along one axis, what each result is made of: cells source[i] times weight[i] for i from first[r]
+/// to first[r+1] - 1, in ascending order.
+template <class T>
+struct AxisTaps {
+    std::vector<std::int64_t> first{0};
+    std::vector<std::int64_t> source;
+    std::vector<T> weight;
+
+    std::int64_t results() const { return static_cast<std::int64_t>(first.size()) - 1; }
+};
+
+/// slice, zero_pad2d, upsample2d, adaptive_avg_pool2d and the gradients of all of them, whose taps
+/// are the transposed ones:
+///   dst[n,c,h,w] = sum over taps i of h, j of w: y.weight[i] * x.weight[j] *
+///                  src[n, c + channel_shift, y.source[i], x.source[j]]
+/// and zero where the source has no such channel.
+template <class T>
+struct ResampleArguments {
+    AxisTaps<T> y, x;
+    std::int64_t channel_shift = 0;
+    ImageLayout src_layout, dst_layout;
+    const T* src = nullptr;
+    T* dst = nullptr;
+
+    static ResampleArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+/// adaptive_max_pool2d: the taps are the windows; their weights do not count. An index is h*width
+/// + w of the source.
+template <class T>
+struct AdaptiveMaxArguments {
+    AxisTaps<T> y, x;
+    ImageLayout src_layout, dst_layout, indices_layout;
+    const T* src = nullptr;
+    T* dst = nullptr;
+    std::int32_t* indices = nullptr;  ///< null: not wanted
+
+    static AdaptiveMaxArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+/// The taps of a cell of diff_src are the results whose windows it is in.
+template <class T>
+struct AdaptiveMaxBackwardArguments {
+    AxisTaps<T> y, x;
+    ImageLayout diff_dst_layout, indices_layout, diff_src_layout;
+    const T* diff_dst = nullptr;
+    const std::int32_t* indices = nullptr;
+    T* diff_src = nullptr;
+
+    static AdaptiveMaxBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+/// channel_sums: dst[c] = the sum of src over everything but the channels.
+template <class T>
+struct ChannelSumsArguments {
+    ImageLayout src_layout;
+    const T* src = nullptr;
+    T* dst = nullptr;
+
+    static ChannelSumsArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,122 @@
+#pragma once
+/// Optimizer steps, element by element. Results may overwrite their sources.
+///
+/// What every step does before its own formula, with the defaults of PyTorch's torch.optim and
+/// clip_grad_value_ (`scale` is what gradient_scale made of the gradients' norm):
+///
+///     lr = learning_rate * learning_rate_scale
+///     g  = clamp(diff * scale, -clip_value, clip_value)
+///     g  = g + weight_decay * w         coupled decay, or
+///     w  = w - lr * weight_decay * w    with decoupled_weight_decay (Loshchilov and Hutter, 2019),
+///                                       w on the right and in g being the old weights
+///
+/// t = update + 1, m, v, s, u are states, [] is taken only where the attribute asks for it:
+///
+///     sgd      u = momentum u + g;  w -= lr (nesterov ? g + momentum u : u)   [u = g: no momentum]
+///     rmsprop  v = rho v + (1-rho) g g;  [centered: m = rho m + (1-rho) g;  d = v - m m, else v]
+///              c = g / (sqrt(d) + epsilon);  [momentum: u = momentum u + c, c = u];  w -= lr c
+///     adam     m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g g;  [amsgrad: s = max(s, v), v = s below]
+///              w -= lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + epsilon)
+///     nadam    m, v as adam's;  n_t = b1 (1 - 0.96^(t momentum_decay) / 2);  p = n_1 n_2 .. n_t
+///              w -= lr ((1 - n_t) / (1 - p) g + n_(t+1) / (1 - p n_(t+1)) m)
+///                      / (sqrt(v / (1 - b2^t)) + epsilon)                    variant "dozat"
+///              w -= lr ((m + (1-b1) g) / (1 - b1^t)) / (as above)            variant "pydtnn"
+///     adagrad  s = s + g g;  w -= lr / (1 + (t-1) learning_rate_decay) g / (sqrt(s) + epsilon)
+///
+/// With epsilon_inside_root every sqrt(x) + epsilon is sqrt(x + epsilon).
+///
+/// Sources of the formulas: sgd, adam, adagrad and rmsprop of torch.optim 1.13, nadam of its
+/// documentation (the code of 1.13 has n_t once more in p n_(t+1)); rmsprop: Tieleman and Hinton,
+/// lecture 6.5 of "Neural networks for machine learning", 2012; adam: Kingma and Ba, "Adam: a
+/// method for stochastic optimization", ICLR 2015; amsgrad: Reddi, Kale and Kumar, "On the
+/// convergence of Adam and beyond", ICLR 2018; nadam: Dozat, "Incorporating Nesterov momentum into
+/// Adam", ICLR workshop 2016; adagrad: Duchi, Hazan and Singer, "Adaptive subgradient methods",
+/// JMLR 12, 2011; "pydtnn": the formula of that framework's Nadam, whose other optimizers are those
+/// above with decoupled_weight_decay and epsilon_inside_root.
+
+#include <limits>
+
+#include "kernels/arguments/arguments.hpp"
+
+namespace dtnn::kernels {
+
+/// What all updates have.
+template <class T>
+struct UpdateArguments {
+    std::int64_t count = 0;
+    double learning_rate_scale = 1, weight_decay = 0;
+    double clip_value = std::numeric_limits<double>::infinity();
+    bool decoupled = false;
+    const T *weights = nullptr, *diff = nullptr, *learning_rate = nullptr;
+    const T* scale = nullptr;  ///< null: one
+    T* new_weights = nullptr;
+
+    double rate() const;  ///< of this step
+
+  protected:
+    /// Reads what is common. Sources: weights, diff, learning_rate, ..., scale (if `scaled`).
+    void bind_common(const Problem&, Sources, Destinations);
+};
+
+template <class T>
+struct SgdUpdateArguments : UpdateArguments<T> {
+    double momentum = 0;
+    bool nesterov = false;
+    const T* velocity = nullptr;  ///< null: no momentum
+    T* new_velocity = nullptr;
+
+    static SgdUpdateArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct RmspropUpdateArguments : UpdateArguments<T> {
+    double rho = 0, epsilon = 0, momentum = 0;
+    bool epsilon_inside_root = false;
+    const T* second_moment = nullptr;
+    const T* first_moment = nullptr;  ///< null: not centered
+    const T* velocity = nullptr;      ///< null: no momentum
+    T *new_second_moment = nullptr, *new_first_moment = nullptr, *new_velocity = nullptr;
+
+    static RmspropUpdateArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+/// adam and nadam.
+template <class T>
+struct AdamUpdateArguments : UpdateArguments<T> {
+    double beta1 = 0, beta2 = 0, epsilon = 0;
+    double momentum_decay = 0;  ///< nadam, variant "dozat"
+    bool epsilon_inside_root = false;
+    const std::int64_t* update = nullptr;
+    const T *first_moment = nullptr, *second_moment = nullptr;
+    const T* largest_moment = nullptr;    ///< null: not amsgrad
+    const T* momentum_product = nullptr;  ///< one number; null: adam, or variant "pydtnn"
+    T *new_first_moment = nullptr, *new_second_moment = nullptr, *new_largest_moment = nullptr;
+    T* new_momentum_product = nullptr;
+
+    static AdamUpdateArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+/// The numbers of one step of adam or nadam, alike for all elements:
+///     w -= (of_gradient g + of_moment m) / (sqrt(v + inside) * deviation + outside)
+struct AdamStep {
+    double of_gradient = 0, of_moment = 0, deviation = 1, inside = 0, outside = 0;
+    double momentum_product = 1;  ///< after the step
+
+    template <class T>
+    static AdamStep adam(const AdamUpdateArguments<T>& a);
+    template <class T>
+    static AdamStep nadam(const AdamUpdateArguments<T>& a);
+};
+
+template <class T>
+struct AdagradUpdateArguments : UpdateArguments<T> {
+    double epsilon = 0, learning_rate_decay = 0;
+    bool epsilon_inside_root = false;
+    const std::int64_t* update = nullptr;
+    const T* square_sum = nullptr;
+    T* new_square_sum = nullptr;
+
+    static AdagradUpdateArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,85 @@
+#pragma once
+/// How the convolution and dense kernels divide their workspace. The catalogue books what these
+/// structures add up to and the kernels use them for their offsets, so the two cannot disagree. All
+/// offsets are bytes, multiples of 64.
+
+#include <cstdint>
+
+#include "kernels/arguments/conv2d.hpp"
+
+namespace dtnn::kernels {
+
+inline constexpr std::int64_t kWidestTile = 128;  ///< bytes of one panel row: two vectors of 64
+inline constexpr std::int64_t kMostTileRows = 8;
+
+__attribute__((always_inline)) constexpr std::int64_t round_up(std::int64_t value,
+                                                               std::int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+/// conv2d "direct" and conv2d_backward_data "direct": the weights packed in panels, a row of zeros
+/// for cells outside the image, and for each thread a list of taps and, forward, its sums for the
+/// statistics.
+struct GatherWorkspace {
+    std::int64_t panels = 0, zeros = 0, taps = 0, statistics = 0, bytes = 0;
+    std::int64_t taps_per_thread = 0;  ///< bytes
+    std::int64_t element_bytes = 4;
+
+    /// `depth` is what one tap sums over and `width` what it produces, both per group.
+    GatherWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,
+                    std::int64_t bytes_per_element, int threads, bool with_statistics);
+};
+
+/// conv2d_backward_weights "direct": for each thread a list of pairs of pointers, its sums for the
+/// bias, and, where the threads divide the rows, its own weights.
+struct OuterWorkspace {
+    static constexpr std::int64_t kBlockRows = 512;  ///< output pixels that are worked on at a time
+
+    std::int64_t pairs = 0, bias = 0, partials = 0, bytes = 0;
+    std::int64_t pairs_per_thread = 0, bias_per_thread = 0, partials_per_thread = 0;
+    bool divide_rows = false;
+
+    OuterWorkspace(const ConvShape& shape, std::int64_t element_bytes, int threads);
+};
+
+/// The "padded_rows" kernels, for stride 1 and few channels: a thread copies a band of image rows
+/// into a padded scratch image, where the taps of an output row are one contiguous run. Narrow
+/// results are computed `pixels` at a time, as one wider pixel, so that a vector is full: a row of
+/// weights then holds `pixels` shifted copies of the kernel.
+struct RowsWorkspace {
+    static constexpr std::int64_t kBandBytes = 24 * 1024;
+
+    const char* refusal = nullptr;  ///< why the shape does not suit, and then nothing else is set
+    std::int64_t pixels = 1;        ///< output pixels in a vector: 1 or 2
+    std::int64_t taps = 0;          ///< kernel_width + pixels - 1
+    std::int64_t band = 0;          ///< output rows of a band
+    std::int64_t row = 0;           ///< elements of a padded row, slack included
+    std::int64_t weights = 0, bias = 0, bytes_per_thread = 0, bytes = 0;
+
+    /// As in GatherWorkspace; the image that is gathered from is `source_width` wide, the result
+    /// `out_height` by `out_width`.
+    RowsWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,
+                  std::int64_t out_height, std::int64_t out_width, std::int64_t element_bytes,
+                  int threads);
+};
+
+/// The same for the gradient of the weights: the padded band and the sums, [KH, taps, channels,
+/// pixels*filters].
+struct RowsOuterWorkspace {
+    const char* refusal = nullptr;
+    std::int64_t pixels = 1, taps = 0, band = 0, row = 0;
+    std::int64_t sums = 0, bias = 0, bytes_per_thread = 0, bytes = 0;
+
+    RowsOuterWorkspace(const ConvShape& shape, std::int64_t element_bytes, int threads);
+};
+
+/// The dense "blis" kernels: the units or inputs of one matrix product, and, for the gradient of
+/// the data with a mask, what each thread keeps of one.
+inline constexpr std::int64_t kBlisSlab = 512;
+
+__attribute__((always_inline)) inline std::int64_t blis_slab_bytes(const ConvShape& shape,
+                                                                   std::int64_t element_bytes) {
+    return round_up(shape.batch * kBlisSlab * element_bytes, 64);
+}
+
+}  // namespace dtnn::kernels

@@ -1,0 +1,130 @@
+#include "plan/audit/wire.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "plan/rules/wire.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+class WireAudit {
+  public:
+    WireAudit(const Plan& plan, std::vector<std::string>& findings)
+        : plan_(plan), findings_(findings) {}
+
+    void run() {
+        const Parallel& parallel = plan_.parallel;
+        if (parallel.wire != "full" && parallel.optimizer == "sharded")
+            findings_.push_back(
+                fmt::format("parts of a sharded optimizer travel as {}", parallel.wire));
+        if (parallel.wire != "full" && plan_.target.dtype != DType::f32)
+            findings_.push_back(fmt::format("numbers of {} travel as {}",
+                                            name_of(plan_.target.dtype), parallel.wire));
+        if (parallel.wire == "top_k" && !(parallel.density > 0 && parallel.density <= 1))
+            findings_.push_back(
+                fmt::format("a part of {} of the gradients travels", parallel.density));
+        for (std::size_t p = 0; p < plan_.programs.size(); ++p)
+            check_program(static_cast<int>(p));
+        for (const Parameter& parameter : plan_.parameters)
+            if (parameter.role == kResidualRole && !used_.contains(parameter.buffer))
+                findings_.push_back(
+                    fmt::format("`{}` is the residual of no exchange", parameter.name));
+    }
+
+  private:
+    void check_program(int index) {
+        const Program& program = plan_.programs[static_cast<std::size_t>(index)];
+        std::set<int> scratch;
+        for (const Collective& one : program.collectives) {
+            const auto find = [&](const std::string& fact) {
+                findings_.push_back(
+                    fmt::format("{}: exchange `{}` {}", program.name, one.name, fact));
+            };
+            if (!is_wire(one.wire)) {
+                find(fmt::format("travels in the unknown form `{}`", one.wire));
+                continue;
+            }
+            const bool gradients = !one.parameters.empty() && program.name != "synchronise";
+            const std::string& wanted = gradients ? plan_.parallel.wire : "full";
+            if (one.wire != wanted) find(fmt::format("travels as {}, not as {}", one.wire, wanted));
+            if (one.wire == "full") {
+                if (one.scratch >= 0 || one.residual >= 0 || one.density != 0)
+                    find("travels as it is, and has what other forms need");
+                continue;
+            }
+            if (one.kind != "all_reduce" || one.dtype != DType::f32)
+                find(fmt::format("of {} is {}, and only sums of f32 travel as {}",
+                                 name_of(one.dtype), one.kind, one.wire));
+            else if (one.bytes / 4 > kMostWireElements)
+                find(
+                    fmt::format("has {} numbers, more than travel as {}", one.bytes / 4, one.wire));
+            else
+                check_memory(index, program, one, find);
+            if (one.scratch >= 0 && !scratch.insert(one.scratch).second)
+                find("has the memory of another one");
+        }
+    }
+
+    template <typename Find>
+    void check_memory(int index, const Program& program, const Collective& one, Find find) {
+        const std::int64_t elements = one.bytes / size_of(one.dtype);
+        const bool top_k = one.wire == "top_k";
+        if (top_k && one.density != plan_.parallel.density)
+            find(fmt::format("sends a part of {}, not of {}", one.density, plan_.parallel.density));
+        const std::int64_t need = wire_scratch_bytes(one.wire, elements, one.density);
+        const auto first = static_cast<int>(program.prologue.size());
+        if (one.scratch < 0) {
+            find("has no memory of its own");
+        } else {
+            const Buffer& own = plan_.buffers[static_cast<std::size_t>(one.scratch)];
+            if (own.role != BufferRole::transient || own.program != index || own.bytes != need ||
+                own.first_step > first + one.start || own.last_step < first + one.wait)
+                find(
+                    fmt::format("needs {} bytes of its own from its start to its end, and has "
+                                "buffer `{}`",
+                                need, own.name));
+            for (const Tensor& tensor : program.tensors)
+                if (tensor.buffer == one.scratch)
+                    find(fmt::format("has its own memory where `{}` is", tensor.name));
+        }
+        if (!top_k) {
+            if (one.residual >= 0) find("has a residual");
+            return;
+        }
+        const auto owner = std::find_if(
+            plan_.parameters.begin(), plan_.parameters.end(),
+            [&](const Parameter& p) { return one.residual >= 0 && p.buffer == one.residual; });
+        if (owner == plan_.parameters.end() || owner->role != kResidualRole || !owner->by_rank ||
+            !owner->optimizer_state || owner->trainable || owner->dtype != one.dtype ||
+            owner->dims != Dims{elements} || owner->initializer.kind != "zeros") {
+            find(fmt::format("has no residual of {} numbers", elements));
+            return;
+        }
+        // The same exchange in every program, and no other.
+        const auto [known, fresh] = used_.emplace(one.residual, one.name);
+        if (!fresh && known->second != one.name)
+            find(fmt::format("has the residual of `{}`", known->second));
+        for (const Tensor& tensor : program.tensors)
+            if (tensor.buffer == one.residual)
+                find(fmt::format("has its residual where `{}` is", tensor.name));
+    }
+
+    const Plan& plan_;
+    std::vector<std::string>& findings_;
+    std::map<int, std::string> used_;  ///< exchange by buffer of its residual
+};
+
+}  // namespace
+
+std::vector<std::string> audit_wire(const Plan& plan) {
+    std::vector<std::string> findings;
+    WireAudit(plan, findings).run();
+    return findings;
+}
+
+}  // namespace dtnn::plan

@@ -1,0 +1,211 @@
+#include "plan/diff/diff.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <tuple>
+#include <unordered_map>
+
+#include "plan/diff/align_layers.hpp"
+#include "plan/diff/layers.hpp"
+#include "plan/diff/results.hpp"
+#include "plan/diff/settings.hpp"
+#include "plan/diff/steps.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+void append(std::vector<Change>& all, std::vector<Change> more) {
+    std::move(more.begin(), more.end(), std::back_inserter(all));
+}
+
+// The setting that says the same as a consequence, where the values are the same too.
+const char* setting_of(const std::string& section, const std::string& what) {
+    struct Twin {
+        const char *section, *what, *setting;
+    };
+    static constexpr Twin kTwins[] = {
+        {"data", "training samples", "dataset.train_samples"},
+        {"data", "test samples", "dataset.test_samples"},
+        {"data", "shape of a sample", "dataset.shape"},
+        {"data", "classes", "dataset.classes"},
+        {"schedule", "steps per epoch", "training.steps_per_epoch"},
+        {"schedule", "train batch", "training.batch_size"},
+        {"schedule", "evaluate batch", "training.batch_size"},
+        {"schedule", "predict batch", "training.batch_size"},
+    };
+    for (const Twin& twin : kTwins)
+        if (section == twin.section && what == twin.what) return twin.setting;
+    return nullptr;
+}
+
+// A fact is told once: what a chosen setting says already is no news as a consequence.
+void drop_told(std::vector<Change>& changes) {
+    std::map<std::string, std::pair<std::string, std::string>> told;
+    for (const Change& change : changes)
+        if (change.section == "settings") told[change.what] = {change.before, change.after};
+    std::erase_if(changes, [&](const Change& change) {
+        const char* setting = setting_of(change.section, change.what);
+        auto found = setting ? told.find(setting) : told.end();
+        return found != told.end() && found->second == std::pair(change.before, change.after);
+    });
+}
+
+// Layers of a model with parameters are computed from them: what somebody wrote is the parameter.
+void lay_to_parameters(std::vector<Change>& changes) {
+    auto is_parameter = [](const Change& change) {
+        return change.section == "settings" && change.what.starts_with("model.parameters.");
+    };
+    auto is_layer = [](const Change& change) {
+        return change.chosen && (change.section == "layers" || change.section == "connections");
+    };
+    if (std::none_of(changes.begin(), changes.end(), is_parameter)) return;
+    bool acts = std::any_of(changes.begin(), changes.end(), is_layer);
+    for (Change& change : changes) {
+        if (is_layer(change)) {
+            change.chosen = false;
+            change.reason += " (computed from the model's parameters, unless it was written too)";
+        } else if (is_parameter(change) && !acts) {
+            change.meaning = Meaning::performance;
+            change.reason = "no layer differs";
+        }
+    }
+}
+
+// A layer that is only listed elsewhere may still draw other numbers.
+void lay_to_order(std::vector<Change>& changes) {
+    bool drawn = std::any_of(changes.begin(), changes.end(),
+                             [](const Change& change) { return change.section == "first values"; });
+    if (!drawn) return;
+    for (Change& change : changes)
+        if (change.action == Action::moved && change.meaning == Meaning::performance) {
+            change.meaning = Meaning::mathematics;
+            change.reason =
+                "each layer reads what it read before, but random numbers are drawn by the place "
+                "in the list";
+        }
+}
+
+// `same` and the cells that it comes to here are two ways to write one padding. The steps know the
+// cells; a plan without them says nothing, and the change stays one of the mathematics.
+void lay_to_cells(const Plan& a, const Plan& b, const LayerNames& names,
+                  std::vector<Change>& changes) {
+    auto is_padding = [](const Change& change) {
+        return change.section == "layers" && change.action == Action::changed &&
+               change.what.ends_with(".padding");
+    };
+    if (std::none_of(changes.begin(), changes.end(), is_padding)) return;
+    auto cells_of = [](const Plan& plan, auto name_of_layer) {
+        std::unordered_map<std::string, AttributeValue> cells;
+        if (const Program* train = find_program(plan, "train"))
+            for (const Step& step : train->steps)
+                if (auto padding = step.attributes.find("padding");
+                    padding != step.attributes.end() && step.layer >= 0 && step.phase == "forward")
+                    cells.emplace(
+                        name_of_layer(plan.layers[static_cast<std::size_t>(step.layer)].name),
+                        padding->second);
+        return cells;
+    };
+    auto before = cells_of(a, [&](const std::string& name) {
+        auto found = names.find(name);
+        return found == names.end() ? std::string() : found->second;
+    });
+    auto after = cells_of(b, [](const std::string& name) { return name; });
+    for (Change& change : changes) {
+        if (!is_padding(change)) continue;
+        bool same = std::all_of(
+            change.members.begin(), change.members.end(), [&](const std::string& layer) {
+                auto s = before.find(layer), t = after.find(layer);
+                return s != before.end() && t != after.end() && s->second == t->second;
+            });
+        if (!same) continue;
+        change.meaning = Meaning::performance;
+        change.reason = "both come to the same cells around the image";
+    }
+}
+
+bool same_computation(const Plan& a, const Plan& b, const LayerDifference& layers) {
+    auto is_field = [](const Change& change) { return change.action != Action::renamed; };
+    const Training &s = a.training, &t = b.training;
+    return std::tie(s.loss, s.optimizer, s.optimizer_attributes) ==
+               std::tie(t.loss, t.optimizer, t.optimizer_attributes) &&
+           std::none_of(layers.chosen.begin(), layers.chosen.end(), is_field) &&
+           a.dataset.shape == b.dataset.shape && a.dataset.classes == b.dataset.classes;
+}
+
+int rank_of(const Change& change) {
+    static constexpr const char* kChosen[] = {"settings", "layers", "connections",
+                                              "target",   "passes", "compiler"};
+    static constexpr const char* kConsequences[] = {
+        "settings", "layers",     "connections",  "target",        "passes",   "numbering",
+        "shapes",   "parameters", "first values", "data",          "schedule", "fusion",
+        "kernels",  "layouts",    "work",         "communication", "memory"};
+    // Settings that only name things, or only speed them, after what is chosen of the network.
+    int rank = change.chosen && change.meaning == Meaning::performance ? 50 : 0;
+    if (change.chosen) {
+        for (const char* section : kChosen) {
+            if (change.section == section) return rank;
+            ++rank;
+        }
+        return rank;
+    }
+    rank = 100;
+    for (const char* section : kConsequences) {
+        if (change.section == section) return rank;
+        ++rank;
+    }
+    return rank;
+}
+
+}  // namespace
+
+const char* label_of(Meaning meaning) {
+    return meaning == Meaning::mathematics ? "changes the mathematics" : "performance only";
+}
+
+const char* name_of(Action action) {
+    switch (action) {
+        case Action::changed:
+            return "changed";
+        case Action::added:
+            return "added";
+        case Action::removed:
+            return "removed";
+        case Action::moved:
+            return "moved";
+        case Action::renamed:
+            return "renamed";
+        case Action::replaced:
+            return "replaced";
+    }
+    return "";
+}
+
+std::vector<Change> diff(const Plan& a, const Plan& b) {
+    const LayerAlignment alignment = align_layers(a, b);
+    const LayerNames names = names_in_b(a, b, alignment);
+    LayerDifference layers = diff_layers(a, b, alignment);
+    const bool same = same_computation(a, b, layers);
+    std::vector<Change> changes = diff_settings(a, b);
+    append(changes, std::move(layers.chosen));
+    append(changes, std::move(layers.consequences));
+    append(changes, diff_results(a, b, names));
+    append(changes, diff_steps(a, b, names, same));
+    append(changes, diff_costs(a, b));
+    drop_told(changes);
+    lay_to_parameters(changes);
+    lay_to_order(changes);
+    lay_to_cells(a, b, names, changes);
+    std::stable_sort(changes.begin(), changes.end(),
+                     [](const Change& x, const Change& y) { return rank_of(x) < rank_of(y); });
+    return changes;
+}
+
+bool changes_mathematics(const std::vector<Change>& changes) {
+    return std::any_of(changes.begin(), changes.end(),
+                       [](const Change& change) { return change.meaning == Meaning::mathematics; });
+}
+
+}  // namespace dtnn::plan

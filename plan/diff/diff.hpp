@@ -1,0 +1,76 @@
+#pragma once
+/// What differs between two plans, and what the difference means for the run.
+///
+/// Facts come in two sorts. **Chosen** ones are what somebody wrote otherwise: a setting, a layer,
+/// a field, a connection, an option of the command line. **Consequences** are what the compiler
+/// computed from them: shapes, parameters, memory, work, steps. Where a value was written (places,
+/// origins) and how (1e-2 or 0.01) is no difference.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::plan {
+
+enum class Meaning {
+    mathematics,  ///< another function is trained, or it is trained in another way
+    performance,  ///< the same values but for rounding; time, memory and names may differ
+};
+/// For the tables of labels.
+inline constexpr Meaning kMath = Meaning::mathematics;
+inline constexpr Meaning kSpeed = Meaning::performance;
+const char* label_of(Meaning meaning);  ///< "changes the mathematics", "performance only"
+
+enum class Action { changed, added, removed, moved, renamed, replaced };
+const char* name_of(Action action);
+
+/// How a number is shown to people; JSON holds the plain number.
+enum class Unit { none, count, bytes, flop };
+
+struct Change {
+    /// Chosen: layers, connections, settings, target, passes, compiler. Consequences: numbering,
+    /// connections, shapes, parameters, first values, data, schedule, fusion, kernels, layouts,
+    /// work, communication, memory.
+    std::string section;
+    Action action = Action::changed;
+    std::string what;    ///< "training.batch_size", "conv2d.filters", "arena"
+    std::string before;  ///< JSON text; empty: was not there
+    std::string after;   ///< JSON text; empty: is not there any more
+    Meaning meaning = Meaning::performance;
+    std::string reason;  ///< one sentence: why it means that
+    bool chosen = false;
+    Unit unit = Unit::none;
+    /// The layers, parameters or steps that the fact is about, in the network's order, by their
+    /// names in `b` (what is gone: in `a`); equal changes of many are one fact.
+    std::vector<std::string> members;
+    std::vector<std::string> programs;  ///< fusion and kernels: in which programs
+};
+
+/// Chosen facts first, those of the mathematics before the others, then the consequences, by
+/// section in the order above.
+std::vector<Change> diff(const Plan& a, const Plan& b);
+
+bool changes_mathematics(const std::vector<Change>& changes);
+
+/// What matters, in one line: "batch 64 -> 128: mathematics; memory 1.1 -> 1.9 GiB; 3 kernels
+/// changed". Empty when nothing differs.
+std::string headline(const std::vector<Change>& changes);
+
+struct DiffTextOptions {
+    bool summary = false;  ///< the headline and the counts only
+    bool color = false;    ///< with the terminal's colours
+};
+/// For people; `a` and `b` are what the user called the two sides.
+std::string diff_text(const std::vector<Change>& changes, const std::string& a,
+                      const std::string& b, const DiffTextOptions& options = {});
+
+/// {"version": 2, "same", "changes_the_mathematics", "headline", "counts": {"mathematics",
+/// "performance", "consequences"}, "chosen": [...], "consequences": [...]}, each change
+/// {"section", "action", "what", "before", "after", "meaning", "reason", "members", "programs"};
+/// `before` and `after` are values, null where there is none; bytes and FLOP are plain numbers.
+/// With `summary` the two lists are left out.
+std::string diff_json(const std::vector<Change>& changes, bool summary = false);
+
+}  // namespace dtnn::plan

@@ -1,0 +1,383 @@
+#include "plan/diff/layers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "plan/json/text.hpp"
+#include "plan/diff/meaning.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+constexpr const char* kNumbering =
+    "made names count the layers of a type; names in weight files and checkpoints follow";
+constexpr const char* kAround = "the layers around what came, went or moved read each other";
+constexpr const char* kShapes = "shapes follow from the fields and from the shapes before";
+
+// {"type": "conv2d", "fields": {...}}: what a layer is, without its name and sources.
+std::string layer_json(const Layer& layer) {
+    return fmt::format("{{\"type\": {}, \"fields\": {}}}", json_text(layer.type),
+                       json_text(layer.attributes));
+}
+
+std::string_view head_of(std::string_view name, std::size_t tail) {
+    return name.substr(0, name.size() - tail);
+}
+
+// How long the parts are that both names end with, the slash before them included.
+std::size_t common_tail(std::string_view a, std::string_view b) {
+    std::size_t same = 0;
+    while (same < a.size() && same < b.size() && a[a.size() - 1 - same] == b[b.size() - 1 - same])
+        ++same;
+    auto ends_part = [same](std::string_view name) {
+        return same == name.size() || name[name.size() - 1 - same] == '/';
+    };
+    if (same > 0 && (same == a.size() || same == b.size()) && ends_part(a) && ends_part(b))
+        return same;
+    std::string_view tail = a.substr(a.size() - same);
+    std::size_t slash = tail.find('/');
+    return slash == std::string_view::npos ? 0 : same - slash;
+}
+
+class LayerComparison {
+  public:
+    LayerComparison(const Plan& a, const Plan& b, const LayerAlignment& alignment)
+        : a_(a.layers), b_(b.layers), alignment_(alignment) {
+        for (std::size_t i = 0; i < a_.size(); ++i)
+            index_a_.emplace(a_[i].name, static_cast<int>(i));
+        for (std::size_t j = 0; j < b_.size(); ++j)
+            index_b_.emplace(b_[j].name, static_cast<int>(j));
+    }
+
+    LayerDifference run() {
+        removed();
+        added();
+        pairs();
+        structural_ = structural_ || !renamed_.changes.empty();
+        if (!numbering_.empty() && !structural_) {
+            // Nothing shifted the numbers: somebody wrote the names.
+            for (auto& [i, j] : numbering_)
+                rename(i, j);
+        } else if (!numbering_.empty()) {
+            Change change =
+                make("numbering", Action::renamed, "name", Meaning::performance, kNumbering);
+            for (auto& [i, j] : numbering_)
+                change.members.push_back(layer_b(j).name);
+            change.before = json_text(layer_a(numbering_.front().first).name);
+            change.after = json_text(layer_b(numbering_.front().second).name);
+            result_.consequences.push_back(std::move(change));
+        }
+        for (Grouped* group : {&replaced_, &fields_, &renamed_, &connections_})
+            for (Change& change : group->changes)
+                result_.chosen.push_back(std::move(change));
+        for (Grouped* group : {&around_, &shapes_})
+            for (Change& change : group->changes)
+                result_.consequences.push_back(std::move(change));
+        return std::move(result_);
+    }
+
+  private:
+    // Equal changes of several layers are one.
+    struct Grouped {
+        std::vector<Change> changes;
+        std::unordered_map<std::string, std::size_t> index;
+    };
+
+    const Layer& layer_a(int i) const { return a_[static_cast<std::size_t>(i)]; }
+    const Layer& layer_b(int j) const { return b_[static_cast<std::size_t>(j)]; }
+    int of_a(int i) const { return alignment_.of_a[static_cast<std::size_t>(i)]; }
+    int of_b(int j) const { return alignment_.of_b[static_cast<std::size_t>(j)]; }
+    bool moved(int j) const { return alignment_.moved[static_cast<std::size_t>(j)]; }
+
+    static Change make(const char* section, Action action, std::string what, Meaning meaning,
+                       std::string_view reason) {
+        Change change;
+        change.section = section;
+        change.action = action;
+        change.what = std::move(what);
+        change.meaning = meaning;
+        change.reason = reason;
+        return change;
+    }
+
+    static Change& add(Grouped& group, Change change, const std::string& member) {
+        std::string key = fmt::format("{}\n{}\n{}\n{}\n{}", change.section, change.what,
+                                      change.before, change.after, name_of(change.action));
+        auto [known, added] = group.index.emplace(std::move(key), group.changes.size());
+        if (added) group.changes.push_back(std::move(change));
+        Change& result = group.changes[known->second];
+        result.members.push_back(member);
+        return result;
+    }
+
+    // ---- What is gone and what is new, run by run; runs of equal layers are told once.
+
+    void removed() { runs(a_, alignment_.of_a, Action::removed, "the layer is gone"); }
+    void added() { runs(b_, alignment_.of_b, Action::added, "the layer is new"); }
+
+    void runs(const std::vector<Layer>& layers, const std::vector<int>& partner, Action action,
+              const char* reason) {
+        Grouped grouped;
+        for (std::size_t begin = 0; begin < layers.size();) {
+            if (partner[begin] >= 0) {
+                ++begin;
+                continue;
+            }
+            std::size_t end = begin;
+            std::string list;
+            while (end < layers.size() && partner[end] < 0)
+                list += (list.empty() ? "" : ", ") + layer_json(layers[end++]);
+            if (end - begin > 1) list = "[" + list + "]";
+            Change change = make("layers", action, end - begin > 1 ? "layers" : layers[begin].type,
+                                 Meaning::mathematics, reason);
+            (action == Action::added ? change.after : change.before) = list;
+            Change& run = add(grouped, std::move(change), layers[begin].name);
+            while (++begin < end)
+                run.members.push_back(layers[begin].name);
+        }
+        structural_ = structural_ || !grouped.changes.empty();
+        for (Change& change : grouped.changes)
+            result_.chosen.push_back(std::move(change));
+    }
+
+    // ---- Layers that both have.
+
+    void pairs() {
+        for (int j = 0; j < static_cast<int>(b_.size()); ++j) {
+            int i = of_b(j);
+            if (i < 0) continue;
+            const Layer &s = layer_a(i), &t = layer_b(j);
+            if (moved(j)) {
+                structural_ = true;
+                move(s, t);
+            }
+            if (s.type != t.type) {
+                structural_ = true;
+                Change change = make("layers", Action::replaced, "type", Meaning::mathematics,
+                                     "another operator stands in its place");
+                change.before = layer_json(s);
+                change.after = layer_json(t);
+                add(replaced_, std::move(change), t.name);
+            } else {
+                fields(s, t);
+                if (s.name != t.name) {
+                    if (renumbered(s.name, t.name))
+                        numbering_.emplace_back(i, j);
+                    else
+                        rename(i, j);
+                }
+            }
+            if (!moved(j)) connection(s, t);
+            shape("output shape", s.output_shape, t.output_shape, t.name);
+            shape("weights shape", s.weights_shape, t.weights_shape, t.name);
+        }
+        result_.same_wiring = result_.same_wiring && !any_came_or_went();
+        if (result_.same_wiring)
+            for (Change& change : result_.chosen)
+                if (change.action == Action::moved) {
+                    change.meaning = Meaning::performance;
+                    change.reason = "each layer reads what it read before, listed in another order";
+                }
+    }
+
+    bool any_came_or_went() const {
+        auto gone = [](int partner) { return partner < 0; };
+        return std::any_of(alignment_.of_a.begin(), alignment_.of_a.end(), gone) ||
+               std::any_of(alignment_.of_b.begin(), alignment_.of_b.end(), gone) ||
+               !replaced_.changes.empty();
+    }
+
+    // Layers that moved together are one fact.
+    void move(const Layer& s, const Layer& t) {
+        bool follows = last_moved_a_ && &s == last_moved_a_ + 1 && &t == last_moved_b_ + 1;
+        last_moved_a_ = &s;
+        last_moved_b_ = &t;
+        if (mapped(s.from) != t.from) result_.same_wiring = false;
+        if (follows) {
+            result_.chosen[moved_change_].members.push_back(t.name);
+            return;
+        }
+        Change change = make("layers", Action::moved, s.type, Meaning::mathematics,
+                             "the layer reads, and is read by, other layers");
+        change.before = json_text(s.from);
+        change.after = json_text(t.from);
+        change.members.push_back(t.name);
+        moved_change_ = result_.chosen.size();
+        result_.chosen.push_back(std::move(change));
+    }
+
+    void fields(const Layer& s, const Layer& t) {
+        if (s.attributes == t.attributes) return;
+        std::set<std::string> names;
+        for (const auto* attributes : {&s.attributes, &t.attributes})
+            for (const auto& [name, value] : *attributes)
+                names.insert(name);
+        auto text = [](const Attributes& attributes, const std::string& name) {
+            auto found = attributes.find(name);
+            return found == attributes.end() ? std::string() : json_text(found->second);
+        };
+        for (const std::string& name : names) {
+            FieldMeaning meaning = meaning_of_layer_field(s.type, name);
+            Change change = make("layers", Action::changed, s.type + "." + name, meaning.meaning,
+                                 meaning.reason);
+            change.before = text(s.attributes, name);
+            change.after = text(t.attributes, name);
+            if (change.before != change.after) add(fields_, std::move(change), t.name);
+        }
+    }
+
+    // A block that got a name changes the same part of the names of all its layers.
+    void rename(int i, int j) {
+        const std::string &s = layer_a(i).name, &t = layer_b(j).name;
+        std::size_t tail = common_tail(s, t);
+        FieldMeaning meaning = meaning_of_layer_field(layer_b(j).type, "name");
+        Change change = make("layers", Action::renamed, "name", meaning.meaning, meaning.reason);
+        change.before = json_text(std::string(head_of(s, tail)));
+        change.after = json_text(std::string(head_of(t, tail)));
+        add(renamed_, std::move(change), t);
+    }
+
+    void shape(const char* what, const Dims& s, const Dims& t, const std::string& name) {
+        if (s == t) return;
+        Change change = make("shapes", Action::changed, what, Meaning::mathematics, kShapes);
+        change.before = s.empty() ? "" : json_text(s);
+        change.after = t.empty() ? "" : json_text(t);
+        add(shapes_, std::move(change), name);
+    }
+
+    // ---- Connections.
+
+    // The name in `b` of a layer of `a`; its own where `b` has no such layer.
+    std::vector<std::string> mapped(const std::vector<std::string>& from) const {
+        std::vector<std::string> names;
+        for (const std::string& name : from) {
+            auto found = index_a_.find(name);
+            int j = found == index_a_.end() ? -1 : of_a(found->second);
+            names.push_back(j < 0 ? name : layer_b(j).name);
+        }
+        return names;
+    }
+
+    void connection(const Layer& s, const Layer& t) {
+        std::vector<std::string> before = mapped(s.from);
+        bool gone = std::any_of(s.from.begin(), s.from.end(), [&](const std::string& name) {
+            auto found = index_a_.find(name);
+            return found != index_a_.end() && of_a(found->second) < 0;
+        });
+        if (!gone && before == t.from) return;
+        result_.same_wiring = false;
+        bool follows = explained(s, t);
+        std::vector<std::string> sorted_before = before, sorted_after = t.from;
+        std::sort(sorted_before.begin(), sorted_before.end());
+        std::sort(sorted_after.begin(), sorted_after.end());
+        bool order = sorted_before == sorted_after && (t.type == "add" || t.type == "multiply");
+        FieldMeaning meaning = meaning_of_layer_field(t.type, "from");
+        Change change = make("connections", Action::changed, "from",
+                             order ? Meaning::performance : meaning.meaning,
+                             order ? "the same operands in another order" : meaning.reason);
+        if (follows) change.reason = kAround;
+        change.before = json_text(s.from);
+        change.after = json_text(t.from);
+        add(follows ? around_ : connections_, std::move(change), t.name);
+    }
+
+    // Whether the sources differ only by layers that came, went or moved: seen through those, both
+    // read the same.
+    bool explained(const Layer& s, const Layer& t) {
+        if (s.from.size() == t.from.size()) {
+            bool all = true;
+            for (std::size_t k = 0; k < s.from.size() && all; ++k) {
+                std::vector<std::string> x = seen_in_a(s.from[k]), y = seen_in_b(t.from[k]);
+                all = std::find_first_of(x.begin(), x.end(), y.begin(), y.end()) != x.end();
+            }
+            if (all) return true;
+        }
+        // A branch came or went: the others stay.
+        std::vector<std::string> kept_a, kept_b;
+        for (const std::string& name : s.from)
+            if (auto found = index_a_.find(name); found == index_a_.end() || fixed_a(found->second))
+                kept_a.push_back(name);
+        for (const std::string& name : t.from)
+            if (auto found = index_b_.find(name); found == index_b_.end() || fixed_b(found->second))
+                kept_b.push_back(name);
+        return kept_a.size() + kept_b.size() < s.from.size() + t.from.size() &&
+               mapped(kept_a) == kept_b;
+    }
+
+    bool fixed_a(int i) const { return of_a(i) >= 0 && !moved(of_a(i)); }
+    bool fixed_b(int j) const { return of_b(j) >= 0 && !moved(j); }
+
+    // The layers of `b` that `name` stands for once layers that are not in both places are looked
+    // through, first and last source; a bound keeps long runs cheap.
+    std::vector<std::string> seen_in_a(const std::string& name) const {
+        return seen(
+            name, index_a_, a_, [&](int i) { return fixed_a(i); },
+            [&](int i) { return layer_b(of_a(i)).name; });
+    }
+    std::vector<std::string> seen_in_b(const std::string& name) const {
+        return seen(
+            name, index_b_, b_, [&](int j) { return fixed_b(j); },
+            [&](int j) { return layer_b(j).name; });
+    }
+
+    template <class Fixed, class Name>
+    static std::vector<std::string> seen(const std::string& start,
+                                         const std::unordered_map<std::string, int>& index,
+                                         const std::vector<Layer>& layers, Fixed fixed,
+                                         Name name_of_fixed) {
+        constexpr std::size_t kMostLayers = 10'000;
+        std::vector<std::string> found, open = {start};
+        std::set<std::string> known = {start};
+        while (!open.empty() && known.size() < kMostLayers) {
+            std::string name = std::move(open.back());
+            open.pop_back();
+            auto layer = index.find(name);
+            if (layer == index.end())
+                found.push_back(name);
+            else if (fixed(layer->second))
+                found.push_back(name_of_fixed(layer->second));
+            else
+                for (const std::string& source :
+                     layers[static_cast<std::size_t>(layer->second)].from)
+                    if (known.insert(source).second) open.push_back(source);
+        }
+        return found;
+    }
+
+    const std::vector<Layer>& a_;
+    const std::vector<Layer>& b_;
+    const LayerAlignment& alignment_;
+    std::unordered_map<std::string, int> index_a_, index_b_;
+    std::vector<std::pair<int, int>> numbering_;
+    Grouped replaced_, fields_, renamed_, connections_, around_, shapes_;
+    bool structural_ = false;
+    const Layer* last_moved_a_ = nullptr;
+    const Layer* last_moved_b_ = nullptr;
+    std::size_t moved_change_ = 0;
+    LayerDifference result_;
+};
+
+}  // namespace
+
+LayerNames names_in_b(const Plan& a, const Plan& b, const LayerAlignment& alignment) {
+    LayerNames names;
+    for (std::size_t i = 0; i < a.layers.size(); ++i)
+        if (int j = alignment.of_a[i]; j >= 0) {
+            const Layer& layer = b.layers[static_cast<std::size_t>(j)];
+            if (layer.type == a.layers[i].type) names.emplace(a.layers[i].name, layer.name);
+        }
+    return names;
+}
+
+LayerDifference diff_layers(const Plan& a, const Plan& b, const LayerAlignment& alignment) {
+    LayerDifference result = LayerComparison(a, b, alignment).run();
+    for (Change& change : result.chosen)
+        change.chosen = true;
+    return result;
+}
+
+}  // namespace dtnn::plan

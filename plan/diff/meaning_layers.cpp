@@ -1,0 +1,51 @@
+// The labels of the operators' fields. A field that several operators have in the same sense has
+// one rule ("*").
+
+#include "plan/diff/meaning.hpp"
+
+namespace dtnn::plan {
+
+const std::vector<LayerMeaningEntry>& layer_meanings() {
+    static const std::vector<LayerMeaningEntry> entries = {
+        {"*", "filters", kMath, "the layer has another number of outputs and weights"},
+        {"*", "units", kMath, "the layer has another number of outputs and weights"},
+        {"*", "multiplier", kMath, "every channel has another number of outputs and weights"},
+        {"*", "kernel", kMath, "windows have another extent"},
+        {"*", "stride", kMath, "windows lie at other distances"},
+        {"*", "padding", kMath, "other values surround the image"},
+        {"*", "dilation", kMath, "the cells of a window lie at other distances"},
+        {"*", "groups", kMath, "other channels are computed together"},
+        {"*", "bias", kMath, "a learned number is added or not"},
+        {"*", "weights_initializer", kMath, "training starts from other weights"},
+        {"*", "bias_initializer", kMath, "training starts from other biases"},
+        {"*", "gamma_initializer", kMath, "training starts from other scales"},
+        {"*", "beta_initializer", kMath, "training starts from other shifts"},
+        {"*", "epsilon", kMath, "small variances are divided by another number"},
+        {"*", "momentum", kMath, "the moving statistics that evaluation uses reach back otherwise"},
+        {"*", "rate", kMath, "another share of the values is dropped"},
+        {"*", "axis", kMath, "values are taken together along another axis"},
+        {"*", "affine", kMath, "a learned scale and shift follow or not"},
+        {"*", "size", kMath, "the result has another extent"},
+        {"*", "shape", kMath, "the values are arranged otherwise"},
+        {"*", "output_padding", kMath, "the result has another extent"},
+        {"*", "begin", kMath, "another part is taken"},
+        {"*", "end", kMath, "another part is taken"},
+        {"*", "expression", kMath, "another function of every value"},
+        {"*", "negative_slope", kMath, "negative values are scaled by another factor"},
+        {"*", "approximation", kMath, "another function, near the exact one"},
+        {"elu", "alpha", kMath, "negative values tend to another limit"},
+        {"softplus", "beta", kMath, "the bend at zero has another width"},
+        {"scale", "factor", kMath, "values are multiplied by another number"},
+        {"scale", "offset", kMath, "another number is added to the values"},
+        {"upsample2d", "factor", kMath, "the result has another extent"},
+        {"upsample2d", "mode", kMath, "new cells are made of old ones in another way"},
+        {"upsample2d", "align_corners", kMath, "new cells lie at other places between old ones"},
+        {"local_response_norm", "size", kMath, "another number of channels is taken together"},
+        {"local_response_norm", "alpha", kMath, "neighbours weigh otherwise"},
+        {"local_response_norm", "beta", kMath, "neighbours weigh otherwise"},
+        {"local_response_norm", "k", kMath, "neighbours weigh otherwise"},
+    };
+    return entries;
+}
+
+}  // namespace dtnn::plan

@@ -1,0 +1,248 @@
+#include "plan/diff/results.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "plan/rules/communication.hpp"
+#include "plan/json/text.hpp"
+#include "plan/rules/parallel.hpp"
+#include "plan/summary/summary.hpp"
+#include "plan/rules/wire.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+
+class ResultComparison {
+  public:
+    ResultComparison(const Plan& a, const Plan& b) : a_(a), b_(b) {}
+
+    std::vector<Change> take() { return std::move(changes_); }
+
+    void parameters(const LayerNames& names) {
+        constexpr const char* reason = "parameters follow from fields and shapes";
+        auto totals = [](const Plan& plan) {
+            std::pair<std::int64_t, std::int64_t> sums;
+            for (const Layer& layer : plan.layers) {
+                sums.first += layer.parameters;
+                sums.second += layer.trainable;
+            }
+            return sums;
+        };
+        auto [total_a, trainable_a] = totals(a_);
+        auto [total_b, trainable_b] = totals(b_);
+        number("parameters", "total", total_a, total_b, Unit::count, kMath, reason);
+        number("parameters", "trainable", trainable_a, trainable_b, Unit::count, kMath, reason);
+
+        std::unordered_map<std::string, const Parameter*> known;
+        for (const Parameter& parameter : a_.parameters)
+            known.emplace(name_in_b(parameter.name, names), &parameter);
+        std::size_t first = changes_.size();
+        for (const Parameter& q : b_.parameters) {
+            auto found = known.find(q.name);
+            if (found == known.end() || q.optimizer_state) continue;
+            const Parameter& p = *found->second;
+            member(first, "parameters", "trainable", json_text(p.trainable), json_text(q.trainable),
+                   kMath, "it is trained in one of the two only", q.name);
+            first_values(first, p, q);
+            // Extents are compared with the layer; only the arrangement counts here.
+            if (p.order != q.order || p.physical_dims.size() != q.physical_dims.size())
+                member(first, "layouts", "order of axes", json_text(p.order), json_text(q.order),
+                       kSpeed, "the same elements stored in another order", q.name);
+        }
+    }
+
+    void data() {
+        const Dataset &s = a_.dataset, &t = b_.dataset;
+        constexpr const char* samples = "it follows from the dataset and the validation split";
+        number("data", "training samples", s.train_samples, t.train_samples, Unit::count, kMath,
+               samples);
+        number("data", "validation samples", s.validation_samples, t.validation_samples,
+               Unit::count, kMath, samples);
+        number("data", "test samples", s.test_samples, t.test_samples, Unit::count, kMath, samples);
+        value("data", "shape of a sample", json_text(s.shape), json_text(t.shape), kMath,
+              "it follows from the dataset");
+        number("data", "classes", s.classes, t.classes, Unit::count, kMath,
+               "it follows from the dataset");
+    }
+
+    void schedule() {
+        // A plan says how many a whole epoch has; of a job's limit many ranks may stay below.
+        const auto steps_of = [](const Plan& plan) {
+            return plan.training.whole_epochs ? plan.training.steps_per_epoch
+                                              : steps_per_epoch(plan, plan.target.ranks);
+        };
+        const std::int64_t s = steps_of(a_), t = steps_of(b_);
+        number("schedule", "steps per epoch", s, t, Unit::count, kMath,
+               a_.parallel.data || b_.parallel.data
+                   ? "it follows from samples, batch size and ranks"
+                   : "it follows from samples and batch size");
+        number("schedule", "steps of the run", s * a_.training.epochs, t * b_.training.epochs,
+               Unit::count, kMath, "it follows from steps per epoch and epochs");
+        // Of one rank the batch and the accumulation say it.
+        if (a_.parallel.data || b_.parallel.data)
+            number("schedule", "global batch", communication_of(a_).global_batch,
+                   communication_of(b_).global_batch, Unit::count, kMath,
+                   "it follows from batch size, accumulation and ranks");
+    }
+
+    void communication() {
+        // Of some forms in which gradients travel, what a number becomes depends on its exchange.
+        const bool grouped = depends_on_buckets(a_.parallel) || depends_on_buckets(b_.parallel);
+        const Meaning buckets = grouped ? kMath : kSpeed;
+        const char* reason =
+            grouped ? "it follows from parameters, ranks and network; gradients are rounded or "
+                      "selected within an exchange"
+                    : "it follows from parameters, ranks and network; all ranks add up the same";
+        const Communication s = communication_of(a_), t = communication_of(b_);
+        number("communication", "exchanges of an update",
+               static_cast<std::int64_t>(s.exchanges.size()),
+               static_cast<std::int64_t>(t.exchanges.size()), Unit::count, buckets, reason);
+        number("communication", "exchanges of batch statistics in an update", s.statistics,
+               t.statistics, Unit::count, kSpeed, reason);
+        number("communication", "exchanged in an update", s.bytes, t.bytes, Unit::bytes, kSpeed,
+               reason);
+        number("communication", "sent by a rank in an update", s.wire_bytes, t.wire_bytes,
+               Unit::bytes, kSpeed, reason);
+        number("communication", "most bytes of an exchange", a_.parallel.bucket_bytes,
+               b_.parallel.bucket_bytes, Unit::bytes, buckets, reason);
+        value("communication", "foreseen seconds of an update's exchanges", json_text(s.seconds),
+              json_text(t.seconds), kSpeed, reason);
+    }
+
+    void memory() {
+        constexpr const char* reason = "it follows from shapes, lives of values and optimizer";
+        const Memory &s = a_.memory, &t = b_.memory;
+        auto bytes = [&](const char* what, std::int64_t x, std::int64_t y) {
+            number("memory", what, x, y, Unit::bytes, kSpeed, reason);
+        };
+        bytes("arena", s.arena, t.arena);
+        bytes("parameters", s.parameters, t.parameters);
+        bytes("optimizer", s.optimizer, t.optimizer);
+        bytes("inputs", s.inputs, t.inputs);
+        bytes("transient", s.transient, t.transient);
+        bytes("prepared batches", s.staging, t.staging);
+        bytes("samples kept in memory", s.samples, t.samples);
+    }
+
+    void work() {
+        constexpr const char* reason = "it follows from layers, batch size and fusion";
+        Work s = work_of(a_), t = work_of(b_);
+        auto flop = [&](const char* what, std::int64_t x, std::int64_t y) {
+            number("work", what, x, y, Unit::flop, kSpeed, reason);
+        };
+        auto bytes = [&](const char* what, std::int64_t x, std::int64_t y) {
+            number("work", what, x, y, Unit::bytes, kSpeed, reason);
+        };
+        flop("forward per sample", s.forward_flops_per_sample, t.forward_flops_per_sample);
+        flop("training step", s.train_step_flops, t.train_step_flops);
+        bytes("traffic of a training step", s.train_step_bytes, t.train_step_bytes);
+        flop("evaluation step", s.evaluate_step_flops, t.evaluate_step_flops);
+        bytes("traffic of an evaluation step", s.evaluate_step_bytes, t.evaluate_step_bytes);
+        number("work", "kernels of a training step", s.train_steps, t.train_steps, Unit::count,
+               kSpeed, reason);
+        number("work", "kernels of an evaluation step", s.evaluate_steps, t.evaluate_steps,
+               Unit::count, kSpeed, reason);
+    }
+
+  private:
+    // Parameters are named "layer.role", slots of optimizers "layer.role.slot". What is no layer of
+    // both keeps a name that `b` cannot have.
+    static std::string name_in_b(const std::string& name, const LayerNames& names) {
+        std::size_t dot = std::min(name.find('.'), name.size());
+        auto found = names.find(name.substr(0, dot));
+        return found == names.end() ? "" : found->second + name.substr(dot);
+    }
+
+    void value(const char* section, const std::string& what, std::string before, std::string after,
+               Meaning meaning, const char* reason, Unit unit = Unit::none) {
+        if (before == after) return;
+        Change change;
+        change.section = section;
+        change.what = what;
+        change.before = std::move(before);
+        change.after = std::move(after);
+        change.meaning = meaning;
+        change.reason = reason;
+        change.unit = unit;
+        changes_.push_back(std::move(change));
+    }
+
+    void number(const char* section, const char* what, std::int64_t x, std::int64_t y, Unit unit,
+                Meaning meaning, const char* reason) {
+        value(section, what, json_text(x), json_text(y), meaning, reason, unit);
+    }
+
+    // Adds the member to the equal change among those from `first` on, or to a new one.
+    void member(std::size_t first, const char* section, const std::string& what, std::string before,
+                std::string after, Meaning meaning, const char* reason, const std::string& name,
+                bool values = true) {
+        if (values && before == after) return;
+        for (std::size_t i = first; i < changes_.size(); ++i) {
+            Change& change = changes_[i];
+            if (change.section == section && change.what == what && change.before == before &&
+                change.after == after) {
+                change.members.push_back(name);
+                return;
+            }
+        }
+        Change change;
+        change.section = section;
+        change.what = what;
+        change.before = std::move(before);
+        change.after = std::move(after);
+        change.meaning = meaning;
+        change.reason = reason;
+        change.members.push_back(name);
+        changes_.push_back(std::move(change));
+    }
+
+    // How the values are made, without where their random numbers come from.
+    static std::string made(const Initializer& initializer) {
+        return initializer.numbers.empty()
+                   ? json_text(initializer.kind)
+                   : fmt::format("{{\"type\": {}, \"fields\": {}}}", json_text(initializer.kind),
+                                 json_text(initializer.numbers));
+    }
+
+    void first_values(std::size_t first, const Parameter& p, const Parameter& q) {
+        const Initializer &s = p.initializer, &t = q.initializer;
+        member(first, "first values", "initializer", made(s), made(t), kMath,
+               "training starts from other values", q.name);
+        bool random =
+            t.kind.ends_with("uniform") || t.kind.ends_with("normal") || t.kind == "orthogonal";
+        if (!random || made(s) != made(t)) return;
+        if (s.fan_in != t.fan_in || s.fan_out != t.fan_out)
+            member(first, "first values", "range of random numbers", "", "", kMath,
+                   "the range follows from the extents of the weights", q.name, false);
+        else if (s.stream != t.stream)
+            member(first, "first values", "random numbers", "", "", kMath,
+                   "they are drawn by the parameter's place in the list", q.name, false);
+    }
+
+    const Plan& a_;
+    const Plan& b_;
+    std::vector<Change> changes_;
+};
+
+}  // namespace
+
+std::vector<Change> diff_results(const Plan& a, const Plan& b, const LayerNames& names) {
+    ResultComparison comparison(a, b);
+    comparison.parameters(names);
+    comparison.data();
+    comparison.schedule();
+    return comparison.take();
+}
+
+std::vector<Change> diff_costs(const Plan& a, const Plan& b) {
+    ResultComparison comparison(a, b);
+    comparison.work();
+    comparison.communication();
+    comparison.memory();
+    return comparison.take();
+}
+
+}  // namespace dtnn::plan

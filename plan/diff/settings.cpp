@@ -1,0 +1,373 @@
+#include "plan/diff/settings.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "plan/json/text.hpp"
+#include "plan/diff/meaning.hpp"
+#include "plan/rules/wire.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+struct Setting {
+    std::string value;  ///< JSON text
+    bool written = false;
+};
+using Settings = std::map<std::string, Setting>;
+
+Settings resolved(const Plan& plan) {
+    Settings settings;
+    for (const ResolvedValue& value : plan.values)
+        if (!value.path.starts_with("model.layers."))
+            settings[value.path] = {value.value, value.origin != OriginKind::fallback};
+    return settings;
+}
+
+// What the runtime goes by, for plans whose specs do not say it.
+Settings own_fields(const Plan& plan) {
+    Settings settings;
+    auto add = [&](const std::string& path, const auto& value) {
+        settings[path] = {json_text(value), true};
+    };
+    const Training& t = plan.training;
+    add("training.batch_size", t.batch_size);
+    add("training.epochs", t.epochs);
+    add("training.seed", t.seed);
+    add("training.shuffle", t.shuffle);
+    add("training.validation_split", t.validation_split);
+    add("training.accumulation", t.accumulation);
+    add("training.loss", t.loss);
+    std::vector<std::string> metrics;
+    for (const Metric& metric : t.metrics)
+        metrics.push_back(metric.type);
+    add("training.metrics", metrics);
+    add("training.dtype", std::string(name_of(plan.target.dtype)));
+    add("training.optimizer", t.optimizer);
+    const std::string optimizer = "training.optimizer." + t.optimizer + ".";
+    add(optimizer + "learning_rate", t.learning_rate);
+    for (const auto& [name, value] : t.optimizer_attributes)
+        add(optimizer + name, value);
+    add("dataset.type", plan.dataset.type);
+    for (const auto& [name, value] : plan.dataset.attributes)
+        add("dataset." + name, value);
+    return settings;
+}
+
+// The fields whose members have fields of their own. The value under such a path is a member's name
+// or the list of their names (of groups: of their patterns), and the members' fields are below it.
+constexpr const char* kChosen[] = {"training.optimizer",   "training.loss",   "training.metrics",
+                                   "training.schedules",   "training.groups", "dataset.transforms",
+                                   "dataset.augmentations"};
+
+bool is_below(const std::string& path, const std::string& owner) {
+    return path.size() > owner.size() && path.starts_with(owner) &&
+           (path[owner.size()] == '.' || path[owner.size()] == '[');
+}
+
+// Of a member, or of the members of a list, as one value: a name, or name and fields.
+std::string member_value(const Settings& settings, const std::string& owner,
+                         const std::string& value) {
+    // "schedules[1].cosine.epochs": by what is between the owner and the field.
+    std::map<std::string, std::string> fields;
+    for (auto item = settings.upper_bound(owner); item != settings.end(); ++item) {
+        if (!item->first.starts_with(owner)) break;
+        if (!is_below(item->first, owner)) continue;
+        const std::string rest = item->first.substr(owner.size());
+        const std::size_t dot = rest.rfind('.');
+        // A group's pattern is its name.
+        if (rest.substr(dot) == ".parameters") continue;
+        std::string& list = fields[rest.substr(0, std::min(rest.find(']'), dot))];
+        list += (list.empty() ? "" : ", ") + json_text(rest.substr(dot + 1)) + ": " +
+                item->second.value;
+    }
+    auto member = [&](const std::string& name, const std::string& key) {
+        auto found = fields.find(key);
+        if (found == fields.end()) return name;
+        return "{" + json_text("type") + ": " + name + ", " + json_text("fields") + ": {" +
+               found->second + "}}";
+    };
+    if (!value.starts_with("["))
+        return fields.empty() ? value : member(value, fields.begin()->first);
+    // The names are JSON texts, in which a bracket or a comma may stand.
+    std::string text;
+    std::size_t index = 0;
+    for (std::size_t at = 1; at < value.size();) {
+        if (value[at] != '"') {
+            ++at;
+            continue;
+        }
+        std::size_t end = at + 1;
+        while (end < value.size() && value[end] != '"')
+            end += value[end] == '\\' ? 2 : 1;
+        text += (text.empty() ? "" : ", ") +
+                member(value.substr(at, end + 1 - at), "[" + std::to_string(index++));
+        at = end + 1;
+    }
+    return "[" + text + "]";
+}
+
+// One of a list of schedules or metrics.
+struct ListMember {
+    std::string name;  ///< "cosine"
+    Settings fields;   ///< "epochs"
+    bool matched = false;
+
+    std::string value() const {
+        if (fields.empty()) return json_text(name);
+        std::string list;
+        for (const auto& [field, setting] : fields)
+            list += (list.empty() ? "" : ", ") + json_text(field) + ": " + setting.value;
+        return "{" + json_text("type") + ": " + json_text(name) + ", " + json_text("fields") +
+               ": {" + list + "}}";
+    }
+    bool operator==(const ListMember& other) const { return value() == other.value(); }
+};
+
+std::string member_path(const std::string& owner, std::size_t place, const std::string& name) {
+    return owner + "[" + std::to_string(place) + "]." + name;
+}
+
+// The members of a list, which leave the settings.
+std::vector<ListMember> take_members(Settings& settings, const std::string& owner) {
+    std::vector<ListMember> members;
+    const nlohmann::json names = nlohmann::json::parse(settings.at(owner).value, nullptr, false);
+    for (const nlohmann::json& name : names.is_array() ? names : nlohmann::json::array({names})) {
+        ListMember member{name.is_string() ? name.get<std::string>() : name.dump(), {}};
+        const std::string prefix = member_path(owner, members.size(), member.name) + ".";
+        // A list of one may be written as the member itself.
+        const std::string alone = owner + "." + member.name + ".";
+        for (const auto& [path, setting] : settings)
+            for (const std::string& start : {prefix, alone})
+                if (path.starts_with(start)) member.fields[path.substr(start.size())] = setting;
+        members.push_back(std::move(member));
+    }
+    std::erase_if(settings, [&](const auto& item) {
+        return item.first == owner || is_below(item.first, owner);
+    });
+    return members;
+}
+
+// Which of `a` is which of `b`: equal ones first, then those of one name, each in their order.
+std::map<std::size_t, std::size_t> paired(const std::vector<ListMember>& a,
+                                          const std::vector<ListMember>& b) {
+    std::map<std::size_t, std::size_t> pairs;
+    std::set<std::size_t> taken;
+    const auto pair = [&](auto&& alike) {
+        for (std::size_t i = 0; i < a.size(); ++i)
+            for (std::size_t j = 0; j < b.size() && !pairs.contains(i); ++j)
+                if (!taken.contains(j) && alike(a[i], b[j])) {
+                    pairs[i] = j;
+                    taken.insert(j);
+                }
+    };
+    pair([](const ListMember& s, const ListMember& t) { return s == t; });
+    pair([](const ListMember& s, const ListMember& t) { return s.name == t.name; });
+    return pairs;
+}
+
+// A model's parameters are kept as they were written: 1e-2 is 0.01.
+bool same_number(const std::string& a, const std::string& b) {
+    auto number = [](const std::string& text, double& value) {
+        char* end = nullptr;
+        value = std::strtod(text.c_str(), &end);
+        return !text.empty() && *end == '\0';
+    };
+    double x = 0, y = 0;
+    return number(a, x) && number(b, y) && x == y;
+}
+
+class SettingComparison {
+  public:
+    SettingComparison(const Plan& a, const Plan& b)
+        : a_(a), b_(b), before_(resolved(a)), after_(resolved(b)) {
+        fill(own_fields(a), before_, own_fields(b), after_);
+        fold_members();
+    }
+
+    std::vector<Change> run() {
+        settings();
+        target();
+        passes();
+        if (a_.generator != b_.generator)
+            add("compiler", "compiler.generator", {json_text(a_.generator), true},
+                {json_text(b_.generator), true});
+        return std::move(changes_);
+    }
+
+  private:
+    // A field counts where neither plan's specs say it.
+    static void fill(const Settings& own_a, Settings& a, const Settings& own_b, Settings& b) {
+        std::set<std::string> missing;
+        for (const Settings* own : {&own_a, &own_b})
+            for (const auto& [path, setting] : *own)
+                if (!a.contains(path) && !b.contains(path)) missing.insert(path);
+        for (const std::string& path : missing) {
+            if (auto found = own_a.find(path); found != own_a.end()) a.insert(*found);
+            if (auto found = own_b.find(path); found != own_b.end()) b.insert(*found);
+        }
+    }
+
+    // Another member, or another list of transforms or groups, which act on each other, is one
+    // fact, with its fields: those of different ones are not comparable. Where the same stand at
+    // the same places, their fields are compared.
+    void fold_members() {
+        for (const std::string owner : kChosen) {
+            auto s = before_.find(owner), t = after_.find(owner);
+            if (s == before_.end() || t == after_.end()) continue;
+            if (owner == "training.schedules" || owner == "training.metrics") {
+                match_members(owner);
+                continue;
+            }
+            const bool folded = s->second.value != t->second.value;
+            for (Settings* settings : {&before_, &after_}) {
+                auto own = settings->find(owner);
+                if (folded) {
+                    own->second.value = member_value(*settings, owner, own->second.value);
+                    std::erase_if(*settings,
+                                  [&](const auto& item) { return is_below(item.first, owner); });
+                } else {
+                    settings->erase(own);
+                }
+            }
+        }
+    }
+
+    // Schedules and metrics act each by itself: what came, what went, and which field of one that
+    // is on both sides differs. Fields of those are compared under the place that they have in `b`.
+    void match_members(const std::string& owner) {
+        const Setting list_a = before_.at(owner), list_b = after_.at(owner);
+        // Who writes one list chooses against every member of the other's, defaults included.
+        const bool written = list_a.written || list_b.written;
+        std::vector<ListMember> a = take_members(before_, owner), b = take_members(after_, owner);
+        std::vector<std::size_t> places;
+        for (const auto& [place_a, place_b] : paired(a, b)) {
+            places.push_back(place_b);
+            for (const auto& [field, setting] : a[place_a].fields)
+                before_[member_path(owner, place_b, b[place_b].name) + "." + field] = setting;
+            for (const auto& [field, setting] : b[place_b].fields)
+                after_[member_path(owner, place_b, b[place_b].name) + "." + field] = setting;
+            a[place_a].matched = b[place_b].matched = true;
+        }
+        for (std::size_t i = 0; i < a.size(); ++i)
+            if (!a[i].matched) before_[member_path(owner, i, a[i].name)] = {a[i].value(), written};
+        for (std::size_t i = 0; i < b.size(); ++i)
+            if (!b[i].matched) after_[member_path(owner, i, b[i].name)] = {b[i].value(), written};
+        if (std::is_sorted(places.begin(), places.end())) return;
+        Change& change = add("settings", owner, list_a, list_b);
+        change.meaning = Meaning::performance;
+        change.reason = "each does what it did, in another order";
+    }
+
+    Change& add(const char* section, const std::string& path, const Setting& before,
+                const Setting& after) {
+        FieldMeaning meaning = meaning_of(path);
+        if (path.ends_with("parallel.bucket_size") &&
+            (depends_on_buckets(a_.parallel) || depends_on_buckets(b_.parallel)))
+            meaning = {Meaning::mathematics,
+                       "gradients are rounded or selected within an exchange"};
+        Change change;
+        change.section = section;
+        change.what = path;
+        change.before = before.value;
+        change.after = after.value;
+        change.action = before.value.empty()  ? Action::added
+                        : after.value.empty() ? Action::removed
+                                              : Action::changed;
+        change.meaning = meaning.meaning;
+        change.reason = meaning.reason;
+        change.chosen = before.written || after.written;
+        changes_.push_back(std::move(change));
+        return changes_.back();
+    }
+
+    void settings() {
+        auto get = [](const Settings& settings, const std::string& path) {
+            auto found = settings.find(path);
+            return found == settings.end() ? Setting{} : found->second;
+        };
+        std::set<std::string> paths;
+        for (const Settings* list : {&before_, &after_})
+            for (const auto& [path, setting] : *list)
+                paths.insert(path);
+        for (const std::string& path : paths) {
+            Setting before = get(before_, path), after = get(after_, path);
+            if (before.value == after.value) continue;
+            bool one_sided = before.value.empty() || after.value.empty();
+            // A parameter acts through the layers only, and those are compared; a resolved spec has
+            // the layers without the parameters.
+            if (path.starts_with("model.parameters.") &&
+                (one_sided || same_number(before.value, after.value)))
+                continue;
+            bool name = path == "name" || path.ends_with(".name");
+            // A name that a file gave is no fact of the spec.
+            if (name && !before.written && !after.written) continue;
+            Change& change = add("settings", path, before, after);
+            if (!change.chosen) change.reason = "the default is another one here";
+        }
+    }
+
+    void target() {
+        auto is_set = [&](const char* path) {
+            auto s = before_.find(path), t = after_.find(path);
+            return (s != before_.end()) != (t != after_.end()) ||
+                   (s != before_.end() && s->second.value != t->second.value);
+        };
+        auto field = [&](const std::string& name, const auto& x, const auto& y) -> Change* {
+            if (x == y) return nullptr;
+            return &add("target", "target." + name, {json_text(x), true}, {json_text(y), true});
+        };
+        const Target &s = a_.target, &t = b_.target;
+        field("device", s.device, t.device);
+        field("isa", s.isa, t.isa);
+        if (Change* change = field("threads", s.threads, t.threads); change && is_set("threads"))
+            change->chosen = false;
+        if (Change* change = field("data_workers", s.data_workers, t.data_workers);
+            change && is_set("data_workers"))
+            change->chosen = false;
+        field("ranks", s.ranks, t.ranks);
+    }
+
+    void passes() {
+        auto state = [](const Plan& plan) {
+            std::map<std::string, bool> on;
+            for (const std::string& pass : plan.passes)
+                on[pass.starts_with("-") ? pass.substr(1) : pass] = !pass.starts_with("-");
+            return on;
+        };
+        std::map<std::string, bool> before = state(a_), after = state(b_);
+        auto text = [](const std::map<std::string, bool>& passes, const std::string& name) {
+            auto found = passes.find(name);
+            return found == passes.end() ? std::string() : json_text(found->second ? "on" : "off");
+        };
+        std::set<std::string> names;
+        for (const auto* list : {&before, &after})
+            for (const auto& [name, on] : *list)
+                names.insert(name);
+        for (const std::string& name : names) {
+            std::string s = text(before, name), t = text(after, name);
+            if (s == t) continue;
+            // A pass that only one of the two compilers has was not chosen.
+            bool chosen = !s.empty() && !t.empty();
+            Change& change = add("passes", "compiler.passes." + name, {s, chosen}, {t, chosen});
+            change.chosen = chosen;
+        }
+    }
+
+    const Plan& a_;
+    const Plan& b_;
+    Settings before_, after_;
+    std::vector<Change> changes_;
+};
+
+}  // namespace
+
+std::vector<Change> diff_settings(const Plan& a, const Plan& b) {
+    return SettingComparison(a, b).run();
+}
+
+}  // namespace dtnn::plan

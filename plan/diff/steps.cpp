@@ -1,0 +1,169 @@
+#include "plan/diff/steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "plan/json/text.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+constexpr const char* kFusion = "the same graph in other steps, or beside other metrics";
+constexpr const char* kNetwork = "the steps follow from layers, loss and optimizer";
+constexpr const char* kKernels = "kernels of one operator compute the same but for rounding";
+constexpr const char* kBatches = "batches follow from batch size and number of samples";
+constexpr const char* kDropout = "what is dropped is drawn by the layer's place in the list";
+
+class StepComparison {
+  public:
+    StepComparison(const Plan& a, const Plan& b, const LayerNames& names, bool same)
+        : a_(a), b_(b), names_(names), same_(same) {
+        for (const auto& [before, after] : names)
+            known_in_b_.insert(after);
+        for (const Layer& layer : b.layers)
+            layers_of_b_.insert(layer.name);
+        for (const Layer& layer : a.layers)
+            layers_of_a_.insert(layer.name);
+    }
+
+    std::vector<Change> run() {
+        for (const Program& program : a_.programs)
+            if (!find_program(b_, program.name)) batch(program.name, &program, nullptr);
+        for (const Program& after : b_.programs) {
+            const Program* before = find_program(a_, after.name);
+            batch(after.name, before, &after);
+            if (!before) continue;
+            steps(after.name, before->prologue, after.prologue);
+            steps(after.name, before->steps, after.steps);
+        }
+        return std::move(changes_);
+    }
+
+  private:
+    void batch(const std::string& program, const Program* before, const Program* after) {
+        Change change;
+        change.section = "schedule";
+        change.action = !before ? Action::added : !after ? Action::removed : Action::changed;
+        change.what = program + " batch";
+        if (before) change.before = json_text(before->batch);
+        if (after) change.after = json_text(after->batch);
+        change.unit = Unit::count;
+        change.reason = kBatches;
+        if (program.starts_with("train")) change.meaning = Meaning::mathematics;
+        if (change.before != change.after) changes_.push_back(std::move(change));
+    }
+
+    // Steps are named "layer.operator" or "layer.parameter.operator", others after their operator.
+    // The name in `b`; empty when the layer is gone.
+    std::string name_in_b(const Step& step) const {
+        std::size_t dot = std::min(step.name.find('.'), step.name.size());
+        std::string layer = step.name.substr(0, dot);
+        if (!layers_of_a_.contains(layer)) return step.name;
+        auto found = names_.find(layer);
+        return found == names_.end() ? "" : found->second + step.name.substr(dot);
+    }
+
+    bool is_new(const Step& step) const {
+        std::string layer = step.name.substr(0, step.name.find('.'));
+        return layers_of_b_.contains(layer) && !known_in_b_.contains(layer);
+    }
+
+    void add(const char* section, Action action, std::string what, std::string before,
+             std::string after, Meaning meaning, const char* reason, const std::string& step,
+             const std::string& program) {
+        std::string key = fmt::format("{}\n{}\n{}\n{}", section, what, before, after);
+        auto [known, added] = index_.emplace(std::move(key), changes_.size());
+        if (added) {
+            Change change;
+            change.section = section;
+            change.action = action;
+            change.what = std::move(what);
+            change.before = std::move(before);
+            change.after = std::move(after);
+            change.meaning = meaning;
+            change.reason = reason;
+            changes_.push_back(std::move(change));
+        }
+        Change& change = changes_[known->second];
+        if (told_[known->second].insert(step).second) change.members.push_back(step);
+        if (std::find(change.programs.begin(), change.programs.end(), program) ==
+            change.programs.end())
+            change.programs.push_back(program);
+    }
+
+    // What was fused into a step: the attributes that fusion sets.
+    static std::string fused_text(const Step& step) {
+        Attributes fused;
+        for (const char* name : {"epilogue", "residual", "statistics", "mask", "expression"})
+            if (auto found = step.attributes.find(name); found != step.attributes.end())
+                fused.insert(*found);
+        return json_text(fused);
+    }
+
+    void steps(const std::string& program, const std::vector<Step>& before,
+               const std::vector<Step>& after) {
+        constexpr Meaning speed = Meaning::performance;
+        const Meaning fusion = same_ ? speed : Meaning::mathematics;
+        const char* reason = same_ ? kFusion : kNetwork;
+        std::unordered_map<std::string, const Step*> known;
+        for (const Step& step : before)
+            if (std::string name = name_in_b(step); !name.empty()) known.emplace(name, &step);
+        std::unordered_set<const Step*> kept;
+        for (const Step& step : after) {
+            if (is_new(step)) continue;
+            auto other = known.find(step.name);
+            if (other == known.end()) {
+                add("fusion", Action::added, step.op, "", json_text(step.op), fusion, reason,
+                    step.name, program);
+                continue;
+            }
+            const Step& old = *other->second;
+            kept.insert(&old);
+            if (old.op == step.op && old.kernel != step.kernel)
+                add("kernels", Action::changed, step.op, json_text(old.kernel),
+                    json_text(step.kernel), speed, kKernels, step.name, program);
+            if (old.op != step.op)
+                add("fusion", Action::changed, "operator", json_text(old.op), json_text(step.op),
+                    fusion, reason, step.name, program);
+            if (std::string s = fused_text(old), t = fused_text(step); s != t)
+                add("fusion", Action::changed, step.op + " fused", s, t, fusion, reason, step.name,
+                    program);
+            stream(old, step, program);
+        }
+        for (const Step& step : before)
+            if (!kept.contains(&step))
+                if (std::string name = name_in_b(step); !name.empty())
+                    add("fusion", Action::removed, step.op, json_text(step.op), "", fusion, reason,
+                        name, program);
+    }
+
+    void stream(const Step& old, const Step& step, const std::string& program) {
+        auto s = old.attributes.find("stream"), t = step.attributes.find("stream");
+        if (s == old.attributes.end() || t == step.attributes.end() || s->second == t->second)
+            return;
+        add("first values", Action::changed, "random numbers of " + step.op, "", "",
+            Meaning::mathematics, kDropout, step.name, program);
+    }
+
+    const Plan& a_;
+    const Plan& b_;
+    const LayerNames& names_;
+    const bool same_;
+    std::unordered_set<std::string> known_in_b_, layers_of_a_, layers_of_b_;
+    std::vector<Change> changes_;
+    std::unordered_map<std::string, std::size_t> index_;
+    std::unordered_map<std::size_t, std::unordered_set<std::string>> told_;  // by change
+};
+
+}  // namespace
+
+std::vector<Change> diff_steps(const Plan& a, const Plan& b, const LayerNames& names,
+                               bool same_computation) {
+    return StepComparison(a, b, names, same_computation).run();
+}
+
+}  // namespace dtnn::plan

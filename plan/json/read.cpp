@@ -1,0 +1,555 @@
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "plan/json/fields.hpp"
+#include "plan/json/json.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+using ParsedJson = nlohmann::json;
+
+constexpr std::string_view kOpening = R"({"format": "dtnn-plan", "version": )";
+constexpr std::string_view kChecksumKey = R"(, "checksum": "xxh3:)";
+constexpr std::string_view kLineEnd = "\",\n";
+constexpr std::size_t kDigits = 32;
+
+// Limits that no plan of ours comes near; they bound the time and memory that a hostile text can
+// take.
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr int kMostNesting = 8;
+constexpr std::size_t kMostAxes = 8;
+// Of a buffer's bytes, a sample count: so small that no sum over a plan's records overflows.
+constexpr std::int64_t kMostCount = std::int64_t{1} << 41;
+constexpr std::int64_t kMostBatch = std::int64_t{1} << 31;
+constexpr std::int64_t kMostWorkers = 1024;
+constexpr std::int64_t kMostRanks = std::int64_t{1} << 20;
+
+// Thrown inside this file only.
+struct Refused {
+    std::string text;
+};
+
+// The way from the root to a value, for messages; a chain on the stack, so that it costs nothing
+// while all is well.
+struct Where {
+    const Where* parent = nullptr;
+    const char* key = nullptr;  // null: `index` counts
+    std::size_t index = 0;
+
+    std::string text() const {
+        std::string above = parent ? parent->text() : std::string();
+        if (!key) return fmt::format("{}[{}]", above, index);
+        return above.empty() ? key : above + "." + key;
+    }
+    [[noreturn]] void refuse(const std::string& what) const {
+        throw Refused{fmt::format("{}: {}", text(), what)};
+    }
+};
+
+[[noreturn]] void refuse_type(const ParsedJson& json, const Where& where, const char* wanted) {
+    where.refuse(fmt::format("{} where {} must stand", json.type_name(), wanted));
+}
+
+void read(const ParsedJson& json, std::string& value, const Where& where) {
+    if (!json.is_string()) refuse_type(json, where, "a text");
+    value = json.get_ref<const std::string&>();
+}
+
+void read(const ParsedJson& json, bool& value, const Where& where) {
+    if (!json.is_boolean()) refuse_type(json, where, "true or false");
+    value = json.get<bool>();
+}
+
+void read(const ParsedJson& json, std::int64_t& value, const Where& where) {
+    if (!json.is_number_integer()) refuse_type(json, where, "an integer");
+    if (json.is_number_unsigned() &&
+        json.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
+        where.refuse(fmt::format("{} is too large", json.get<std::uint64_t>()));
+    value = json.get<std::int64_t>();
+}
+
+void read(const ParsedJson& json, int& value, const Where& where) {
+    std::int64_t wide = 0;
+    read(json, wide, where);
+    if (wide < std::numeric_limits<int>::min() || wide > std::numeric_limits<int>::max())
+        where.refuse(fmt::format("{} is too large", wide));
+    value = static_cast<int>(wide);
+}
+
+void read(const ParsedJson& json, std::uint64_t& value, const Where& where) {
+    if (!json.is_number_unsigned()) refuse_type(json, where, "an integer of at least 0");
+    value = json.get<std::uint64_t>();
+}
+
+void read(const ParsedJson& json, double& value, const Where& where) {
+    if (json.is_number_float()) {
+        value = json.get<double>();
+        return;
+    }
+    auto real = json.is_object() && json.size() == 1 ? json.find("real") : json.end();
+    if (!json.is_object() || real == json.end()) refuse_type(json, where, "a real number");
+    if (*real == "inf")
+        value = std::numeric_limits<double>::infinity();
+    else if (*real == "-inf")
+        value = -std::numeric_limits<double>::infinity();
+    else if (*real == "nan")
+        value = std::numeric_limits<double>::quiet_NaN();
+    else
+        where.refuse("a real number that is none of inf, -inf, nan");
+}
+
+void read(const ParsedJson& json, Place& place, const Where& where) {
+    std::string text;
+    read(json, text, where);
+    if (text.empty()) return;
+    auto number_before = [&](std::size_t& end) {
+        std::size_t colon = end == 0 ? std::string::npos : text.rfind(':', end - 1);
+        if (colon == std::string::npos || end - colon - 1 < 1 || end - colon - 1 > 9)
+            where.refuse("a place that is not FILE:LINE:COLUMN");
+        int number = 0;
+        for (std::size_t i = colon + 1; i < end; ++i) {
+            if (text[i] < '0' || text[i] > '9')
+                where.refuse("a place that is not FILE:LINE:COLUMN");
+            number = number * 10 + (text[i] - '0');
+        }
+        end = colon;
+        return number;
+    };
+    std::size_t end = text.size();
+    place.column = number_before(end);
+    place.line = number_before(end);
+    place.file = text.substr(0, end);
+}
+
+template <class Enum>
+requires std::is_enum_v<Enum>
+void read(const ParsedJson& json, Enum& value, const Where& where) {
+    if (json.is_string()) {
+        int index = 0;
+        for (const char* name : EnumNames<Enum>::names) {
+            if (json.get_ref<const std::string&>() == name) {
+                value = static_cast<Enum>(index);
+                return;
+            }
+            ++index;
+        }
+    }
+    std::string wanted;
+    for (const char* name : EnumNames<Enum>::names)
+        wanted += (wanted.empty() ? "" : ", ") + std::string(name);
+    where.refuse("none of " + wanted);
+}
+
+void read(const ParsedJson& json, AttributeValue& value, const Where& where);
+void read(const ParsedJson& json, Attributes& attributes, const Where& where);
+
+template <class T>
+void read(const ParsedJson& json, std::vector<T>& values, const Where& where) {
+    if (!json.is_array()) refuse_type(json, where, "a list");
+    values.resize(json.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+        read(json[i], values[i], Where{&where, nullptr, i});
+}
+
+class Reader {
+  public:
+    Reader(const ParsedJson& json, const Where& where) : json_(json), where_(where) {
+        if (!json.is_object()) refuse_type(json, where, "a record");
+    }
+
+    template <class T>
+    void operator()(const char* key, T& value) {
+        auto found = json_.find(key);
+        if (found == json_.end())
+            throw Refused{fmt::format("{}: the field `{}` is missing", where_.text(), key)};
+        read(*found, value, where_.key && !*where_.key ? Where{nullptr, key} : Where{&where_, key});
+        ++fields_;
+    }
+    void mark(const char* key, bool& value) {
+        value = json_.contains(key);
+        if (!value) return;
+        (*this)(key, value);
+        if (!value) throw Refused{fmt::format("{}: `{}` is false", where_.text(), key)};
+    }
+    template <class T>
+    void line(const char* key, T& value) {
+        (*this)(key, value);
+    }
+    template <class T>
+    void lines(const char* key, T& value) {
+        (*this)(key, value);
+    }
+
+    /// After all fields: nothing else may stand in the record.
+    void finish() const {
+        if (json_.size() != fields_)
+            throw Refused{fmt::format("{}: {} fields where {} are known", where_.text(),
+                                      json_.size(), fields_)};
+    }
+
+  private:
+    const ParsedJson& json_;
+    const Where& where_;
+    std::size_t fields_ = 0;
+};
+
+template <class Record>
+requires requires(Reader& reader, Record& record) {
+    visit_fields(reader, record);
+}
+void read(const ParsedJson& json, Record& record, const Where& where) {
+    Reader reader(json, where);
+    visit_fields(reader, record);
+    reader.finish();
+}
+
+void read(const ParsedJson& json, AttributeValue& value, const Where& where) {
+    if (json.is_boolean())
+        value = json.get<bool>();
+    else if (json.is_string())
+        value = json.get_ref<const std::string&>();
+    else if (json.is_number_integer())
+        read(json, value.emplace<std::int64_t>(), where);
+    else if (json.is_array() && !json.empty() && !json.front().is_number_integer())
+        read(json, value.emplace<std::vector<double>>(), where);
+    else if (json.is_array())
+        read(json, value.emplace<std::vector<std::int64_t>>(), where);
+    else
+        read(json, value.emplace<double>(), where);
+}
+
+void read(const ParsedJson& json, Attributes& attributes, const Where& where) {
+    if (!json.is_object()) refuse_type(json, where, "attributes");
+    for (const auto& [name, value] : json.items())
+        read(value, attributes[name], Where{&where, name.c_str()});
+}
+
+// ---- Ranges. Types are right by now; these are the relations that everything after reading relies
+// on.
+
+void check_index(int index, std::size_t size, bool optional, const Where& where) {
+    if (index >= (optional ? -1 : 0) && index < static_cast<std::int64_t>(size)) return;
+    where.refuse(fmt::format("{} is no index into {} entries", index, size));
+}
+
+void check_count(std::int64_t value, const Where& where, std::int64_t least = 0,
+                 std::int64_t most = kMostCount) {
+    if (value < least) where.refuse(fmt::format("{} is less than {}", value, least));
+    if (value > most) where.refuse(fmt::format("{} is more than {}", value, most));
+}
+
+void check_dims(const Dims& dims, const Order& order, DType dtype, const Where& where) {
+    if (dims.size() > kMostAxes) where.refuse(fmt::format("{} axes", dims.size()));
+    std::int64_t elements = 1;
+    for (std::int64_t extent : dims) {
+        check_count(extent, where, 1);
+        if (__builtin_mul_overflow(elements, extent, &elements)) elements = kMostCount;
+        if (elements > kMostCount / size_of(dtype)) where.refuse("the extents overflow");
+    }
+    if (order.empty()) return;
+    std::vector<bool> seen(dims.size());
+    bool permutation = order.size() == dims.size();
+    for (int axis : order) {
+        if (!permutation) break;
+        permutation = axis >= 0 && axis < static_cast<int>(dims.size()) && !seen[axis];
+        if (permutation) seen[axis] = true;
+    }
+    if (!permutation) where.refuse("the order is no permutation of the axes");
+}
+
+void check_step(const Plan& plan, const Program& program, const Step& step, const Where& where) {
+    check_index(step.refusals, plan.refusals.size(), true, {&where, "refusals"});
+    for (const auto* list : {&step.sources, &step.destinations}) {
+        Where operands{&where, list == &step.sources ? "sources" : "destinations"};
+        for (std::size_t i = 0; i < list->size(); ++i)
+            check_index((*list)[i], program.tensors.size(), false, {&operands, nullptr, i});
+    }
+    check_index(step.workspace, plan.buffers.size(), true, {&where, "workspace"});
+    check_index(step.layer, plan.layers.size(), true, {&where, "layer"});
+    if (step.flops < 0) Where{&where, "flops"}.refuse("less than 0");
+    if (step.bytes < 0) Where{&where, "bytes"}.refuse("less than 0");
+}
+
+// Of a time, a rate: nothing that is not a number, or endless.
+void check_amount(double value, const Where& where) {
+    if (!(value >= 0) || value > std::numeric_limits<double>::max())
+        where.refuse(fmt::format("{} is no amount", value));
+}
+
+void check_collective(const Plan& plan, const Program& program, const Collective& collective,
+                      const Where& where) {
+    check_index(collective.buffer, plan.buffers.size(), false, {&where, "buffer"});
+    check_count(collective.offset, {&where, "offset"});
+    check_count(collective.bytes, {&where, "bytes"}, 1);
+    if (collective.dtype != DType::f32 && collective.dtype != DType::f64)
+        Where{&where, "dtype"}.refuse("neither f32 nor f64");
+    check_index(collective.start, program.steps.size(), false, {&where, "start"});
+    check_index(collective.wait, program.steps.size(), false, {&where, "wait"});
+    Where parameters{&where, "parameters"};
+    for (std::size_t i = 0; i < collective.parameters.size(); ++i)
+        check_index(collective.parameters[i], plan.parameters.size(), false,
+                    {&parameters, nullptr, i});
+    check_amount(collective.seconds, {&where, "seconds"});
+    check_amount(collective.density, {&where, "density"});
+    check_index(collective.residual, plan.buffers.size(), true, {&where, "residual"});
+    check_index(collective.scratch, plan.buffers.size(), true, {&where, "scratch"});
+}
+
+void check_shard(const Plan& plan, const Shard& shard, const Where& where) {
+    check_count(shard.part, {&where, "part"}, 1);
+    for (const auto* list : {&shard.parameters, &shard.states}) {
+        Where place{&where, list == &shard.states ? "states" : "parameters"};
+        for (std::size_t i = 0; i < list->size(); ++i)
+            check_index((*list)[i], plan.parameters.size(), false, {&place, nullptr, i});
+    }
+}
+
+void check_program(const Plan& plan, const Program& program, const Where& where) {
+    check_count(program.batch, {&where, "batch"}, 1);
+    Where tensors{&where, "tensors"};
+    for (std::size_t i = 0; i < program.tensors.size(); ++i) {
+        const Tensor& tensor = program.tensors[i];
+        Where place{&tensors, nullptr, i};
+        check_index(tensor.buffer, plan.buffers.size(), false, {&place, "buffer"});
+        check_count(tensor.offset, {&place, "offset"});
+        check_dims(tensor.dims, tensor.order, tensor.dtype, {&place, "dims"});
+    }
+    Where prologue{&where, "prologue"}, steps{&where, "steps"};
+    for (std::size_t i = 0; i < program.prologue.size(); ++i)
+        check_step(plan, program, program.prologue[i], {&prologue, nullptr, i});
+    for (std::size_t i = 0; i < program.steps.size(); ++i)
+        check_step(plan, program, program.steps[i], {&steps, nullptr, i});
+    Where collectives{&where, "collectives"};
+    for (std::size_t i = 0; i < program.collectives.size(); ++i)
+        check_collective(plan, program, program.collectives[i], {&collectives, nullptr, i});
+    for (const auto* list : {&program.inputs, &program.outputs}) {
+        Where ends{&where, list == &program.inputs ? "inputs" : "outputs"};
+        for (std::size_t i = 0; i < list->size(); ++i)
+            check_index((*list)[i].tensor, program.tensors.size(), false, {&ends, nullptr, i});
+    }
+}
+
+void check_parallel(const Parallel& parallel) {
+    const Where where{nullptr, "parallel"};
+    const auto one_of = [&](const char* key, const std::string& value,
+                            std::initializer_list<const char*> known) {
+        for (const char* name : known)
+            if (value == name) return;
+        Where{&where, key}.refuse(fmt::format("none of {}", fmt::join(known, ", ")));
+    };
+    one_of("reduction", parallel.reduction, {"overlapped", "blocking"});
+    one_of("batch_statistics", parallel.batch_statistics, {"local", "synchronised"});
+    one_of("learning_rate_scaling", parallel.learning_rate_scaling,
+           {"none", "linear", "square_root"});
+    one_of("optimizer", parallel.optimizer, {"replicated", "sharded"});
+    one_of("wire", parallel.wire, {"full", "bf16", "fp16", "top_k"});
+    one_of("average", parallel.average, {"avg", "wavg", "invwavg"});
+    one_of("participation", parallel.participation, {"all", "avail2all"});
+    check_count(parallel.bucket_bytes, {&where, "bucket_bytes"});
+    check_count(parallel.local_steps, {&where, "local_steps"});
+    check_count(parallel.min_avail, {&where, "min_avail"});
+    check_amount(parallel.density, {&where, "density"});
+    check_amount(parallel.timeout_seconds, {&where, "timeout_seconds"});
+}
+
+void check_machine(const Machine& machine) {
+    const Where where{nullptr, "machine"};
+    check_count(machine.nodes, {&where, "nodes"}, 1);
+    check_count(machine.cores, {&where, "cores"});
+    if (machine.memory_bytes < 0) Where{&where, "memory_bytes"}.refuse("less than 0");
+    check_amount(machine.product_rate, {&where, "product_rate"});
+    check_amount(machine.convolution_rate, {&where, "convolution_rate"});
+    check_amount(machine.memory_bandwidth, {&where, "memory_bandwidth"});
+    check_amount(machine.node_memory_bandwidth, {&where, "node_memory_bandwidth"});
+    check_amount(machine.step_overhead, {&where, "step_overhead"});
+    check_amount(machine.decode_rate, {&where, "decode_rate"});
+    check_amount(machine.network_latency, {&where, "network_latency"});
+    check_amount(machine.network_bandwidth, {&where, "network_bandwidth"});
+    check_amount(machine.local_latency, {&where, "local_latency"});
+    check_amount(machine.local_bandwidth, {&where, "local_bandwidth"});
+}
+
+void check_ranges(const Plan& plan) {
+    Where target{nullptr, "target"}, training{nullptr, "training"}, dataset{nullptr, "dataset"};
+    check_count(plan.target.threads, {&target, "threads"}, 1);
+    check_count(plan.target.ranks, {&target, "ranks"}, 1, kMostRanks);
+    check_count(plan.target.data_workers, {&target, "data_workers"}, 1, kMostWorkers);
+    if (plan.target.dtype != DType::f32 && plan.target.dtype != DType::f64)
+        Where{&target, "dtype"}.refuse("neither f32 nor f64");
+    check_count(plan.training.epochs, {&training, "epochs"});
+    check_count(plan.training.batch_size, {&training, "batch_size"}, 1, kMostBatch);
+    check_count(plan.training.steps_per_epoch, {&training, "steps_per_epoch"});
+    check_count(plan.training.accumulation, {&training, "accumulation"}, 1);
+    check_count(plan.training.checkpoint.every_steps, {&training, "checkpoint"});
+    check_count(plan.training.checkpoint.every_epochs, {&training, "checkpoint"});
+    check_count(plan.training.checkpoint.keep, {&training, "checkpoint"}, 1);
+    check_dims(plan.dataset.shape, {}, DType::f64, {&dataset, "shape"});
+    for (const std::int64_t extent : plan.dataset.stored_shape)
+        check_count(extent, {&dataset, "stored_shape"});
+    check_count(plan.dataset.classes, {&dataset, "classes"}, 1);
+    check_dims(plan.dataset.label_shape, {}, DType::i32, {&dataset, "label_shape"});
+    check_count(plan.dataset.train_samples, {&dataset, "train_samples"});
+    check_count(plan.dataset.validation_samples, {&dataset, "validation_samples"});
+    check_count(plan.dataset.test_samples, {&dataset, "test_samples"});
+    check_count(plan.dataset.source_train_samples, {&dataset, "source_train_samples"});
+    check_parallel(plan.parallel);
+    check_machine(plan.machine);
+    const Memory& m = plan.memory;
+    for (std::int64_t bytes :
+         {m.parameters, m.optimizer, m.inputs, m.transient, m.arena, m.staging, m.samples})
+        check_count(bytes, {nullptr, "memory"});
+    Where layers{nullptr, "layers"};
+    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+        Where place{&layers, nullptr, i};
+        if (plan.layers[i].index != static_cast<int>(i))
+            Where{&place, "index"}.refuse("layers are not numbered from 0 without gaps");
+        check_count(plan.layers[i].parameters, {&place, "parameters"});
+        if (plan.layers[i].forward_flops < 0) Where{&place, "forward_flops"}.refuse("less than 0");
+    }
+    Where shards{nullptr, "shards"};
+    for (std::size_t i = 0; i < plan.shards.size(); ++i)
+        check_shard(plan, plan.shards[i], {&shards, nullptr, i});
+    Where parameters{nullptr, "parameters"};
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+        const Parameter& parameter = plan.parameters[i];
+        Where place{&parameters, nullptr, i};
+        check_dims(parameter.dims, {}, parameter.dtype, {&place, "dims"});
+        check_dims(parameter.physical_dims, parameter.order, parameter.dtype,
+                   {&place, "physical_dims"});
+        check_index(parameter.buffer, plan.buffers.size(), false, {&place, "buffer"});
+        check_count(parameter.offset, {&place, "offset"});
+        check_index(parameter.layer, plan.layers.size(), true, {&place, "layer"});
+    }
+    Where buffers{nullptr, "buffers"};
+    for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+        const Buffer& buffer = plan.buffers[i];
+        Where place{&buffers, nullptr, i};
+        check_count(buffer.offset, {&place, "offset"});
+        check_count(buffer.bytes, {&place, "bytes"});
+        check_index(buffer.program, plan.programs.size(), true, {&place, "program"});
+    }
+    Where programs{nullptr, "programs"};
+    for (std::size_t i = 0; i < plan.programs.size(); ++i)
+        check_program(plan, plan.programs[i], {&programs, nullptr, i});
+}
+
+// ---- The first line.
+
+struct FirstLine {
+    std::string_view version, digits, body;
+};
+
+FirstLine split_first_line(std::string_view text) {
+    FirstLine line;
+    if (!text.starts_with(kOpening))
+        throw Refused{text.empty() ? "the file is empty"
+                                   : "this is no plan: the first line is not that of one"};
+    std::size_t end = text.find(kChecksumKey, kOpening.size());
+    if (end == std::string_view::npos || end - kOpening.size() > 9)
+        throw Refused{"the first line is damaged or cut off: no version and checksum"};
+    line.version = text.substr(kOpening.size(), end - kOpening.size());
+    line.digits = text.substr(end + kChecksumKey.size());
+    line.digits = line.digits.substr(0, kDigits);
+    std::size_t rest = end + kChecksumKey.size() + kDigits;
+    if (line.digits.size() != kDigits || !text.substr(rest).starts_with(kLineEnd))
+        throw Refused{"the first line is damaged or cut off: no checksum of 32 digits"};
+    line.body = text.substr(rest + kLineEnd.size());
+    return line;
+}
+
+void check_checksum(const FirstLine& line) {
+    XXH128_canonical_t digest;
+    XXH128_canonicalFromHash(&digest, XXH3_128bits(line.body.data(), line.body.size()));
+    std::string digits;
+    for (unsigned char byte : digest.digest)
+        fmt::format_to(std::back_inserter(digits), "{:02x}", byte);
+    if (digits != line.digits)
+        throw Refused{
+            fmt::format("the checksum of the file is {}, the first line says {}: the "
+                        "file was changed or cut off after it was written",
+                        digits, line.digits)};
+}
+
+// Before the JSON parser builds a tree of it: values nested deeper than any plan's.
+void check_nesting(std::string_view text) {
+    int depth = 0;
+    bool quoted = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        char c = text[i];
+        if (quoted) {
+            if (c == '\\')
+                ++i;
+            else if (c == '"')
+                quoted = false;
+        } else if (c == '"') {
+            quoted = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > kMostNesting)
+                throw Refused{
+                    fmt::format("byte {}: values nested deeper than {}", i, kMostNesting)};
+        } else if (c == ']' || c == '}') {
+            --depth;
+        }
+    }
+}
+
+Plan parse(std::string_view text) {
+    if (text.size() > kMostBytes)
+        throw Refused{
+            fmt::format("{} bytes are more than a plan may have ({})", text.size(), kMostBytes)};
+    FirstLine line = split_first_line(text);
+    if (line.version != fmt::format("{}", kVersion))
+        throw Refused{
+            fmt::format("the plan has version {}, this program reads version {}: compile "
+                        "the job again with the dtnnc of this installation",
+                        line.version, kVersion)};
+    check_checksum(line);
+    check_nesting(text);
+    ParsedJson json;
+    try {
+        // The body alone, with the opening brace that the first line took.
+        std::string body = "{";
+        body.append(line.body);
+        json = ParsedJson::parse(body);
+    } catch (const ParsedJson::exception& failure) {
+        throw Refused{fmt::format("not JSON: {}", failure.what())};
+    }
+    Plan plan;
+    Where root{nullptr, ""};
+    read(json, plan, root);
+    check_ranges(plan);
+    return plan;
+}
+
+}  // namespace
+
+ReadResult read_plan(std::string_view text) {
+    ReadResult result;
+    try {
+        result.plan = parse(text);
+    } catch (const Refused& refused) {
+        result.error = refused.text;
+    } catch (const std::bad_alloc&) {
+        result.error = "not enough memory to read the plan";
+    }
+    return result;
+}
+
+std::string checksum_of(std::string_view text) {
+    try {
+        return std::string(split_first_line(text).digits);
+    } catch (const Refused&) {
+        return {};
+    }
+}
+
+bool looks_like_plan(std::string_view text) {
+    return text.starts_with(R"({"format": "dtnn-plan")");
+}
+
+}  // namespace dtnn::plan

@@ -1,0 +1,68 @@
+#include "plan/rules/parallel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "plan/rules/local_steps.hpp"
+
+namespace dtnn::plan {
+
+std::int64_t steps_of_pass(std::int64_t samples, std::int64_t batch, int ranks) {
+    // Divided twice: the product may be larger than any number of samples.
+    const std::int64_t batches = samples / batch + (samples % batch > 0);
+    return batches / ranks + (batches % ranks > 0);
+}
+
+Part part_of(std::int64_t samples, std::int64_t batch, std::int64_t step, int rank, int ranks) {
+    const std::int64_t batches = samples / batch + (samples % batch > 0);
+    if (step >= steps_of_pass(samples, batch, ranks)) return {samples, 0};
+    const std::int64_t number = step * ranks + rank;
+    if (number >= batches) return {samples, 0};
+    return {number * batch, std::min(batch, samples - number * batch)};
+}
+
+std::int64_t samples_of_steps(std::int64_t samples, std::int64_t batch, std::int64_t first,
+                              std::int64_t last, int ranks) {
+    const std::int64_t steps = steps_of_pass(samples, batch, ranks);
+    const auto before = [&](std::int64_t step) {
+        return step >= steps ? samples : part_of(samples, batch, step, 0, ranks).first;
+    };
+    return std::max<std::int64_t>(0, before(last) - before(first));
+}
+
+std::int64_t steps_per_epoch(const Plan& plan, int ranks) {
+    if (plan.parallel.private_data) return private_steps(plan);
+    if (moves_locally(plan.parallel)) return LocalSteps(plan, ranks).steps();
+    const std::int64_t all =
+        steps_of_pass(plan.dataset.train_samples, plan.training.batch_size, ranks);
+    return plan.training.whole_epochs ? all : std::min(all, plan.training.steps_per_epoch);
+}
+
+double learning_rate_factor(const Parallel& parallel, int ranks) {
+    if (parallel.learning_rate_scaling == "linear") return ranks;
+    if (parallel.learning_rate_scaling == "square_root") return std::sqrt(double(ranks));
+    return 1;
+}
+
+std::string refuses_ranks(const Plan& plan, int ranks) {
+    if (!plan.parallel.data && ranks != 1)
+        return fmt::format("it is for one rank, and there are {}", ranks);
+    if (plan.parallel.data && !plan.parallel.any_ranks && ranks != plan.target.ranks)
+        return fmt::format("it is for {} ranks, and there {} {}", plan.target.ranks,
+                           ranks == 1 ? "is" : "are", ranks);
+    return refuses_local_steps(plan, ranks);
+}
+
+bool is_collective(const std::string& op) {
+    for (const std::string_view kind : {"all_reduce", "reduce_scatter", "all_gather"}) {
+        if (!op.starts_with(kind)) continue;
+        const std::string_view end = std::string_view(op).substr(kind.size());
+        return end == "_start" || end == "_wait";
+    }
+    return false;
+}
+
+}  // namespace dtnn::plan

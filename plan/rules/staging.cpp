@@ -1,0 +1,68 @@
+#include "plan/rules/staging.hpp"
+
+#include <algorithm>
+#include <variant>
+
+#include "plan/saturating.hpp"
+
+namespace dtnn::plan {
+
+bool mixes_samples(const Dataset& dataset) {
+    return std::any_of(dataset.augmentations.begin(), dataset.augmentations.end(),
+                       [](const Component& one) { return one.type == "mixup"; });
+}
+
+StagedSample staged_sample(const Plan& plan) {
+    const std::int64_t real = size_of(plan.target.dtype);
+    const bool classes = plan.dataset.label_kind == LabelKind::classes;
+    StagedSample sample;
+    sample.pixels = saturating_product({element_count(plan.dataset.shape), real});
+    if (classes)
+        sample.labels =
+            saturating_product({element_count(plan.dataset.label_shape), size_of(DType::i32)});
+    if (!classes || mixes_samples(plan.dataset))
+        sample.targets = saturating_product({plan.dataset.classes, real});
+    return sample;
+}
+
+std::int64_t largest_sample(const Dataset& dataset) {
+    Dims stored = dataset.stored_shape.empty() ? dataset.shape : dataset.stored_shape;
+    std::int64_t largest = std::max(element_count(stored), element_count(dataset.shape));
+    const std::int64_t channels =
+        std::max(stored.empty() ? 1 : stored[0], dataset.shape.empty() ? 1 : dataset.shape[0]);
+    for (const std::vector<Component>* list : {&dataset.transforms, &dataset.augmentations}) {
+        for (const Component& one : *list) {
+            const auto size = one.attributes.find("size");
+            if (size == one.attributes.end()) continue;
+            if (const auto* extents = std::get_if<std::vector<std::int64_t>>(&size->second))
+                largest =
+                    std::max(largest, saturating_product({channels, element_count(*extents)}));
+        }
+    }
+    return largest;
+}
+
+std::int64_t order_bytes(const Dataset& dataset) {
+    const std::int64_t kept = dataset.test_as_validation ? 0 : dataset.validation_samples;
+    const std::int64_t pool = dataset.source_train_samples - kept;
+    // What an epoch draws from the pool besides whole rounds of it.
+    const std::int64_t part = pool > 0 && dataset.train_samples % pool != 0 ? pool : 0;
+    return saturating_product({saturating_sum({pool, dataset.validation_samples,
+                                               dataset.test_samples, dataset.train_samples, part}),
+                               std::int64_t(sizeof(std::int64_t))});
+}
+
+std::int64_t staging_bytes(const Plan& plan) {
+    const std::int64_t workers = std::max(1, plan.target.data_workers);
+    const StagedSample sample = staged_sample(plan);
+    const std::int64_t sample_bytes =
+        saturating_sum({sample.pixels, sample.labels, sample.targets});
+    const std::int64_t largest =
+        saturating_product({2, largest_sample(plan.dataset), std::int64_t(sizeof(float))});
+    return saturating_sum(
+        {saturating_product({kStagedBatches, plan.training.batch_size, sample_bytes}),
+         order_bytes(plan.dataset),
+         saturating_product({workers, saturating_sum({largest, kWorkerBytes})})});
+}
+
+}  // namespace dtnn::plan

@@ -1,0 +1,271 @@
+#include "plan/summary/columns.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+
+#include "base/text.hpp"
+#include "plan/json/text.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+std::string compact(const AttributeValue& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+    // [3, 3] is 3x3, as users say it.
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) return shape_text(*list);
+    return json_text(value);
+}
+
+// Names as a layer of that name would say them: those of its own block without the block's path.
+std::string near_names(const std::string& path, const std::vector<std::string>& names) {
+    const std::string block = path.substr(0, path.rfind('/') + 1);
+    std::string text;
+    for (const std::string& name : names)
+        text += (text.empty() ? "" : ",") +
+                (!block.empty() && name.starts_with(block) ? name.substr(block.size()) : name);
+    return text;
+}
+
+// What the spec says comes before defaults, as the end may be cut off.
+std::string attributes_text(const Layer& layer, const std::set<std::string>& written,
+                            bool with_sources) {
+    std::string text;
+    if (with_sources && layer.from.size() > 1) text = "from=" + near_names(layer.name, layer.from);
+    for (const bool given : {true, false})
+        for (const auto& [name, value] : layer.attributes)
+            if (written.contains(name) == given)
+                text += (text.empty() ? "" : " ") + name + "=" + compact(value);
+    return text;
+}
+
+// What a block is made of: "conv2d=2 batch_norm=2", in the order of first use.
+std::string contents(const Plan& plan, const SummaryRow& row) {
+    std::vector<std::pair<std::string, int>> counts;
+    for (std::size_t i = row.first; i <= row.last; ++i) {
+        const std::string& type = plan.layers[i].type;
+        auto found = std::find_if(counts.begin(), counts.end(),
+                                  [&](const auto& count) { return count.first == type; });
+        if (found == counts.end())
+            counts.emplace_back(type, 1);
+        else
+            ++found->second;
+    }
+    std::string text;
+    for (const auto& [type, count] : counts)
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", type, count);
+    return text;
+}
+
+std::string field_text(const std::array<std::int64_t, 2>& field) {
+    return fmt::format("{}x{}", field[0], field[1]);
+}
+
+// How many steps run a block's layers.
+std::size_t count_steps(const std::vector<LayerFacts>& facts, const SummaryRow& row) {
+    std::set<int> steps;
+    for (std::size_t i = row.first; i <= row.last; ++i)
+        if (facts[i].step >= 0) steps.insert(facts[i].step);
+    return steps.size();
+}
+
+std::string fused_text(const Plan& plan, const LayerFacts& facts, bool full) {
+    if (facts.step < 0) return "";
+    std::string text = std::to_string(facts.step);
+    for (int other : facts.fused) {
+        const std::string& name = plan.layers[static_cast<std::size_t>(other)].name;
+        text += " +" + (full ? name : name_parts(name).back());
+    }
+    return text;
+}
+
+Cell number_cell(std::int64_t number) {
+    return {grouped(number), std::to_string(number)};
+}
+
+Cell same(const std::string& text) {
+    return {text, text};
+}
+
+}  // namespace
+
+const std::vector<SummaryColumn>& summary_columns() {
+    static const std::vector<SummaryColumn> columns = {
+        {"index", "#", "number of the layer, or of the first and last of a block", true},
+        {"name", "name", "name of the layer or block", true},
+        {"type", "type", "operator", true},
+        {"parameters", "parameters", "elements, moving statistics included", true},
+        {"output_shape", "output shape", "of one sample: channels, height, width", true},
+        {"weights_shape", "weights shape", "of the main weights", true},
+        {"attributes", "attributes", "fields of the layer; what a block is made of", true},
+        {"trainable", "trainable", "elements that training changes", false},
+        {"flops", "flops", "floating-point operations forward, per sample", false},
+        {"bytes", "bytes", "least traffic of forward and backward in a training step", false},
+        {"memory", "memory",
+         "parameters, optimizer state, and what the forward step writes for a batch", false},
+        {"fused", "step",
+         "step of the train program that executes the layer, and the layers it executes as well",
+         false},
+        {"kernel", "kernel", "kernel of that step", false},
+        {"receptive_field", "receptive field",
+         "cells of the input that one cell of the result depends on: height, width", false},
+        {"from", "from", "layers that it reads", false},
+        {"place", "place", "where the spec says so", false},
+    };
+    return columns;
+}
+
+bool is_summary_column(std::string_view name) {
+    const auto& columns = summary_columns();
+    return std::any_of(columns.begin(), columns.end(),
+                       [&](const SummaryColumn& column) { return column.name == name; });
+}
+
+ColumnLayout layout_of(const std::string& column) {
+    static const std::map<std::string, ColumnLayout> layouts = {
+        {"index", {true, 0, ' ', true}},         {"name", {false, 12, '/', true}},
+        {"parameters", {true, 0, ' ', true}},    {"output_shape", {false, 0, ' ', true}},
+        {"attributes", {false, 12, ' ', false}}, {"trainable", {true, 0, ' ', false}},
+        {"flops", {true, 0, ' ', false}},        {"bytes", {true, 0, ' ', false}},
+        {"memory", {true, 0, ' ', false}},       {"fused", {false, 8, ' ', false}},
+        {"from", {false, 16, ',', false}},       {"receptive_field", {true, 0, ' ', false}},
+    };
+    auto found = layouts.find(column);
+    return found == layouts.end() ? ColumnLayout{} : found->second;
+}
+
+RowTotals totals_of(const Plan& plan, const std::vector<LayerFacts>& facts, const SummaryRow& row) {
+    RowTotals totals;
+    for (std::size_t i = row.first; i <= row.last; ++i) {
+        totals.parameters += plan.layers[i].parameters;
+        totals.trainable += plan.layers[i].trainable;
+        totals.flops += plan.layers[i].forward_flops;
+        totals.bytes += facts[i].bytes;
+        totals.memory += facts[i].memory;
+    }
+    return totals;
+}
+
+std::vector<std::string> sources_of(const Plan& plan, const SummaryRow& row) {
+    std::set<std::string> inside;
+    std::vector<std::string> sources;
+    for (std::size_t i = row.first; i <= row.last; ++i) {
+        for (const std::string& name : plan.layers[i].from)
+            if (!inside.contains(name) &&
+                (row.kind == SummaryRow::Kind::layer ||
+                 std::find(sources.begin(), sources.end(), name) == sources.end()))
+                sources.push_back(name);
+        inside.insert(plan.layers[i].name);
+    }
+    return sources;
+}
+
+Cell cell_of(const Plan& plan, const std::vector<LayerFacts>& facts, const SummaryRow& row,
+             const std::string& column) {
+    const bool block = row.kind == SummaryRow::Kind::block;
+    const Layer& last = plan.layers[row.last];
+    if (column == "name") return same(row.path);
+    if (row.kind == SummaryRow::Kind::heading) return {};
+    if (column == "index")
+        return same(row.first == row.last
+                        ? std::to_string(last.index)
+                        : fmt::format("{}-{}", plan.layers[row.first].index, last.index));
+    if (column == "type") return same(block ? "block" : last.type);
+    if (column == "output_shape") return same(shape_text(last.output_shape));
+    if (column == "weights_shape") return same(block ? "" : shape_text(last.weights_shape));
+    if (column == "attributes") {
+        if (block) return same(contents(plan, row));
+        const auto& written = facts[row.last].written;
+        return {attributes_text(last, written, true), attributes_text(last, written, false)};
+    }
+    if (column == "from") {
+        const std::vector<std::string> sources = sources_of(plan, row);
+        return {near_names(row.path, sources), fmt::format("{}", fmt::join(sources, ","))};
+    }
+    if (column == "receptive_field") return same(field_text(facts[row.last].receptive_field));
+    if (column == "fused") {
+        if (!block)
+            return {fused_text(plan, facts[row.last], false),
+                    fused_text(plan, facts[row.last], true)};
+        const std::size_t steps = count_steps(facts, row);
+        return same(fmt::format("{} step{}", steps, steps == 1 ? "" : "s"));
+    }
+    if (column == "kernel") return same(block ? "" : facts[row.last].kernel);
+    if (column == "place") {
+        const Place& place = plan.layers[row.first].place;
+        return same(place.file.empty()
+                        ? ""
+                        : fmt::format("{}:{}:{}", place.file, place.line, place.column));
+    }
+    const RowTotals totals = totals_of(plan, facts, row);
+    if (column == "parameters") return number_cell(totals.parameters);
+    if (column == "trainable") return number_cell(totals.trainable);
+    if (column == "flops") return {flops_text(totals.flops), std::to_string(totals.flops)};
+    if (column == "bytes") return {bytes_text(totals.bytes), std::to_string(totals.bytes)};
+    if (column == "memory") return {bytes_text(totals.memory), std::to_string(totals.memory)};
+    return {};
+}
+
+std::string json_of(const Plan& plan, const std::vector<LayerFacts>& facts, const SummaryRow& row,
+                    const std::string& column) {
+    const bool block = row.kind == SummaryRow::Kind::block;
+    const LayerFacts& own = facts[row.last];
+    const RowTotals totals = totals_of(plan, facts, row);
+    if (column == "bytes" || column == "memory")
+        return fmt::format("\"{}\": {}", column, column == "bytes" ? totals.bytes : totals.memory);
+    if (column == "receptive_field")
+        return fmt::format("\"receptive_field\": [{}, {}]", own.receptive_field[0],
+                           own.receptive_field[1]);
+    if (column == "fused") {
+        if (block) return fmt::format("\"steps\": {}", count_steps(facts, row));
+        std::vector<std::string> others;
+        for (int other : own.fused)
+            others.push_back(plan.layers[static_cast<std::size_t>(other)].name);
+        return fmt::format("\"step\": {}, \"fused_with\": {}",
+                           own.step < 0 ? "null" : std::to_string(own.step), json_text(others));
+    }
+    if (column == "kernel" && !block) return "\"kernel\": " + json_text(own.kernel);
+    if (column == "place") return "\"place\": " + json_text(cell_of(plan, facts, row, column).raw);
+    return "";
+}
+
+std::string shape_text(const Dims& dims) {
+    return fmt::format("{}", fmt::join(dims, "x"));
+}
+
+std::string csv_quoted(const std::string& text) {
+    // RFC 4180, 2.5 to 2.7: quotes where there is a comma, a quote or a line break, quotes doubled.
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (char c : text)
+        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
+std::string markdown_escaped(const std::string& text) {
+    auto is_word = [](unsigned char c) { return std::isalnum(c) || c >= 0x80; };
+    std::string escaped;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        // An underscore within a word is only itself (CommonMark 6.2), and names are full of them.
+        const bool within_word = i > 0 && i + 1 < text.size() &&
+                                 is_word(static_cast<unsigned char>(text[i - 1])) &&
+                                 is_word(static_cast<unsigned char>(text[i + 1]));
+        if (c == '\n' || c == '\r') {
+            escaped += ' ';
+            continue;
+        }
+        if (std::string_view("\\`*[]<>|~&").find(c) != std::string_view::npos ||
+            (c == '_' && !within_word))
+            escaped += '\\';
+        escaped += c;
+    }
+    return escaped;
+}
+
+}  // namespace dtnn::plan

@@ -1,0 +1,135 @@
+/// Per axis, by layer in the order of the table:
+///
+///     r_l = r_{l-1} + j_{l-1} * (d_l * (k_l - 1)),    j_l = j_{l-1} * s_l,    r_0 = j_0 = 1
+///
+/// with kernel k, stride s and dilation d, which sums to r = 1 + sum_l d_l (k_l - 1) prod_{i<l} s_i
+/// (Araujo, Norris and Sim, Computing Receptive Fields of Convolutional Neural Networks, Distill
+/// 2019). j is the distance on the input between neighbouring cells; enlarging layers make it
+/// smaller. Where paths join, the largest r counts.
+
+#include "plan/summary/receptive_field.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+
+namespace dtnn::plan {
+
+namespace {
+
+struct Axis {
+    double size = 1;          ///< r
+    double jump = 1;          ///< j
+    std::int64_t extent = 1;  ///< cells of the last image on the way, kept through flatten
+};
+using Field = std::array<Axis, 2>;
+
+std::int64_t number(const Layer& layer, const char* name, std::size_t axis,
+                    std::int64_t otherwise) {
+    auto found = layer.attributes.find(name);
+    if (found == layer.attributes.end()) return otherwise;
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second))
+        return axis < list->size() ? (*list)[axis] : otherwise;
+    if (const auto* one = std::get_if<std::int64_t>(&found->second)) return *one;
+    return otherwise;
+}
+
+bool is_text(const Layer& layer, const char* name, std::string_view value) {
+    auto found = layer.attributes.find(name);
+    if (found == layer.attributes.end()) return false;
+    const auto* text = std::get_if<std::string>(&found->second);
+    return text && *text == value;
+}
+
+// The widest window of a pooling that divides `extent` cells among `windows`: window y has the
+// cells floor(y*H/OH) ... ceil((y+1)*H/OH) - 1, so ceil((rest + H) / OH) of them with
+// rest = y*H mod OH, which takes all multiples of gcd(H, OH) up to OH - gcd(H, OH).
+std::int64_t adaptive_window(std::int64_t extent, std::int64_t windows) {
+    if (extent < 1 || windows < 1) return 1;
+    const std::int64_t most = windows - std::gcd(extent, windows) + extent;
+    return (most + windows - 1) / windows;
+}
+
+Axis step(const Layer& layer, Axis in, std::size_t axis) {
+    const bool image = layer.output_shape.size() == 3;
+    const std::int64_t extent = image ? layer.output_shape[axis + 1] : in.extent;
+    const std::string_view type = layer.type;
+    Axis out = in;
+    out.extent = extent;
+    if (layer.attributes.contains("kernel")) {
+        const std::int64_t kernel = number(layer, "kernel", axis, 1);
+        const std::int64_t reach = number(layer, "dilation", axis, 1) * (kernel - 1);
+        // Pooling without a stride takes its kernel's extents.
+        const bool pooling = type.find("pool") != std::string_view::npos;
+        const auto stride =
+            static_cast<double>(number(layer, "stride", axis, pooling ? kernel : 1));
+        if (type.find("transpose") != std::string_view::npos) {
+            // A result cell gathers the inputs whose window covers it: every stride-th offset.
+            out.size += in.jump * std::floor(static_cast<double>(reach) / stride);
+            out.jump /= stride;
+        } else {
+            out.size += in.jump * static_cast<double>(reach);
+            out.jump *= stride;
+        }
+    } else if (type.starts_with("global_") || type.starts_with("adaptive_")) {
+        const std::int64_t windows = type.starts_with("global_") ? 1 : extent;
+        out.size += in.jump * static_cast<double>(adaptive_window(in.extent, windows) - 1);
+        out.jump *= static_cast<double>(in.extent) /
+                    static_cast<double>(std::max<std::int64_t>(windows, 1));
+        if (!image) out.extent = 1;
+    } else if (type.starts_with("upsample")) {
+        if (is_text(layer, "mode", "bilinear") && extent > 1 && in.extent > 1) out.size += in.jump;
+        out.jump *=
+            static_cast<double>(in.extent) / static_cast<double>(std::max<std::int64_t>(extent, 1));
+    } else if (type == "dense") {
+        out.size += in.jump * static_cast<double>(in.extent - 1);
+        out.extent = 1;
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<std::array<std::int64_t, 2>> receptive_fields(const Plan& plan) {
+    std::unordered_map<std::string_view, std::size_t> index;
+    std::vector<Field> fields;
+    std::vector<std::array<std::int64_t, 2>> sizes;
+    Field input;
+    for (std::size_t axis = 0; axis < 2; ++axis)
+        if (plan.dataset.shape.size() == 3) input[axis].extent = plan.dataset.shape[axis + 1];
+    for (const Layer& layer : plan.layers) {
+        Field joined = input;
+        bool first = true;
+        for (const std::string& name : layer.from) {
+            auto found = index.find(name);
+            const Field& source = found == index.end() ? input : fields[found->second];
+            for (std::size_t axis = 0; axis < 2; ++axis) {
+                if (first) {
+                    joined[axis] = source[axis];
+                    continue;
+                }
+                joined[axis].size = std::max(joined[axis].size, source[axis].size);
+                // A branch of one cell (a gate of a channel) goes to every cell of the others.
+                if (source[axis].extent > joined[axis].extent) {
+                    joined[axis].extent = source[axis].extent;
+                    joined[axis].jump = source[axis].jump;
+                }
+            }
+            first = false;
+        }
+        for (std::size_t axis = 0; axis < 2; ++axis)
+            joined[axis] = step(layer, joined[axis], axis);
+        index.emplace(layer.name, fields.size());
+        fields.push_back(joined);
+        // A product of strides can leave what 64 bits hold; nobody reads such a number.
+        sizes.push_back({});
+        for (std::size_t axis = 0; axis < 2; ++axis)
+            sizes.back()[axis] =
+                static_cast<std::int64_t>(std::llround(std::min(joined[axis].size, 1e15)));
+    }
+    return sizes;
+}
+
+}  // namespace dtnn::plan

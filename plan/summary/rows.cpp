@@ -1,0 +1,125 @@
+#include "plan/summary/rows.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "plan/rules/executed_layers.hpp"
+#include "plan/summary/receptive_field.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+std::size_t at(int index) {
+    return static_cast<std::size_t>(index);
+}
+
+// What each layer keeps in persistent buffers, each buffer once.
+void add_persistent(const Plan& plan, std::vector<LayerFacts>& facts) {
+    std::vector<bool> counted(plan.buffers.size());
+    for (const Parameter& parameter : plan.parameters) {
+        if (parameter.layer < 0 || parameter.buffer < 0) continue;
+        if (counted[at(parameter.buffer)]) continue;
+        counted[at(parameter.buffer)] = true;
+        facts[at(parameter.layer)].memory += plan.buffers[at(parameter.buffer)].bytes;
+    }
+}
+
+void add_training(const Plan& plan, const Program& train, std::vector<LayerFacts>& facts) {
+    const ExecutedLayers executed = executed_layers(plan, train);
+    std::vector<bool> counted(plan.buffers.size());
+    for (std::size_t s = 0; s < train.steps.size(); ++s) {
+        const Step& step = train.steps[s];
+        const std::vector<int>& layers = executed.layers_of[s];
+        const int owner = step.layer >= 0 || layers.empty() ? step.layer : layers.front();
+        if (owner < 0) continue;
+        facts[at(owner)].bytes += step.bytes;
+        if (step.phase != "forward") continue;
+        for (int tensor : step.destinations) {
+            const int buffer = train.tensors[at(tensor)].buffer;
+            if (buffer < 0 || counted[at(buffer)]) continue;
+            counted[at(buffer)] = true;
+            if (plan.buffers[at(buffer)].role == BufferRole::transient)
+                facts[at(owner)].memory += plan.buffers[at(buffer)].bytes;
+        }
+        for (int layer : layers) {
+            facts[at(layer)].step = static_cast<int>(s);
+            facts[at(layer)].kernel = step.op + "." + step.kernel;
+            for (int other : layers)
+                if (other != layer) facts[at(layer)].fused.push_back(other);
+        }
+    }
+}
+
+// The resolved values say which fields were written down: "model.layers.NAME.FIELD".
+void add_written(const Plan& plan, std::vector<LayerFacts>& facts) {
+    constexpr std::string_view kStart = "model.layers.";
+    std::unordered_map<std::string_view, std::size_t> layers;
+    for (std::size_t i = 0; i < plan.layers.size(); ++i)
+        layers.emplace(plan.layers[i].name, i);
+    for (const ResolvedValue& value : plan.values) {
+        std::string_view path = value.path;
+        if (value.origin == OriginKind::fallback || !path.starts_with(kStart)) continue;
+        path.remove_prefix(kStart.size());
+        const std::size_t dot = path.rfind('.');
+        if (dot == std::string_view::npos) continue;
+        if (auto found = layers.find(path.substr(0, dot)); found != layers.end())
+            facts[found->second].written.emplace(path.substr(dot + 1));
+    }
+}
+
+}  // namespace
+
+std::vector<LayerFacts> layer_facts(const Plan& plan) {
+    std::vector<LayerFacts> facts(plan.layers.size());
+    add_written(plan, facts);
+    add_persistent(plan, facts);
+    if (const Program* train = find_program(plan, "train")) add_training(plan, *train, facts);
+    const auto fields = receptive_fields(plan);
+    for (std::size_t i = 0; i < facts.size(); ++i)
+        facts[i].receptive_field = fields[i];
+    return facts;
+}
+
+std::vector<std::string> name_parts(const std::string& name) {
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0;;) {
+        const std::size_t slash = name.find('/', begin);
+        parts.push_back(name.substr(begin, slash - begin));
+        if (slash == std::string::npos) return parts;
+        begin = slash + 1;
+    }
+}
+
+std::vector<SummaryRow> summary_rows(const Plan& plan, int depth, bool headings) {
+    std::vector<SummaryRow> rows;
+    std::vector<std::string> open;  // the blocks that the layer before was in
+    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+        std::vector<std::string> parts = name_parts(plan.layers[i].name);
+        const std::string own = parts.back();
+        parts.pop_back();
+        std::size_t shared = 0;
+        while (shared < parts.size() && shared < open.size() && parts[shared] == open[shared])
+            ++shared;
+        const std::size_t limit =
+            depth > 0 ? std::min(parts.size(), static_cast<std::size_t>(depth)) : parts.size();
+        std::string path;
+        for (std::size_t level = 0; level < limit; ++level) {
+            path += (level ? "/" : "") + parts[level];
+            const bool collapsed = depth > 0 && level + 1 == static_cast<std::size_t>(depth);
+            if (level < shared || (!collapsed && !headings)) continue;
+            rows.push_back({collapsed ? SummaryRow::Kind::block : SummaryRow::Kind::heading, i, i,
+                            path, parts[level], static_cast<int>(level)});
+        }
+        if (depth > 0 && parts.size() >= static_cast<std::size_t>(depth))
+            rows.back().last = i;
+        else
+            rows.push_back({SummaryRow::Kind::layer, i, i, plan.layers[i].name, own,
+                            static_cast<int>(parts.size())});
+        open = std::move(parts);
+    }
+    return rows;
+}
+
+}  // namespace dtnn::plan

@@ -1,0 +1,267 @@
+#include "plan/summary/summary.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "plan/rules/communication.hpp"
+#include "plan/json/text.hpp"
+#include "plan/rules/parallel.hpp"
+#include "plan/summary/columns.hpp"
+#include "plan/summary/rows.hpp"
+#include "plan/summary/settings.hpp"
+#include "plan/summary/table.hpp"
+
+namespace dtnn::plan {
+
+namespace {
+
+struct ParameterTotals {
+    std::int64_t total = 0, trainable = 0, bytes = 0;
+};
+
+ParameterTotals count_parameters(const Plan& plan) {
+    ParameterTotals totals;
+    for (const Parameter& parameter : plan.parameters) {
+        if (parameter.optimizer_state) continue;
+        std::int64_t elements = element_count(parameter.dims);
+        totals.total += elements;
+        if (parameter.trainable) totals.trainable += elements;
+        totals.bytes += elements * size_of(parameter.dtype);
+    }
+    return totals;
+}
+
+int kernels_of(const Program& program) {
+    return static_cast<int>(
+        std::count_if(program.steps.begin(), program.steps.end(),
+                      [](const Step& step) { return !is_collective(step.op); }));
+}
+
+std::string scaled(double value, double step, std::initializer_list<const char*> units) {
+    const char* const* unit = units.begin();
+    while (value >= step && unit + 1 != units.end())
+        value /= step, ++unit;
+    return fmt::format("{:.{}f} {}", value, unit == units.begin() ? 0 : 1, *unit);
+}
+
+std::string title(const Plan& plan) {
+    return plan.model.empty() || plan.model == plan.name
+               ? plan.name
+               : fmt::format("{} (model {})", plan.name, plan.model);
+}
+
+std::int64_t peak_of(const Memory& memory) {
+    return memory.arena + memory.staging + memory.samples;
+}
+
+struct Total {
+    std::string name, text;
+};
+
+std::vector<Total> totals(const Plan& plan) {
+    const ParameterTotals parameters = count_parameters(plan);
+    const Work work = work_of(plan);
+    const Memory& memory = plan.memory;
+    std::vector<Total> lines = {
+        {"parameters", fmt::format("{} in all: {} trainable, {} other; {} of weights",
+                                   grouped(parameters.total), grouped(parameters.trainable),
+                                   grouped(parameters.total - parameters.trainable),
+                                   bytes_text(parameters.bytes))},
+        {"memory",
+         fmt::format("{} at most per rank; arena {}: parameters {}, optimizer {}, inputs {}, "
+                     "transient {}; prepared batches {}{}",
+                     bytes_text(peak_of(memory)), bytes_text(memory.arena),
+                     bytes_text(memory.parameters), bytes_text(memory.optimizer),
+                     bytes_text(memory.inputs), bytes_text(memory.transient),
+                     bytes_text(memory.staging),
+                     memory.samples > 0
+                         ? fmt::format("; samples kept in memory {}", bytes_text(memory.samples))
+                         : std::string())},
+        {"work",
+         fmt::format("{} forward per sample; {} and at least {} of traffic per training "
+                     "step of {} samples",
+                     flops_text(work.forward_flops_per_sample), flops_text(work.train_step_flops),
+                     bytes_text(work.train_step_bytes), plan.training.batch_size)},
+        {"steps", fmt::format("{} kernels per training step, {} per evaluation step",
+                              work.train_steps, work.evaluate_steps)},
+        {"training",
+         fmt::format("{} epochs of {} steps, {} samples; {} for validation, {} for the test",
+                     plan.training.epochs, steps_per_epoch(plan, plan.target.ranks),
+                     grouped(plan.dataset.train_samples), grouped(plan.dataset.validation_samples),
+                     grouped(plan.dataset.test_samples))},
+    };
+    for (auto& [name, text] : summary_settings(plan))
+        lines.push_back({name, std::move(text)});
+    if (plan.parallel.data) {
+        lines.push_back({"parallel", parallel_words(plan)});
+        lines.push_back({"exchanges", exchange_words(plan)});
+    }
+    lines.push_back(
+        {"target",
+         fmt::format(
+             "{} {} {}, {} thread{}, {}{}", plan.target.device, plan.target.isa,
+             name_of(plan.target.dtype), plan.target.threads, plan.target.threads == 1 ? "" : "s",
+             plan.target.data_workers > 1
+                 ? fmt::format("{} data workers, ", plan.target.data_workers)
+                 : std::string(),
+             plan.target.ranks == 1 ? "1 rank" : fmt::format("{} ranks", plan.target.ranks))});
+    return lines;
+}
+
+std::string layer_json(const Plan& plan, const std::vector<LayerFacts>& facts,
+                       const SummaryRow& row, const std::vector<std::string>& columns) {
+    const bool block = row.kind == SummaryRow::Kind::block;
+    const Layer& last = plan.layers[row.last];
+    const RowTotals totals = totals_of(plan, facts, row);
+    std::string text = fmt::format(
+        "{{\"index\": {}, \"name\": {}, \"type\": {}, \"parameters\": {}, \"trainable\": {}, "
+        "\"output_shape\": {}, \"weights_shape\": {}, \"from\": {}, \"forward_flops\": {}, "
+        "\"attributes\": {}",
+        plan.layers[row.first].index, json_text(row.path), json_text(block ? "block" : last.type),
+        totals.parameters, totals.trainable, json_text(last.output_shape),
+        json_text(block ? Dims{} : last.weights_shape), json_text(sources_of(plan, row)),
+        totals.flops, json_text(block ? Attributes{} : last.attributes));
+    if (block) text += fmt::format(", \"layers\": {}", row.last - row.first + 1);
+    for (const std::string& column : columns)
+        if (const std::string member = json_of(plan, facts, row, column); !member.empty())
+            text += ", " + member;
+    return text + "}";
+}
+
+std::string as_json(const Plan& plan, const std::vector<LayerFacts>& facts,
+                    const std::vector<SummaryRow>& rows, const std::vector<std::string>& columns) {
+    const ParameterTotals parameters = count_parameters(plan);
+    const Work work = work_of(plan);
+    const Memory& memory = plan.memory;
+    std::string text = fmt::format("{{\"version\": 1, \"name\": {}, \"model\": {},\n \"layers\": [",
+                                   json_text(plan.name), json_text(plan.model));
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        text += (i ? ",\n  " : "\n  ") + layer_json(plan, facts, rows[i], columns);
+    text += fmt::format(
+        "],\n \"parameters\": {{\"total\": {}, \"trainable\": {}, \"other\": {}, \"bytes\": "
+        "{}}},\n",
+        parameters.total, parameters.trainable, parameters.total - parameters.trainable,
+        parameters.bytes);
+    text += fmt::format(
+        " \"memory\": {{\"peak\": {}, \"arena\": {}, \"parameters\": {}, \"optimizer\": {}, "
+        "\"inputs\": {}, \"transient\": {}, \"staging\": {}, \"samples\": {}}},\n",
+        peak_of(memory), memory.arena, memory.parameters, memory.optimizer, memory.inputs,
+        memory.transient, memory.staging, memory.samples);
+    text += fmt::format(
+        " \"work\": {{\"forward_flops_per_sample\": {}, \"train_step\": {{\"flops\": {}, "
+        "\"bytes\": {}, \"kernels\": {}}}, \"evaluate_step\": {{\"flops\": {}, \"bytes\": {}, "
+        "\"kernels\": {}}}, \"batch_size\": {}}}",
+        work.forward_flops_per_sample, work.train_step_flops, work.train_step_bytes,
+        work.train_steps, work.evaluate_step_flops, work.evaluate_step_bytes, work.evaluate_steps,
+        plan.training.batch_size);
+    if (plan.parallel.data) text += ",\n \"parallel\": " + parallel_json(plan);
+    return text + "}\n";
+}
+
+std::string as_markdown(const Plan& plan, const std::vector<LayerFacts>& facts,
+                        const std::vector<SummaryRow>& rows,
+                        const std::vector<std::string>& columns) {
+    std::string text = fmt::format("## {}\n\n", markdown_escaped(title(plan)));
+    std::string titles, rule;
+    for (const std::string& column : columns) {
+        titles += fmt::format("| {} ", markdown_escaped(std::string(title_of(column))));
+        rule += layout_of(column).right ? "|---:" : "|---";
+    }
+    text += titles + "|\n" + rule + "|\n";
+    for (const SummaryRow& row : rows) {
+        for (const std::string& column : columns)
+            text += fmt::format("| {} ", markdown_escaped(cell_of(plan, facts, row, column).text));
+        text += "|\n";
+    }
+    text += "\n";
+    for (const Total& total : totals(plan))
+        text += fmt::format("- {}: {}\n", total.name, markdown_escaped(total.text));
+    return text;
+}
+
+std::string as_csv(const Plan& plan, const std::vector<LayerFacts>& facts,
+                   const std::vector<SummaryRow>& rows, const std::vector<std::string>& columns) {
+    // Line ends are CR LF (RFC 4180, 2.1).
+    std::string text = fmt::format("{}\r\n", fmt::join(columns, ","));
+    for (const SummaryRow& row : rows) {
+        std::string line;
+        for (const std::string& column : columns)
+            line += (&column == &columns.front() ? "" : ",") +
+                    csv_quoted(cell_of(plan, facts, row, column).raw);
+        text += line + "\r\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string bytes_text(std::int64_t bytes) {
+    return scaled(static_cast<double>(bytes), 1024, {"bytes", "KiB", "MiB", "GiB", "TiB"});
+}
+
+std::string flops_text(std::int64_t flops) {
+    return scaled(static_cast<double>(flops), 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"});
+}
+
+Work work_of(const Plan& plan) {
+    Work work;
+    for (const Layer& layer : plan.layers)
+        work.forward_flops_per_sample += layer.forward_flops;
+    if (const Program* train = find_program(plan, "train")) {
+        for (const Step& step : train->steps) {
+            work.train_step_flops += step.flops;
+            work.train_step_bytes += step.bytes;
+        }
+        work.train_steps = kernels_of(*train);
+    }
+    if (const Program* evaluate = find_program(plan, "evaluate")) {
+        for (const Step& step : evaluate->steps) {
+            work.evaluate_step_flops += step.flops;
+            work.evaluate_step_bytes += step.bytes;
+        }
+        work.evaluate_steps = kernels_of(*evaluate);
+    }
+    return work;
+}
+
+std::string summary(const Plan& plan, const SummaryOptions& options) {
+    const std::vector<LayerFacts> facts = layer_facts(plan);
+    std::vector<std::string> columns = options.columns;
+    if (columns.empty())
+        for (const SummaryColumn& column : summary_columns())
+            if (column.usual) columns.emplace_back(column.name);
+    const bool table = options.form == SummaryForm::table;
+    const std::vector<SummaryRow> rows = summary_rows(plan, options.depth, table);
+    switch (options.form) {
+        case SummaryForm::json:
+            return as_json(plan, facts, rows, columns);
+        case SummaryForm::csv:
+            return as_csv(plan, facts, rows, columns);
+        case SummaryForm::markdown:
+            return as_markdown(plan, facts, rows, columns);
+        case SummaryForm::table:
+            break;
+    }
+    std::string text = title(plan) + "\n\n" +
+                       summary_table(plan, facts, rows, columns, options.chosen, options.width) +
+                       "\n";
+    for (const Total& total : totals(plan))
+        text += wrapped(fmt::format("{:<12}", total.name), total.text, options.width);
+    return text;
+}
+
+std::string summary_text(const Plan& plan, int width) {
+    SummaryOptions options;
+    options.width = width;
+    return summary(plan, options);
+}
+
+std::string summary_json(const Plan& plan) {
+    SummaryOptions options;
+    options.form = SummaryForm::json;
+    return summary(plan, options);
+}
+
+}  // namespace dtnn::plan

@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+#include <png.h>
+
+#include <csetjmp>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "runtime/data/formats/image_formats.hpp"
+#include "runtime/data/formats/utf8.hpp"
+
+namespace dtnn::runtime::image {
+namespace {
+
+/// libpng reports errors by calling back and must not be returned to; exceptions may not cross it.
+struct PngDecoder {
+    png_structp png = nullptr;
+    png_infop info = nullptr;
+    std::span<const std::uint8_t> bytes;
+    std::jmp_buf back;
+    char text[200] = "";
+    ~PngDecoder() { png_destroy_read_struct(&png, &info, nullptr); }
+};
+
+[[noreturn]] void give_up(png_structp png, png_const_charp text) {
+    auto* const decoder = static_cast<PngDecoder*>(png_get_error_ptr(png));
+    std::snprintf(decoder->text, sizeof decoder->text, "%s", text);
+    std::longjmp(decoder->back, 1);
+}
+
+/// Warnings are about profiles and text, which are ignored; corrupt image data is an error.
+void ignore(png_structp, png_const_charp) {}
+
+void read(png_structp png, png_bytep to, std::size_t size) {
+    auto* const decoder = static_cast<PngDecoder*>(png_get_io_ptr(png));
+    if (size > decoder->bytes.size()) png_error(png, "the file is cut off");
+    std::memcpy(to, decoder->bytes.data(), size);
+    decoder->bytes = decoder->bytes.subspan(size);
+}
+
+// Between setjmp and longjmp only C data is touched: nothing that has a destructor is made there.
+
+bool read_header(PngDecoder& decoder) {
+    decoder.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoder, give_up, ignore);
+    if (decoder.png == nullptr) return false;
+    decoder.info = png_create_info_struct(decoder.png);
+    if (decoder.info == nullptr) return false;
+    if (setjmp(decoder.back) != 0) return false;
+    png_set_read_fn(decoder.png, &decoder, read);
+    // What is larger than the limits is refused by them, with a remedy.
+    png_set_user_limits(decoder.png, 0x7FFFFFFF, 0x7FFFFFFF);
+    // Text and profiles may unpack to anything; none is wanted.
+    png_set_chunk_malloc_max(decoder.png, 1 << 20);
+    png_set_keep_unknown_chunks(decoder.png, PNG_HANDLE_CHUNK_NEVER, nullptr, 0);
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+    // Random changes never have the right checksum, and what is behind it is to be tried too.
+    png_set_crc_action(decoder.png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+#else
+    png_set_crc_action(decoder.png, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_DISCARD);
+#endif
+    png_read_info(decoder.png, decoder.info);
+    return true;
+}
+
+bool start(PngDecoder& decoder) {
+    if (setjmp(decoder.back) != 0) return false;
+    png_set_expand_gray_1_2_4_to_8(decoder.png);
+    png_set_palette_to_rgb(decoder.png);
+    png_set_strip_alpha(decoder.png);
+    const std::uint16_t one = 1;
+    if (png_get_bit_depth(decoder.png, decoder.info) == 16 &&
+        *reinterpret_cast<const std::uint8_t*>(&one) == 1) {
+        png_set_swap(decoder.png);
+    }
+    png_set_interlace_handling(decoder.png);
+    png_read_update_info(decoder.png, decoder.info);
+    return true;
+}
+
+bool read_rows(PngDecoder& decoder, png_bytepp rows) {
+    if (setjmp(decoder.back) != 0) return false;
+    png_read_image(decoder.png, rows);
+    png_read_end(decoder.png, nullptr);
+    return true;
+}
+
+}  // namespace
+
+ImageHeader decode_png(std::span<const std::uint8_t> bytes, const std::string& name,
+                       const ImageLimits& limits, Sample* sample) {
+    PngDecoder decoder;
+    decoder.bytes = bytes;
+    const auto fail = [&] {
+        return broken(
+            name, fmt::format("the PNG data is corrupt or cut off: {}", printable(decoder.text)));
+    };
+    if (!read_header(decoder)) throw fail();
+    const std::uint32_t height = png_get_image_height(decoder.png, decoder.info);
+    const std::uint32_t width = png_get_image_width(decoder.png, decoder.info);
+    check_size(height, width, name, limits);
+    const ImageHeader header{height, width};
+    if (sample == nullptr) return header;
+
+    if (!start(decoder)) throw fail();
+    const std::size_t row_bytes = png_get_rowbytes(decoder.png, decoder.info);
+    const int stored = png_get_channels(decoder.png, decoder.info);
+    const bool wide = png_get_bit_depth(decoder.png, decoder.info) == 16;
+    sample->scratch.resize(row_bytes * height);
+    std::vector<png_bytep> rows(height);
+    for (std::size_t y = 0; y < rows.size(); ++y)
+        rows[y] = sample->scratch.data() + y * row_bytes;
+    if (!read_rows(decoder, rows.data())) throw fail();
+    if ((stored != 1 && stored != 3) ||
+        row_bytes != std::size_t(width) * std::size_t(stored) * (wide ? 2 : 1)) {
+        throw broken(name, fmt::format("its pixels have {} channels", stored));
+    }
+    set_pixels(*sample, header.height, header.width, stored, wide, limits.channels);
+    return header;
+}
+
+}  // namespace dtnn::runtime::image

@@ -1,0 +1,40 @@
+#pragma once
+/// The lines of a text file, plain or gzip, one after another in bounded memory.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/base/regular_file.hpp"
+#include "runtime/data/formats/gzip.hpp"
+
+namespace dtnn::runtime {
+
+class TextLines {
+  public:
+    explicit TextLines(const std::string& path);
+
+    /// The next line without its end; false: there is none. Valid until the next call. A line that
+    /// is too long or holds a zero byte is an error, as is text that is not UTF-8.
+    bool next(std::string_view& line);
+    std::int64_t number() const { return number_; }  ///< of the line, from 1
+
+  private:
+    bool more();
+
+    RegularFile file_;
+    std::unique_ptr<GzipReader> gzip_;
+    std::int64_t offset_ = 0;
+    std::int64_t number_ = 0;
+    std::string buffer_;
+    std::size_t begin_ = 0;
+};
+
+/// The columns of a line as RFC 4180 has it, without quotes and the spaces around; quoted ones with
+/// doubled quotes are put into `room`. False: a quote does not end, or text follows it.
+bool split_columns(std::string_view line, char separator, std::vector<std::string_view>& columns,
+                   std::vector<std::string>& room);
+
+}  // namespace dtnn::runtime

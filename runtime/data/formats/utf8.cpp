@@ -1,0 +1,54 @@
+#include "runtime/data/formats/utf8.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+namespace dtnn::runtime {
+namespace {
+
+/// The length of the character that begins `bytes`, 0: there is none.
+std::size_t character(std::string_view bytes) {
+    const auto at = [&](std::size_t i) { return std::uint8_t(bytes[i]); };
+    const std::uint8_t first = at(0);
+    if (first < 0x80) return 1;
+    const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+    if (first < 0xC2 || first > 0xF4 || bytes.size() < length) return 0;
+    for (std::size_t i = 1; i < length; ++i)
+        if ((at(i) & 0xC0) != 0x80) return 0;
+    const std::uint8_t second = at(1);
+    const bool sound = !(first == 0xE0 && second < 0xA0) && !(first == 0xED && second > 0x9F) &&
+                       !(first == 0xF0 && second < 0x90) && !(first == 0xF4 && second > 0x8F);
+    return sound ? length : 0;
+}
+
+}  // namespace
+
+bool is_utf8(std::string_view bytes) {
+    while (!bytes.empty()) {
+        const std::size_t length = character(bytes);
+        if (length == 0) return false;
+        bytes.remove_prefix(length);
+    }
+    return true;
+}
+
+std::string printable(std::string_view text) {
+    constexpr std::size_t kMost = 200;
+    std::string out;
+    while (!text.empty()) {
+        if (out.size() >= kMost) return out + "...";
+        const std::size_t length = character(text);
+        const std::uint8_t first = std::uint8_t(text[0]);
+        if (length == 0 || first < 0x20 || first == 0x7F) {
+            out += fmt::format("\\x{:02X}", first);
+            text.remove_prefix(1);
+        } else {
+            out += text.substr(0, length);
+            text.remove_prefix(length);
+        }
+    }
+    return out;
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,276 @@
+#include "runtime/data/sources/array_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <system_error>
+
+#include "runtime/base/files.hpp"
+#include "runtime/data/formats/archive_reader.hpp"
+#include "runtime/data/formats/content_hash.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+std::int32_t checked_class(const NpyArray& array, std::int64_t sample, std::int64_t value,
+                           std::int64_t first, std::int64_t classes) {
+    if (value >= first && value - first < classes) return std::int32_t(value - first);
+    throw bad_file(array.name,
+              fmt::format("the label of sample {} is {}; labels are {} to {}", sample, value, first,
+                          first + classes - 1),
+              "correct the array, or compile the job with the right dataset.classes");
+}
+
+/// The one of a row that is 1.
+std::int64_t one_hot(const NpyArray& array, std::int64_t sample, std::span<const double> row) {
+    const auto ones = std::count(row.begin(), row.end(), 1.0);
+    const auto zeros = std::count(row.begin(), row.end(), 0.0);
+    if (ones == 1 && zeros + ones == std::ptrdiff_t(row.size()))
+        return std::find(row.begin(), row.end(), 1.0) - row.begin();
+    throw bad_file(array.name,
+              fmt::format("the row of labels of sample {} is not a single 1 among zeros", sample),
+              "with several labels a sample compile the job with dataset.label_kind=multiple");
+}
+
+}  // namespace
+
+void ArraySource::check_cache(const std::string& name, std::int64_t more) const {
+    if (more <= expected_.cache - resident_) return;
+    throw bad_file(name,
+              fmt::format("it takes {} bytes in memory, with what is there {}; dataset.cache is {}",
+                          more, more + resident_, expected_.cache),
+              fmt::format("compile the job with --set dataset.cache={}, or save the arrays with "
+                          "numpy.savez, not savez_compressed: they are read where they lie then",
+                          more + resident_));
+}
+
+void ArraySource::check_shape(const Part& part) const {
+    const plan::Dims& dims = part.header.dims;
+    if (dims.empty() || squeezed(dims, 1) != squeezed(expected_.shape, 0)) {
+        throw bad_file(part.name,
+                  fmt::format("its shape is ({}); samples of the dataset are [{}]",
+                              fmt::join(dims, ","), fmt::join(expected_.shape, ",")),
+                  "the array is [samples, channels, height, width]: "
+                  "numpy.transpose(x, (0, 3, 1, 2)) makes it of channels last");
+    }
+    if (part.header.fortran && squeezed(dims, 0).size() > 1) {
+        throw bad_file(part.name, "its elements are in Fortran's order, so samples do not lie together",
+                  "save numpy.ascontiguousarray(x)");
+    }
+}
+
+void ArraySource::read_pixels(Part& part, ArchiveReader& archive, const Member& member,
+                              bool verify) {
+    if (member.zip_offset >= 0) {
+        // What libarchive tells of the place is believed when the header is found there.
+        std::string beginning(std::size_t(std::min(member.size, kMostNpyHeader)), '\0');
+        part.file->read(member.zip_offset, std::span<char>(beginning));
+        part.header = parse_npy_header(beginning, member.size, part.name);
+        part.offset = member.zip_offset;
+        if (!verify) return;
+        ContentHash hash;
+        hash.add(hash_);
+        archive.read([&](std::string_view piece) { hash.add(piece); });
+        hash_ = hash.value();
+        return;
+    }
+    check_cache(part.name, member.size);
+    NpyArray array = parse_npy(archive.read(), part.name);
+    part.header = std::move(array.header);
+    part.packed = std::move(array.bytes);
+    resident_ += std::int64_t(part.packed.capacity());
+    hash_ = ContentHash().add(hash_).add(part.packed).value();
+}
+
+void ArraySource::set_labels(Part& part, const NpyArray& array, std::int64_t first_class) const {
+    const std::int64_t samples = part.samples(), classes = expected_.classes;
+    const std::int64_t elements = array.header.elements();
+    const bool rows = array.header.dims.size() == 2 && array.header.dims[1] == classes;
+    const bool column =
+        elements == samples && (array.header.dims.size() == 1 ||
+                                (array.header.dims.size() == 2 && array.header.dims[1] == 1));
+    const bool of_classes = expected_.kind == plan::LabelKind::classes;
+    if (array.header.dims.empty() || array.header.dims[0] != samples ||
+        !(rows || (column && (of_classes || classes == 1)))) {
+        throw bad_file(
+            array.name,
+            fmt::format("its shape is ({}); for {} samples it must be ({}{},{})",
+                        fmt::join(array.header.dims, ","), samples,
+                        of_classes ? fmt::format("{},) or (", samples) : "", samples, classes),
+            "there is a label, or a row of them, for every sample, in the same order");
+    }
+    if (of_classes && column) {
+        std::vector<std::int64_t> values(static_cast<std::size_t>(samples));
+        array.copy(std::span<std::int64_t>(values));
+        for (std::int64_t i = 0; i < samples; ++i)
+            part.labels.push_back(
+                checked_class(array, i, values[std::size_t(i)], first_class, classes));
+        return;
+    }
+    std::vector<double> values(static_cast<std::size_t>(elements));
+    array.copy(std::span<double>(values));
+    for (std::int64_t i = 0; i < samples; ++i) {
+        const std::span<const double> row(values.data() + i * classes, std::size_t(classes));
+        if (of_classes) {
+            part.labels.push_back(std::int32_t(one_hot(array, i, row)));
+            continue;
+        }
+        const bool multiple = expected_.kind == plan::LabelKind::multiple;
+        for (const double value : row) {
+            if (multiple ? value == 0.0 || value == 1.0 : std::isfinite(value)) continue;
+            throw bad_file(array.name,
+                      fmt::format("a label of sample {} is {}; it must be {}", i, value,
+                                  multiple ? "0 or 1" : "a finite number"),
+                      "correct the array");
+        }
+    }
+    if (!of_classes) part.targets = std::move(values);
+}
+
+ArraySource::Part ArraySource::read_part(const std::string& path, const Names& names, bool verify) {
+    Part part;
+    part.file = std::make_unique<RegularFile>(path);
+    if (!is_zip(*part.file))
+        throw bad_file(path, "this is no .npz file (a zip of NumPy arrays)", "save it by numpy.savez");
+    ArchiveReader archive(*part.file);
+    NpyArray labels;
+    while (const auto member = archive.next()) {
+        const std::string name = path + ":" + member->path;
+        const auto once = [&](bool again) {
+            if (again) throw bad_file(name, "there are two arrays of this name", "make the file again");
+        };
+        if (member->path == std::string(names.pixels) + ".npy") {
+            once(!part.name.empty());
+            part.name = name;
+            read_pixels(part, archive, *member, verify);
+        } else if (member->path == std::string(names.labels) + ".npy") {
+            once(!labels.name.empty());
+            check_cache(name, member->size);
+            labels = parse_npy(archive.read(), name);
+            hash_ = ContentHash().add(hash_).add(labels.bytes).value();
+        }
+    }
+    for (const auto& [found, wanted] : {std::pair{!part.name.empty(), names.pixels},
+                                        std::pair{!labels.name.empty(), names.labels}})
+        if (!found)
+            throw bad_file(path, fmt::format("the array `{}` is not in it", wanted),
+                      "save both the samples and their labels");
+    check_shape(part);
+    set_labels(part, labels, names.first_class);
+    const std::size_t label_bytes =
+        part.labels.capacity() * sizeof(std::int32_t) + part.targets.capacity() * sizeof(double);
+    check_cache(labels.name, std::int64_t(label_bytes));
+    resident_ += std::int64_t(label_bytes);
+    hash_ = ContentHash().add(hash_).add(std::uint64_t(part.file->size())).value();
+    return part;
+}
+
+std::unique_ptr<ArraySource> ArraySource::open_archive(const std::string& path, Expected expected) {
+    std::unique_ptr<ArraySource> source(new ArraySource(std::move(expected)));
+    source->of(Split::train).push_back(source->read_part(path, {"x_train", "y_train", 0}, true));
+    source->of(Split::test).push_back(source->read_part(path, {"x_test", "y_test", 0}, true));
+    source->check_counts(path);
+    return source;
+}
+
+std::unique_ptr<ArraySource> ArraySource::open_shards(const std::string& folder,
+                                                      Expected expected) {
+    namespace fs = std::filesystem;
+    std::unique_ptr<ArraySource> source(new ArraySource(std::move(expected)));
+    for (const Split split : {Split::train, Split::test}) {
+        std::error_code error;
+        std::string inner = folder + (split == Split::train ? "/train" : "/val");
+        if (split == Split::test && !fs::exists(inner, error)) inner = folder + "/test";
+        std::vector<std::string> shards;
+        for (fs::directory_iterator at(inner, error); !error && at != fs::directory_iterator();
+             at.increment(error)) {
+            if (at->path().extension() == ".npz") shards.push_back(at->path().string());
+        }
+        if (error) throw system_error("read the folder", inner, error.value());
+        std::sort(shards.begin(), shards.end());
+        for (const std::string& shard : shards)
+            source->of(split).push_back(source->read_part(shard, {"x", "y", 1}, false));
+    }
+    source->check_counts(folder);
+    return source;
+}
+
+bool ArraySource::has_shards(const std::string& folder) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    for (fs::directory_iterator at(folder + "/train", error);
+         !error && at != fs::directory_iterator(); at.increment(error))
+        if (at->path().extension() == ".npz") return true;
+    return false;
+}
+
+void ArraySource::check_counts(const std::string& path) const {
+    const std::int64_t train = size(Split::train), test = size(Split::test);
+    const auto right = [&](std::int64_t found, std::int64_t wanted) {
+        return found == wanted || (expected_.at_most && found > 0 && found < wanted);
+    };
+    if (right(train, expected_.train_samples) && right(test, expected_.test_samples)) return;
+    throw RunError(
+        Exit::mismatch,
+        fmt::format("{} has {} training and {} test samples; the plan expects {}{} and {}", path,
+                    train, test, expected_.at_most ? "at most " : "", expected_.train_samples,
+                    expected_.test_samples),
+        fmt::format("if the file is right, compile the job with --set dataset.train_samples={} "
+                    "--set dataset.test_samples={}",
+                    train, test));
+}
+
+std::int64_t ArraySource::size(Split split) const {
+    std::int64_t samples = 0;
+    for (const Part& part : of(split))
+        samples += part.samples();
+    return samples;
+}
+
+const ArraySource::Part& ArraySource::part_of(Split split, std::int64_t& index) const {
+    for (const Part& part : of(split)) {
+        if (index < part.samples()) return part;
+        index -= part.samples();
+    }
+    throw RunError(Exit::internal, "a sample beyond the last");
+}
+
+std::string ArraySource::name_of(Split split, std::int64_t index) const {
+    const Part& part = part_of(split, index);
+    return fmt::format("{}[{}]", part.name, index);
+}
+
+void ArraySource::load(Split split, std::int64_t index, Sample& sample) const {
+    std::int64_t at = index;
+    const Part& part = part_of(split, at);
+    const plan::Dims& shape = expected_.shape;
+    sample.set_shape(shape[0], shape[1], shape[2]);
+    const std::int64_t bytes = plan::element_count(shape) * part.header.item_bytes;
+    const std::int64_t place = part.header.begin + at * bytes;
+    const char* from = part.packed.data() + place;
+    if (part.offset >= 0) {
+        sample.packed.resize(std::size_t(bytes));
+        part.file->read(part.offset + place, std::span<std::uint8_t>(sample.packed));
+        from = reinterpret_cast<const char*>(sample.packed.data());
+    }
+    if (part.header.kind == NpyHeader::Kind::natural && part.header.item_bytes == 1) {
+        sample.set_bytes(shape[0], shape[1], shape[2], reinterpret_cast<const std::uint8_t*>(from));
+    } else {
+        convert_elements(part.header, from, part.name, std::span<float>(sample.pixels));
+        for (const float value : sample.pixels) {
+            if (std::isfinite(value)) continue;
+            throw bad_file(name_of(split, index), "it holds a value that is not a finite number",
+                      "correct the array: one such value spoils all weights");
+        }
+    }
+    if (expected_.kind == plan::LabelKind::classes) {
+        sample.labels.assign(1, part.labels[std::size_t(at)]);
+    } else {
+        const auto row = part.targets.begin() + at * expected_.classes;
+        sample.targets.assign(row, row + expected_.classes);
+    }
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,83 @@
+#pragma once
+/// Samples out of NumPy's .npz files: an array of pixels and one of labels.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/data/formats/npy.hpp"
+#include "runtime/data/sample_source.hpp"
+
+namespace dtnn::runtime {
+
+/// Arrays [N, channels, height, width], or without extents of one, in row-major order. Unsigned
+/// bytes are divided by 255, other numbers are taken as they are and must be finite. Arrays that
+/// lie in the file as they are (numpy.savez) are read there, a sample at a time; packed ones
+/// (numpy.savez_compressed) are kept in memory.
+class ArraySource final : public SampleSource {
+  public:
+    struct Expected {
+        plan::Dims shape;
+        std::int64_t classes = 0;
+        plan::LabelKind kind = plan::LabelKind::classes;
+        std::int64_t train_samples = 0;
+        std::int64_t test_samples = 0;
+        std::int64_t cache = 0;  ///< bytes of packed arrays and of labels
+        bool at_most = false;    ///< there may be fewer samples
+    };
+
+    /// The type `archive`: one file with x_train, y_train, x_test and y_test, whose checksums are
+    /// verified. Labels of classes: [N] or [N, 1] of 0 to classes - 1, or [N, classes] with a
+    /// single one in each row; others: [N, classes].
+    static std::unique_ptr<ArraySource> open_archive(const std::string& path, Expected expected);
+
+    /// PyDTNN's shards of ImageNet: FOLDER/train/*.npz and FOLDER/val/*.npz (or test/), each with x
+    /// [n, 3, height, width] and y [n, 1] of 1 to classes.
+    static std::unique_ptr<ArraySource> open_shards(const std::string& folder, Expected expected);
+
+    /// Whether FOLDER/train holds an .npz file.
+    static bool has_shards(const std::string& folder);
+
+    void load(Split split, std::int64_t index, Sample& sample) const override;
+    std::int64_t size(Split split) const override;
+    std::uint64_t content_hash() const override { return hash_; }
+    std::int64_t resident_bytes() const override { return resident_; }
+    std::string name_of(Split split, std::int64_t index) const override;
+
+  private:
+    struct Part {
+        std::unique_ptr<RegularFile> file;
+        std::string name;  ///< of the array of pixels, for messages
+        NpyHeader header;
+        std::int64_t offset = -1;  ///< of the array file in `file`; -1: it is in `packed`
+        std::string packed;
+        std::vector<std::int32_t> labels;
+        std::vector<double> targets;
+        std::int64_t samples() const { return header.dims[0]; }
+    };
+    struct Names {
+        const char* pixels;
+        const char* labels;
+        std::int64_t first_class;
+    };
+
+    explicit ArraySource(Expected expected) : expected_(std::move(expected)) {}
+    Part read_part(const std::string& path, const Names& names, bool verify);
+    void read_pixels(Part& part, class ArchiveReader& archive, const struct Member& member,
+                     bool verify);
+    void set_labels(Part& part, const NpyArray& array, std::int64_t first_class) const;
+    void check_shape(const Part& part) const;
+    void check_cache(const std::string& name, std::int64_t more) const;
+    void check_counts(const std::string& path) const;
+    std::vector<Part>& of(Split split) { return parts_[split == Split::train ? 0 : 1]; }
+    const std::vector<Part>& of(Split split) const { return parts_[split == Split::train ? 0 : 1]; }
+    /// The part that has the sample, whose index in it `index` becomes.
+    const Part& part_of(Split split, std::int64_t& index) const;
+
+    Expected expected_;
+    std::vector<Part> parts_[2];
+    std::uint64_t hash_ = 0;
+    std::int64_t resident_ = 0;
+};
+
+}  // namespace dtnn::runtime

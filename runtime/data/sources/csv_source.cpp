@@ -1,0 +1,305 @@
+#include "runtime/data/sources/csv_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "runtime/base/run_error.hpp"
+#include "runtime/data/formats/content_hash.hpp"
+#include "runtime/data/formats/text_lines.hpp"
+#include "runtime/data/formats/utf8.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+/// A finite number, the whole of the column.
+double number(std::string_view text, const std::string& path, std::int64_t line,
+              std::size_t column) {
+    const auto fail = [&](const std::string& fact, const char* help) {
+        return bad_file(fmt::format("{}:{}", path, line), fmt::format("column {} {}", column + 1, fact),
+                   help);
+    };
+    if (text.empty()) {
+        throw fail("is empty: the table has a hole",
+                   "fill it in, or take the line out; nothing is made up for what is missing");
+    }
+    std::string_view digits = text;
+    if (digits.starts_with('+')) digits.remove_prefix(1);
+    double value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error == std::errc::result_out_of_range) {
+        throw fail(fmt::format("is `{}`, which is beyond the numbers", printable(text)),
+                   "correct the number");
+    }
+    if (error != std::errc() || end != digits.data() + digits.size()) {
+        throw fail(fmt::format("is `{}`, not a number", printable(text)),
+                   "features are numbers; take the column out or number its texts, and see "
+                   "dataset.header and dataset.separator");
+    }
+    if (!std::isfinite(value) || std::abs(value) > 3e38)
+        throw fail(fmt::format("is `{}`, not a finite 32-bit number", printable(text)),
+                   "correct the number, or take the line out");
+    return value;
+}
+
+bool whole_number(const std::string& text, std::int64_t& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
+CsvSource::CsvSource(const std::string& train_path, const std::string& test_path, Form form)
+    : form_(std::move(form)) {
+    tables_[0].path = train_path;
+    tables_[1].path = test_path;
+    for (Table& table : tables_)
+        read(table);
+    const std::int64_t train = tables_[0].samples, test = tables_[1].samples;
+    const auto right = [&](std::int64_t found, std::int64_t wanted) {
+        return found == wanted || (form_.at_most && found < wanted);
+    };
+    if (!right(train, form_.train_samples) || !right(test, form_.test_samples)) {
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("{} has {} samples and {} has {}; the plan expects {}{} and {}", train_path,
+                        train, test_path, test, form_.at_most ? "at most " : "",
+                        form_.train_samples, form_.test_samples),
+            fmt::format("if the tables are right, compile the job with --set "
+                        "dataset.train_samples={} --set dataset.test_samples={}",
+                        train, test));
+    }
+    if (form_.kind == plan::LabelKind::classes) number_classes();
+}
+
+std::vector<std::size_t> CsvSource::label_columns(std::size_t columns,
+                                                  const std::string& path) const {
+    std::vector<std::size_t> result;
+    for (const std::int64_t column : form_.label_columns) {
+        const std::int64_t index = column < 0 ? std::int64_t(columns) + column : column - 1;
+        if (index < 0 || index >= std::int64_t(columns) ||
+            std::count(result.begin(), result.end(), std::size_t(index)) > 0) {
+            throw bad_file(
+                path,
+                fmt::format("it has {} columns; dataset.label_columns names {}", columns, column),
+                "correct dataset.label_columns, or see dataset.separator");
+        }
+        result.push_back(std::size_t(index));
+    }
+    const bool classes = form_.kind == plan::LabelKind::classes;
+    if (const std::int64_t wanted = classes ? 1 : form_.classes;
+        std::int64_t(result.size()) != wanted) {
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("{}: dataset.label_columns names {} columns; the plan's samples have {} "
+                        "labels",
+                        path, result.size(), wanted),
+            classes ? "name the one column that the class stands in"
+                    : fmt::format("compile the job with --set dataset.classes={}, or name as many "
+                                  "columns as there are labels",
+                                  result.size()));
+    }
+    const std::int64_t features = std::int64_t(columns - result.size());
+    if (features != plan::element_count(form_.shape)) {
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("{}: it has {} columns, {} of them features; dataset.shape [{}] takes {}",
+                        path, columns, features, fmt::join(form_.shape, ","),
+                        plan::element_count(form_.shape)),
+            fmt::format("compile the job with the right dataset.shape, such as [{},1,1], and see "
+                        "dataset.label_columns and dataset.separator",
+                        features));
+    }
+    return result;
+}
+
+void CsvSource::read(Table& table) const {
+    TextLines lines(table.path);
+    std::string_view line;
+    std::vector<std::string_view> columns;
+    std::vector<std::string> room;
+    std::vector<std::size_t> labels;
+    std::size_t expected = 0;
+    while (lines.next(line)) {
+        const std::string place = fmt::format("{}:{}", table.path, lines.number());
+        if (line.empty()) {
+            if (!lines.next(line)) break;  // at the end
+            throw bad_file(place, "the line is empty: the table has a hole", "take the line out");
+        }
+        if (!split_columns(line, form_.separator, columns, room))
+            throw bad_file(place, "a quote does not end, or text follows it", "correct the line");
+        if (expected == 0) {
+            expected = columns.size();
+            labels = label_columns(expected, table.path);
+            table.label_column = labels.front();
+            if (form_.header) {
+                check_header(table.path, columns, labels);
+                continue;
+            }
+        }
+        if (columns.size() != expected) {
+            throw bad_file(
+                place,
+                fmt::format("it has {} columns; the first line has {}", columns.size(), expected),
+                "correct the line");
+        }
+        add_line(table, columns, labels, lines.number());
+    }
+    if (table.samples == 0) throw bad_file(table.path, "it has no samples", "name another table");
+    table.features.shrink_to_fit();
+}
+
+void CsvSource::check_header(const std::string& path, const std::vector<std::string_view>& columns,
+                             const std::vector<std::size_t>& label_columns) const {
+    bool counts_up = true;
+    std::optional<double> last;
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+        if (std::count(label_columns.begin(), label_columns.end(), column) > 0) continue;
+        const std::string_view text = columns[column];
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end != text.data() + text.size()) return;
+        counts_up = counts_up && (last ? value == *last + 1 : value == 0 || value == 1);
+        last = value;
+    }
+    if (counts_up) return;
+    throw bad_file(path + ":1",
+              "the first line is numbers, as a sample is; with dataset.header it must be the "
+              "columns' names, and is no sample",
+              "compile the job with --set dataset.header=false, or name the columns");
+}
+
+void CsvSource::add_line(Table& table, const std::vector<std::string_view>& columns,
+                         const std::vector<std::size_t>& label_columns, std::int64_t line) const {
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+        if (std::count(label_columns.begin(), label_columns.end(), column) > 0) continue;
+        table.features.push_back(float(number(columns[column], table.path, line, column)));
+    }
+    for (const std::size_t column : label_columns) {
+        if (form_.kind == plan::LabelKind::classes) {
+            if (columns[column].empty()) {
+                throw bad_file(fmt::format("{}:{}", table.path, line),
+                          fmt::format("column {}, the label, is empty", column + 1),
+                          "every sample has a label; take the line out");
+            }
+            const auto next = std::int32_t(table.names.size());
+            const auto found = table.names.emplace(columns[column], next).first;
+            table.labels.push_back(found->second);
+            if (found->second == next) table.first_lines.push_back(line);
+            continue;
+        }
+        const double value = number(columns[column], table.path, line, column);
+        if (form_.kind == plan::LabelKind::multiple && value != 0 && value != 1) {
+            throw bad_file(
+                fmt::format("{}:{}", table.path, line),
+                fmt::format("column {}, a label, is {}; it must be 0 or 1", column + 1, value),
+                "for real numbers compile the job with dataset.label_kind=values");
+        }
+        table.targets.push_back(value);
+    }
+    ++table.samples;
+    if (table.samples % 1024 != 0 || resident_bytes() <= form_.cache) return;
+    throw bad_file(table.path,
+              fmt::format("its first {} samples take {} bytes in memory; dataset.cache is {}",
+                          table.samples, resident_bytes(), form_.cache),
+              "compile the job with a larger dataset.cache");
+}
+
+void CsvSource::number_classes() {
+    const auto is_number = [&](const auto& entry) {
+        std::int64_t value = 0;
+        return whole_number(entry.first, value);
+    };
+    const auto& trained = tables_[0].names;
+    const bool numbers = std::all_of(trained.begin(), trained.end(), is_number);
+    std::map<std::string, std::int32_t, std::less<>> classes;
+    if (!numbers) {
+        for (const auto& [name, unused] : trained) {
+            classes.emplace(name, std::int32_t(class_names_.size()));
+            class_names_.push_back(printable(name));
+        }
+        if (std::int64_t(classes.size()) != form_.classes) {
+            throw RunError(Exit::mismatch,
+                           fmt::format("{} has {} classes; the plan expects {}", tables_[0].path,
+                                       classes.size(), form_.classes),
+                           fmt::format("compile the job with --set dataset.classes={}, or see "
+                                       "dataset.label_columns",
+                                       classes.size()));
+        }
+    }
+    for (Table& table : tables_) {
+        std::vector<std::int32_t> renumbered(table.names.size());
+        for (const auto& [name, first] : table.names) {
+            std::int64_t value = -1;
+            if (numbers) {
+                if (!whole_number(name, value)) value = -1;
+            } else if (const auto found = classes.find(name); found != classes.end()) {
+                value = found->second;
+            }
+            if (value < 0 || value >= form_.classes) {
+                throw bad_file(
+                    fmt::format("{}:{}", table.path, table.first_lines[std::size_t(first)]),
+                    fmt::format("column {}, the label, is `{}`{}", table.label_column + 1,
+                                printable(name),
+                                numbers ? fmt::format("; labels are 0 to {}", form_.classes - 1)
+                                        : ", which no training sample has"),
+                    "correct the table, or compile the job with the right dataset.classes");
+            }
+            renumbered[std::size_t(first)] = std::int32_t(value);
+        }
+        for (std::int32_t& label : table.labels)
+            label = renumbered[std::size_t(label)];
+        table.names.clear();
+        table.first_lines = {};
+    }
+}
+
+void CsvSource::load(Split split, std::int64_t index, Sample& sample) const {
+    const Table& table = of(split);
+    const plan::Dims& shape = form_.shape;
+    sample.set_shape(shape[0], shape[1], shape[2]);
+    const std::int64_t features = plan::element_count(shape);
+    std::copy_n(table.features.begin() + index * features, features, sample.pixels.begin());
+    if (form_.kind == plan::LabelKind::classes) {
+        sample.labels.assign(1, table.labels[std::size_t(index)]);
+    } else {
+        const auto row = table.targets.begin() + index * form_.classes;
+        sample.targets.assign(row, row + form_.classes);
+    }
+}
+
+std::string CsvSource::name_of(Split split, std::int64_t index) const {
+    return fmt::format("{}, sample {}", of(split).path, index);
+}
+
+std::uint64_t CsvSource::content_hash() const {
+    ContentHash hash;
+    const auto add = [&](const auto& values) {
+        hash.add({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])});
+    };
+    for (const Table& table : tables_) {
+        add(table.features);
+        add(table.labels);
+        add(table.targets);
+    }
+    return hash.value();
+}
+
+std::int64_t CsvSource::resident_bytes() const {
+    std::size_t bytes = 0;
+    for (const Table& table : tables_) {
+        bytes += table.features.capacity() * sizeof(float) +
+                 table.labels.capacity() * sizeof(std::int32_t) +
+                 table.targets.capacity() * sizeof(double);
+        for (const auto& [name, number] : table.names)
+            bytes += name.capacity() + 80;  // a node of the map
+        bytes += table.first_lines.capacity() * sizeof(std::int64_t);
+    }
+    return std::int64_t(bytes);
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,248 @@
+#include "runtime/data/sources/given_samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "runtime/base/files.hpp"
+#include "runtime/base/regular_file.hpp"
+#include "runtime/data/sources/image_names.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of a file of arrays, and of what is in it.
+constexpr std::int64_t kMostFile = std::int64_t{1} << 40;
+
+bool fits(const plan::Dims& sample, const plan::Dims& shape) {
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+        if (shape[i] != 0 && shape[i] != sample[i]) return false;
+    }
+    return true;
+}
+
+/// The shape of one sample, and whether the array has an axis of samples before it.
+struct ArrayShape {
+    plan::Dims sample;
+    bool several = false;
+};
+std::optional<ArrayShape> array_shape(const plan::Dims& dims, const plan::Dims& shape) {
+    if (dims.size() == 4) {
+        plan::Dims sample(dims.begin() + 1, dims.end());
+        if (fits(sample, shape)) return ArrayShape{std::move(sample), true};
+    }
+    const bool fixed = std::find(shape.begin(), shape.end(), 0) == shape.end();
+    if (fixed && !dims.empty() && squeezed(dims, 1) == squeezed(shape, 0))
+        return ArrayShape{shape, true};
+    if (fixed && squeezed(dims, 0) == squeezed(shape, 0)) return ArrayShape{shape, false};
+    if (dims.size() == 3 && fits(dims, shape)) return ArrayShape{dims, false};
+    return std::nullopt;
+}
+
+std::string shape_text(const plan::Dims& shape) {
+    std::string text;
+    for (const std::int64_t extent : shape)
+        text += (text.empty() ? "" : ",") + (extent == 0 ? "any" : fmt::format("{}", extent));
+    return text;
+}
+
+}  // namespace
+
+GivenSamples::GivenSamples(const std::vector<std::string>& paths, const plan::Dataset& dataset)
+    : dataset_(dataset),
+      shape_(dataset.stored_shape.empty() ? dataset.shape : dataset.stored_shape) {
+    limits_.channels = shape_[0] == 1 ? 1 : 3;
+    const bool fixed = shape_[1] > 0 && shape_[2] > 0;
+    const auto most = dataset.attributes.find("most_pixels");
+    if (fixed) {
+        // Where there is one size, every other is refused as such.
+        limits_.most_pixels = std::numeric_limits<std::int64_t>::max();
+    } else if (most != dataset.attributes.end()) {
+        if (const auto* number = std::get_if<std::int64_t>(&most->second))
+            limits_.most_pixels = *number;
+    }
+    for (const std::string& path : paths) {
+        std::error_code error;
+        const fs::file_status status = fs::status(path, error);
+        if (error || !fs::exists(status))
+            throw system_error("open", path, error ? error.value() : ENOENT);
+        if (fs::is_directory(status)) {
+            add_folder(path);
+        } else if (path.ends_with(".npy") || path.ends_with(".npz")) {
+            add_array(path);
+        } else {
+            add_part({.path = path});
+        }
+    }
+}
+
+void GivenSamples::add_part(Part part) {
+    part.first = size(Split::test);
+    parts_.push_back(std::move(part));
+}
+
+void GivenSamples::add_folder(const std::string& path) {
+    std::vector<std::string> files, passed_over;
+    const std::string root = path + (path.ends_with('/') ? "" : "/");
+    std::error_code error;
+    // Links to folders are not gone into: they may lead around in a circle.
+    fs::recursive_directory_iterator entry(path, error);
+    for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+        const std::string name = entry->path().filename().string();
+        std::error_code ignored;
+        const bool folder = entry->is_directory(ignored);
+        if (name.starts_with('.')) {
+            if (folder) entry.disable_recursion_pending();
+            continue;
+        }
+        const std::string file = root + entry->path().lexically_relative(path).generic_string();
+        if (folder && entry->is_symlink(ignored)) {
+            throw bad_file(file, "it is a link to a folder, and links to folders are not followed",
+                      "name the folder that it leads to beside the other");
+        }
+        if (folder) continue;
+        if (is_beside_images(name)) {
+            passed_over.push_back(file.substr(root.size()));
+            continue;
+        }
+        files.push_back(file);
+    }
+    if (error) throw system_error("read the folder", path, error.value());
+    if (files.empty())
+        throw bad_file(path, "there are no images in this folder or below it",
+                  "name image files, or a folder that has them in it");
+    std::sort(files.begin(), files.end());
+    std::sort(passed_over.begin(), passed_over.end());
+    if (!passed_over.empty()) notes_.push_back(passed_over_note(path, passed_over));
+    for (const std::string& file : files) {
+        require_image_file(file);
+        add_part({.path = file});
+    }
+}
+
+void GivenSamples::add_array(const std::string& path) {
+    const RegularFile file(path);
+    Part part{.path = path};
+    if (is_zip(file)) {
+        std::map<std::string, NpyArray> arrays = read_npz(path, kMostFile);
+        auto found = arrays.find("x");
+        if (found == arrays.end() && arrays.size() == 1) found = arrays.begin();
+        if (found == arrays.end()) {
+            std::string names;
+            for (const auto& [name, array] : arrays)
+                names += (names.empty() ? "" : ", ") + name;
+            throw bad_file(path, fmt::format("it holds several arrays: {}", names),
+                      "save the samples as its only array, or as `x`");
+        }
+        part.array = std::move(found->second);
+    } else {
+        part.array = parse_npy(file.read_all(kMostFile, "an array"), path);
+    }
+    const NpyHeader& header = part.array.header;
+    const auto shape = array_shape(header.dims, shape_);
+    if (!shape) {
+        throw bad_file(part.array.name,
+                  fmt::format("its shape is ({}); samples of the plan's dataset are [{}]",
+                              fmt::join(header.dims, ","), shape_text(shape_)),
+                  "the array is [samples, channels, height, width]: "
+                  "numpy.transpose(x, (0, 3, 1, 2)) makes it of channels last");
+    }
+    if (header.fortran && squeezed(header.dims, 0).size() > 1)
+        throw bad_file(part.array.name,
+                  "its elements are in Fortran's order, so samples do not lie together",
+                  "save numpy.ascontiguousarray(x)");
+    part.shape = shape->sample;
+    part.several = shape->several;
+    part.samples = shape->several ? header.dims[0] : 1;
+    add_part(std::move(part));
+}
+
+bool GivenSamples::reads(const std::string& path) const {
+    return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+        std::error_code ignored;
+        return fs::equivalent(part.path, path, ignored);
+    });
+}
+
+std::int64_t GivenSamples::size(Split split) const {
+    if (split != Split::test || parts_.empty()) return 0;
+    return parts_.back().first + parts_.back().samples;
+}
+
+std::int64_t GivenSamples::resident_bytes() const {
+    std::int64_t bytes = 0;
+    for (const Part& part : parts_)
+        bytes += std::int64_t(part.array.bytes.capacity());
+    return bytes;
+}
+
+const GivenSamples::Part& GivenSamples::part_of(std::int64_t index) const {
+    // The last one that does not begin behind it: parts without samples are passed over.
+    const auto behind =
+        std::upper_bound(parts_.begin(), parts_.end(), index,
+                         [](std::int64_t i, const Part& part) { return i < part.first; });
+    return *std::prev(behind);
+}
+
+std::string GivenSamples::name_of(Split, std::int64_t index) const {
+    const Part& part = part_of(index);
+    return part.several ? fmt::format("{}[{}]", part.path, index - part.first) : part.path;
+}
+
+void GivenSamples::load_elements(const Part& part, std::int64_t index, Sample& sample) const {
+    const NpyHeader& header = part.array.header;
+    sample.set_shape(part.shape[0], part.shape[1], part.shape[2]);
+    const std::int64_t elements = plan::element_count(part.shape);
+    const char* const from = part.array.bytes.data() + header.begin +
+                             (index - part.first) * elements * header.item_bytes;
+    convert_elements(header, from, part.array.name, std::span<float>(sample.pixels));
+    const bool bytes = header.kind == NpyHeader::Kind::natural && header.item_bytes == 1;
+    for (float& value : sample.pixels) {
+        if (bytes) value /= 255.0f;
+        if (std::isfinite(value)) continue;
+        throw bad_file(name_of(Split::test, index), fmt::format("it holds {}", value),
+                  "samples are finite numbers");
+    }
+}
+
+void GivenSamples::load_image(const Part& part, Sample& sample) const {
+    if (shape_[0] != 1 && shape_[0] != 3 && shape_[0] != 0) {
+        throw bad_file(
+            part.path,
+            fmt::format("an image has 1 or 3 channels; samples of the plan's dataset are [{}]",
+                        shape_text(shape_)),
+            "give samples as arrays: .npy or .npz");
+    }
+    const RegularFile file(part.path);
+    constexpr std::int64_t kMostImage = std::int64_t{1} << 30;
+    if (file.size() > kMostImage)
+        throw bad_file(part.path, fmt::format("it has {} bytes", file.size()),
+                  "this is no image; arrays are .npy or .npz files");
+    sample.packed.resize(std::size_t(file.size()));
+    file.read(0, std::span<std::uint8_t>(sample.packed));
+    decode_image(sample.packed, part.path, limits_, sample);
+}
+
+void GivenSamples::load(Split, std::int64_t index, Sample& sample) const {
+    const Part& part = part_of(index);
+    if (part.shape.empty()) {
+        load_image(part, sample);
+    } else {
+        load_elements(part, index, sample);
+    }
+    const bool classes = dataset_.label_kind == plan::LabelKind::classes;
+    sample.labels.assign(classes ? std::size_t(plan::element_count(dataset_.label_shape)) : 0, 0);
+    sample.targets.assign(classes ? 0 : std::size_t(dataset_.classes), 0.0);
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,64 @@
+#pragma once
+/// Samples that a user names on the command line, to be predicted.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/data/formats/image.hpp"
+#include "runtime/data/formats/npy.hpp"
+#include "runtime/data/sample_source.hpp"
+
+namespace dtnn::runtime {
+
+/// The samples of files, in the order given; all of them are the test split. They are what the
+/// dataset's source would give, before its transforms.
+///
+///     a folder     the images in it and in folders below, by name; hidden files are passed over, a
+///                  README and the like (image_names.hpp) with a note, any other file is an error
+///     .npy, .npz   samples [N, channels, height, width], or one without the first axis; axes of
+///                  one may be left out. Unsigned bytes are divided by 255, other numbers are taken
+///                  as they are and must be finite. An .npz has the array `x`, or only one
+///     other files  a JPEG or PNG image
+///
+/// What is wrong with a file is a RunError that names it, the fact and the remedy: of arrays and
+/// folders when they are opened, of images when they are loaded.
+class GivenSamples final : public SampleSource {
+  public:
+    GivenSamples(const std::vector<std::string>& paths, const plan::Dataset& dataset);
+
+    /// Labels are zeros: nobody knows them.
+    void load(Split split, std::int64_t index, Sample& sample) const override;
+    std::int64_t size(Split split) const override;
+    std::uint64_t content_hash() const override { return 0; }
+    std::int64_t resident_bytes() const override;
+    /// The file; of one with several samples "FILE[7]".
+    std::string name_of(Split split, std::int64_t index) const override;
+    std::vector<std::string> notes() const override { return notes_; }
+    /// Whether the path leads to one of the files, by whatever name.
+    bool reads(const std::string& path) const;
+
+  private:
+    struct Part {
+        std::string path;
+        std::int64_t first = 0;  ///< its samples' place among all
+        std::int64_t samples = 1;
+        NpyArray array = {};    ///< of an image: empty
+        plan::Dims shape = {};  ///< of a sample of the array
+        bool several = false;   ///< the array has an axis of samples
+    };
+    void add_folder(const std::string& path);
+    void add_array(const std::string& path);
+    void add_part(Part part);
+    void load_elements(const Part& part, std::int64_t index, Sample& sample) const;
+    void load_image(const Part& part, Sample& sample) const;
+    const Part& part_of(std::int64_t index) const;
+
+    const plan::Dataset dataset_;
+    plan::Dims shape_;  ///< as the source gives samples; zero: any extent
+    ImageLimits limits_;
+    std::vector<Part> parts_;
+    std::vector<std::string> notes_;
+};
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,80 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "runtime/data/formats/archive_reader.hpp"
+#include "runtime/data/sources/image_names.hpp"
+#include "runtime/data/formats/image_readers.hpp"
+#include "runtime/data/formats/utf8.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+struct Place {
+    Split split;
+    std::string class_name;
+    std::string name;  ///< SPLIT/CLASS/IMAGE, or SPLIT/FILE of what is no image
+};
+
+/// Where a member's path puts it; nothing: outside train/ and test/.
+std::optional<Place> place_of(const std::string& path, const std::string& archive) {
+    std::vector<std::string> parts;
+    for (std::size_t begin = 0; begin <= path.size();) {
+        const std::size_t end = std::min(path.find('/', begin), path.size());
+        if (end > begin) parts.push_back(path.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    for (std::size_t at = 0; at < std::min<std::size_t>(2, parts.size()); ++at) {
+        if (parts[at] != "train" && parts[at] != "test") continue;
+        // A file beside the classes.
+        if (parts.size() == at + 2 && is_beside_images(parts.back()))
+            return Place{parts[at] == "train" ? Split::train : Split::test, "",
+                         parts[at] + "/" + parts.back()};
+        if (parts.size() != at + 3) {
+            throw RunError(Exit::failed,
+                           fmt::format("{}: the member `{}` is not {}/CLASS/IMAGE", archive,
+                                       printable(path), parts[at]),
+                           "an archive of images has train/CLASS/IMAGE and test/CLASS/IMAGE");
+        }
+        return Place{parts[at] == "train" ? Split::train : Split::test, parts[at + 1],
+                     parts[at] + "/" + parts[at + 1] + "/" + parts[at + 2]};
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::unique_ptr<SampleSource> open_image_archive(const std::string& path,
+                                                 ImageIndex::Expected expected) {
+    auto index = std::make_unique<ImageIndex>(path, std::move(expected));
+    const int container = index->add_container(RegularFile(path));
+    ArchiveReader archive(index->container(container));
+    while (const auto member = archive.next()) {
+        const auto place = place_of(member->path, path);
+        if (!place) continue;
+        if (is_beside_images(place->name.substr(place->name.rfind('/') + 1))) {
+            index->pass_over(place->name);
+            continue;
+        }
+        const std::string full_name = path + ":" + printable(member->path);
+        const std::int32_t label = index->class_number(place->class_name, place->split);
+        if (member->offset >= 0) {
+            std::string begin(std::size_t(std::min<std::int64_t>(member->size, kImageBegin)), '\0');
+            if (!is_called_image(place->name))
+                index->container(container).read(member->offset, std::span<char>(begin));
+            require_image(full_name, begin);
+            index->add(place->split, place->name, label, container, member->offset, member->size);
+        } else {
+            index->add_unpacked(place->split, place->name, label, container, member->size,
+                                [&](std::span<char> bytes) {
+                                    archive.read(bytes);
+                                    require_image(full_name, {bytes.data(), bytes.size()});
+                                });
+        }
+    }
+    index->finish();
+    return std::make_unique<ImageSource>(std::move(index), false);
+}
+
+}  // namespace dtnn::runtime

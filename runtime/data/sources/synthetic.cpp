@@ -1,0 +1,110 @@
+#include "runtime/data/sources/synthetic.hpp"
+
+#include <utility>
+
+#include "kernels/philox.hpp"
+#include "runtime/data/formats/content_hash.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+namespace philox = kernels::philox;
+
+/// What the streams of Purpose::data are for; Digits uses the first two likewise.
+constexpr std::uint64_t kTrainStream = 0, kTestStream = 1, kPatternStream = 2;
+constexpr std::uint64_t kTrainClassStream = 3, kTestClassStream = 4;
+constexpr float kContrast = 0.3f;
+
+}  // namespace
+
+Synthetic::Synthetic(plan::Dims shape, std::int64_t classes, plan::Dims label_shape,
+                     std::uint64_t seed, std::int64_t train_samples, std::int64_t test_samples,
+                     plan::LabelKind kind)
+    : shape_(std::move(shape)),
+      label_shape_(std::move(label_shape)),
+      classes_(classes),
+      seed_(seed),
+      train_samples_(train_samples),
+      test_samples_(test_samples),
+      kind_(kind) {}
+
+void Synthetic::load(Split split, std::int64_t index, Sample& sample) const {
+    sample.set_shape(shape_[0], shape_[1], shape_[2]);
+    sample.labels.resize(label_shape_.empty() ? 1 : std::size_t(plan::element_count(label_shape_)));
+    std::vector<float>& pixels = sample.pixels;
+    std::vector<std::int32_t>& labels = sample.labels;
+    const std::uint64_t pattern_key = philox::key_of(seed_, philox::Purpose::data, kPatternStream);
+    const std::uint64_t key = philox::key_of(seed_, philox::Purpose::data,
+                                             split == Split::train ? kTrainStream : kTestStream);
+    if (label_shape_.empty()) {
+        labels[0] = std::int32_t(index % classes_);
+        image(key, index, pixels, [&](std::int64_t channel, std::int64_t row) {
+            // One block has the pattern of a row of cells.
+            const philox::Block cells = philox::block(pattern_key, std::uint64_t(labels[0]),
+                                                      std::uint64_t(channel * kCells + row));
+            Lights lights{};
+            for (std::size_t cell = 0; cell < lights.size(); ++cell)
+                lights[cell] = philox::uniform_float(cells[cell]);
+            return lights;
+        });
+        if (kind_ == plan::LabelKind::classes) return;
+        sample.targets.assign(std::size_t(classes_), 0.0);
+        sample.targets[std::size_t(labels[0])] = 1.0;
+        labels.clear();
+        return;
+    }
+    const std::int64_t height = shape_[1], width = shape_[2];
+    const std::uint64_t class_key = philox::key_of(
+        seed_, philox::Purpose::data, split == Split::train ? kTrainClassStream : kTestClassStream);
+    const auto class_of = [&](std::int64_t row, std::int64_t cell) {
+        const philox::Block drawn =
+            philox::block(class_key, std::uint64_t(index), std::uint64_t(row));
+        return std::int64_t(drawn[std::size_t(cell)] % std::uint64_t(classes_));
+    };
+    std::size_t at = 0;
+    for (std::int64_t y = 0; y < height; ++y)
+        for (std::int64_t x = 0; x < width; ++x)
+            labels[at++] = std::int32_t(class_of(y * kCells / height, x * kCells / width));
+    image(key, index, pixels, [&](std::int64_t channel, std::int64_t row) {
+        Lights lights{};
+        for (std::size_t cell = 0; cell < lights.size(); ++cell) {
+            const std::int64_t label = class_of(row, std::int64_t(cell));
+            lights[cell] = philox::uniform_float(
+                philox::block(pattern_key, std::uint64_t(label), std::uint64_t(channel))[0]);
+        }
+        return lights;
+    });
+}
+
+std::uint64_t Synthetic::content_hash() const {
+    ContentHash hash;
+    hash.add("synthetic").add(seed_).add(std::uint64_t(classes_));
+    for (const plan::Dims* dims : {&shape_, &label_shape_}) {
+        hash.add(dims->size());
+        for (const std::int64_t dim : *dims)
+            hash.add(std::uint64_t(dim));
+    }
+    hash.add(std::uint64_t(train_samples_)).add(std::uint64_t(test_samples_));
+    return hash.value();
+}
+
+template <class LightsOfRow>
+void Synthetic::image(std::uint64_t key, std::int64_t index, std::span<float> pixels,
+                      const LightsOfRow& lights_of_row) const {
+    const std::int64_t height = shape_[1], width = shape_[2];
+    std::size_t i = 0;
+    philox::Block noise{};
+    for (std::int64_t channel = 0; channel < shape_[0]; ++channel) {
+        for (std::int64_t y = 0; y < height; ++y) {
+            const Lights lights = lights_of_row(channel, y * kCells / height);
+            for (std::int64_t x = 0; x < width; ++x, ++i) {
+                if (i % 4 == 0) noise = philox::block(key, std::uint64_t(index), i / 4);
+                const float light = lights[std::size_t(x * kCells / width)];
+                const float grain = philox::uniform_float(noise[i % 4]);
+                pixels[i] = kContrast * light + (1.0f - kContrast) * grain;
+            }
+        }
+    }
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,45 @@
+#include "runtime/data/transforms/geometry.hpp"
+
+#include <algorithm>
+
+namespace dtnn::runtime {
+
+void flip_horizontal(Sample& sample) {
+    float* row = sample.pixels.data();
+    for (std::int64_t i = 0; i < sample.channels * sample.height; ++i, row += sample.width)
+        std::reverse(row, row + sample.width);
+}
+
+void flip_vertical(Sample& sample) {
+    const std::int64_t width = sample.width;
+    for (std::int64_t channel = 0; channel < sample.channels; ++channel) {
+        float* const plane = sample.pixels.data() + channel * sample.height * width;
+        for (std::int64_t top = 0, bottom = sample.height - 1; top < bottom; ++top, --bottom)
+            std::swap_ranges(plane + top * width, plane + (top + 1) * width,
+                             plane + bottom * width);
+    }
+}
+
+void crop(const Sample& from, const Window& window, float fill, Sample& to) {
+    to.set_shape(from.channels, window.height, window.width);
+    // The columns of the window that have pixels: begin <= x < end.
+    const std::int64_t begin = std::clamp<std::int64_t>(-window.left, 0, window.width);
+    const std::int64_t end = std::clamp(from.width - window.left, begin, window.width);
+    float* row = to.pixels.data();
+    for (std::int64_t channel = 0; channel < from.channels; ++channel) {
+        const float* const plane = from.pixels.data() + channel * from.height * from.width;
+        for (std::int64_t y = window.top; y < window.top + window.height; ++y) {
+            if (y < 0 || y >= from.height || begin == end) {
+                std::fill_n(row, window.width, fill);
+            } else {
+                const float* const source = plane + y * from.width + window.left;
+                std::fill_n(row, begin, fill);
+                std::copy(source + begin, source + end, row + begin);
+                std::fill(row + end, row + window.width, fill);
+            }
+            row += window.width;
+        }
+    }
+}
+
+}  // namespace dtnn::runtime

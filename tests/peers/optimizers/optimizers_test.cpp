@@ -1,0 +1,330 @@
+/// Ten updates of every optimizer beside what PyTorch, or the papers' formulas, make of the same
+/// network (make_optimizer_values.py): jobs are compiled to plans and run by the runtime's
+/// executor, so passes, programs, kernels and the inputs `update` and `batch_weight` are all in it.
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "compiler/ir/parser.hpp"
+#include "compiler/lower/compile.hpp"
+#include "compiler/ops/emit.hpp"
+#include "runtime/exec/executor.hpp"
+#include "runtime/exec/load.hpp"
+#include "runtime/train/initialize.hpp"
+
+namespace {
+
+using namespace dtnn;
+using Json = nlohmann::json;
+using Numbers = std::vector<double>;
+
+/// |ours - theirs| <= kTolerance * max(1, |theirs|)
+constexpr double kTolerance = 1e-9;
+
+plan::Attributes attributes_of(const Json& fields) {
+    plan::Attributes attributes;
+    for (const auto& [name, value] : fields.items()) {
+        if (value.is_boolean())
+            attributes[name] = value.get<bool>();
+        else if (value.is_string())
+            attributes[name] = value.get<std::string>();
+        else
+            attributes[name] = value.get<double>();
+    }
+    return attributes;
+}
+
+plan::Training training_of(const Json& fields, std::int64_t batch) {
+    plan::Training training;
+    training.batch_size = batch;
+    training.optimizer = fields.at("optimizer");
+    training.learning_rate = fields.at("learning_rate");
+    training.optimizer_attributes = attributes_of(fields.at("attributes"));
+    for (const Json& group : fields.at("groups"))
+        training.groups.push_back({group.at("pattern"), attributes_of(group.at("attributes"))});
+    training.clip_norm = fields.at("clip_norm");
+    training.clip_value = fields.at("clip_value");
+    training.accumulation = fields.at("accumulation");
+    training.average_decay = fields.at("average_decay");
+    training.loss = "categorical_cross_entropy";
+    return training;
+}
+
+compiler::Graph network(std::int64_t batch) {
+    return compiler::parse_graph(
+        fmt::format("graph @network(%source: f64[{},4,1,1], @a.weights: f64[4,5], @a.bias: f64[5], "
+                    "@b.weights: f64[5,3], @b.bias: f64[3]) {{\n"
+                    "  %rows = flatten(%source)\n"
+                    "  %sums = dense(%rows, @a.weights, @a.bias) {{bias=true}}\n"
+                    "  %hidden = tanh(%sums)\n"
+                    "  %logits = dense(%hidden, @b.weights, @b.bias) {{bias=true}}\n"
+                    "  %predictions = softmax(%logits)\n"
+                    "  return predictions=%predictions\n"
+                    "}}\n",
+                    batch),
+        compiler::infer_types);
+}
+
+struct Variant {
+    const char* name;
+    bool reference_kernels = false;
+    std::set<std::string> disabled = {};
+};
+
+plan::Plan compile(const Json& file, const Json& c, const Variant& variant) {
+    compiler::CompileRequest request;
+    request.job_name = "optimizers";
+    request.build = network;
+    request.training = training_of(c.at("training"), file.at("batch"));
+    request.dataset.type = "synthetic";
+    request.dataset.shape = request.dataset.stored_shape = {4, 1, 1};
+    request.dataset.classes = 3;
+    request.dataset.train_samples = static_cast<std::int64_t>(file.at("labels").size());
+    request.dataset.source_train_samples = request.dataset.train_samples;
+    request.dataset.test_samples = file.at("batch");
+    request.target.dtype = plan::DType::f64;
+    request.target.isa = "baseline";
+    request.target.threads = 2;
+    request.reference_kernels = variant.reference_kernels;
+    request.disabled_passes = variant.disabled;
+    compiler::Diagnostics diagnostics;
+    plan::Plan result = compiler::compile(request, diagnostics);
+    REQUIRE_FALSE(diagnostics.has_errors());
+    runtime::check_runnable(result, "of the test");
+    return result;
+}
+
+/// A run by hand: what the training loop does, without its data.
+class Run {
+  public:
+    Run(const plan::Plan& plan, const Json& file)
+        : file_(file), executor_(plan, plan.target.threads) {
+        runtime::initialize(executor_);
+        for (const auto& [name, numbers] : file.at("first").items()) {
+            set(name, numbers.get<Numbers>());
+            if (index_of(name + ".average") >= 0) set(name + ".average", numbers.get<Numbers>());
+        }
+    }
+
+    /// The loss over all samples of the update.
+    double update(const Json& wanted) {
+        const Json& batches = wanted.at("batches");
+        double samples = 0, loss = 0;
+        for (const Json& rows : batches)
+            samples += static_cast<double>(rows.size());
+        for (std::size_t i = 0; i < batches.size(); ++i) {
+            const auto rows = batches[i].get<std::vector<std::size_t>>();
+            const double weight = static_cast<double>(rows.size()) / samples;
+            runtime::BoundProgram& program =
+                find(i + 1 < batches.size() ? "accumulate" : "train", rows.size());
+            fill(program, rows);
+            const double rate = executor_.plan().training.learning_rate;
+            put(program, "learning_rate", rate * wanted.at("factor").get<double>());
+            put(program, "batch_weight", weight);
+            put(program, "step", step_++);
+            put(program, "update", updates_);
+            program.run(executor_.team());
+            loss += weight * *static_cast<const double*>(program.output("loss"));
+        }
+        ++updates_;
+        return loss;
+    }
+
+    double evaluate() {
+        std::vector<std::size_t> rows(file_.at("batch").get<std::size_t>());
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            rows[i] = i;
+        runtime::BoundProgram& program = find("evaluate", rows.size());
+        fill(program, rows);
+        program.run_prologue(executor_.team());
+        program.run(executor_.team());
+        return *static_cast<const double*>(program.output("loss"));
+    }
+
+    Numbers get(const std::string& name) const {
+        const int index = index_of(name);
+        REQUIRE_MESSAGE(index >= 0, "the plan has no parameter ", name);
+        const auto i = static_cast<std::size_t>(index);
+        Numbers numbers(
+            static_cast<std::size_t>(plan::element_count(executor_.plan().parameters[i].dims)));
+        std::memcpy(numbers.data(), executor_.parameter(i), numbers.size() * sizeof(double));
+        return numbers;
+    }
+
+    int index_of(const std::string& name) const {
+        const auto& parameters = executor_.plan().parameters;
+        for (std::size_t i = 0; i < parameters.size(); ++i)
+            if (parameters[i].name == name) return static_cast<int>(i);
+        return -1;
+    }
+
+  private:
+    /// With one pixel an image, every order of the axes stores the same bytes.
+    void set(const std::string& name, const Numbers& numbers) {
+        const int index = index_of(name);
+        REQUIRE_MESSAGE(index >= 0, "the plan has no parameter ", name);
+        std::memcpy(executor_.parameter(static_cast<std::size_t>(index)), numbers.data(),
+                    numbers.size() * sizeof(double));
+    }
+
+    runtime::BoundProgram& find(const std::string& kind, std::size_t batch) {
+        runtime::BoundProgram* program = executor_.find(kind, static_cast<std::int64_t>(batch));
+        REQUIRE_MESSAGE(program != nullptr, "the plan has no program ", kind, " for ", batch);
+        return *program;
+    }
+
+    void fill(const runtime::BoundProgram& program, const std::vector<std::size_t>& rows) {
+        auto* source = static_cast<double*>(program.input("source"));
+        auto* labels = static_cast<std::int32_t*>(program.input("labels"));
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            for (std::size_t k = 0; k < 4; ++k)
+                source[4 * i + k] = file_.at("source")[4 * rows[i] + k];
+            labels[i] = file_.at("labels")[rows[i]];
+        }
+    }
+
+    template <class T>
+    static void put(const runtime::BoundProgram& program, const char* name, T value) {
+        if (void* place = program.input(name)) *static_cast<T*>(place) = value;
+    }
+
+    const Json& file_;
+    runtime::Executor executor_;
+    std::int64_t step_ = 0, updates_ = 0;
+};
+
+void compare(const std::string& what, double ours, double theirs) {
+    CHECK_MESSAGE(std::fabs(ours - theirs) <= kTolerance * std::max(1.0, std::fabs(theirs)), what,
+                  " is ", ours, ", not ", theirs);
+}
+
+Json read_values() {
+    std::ifstream stream("tests/peers/optimizers/optimizer_values.json");
+    return Json::parse(stream);
+}
+
+const Json& case_named(const Json& file, const std::string& name) {
+    for (const Json& c : file.at("cases"))
+        if (c.at("name") == name) return c;
+    FAIL("there is no case ", name);
+    return file;
+}
+
+}  // namespace
+
+TEST_CASE("ten updates of every optimizer give the weights that they should") {
+    const Json file = read_values();
+    const Variant variants[] = {
+        {"as compiled"},
+        {"reference kernels", true},
+        {"without optional passes",
+         false,
+         {"common_subexpressions", "dead_code", "fuse_elementwise", "fuse_relu",
+          "hoist_invariant"}},
+    };
+    for (const Json& c : file.at("cases")) {
+        for (const Variant& variant : variants) {
+            const std::string name = c.at("name").get<std::string>() + ", " + variant.name;
+            CAPTURE(name);
+            const plan::Plan plan = compile(file, c, variant);
+            Run run(plan, file);
+            for (std::size_t i = 0; i < c.at("updates").size(); ++i)
+                compare(fmt::format("the loss of update {}", i + 1), run.update(c.at("updates")[i]),
+                        c.at("losses")[i]);
+            for (const auto& [parameter, numbers] : c.at("weights").items()) {
+                const Numbers ours = run.get(parameter), theirs = numbers.get<Numbers>();
+                REQUIRE(ours.size() == theirs.size());
+                for (std::size_t i = 0; i < ours.size(); ++i)
+                    compare(fmt::format("{}[{}]", parameter, i), ours[i], theirs[i]);
+            }
+            compare("the evaluated loss", run.evaluate(), c.at("evaluated_loss"));
+        }
+    }
+}
+
+TEST_CASE("every optimizer is among the cases, with and without weight decay") {
+    const Json file = read_values();
+    for (const char* optimizer :
+         {"sgd", "rmsprop", "adam", "adamw", "nadam", "adagrad", "lars", "lamb"}) {
+        bool with = false, without = false;
+        for (const Json& c : file.at("cases")) {
+            if (c.at("training").at("optimizer") != optimizer) continue;
+            const bool decay = c.at("training").at("attributes").at("weight_decay") > 0.0;
+            (decay ? with : without) = true;
+        }
+        CHECK_MESSAGE((with && without), optimizer);
+    }
+}
+
+// What PyDTNN gets wrong, by its formulas or its code.
+
+TEST_CASE("nadam moves weights from states that are zero") {
+    const Json file = read_values();
+    for (const char* name : {"nadam", "pydtnn nadam"}) {
+        const Json& c = case_named(file, name);
+        const plan::Plan plan = compile(file, c, {name});
+        Run run(plan, file);
+        const Numbers before = run.get("b.weights");
+        run.update(c.at("updates")[0]);
+        const Numbers after = run.get("b.weights");
+        for (std::size_t i = 0; i < before.size(); ++i)
+            CHECK(before[i] != after[i]);
+    }
+}
+
+TEST_CASE("a group keeps the decay from biases") {
+    const Json file = read_values();
+    const Json& c = case_named(file, "no decay on biases");
+    const plan::Plan plan = compile(file, c, {"no decay on biases"});
+    const plan::Program* program = plan::find_program(plan, "train");
+    REQUIRE(program != nullptr);
+    int biases = 0;
+    for (const plan::Step& step : program->steps) {
+        if (step.op != "sgd_update") continue;
+        const bool bias = step.name.find("bias") != std::string::npos;
+        biases += bias ? 1 : 0;
+        CHECK(std::get<double>(step.attributes.at("weight_decay")) == (bias ? 0.0 : 0.05));
+    }
+    CHECK(biases == 2);
+}
+
+TEST_CASE("what is frozen has no gradient, no state and no average, and nothing below it is run") {
+    const Json file = read_values();
+    const Json& c = case_named(file, "a frozen layer");
+    Json averaged = c;
+    averaged["training"]["average_decay"] = 0.5;
+    const plan::Plan plan = compile(file, averaged, {"a frozen layer"});
+    for (const plan::Parameter& parameter : plan.parameters) {
+        CAPTURE(parameter.name);
+        const bool below = parameter.name.starts_with("a.");
+        CHECK(parameter.trainable == (!below && !parameter.optimizer_state));
+        if (below) CHECK_FALSE(parameter.optimizer_state);
+    }
+    const plan::Program* program = plan::find_program(plan, "train");
+    REQUIRE(program != nullptr);
+    // The loss's and the last layer's; the gradient of the hidden values is not made.
+    int backward = 0;
+    for (const plan::Step& step : program->steps)
+        backward += step.phase == "backward" ? 1 : 0;
+    CHECK(backward == 2);
+}
+
+TEST_CASE("averages are state: checkpoints keep them, and memory counts them") {
+    const Json file = read_values();
+    const Json& c = case_named(file, "average");
+    Json plain = c;
+    plain["training"]["average_decay"] = 0.0;
+    const plan::Plan with = compile(file, c, {"with"}), without = compile(file, plain, {"without"});
+    // Four parameters, each in a block of its own multiple of 64 bytes: 160, 40, 120, 24.
+    CHECK(with.memory.optimizer - without.memory.optimizer == 192 + 64 + 128 + 64);
+    int averages = 0;
+    for (const plan::Parameter& parameter : with.parameters)
+        averages += parameter.role == "average" && parameter.optimizer_state ? 1 : 0;
+    CHECK(averages == 4);
+}

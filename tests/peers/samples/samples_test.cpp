@@ -1,0 +1,87 @@
+// Functions of samples against the values of others: samples.json, by make_samples.py.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "runtime/data/transforms/colour.hpp"
+#include "runtime/data/transforms/geometry.hpp"
+#include "runtime/data/transforms/resample.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+using Json = nlohmann::json;
+
+Json cases() {
+    std::ifstream file("tests/peers/samples/samples.json");
+    REQUIRE_MESSAGE(file, "run the tests in the folder of the source");
+    return Json::parse(file)["cases"];
+}
+
+Sample sample_of(const Json& shape, const Json& pixels) {
+    Sample sample;
+    sample.set_shape(shape[0], shape[1], shape[2]);
+    REQUIRE(pixels.size() == sample.pixels.size());
+    for (std::size_t i = 0; i < pixels.size(); ++i)
+        sample.pixels[i] = pixels[i];
+    return sample;
+}
+
+/// What our function makes of it; an empty sample for a function that is unknown.
+Sample ours(const std::string& step, const Json& fields, const Sample& before) {
+    Sample after = before;
+    ResizeScratch scratch;
+    if (step == "resize") {
+        resize(before, {0, 0, before.height, before.width}, fields["size"][0], fields["size"][1],
+               fields["antialias"], scratch, after);
+    } else if (step == "rotate") {
+        rotate(before, fields["degrees"], fields["fill"], after);
+    } else if (step == "crop") {
+        crop(before, {fields["top"], fields["left"], fields["height"], fields["width"]},
+             fields["fill"], after);
+    } else if (step == "flip") {
+        flip_horizontal(after);
+    } else if (step == "vertical_flip") {
+        flip_vertical(after);
+    } else if (step == "brightness") {
+        change_brightness(after, fields["factor"]);
+    } else if (step == "contrast") {
+        change_contrast(after, fields["factor"]);
+    } else if (step == "saturation") {
+        change_saturation(after, fields["factor"]);
+    } else if (step == "to_gray") {
+        to_gray(after);
+    } else {
+        return {};
+    }
+    return after;
+}
+
+}  // namespace
+
+TEST_CASE("functions of samples agree with PyTorch, NumPy and Pillow") {
+    const Json all = cases();
+    CHECK(all.size() > 40);
+    for (const Json& one : all) {
+        const std::string name =
+            one["step"].get<std::string>() + ": " + one["name"].get<std::string>();
+        CAPTURE(name);
+        const Sample after =
+            ours(one["step"], one["fields"], sample_of(one["before_shape"], one["before"]));
+        const Sample expected = sample_of(one["after_shape"], one["after"]);
+        CHECK(after.channels == expected.channels);
+        CHECK(after.height == expected.height);
+        CHECK(after.width == expected.width);
+        REQUIRE(after.pixels.size() == expected.pixels.size());
+        double worst = 0;
+        for (std::size_t i = 0; i < after.pixels.size(); ++i)
+            worst = std::max(worst, std::abs(double(after.pixels[i]) - double(expected.pixels[i])));
+        CHECK(worst <= one["tolerance"].get<double>());
+    }
+}
+
+}  // namespace dtnn::runtime

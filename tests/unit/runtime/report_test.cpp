@@ -1,0 +1,204 @@
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "plan/json/json.hpp"
+#include "runtime/report/bench_report.hpp"
+#include "runtime/report/history.hpp"
+#include "runtime/report/progress.hpp"
+#include "runtime/report/run_folder.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/hand_made_plan.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+LoadedPlan loaded_plan() {
+    return load_plan_text(plan::to_json(hand_made_plan()), "hand.json");
+}
+
+PassValues pass_of(double loss, double accuracy, std::int64_t samples) {
+    PassValues pass;
+    pass.values.resize(2);
+    pass.values[0] = {"loss", MetricValue::Form::number, {loss}};
+    pass.values[1] = {"categorical_accuracy", MetricValue::Form::number, {accuracy}};
+    pass.samples = samples;
+    return pass;
+}
+
+/// Goes there and comes back.
+struct InFolder {
+    explicit InFolder(const std::string& path) : before(std::filesystem::current_path()) {
+        std::filesystem::current_path(path);
+    }
+    ~InFolder() { std::filesystem::current_path(before); }
+    std::filesystem::path before;
+};
+
+}  // namespace
+
+TEST_CASE("a run folder holds the plan and the resolved spec, byte for byte") {
+    const TemporaryFolder folder;
+    const LoadedPlan plan = loaded_plan();
+    const RunFolder run(folder / "deep/run/", plan, false);
+    CHECK(run.path() == folder / "deep/run");
+    CHECK(read_file(run.plan()) == plan.text);
+    CHECK(read_file(run.resolved()) == plan.plan.resolved_spec);
+}
+
+TEST_CASE("a folder with a run in it is kept, unless told otherwise") {
+    const TemporaryFolder folder;
+    const LoadedPlan plan = loaded_plan();
+    const RunFolder run(folder / "run", plan, false);
+    // Without history or weights it is no run yet: a run that failed to begin may be repeated.
+    CHECK_NOTHROW(RunFolder(folder / "run", plan, false));
+    write_text(run.history(), "{}\n");
+    expect_error(Exit::failed, {"run", "history.jsonl", "--output", "--force"},
+                 [&] { RunFolder(folder / "run", plan, false); });
+    CHECK(read_file(run.history()) == "{}\n");
+    CHECK_NOTHROW(RunFolder(folder / "run", plan, true));
+    CHECK(read_file(run.history()).empty());
+    {
+        // Another process (here: another opening of the file) writes a run in it.
+        write_text(run.history(), "{}\n");
+        const LineFile running(run.history(), LineFile::Begin::as_it_is);
+        write_text(run.plan(), "its plan");
+        expect_error(Exit::failed, {"another process writes", "history.jsonl"},
+                     [&] { RunFolder(folder / "run", plan, true); });
+        CHECK(read_file(run.plan()) == "its plan");
+    }
+    write_text(run.history(), "");
+    write_text(run.weights(), "w");
+    expect_error(Exit::failed, {"weights.safetensors"},
+                 [&] { RunFolder(folder / "run", plan, false); });
+}
+
+TEST_CASE("without a name runs get dated folders of their own") {
+    const TemporaryFolder folder;
+    const InFolder there(folder.path());
+    const LoadedPlan plan = loaded_plan();
+    const RunFolder a("", plan, false), b("", plan, false), c("", plan, false);
+    CHECK(a.path().starts_with("runs/hand_made-20"));
+    CHECK(a.path() != b.path());
+    CHECK(b.path() != c.path());
+    CHECK(as_folder_name("a/b c") == "a_b_c");
+    CHECK(as_folder_name("..") == "run..");
+    CHECK(as_folder_name("") == "run");
+}
+
+TEST_CASE("history has a line of JSON per event, in the stable form") {
+    const TemporaryFolder folder;
+    History history(folder / "history.jsonl", hand_made_plan());
+    history.start("xxh3:12", 2, 34.5, "xxh3:ab", 3);
+    EpochResult epoch;
+    epoch.epoch = 1;
+    epoch.step = 6;
+    epoch.learning_rate = 0.1;
+    epoch.train = pass_of(0.1, 0.875, 44);
+    history.epoch(epoch);
+    epoch.validation = pass_of(0.25, 0.5, 12);
+    history.epoch(epoch);
+    history.evaluate(pass_of(0.3, 1, 24));
+    TrainingResult result;
+    result.step = 7;
+    history.interrupted(result);
+    history.failed("a \"path\" \xff");
+    history.close();
+    std::istringstream lines(read_file(folder / "history.jsonl"));
+    std::vector<nlohmann::json> events;
+    for (std::string line; std::getline(lines, line);)
+        events.push_back(nlohmann::json::parse(line));
+    REQUIRE(events.size() == 6);
+    CHECK(events[0]["event"] == "start");
+    CHECK(events[0]["first_step_milliseconds"] == 34.5);
+    CHECK(events[0]["dataset"] == "xxh3:ab");
+    CHECK(events[0]["ranks"] == 3);
+    CHECK(events[0]["machine"]["processors"] >= 1);
+    CHECK(events[1]["event"] == "epoch");
+    CHECK(events[1]["train"] == nlohmann::json{{"loss", 0.1}, {"categorical_accuracy", 0.875}});
+    CHECK(events[1]["validation"].is_null());
+    CHECK(events[2]["validation"]["loss"] == 0.25);
+    CHECK(events[2]["step"] == 6);
+    CHECK(events[3]["event"] == "evaluate");
+    CHECK(events[3]["test"]["categorical_accuracy"] == 1.0);
+    CHECK(events[4]["event"] == "interrupted");
+    CHECK(events[5]["event"] == "failed");
+}
+
+TEST_CASE("the progress line fits every width") {
+    const plan::Plan plan = hand_made_plan();
+    MetricSet metrics(plan, PassKind::training);
+    const float loss = 0.0921F;
+    const double right = 972;
+    BatchOutputs outputs;
+    outputs.loss = {&loss, plan::DType::f32, 1};
+    outputs.metrics = {{&right, plan::DType::f64, 1}};
+    metrics.add(outputs, 1000);
+    const Progress progress{2, 3, 412, 938, 1.5, 0, 0, 1000, metrics};
+    const std::string wide = progress_line(progress, 21345, 12, 120);
+    for (const char* part : {"epoch 2/3", "43%", "21.3k samples/s", "loss 0.0921",
+                             "accuracy 97.20%", "0:12 left", "=>"}) {
+        CAPTURE(wide);
+        CHECK(wide.find(part) != std::string::npos);
+    }
+    for (int width = 0; width < 130; ++width)
+        CHECK(int(progress_line(progress, 21345, 12, width).size()) <= width);
+    CHECK(progress_line(progress, 21345, 12, 50).find("loss") != std::string::npos);
+    // An ordinary terminal has room for the bar and everything else.
+    const std::string ordinary = progress_line(progress, 21345, 12, 79);
+    CAPTURE(ordinary);
+    CHECK(ordinary.find("=>") != std::string::npos);
+    CHECK(ordinary.find("left") != std::string::npos);
+    CHECK(clock_text(65) == "1:05");
+    CHECK(clock_text(3723) == "1:02:03");
+    CHECK(clock_text(-1) == "0:00");
+}
+
+TEST_CASE("an epoch is one line with validation") {
+    EpochResult result;
+    result.epoch = 2;
+    result.train = pass_of(0.5, 0.9, 10);
+    result.validation = pass_of(0.25, 0.95, 5);
+    result.samples_per_second = 532;
+    result.seconds = 61;
+    CHECK(epoch_line(result, 3) ==
+          "epoch 2/3: loss 0.5, accuracy 90.00%; validation: loss 0.25, accuracy 95.00%; 532 "
+          "samples/s, 1:01");
+}
+
+TEST_CASE("colours and bars follow the words and the environment") {
+    CHECK(choose_color("always"));
+    CHECK_FALSE(choose_color("never"));
+    CHECK(choose_progress("bar") == ProgressStyle::bar);
+    CHECK(choose_progress("plain") == ProgressStyle::plain);
+    CHECK(choose_progress("none") == ProgressStyle::none);
+}
+
+TEST_CASE("bench prints the stable JSON form") {
+    const plan::Plan plan = hand_made_plan();
+    BenchResult result;
+    result.batch = 8;
+    result.seconds = {0.25, 0.5, 0.125};
+    result.program = &plan.programs[0];
+    result.program_step_seconds.assign(plan.programs[0].steps.size(), 0.001);
+    const BenchFacts facts{&plan, 100, 100, 2000, 2};
+    const auto json = nlohmann::json::parse(bench_json(result, facts));
+    CHECK(json["samples_per_second"]["median"] == 32);
+    CHECK(json["samples_per_second"]["min"] == 16);
+    CHECK(json["samples_per_second"]["max"] == 64);
+    CHECK(json["step_milliseconds"]["median"] == 250);
+    CHECK(json["arena_bytes"]["planned"] == 100);
+    CHECK(json["arena_bytes"]["allocated"] == 100);
+    CHECK(json["peak_rss_bytes"] == 2000);
+    CHECK(json["allocations_after_first_step"] == 0);
+    CHECK(json["threads"] == 2);
+    CHECK(json["program_steps"].size() == plan.programs[0].steps.size());
+    const std::string text = bench_text(result, facts);
+    CHECK(text.find("sgd_update") != std::string::npos);
+    CHECK(text.find("hand.yaml:3") != std::string::npos);
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,327 @@
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "runtime/base/arrangement.hpp"
+#include "runtime/base/files.hpp"
+#include "runtime/checkpoint/npz.hpp"
+#include "runtime/checkpoint/weight_file.hpp"
+#include "runtime/checkpoint/weight_match.hpp"
+#include "runtime/checkpoint/weights.hpp"
+#include "runtime/data/formats/npy.hpp"
+#include "runtime/exec/executor.hpp"
+#include "runtime/train/initialize.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/hand_made_plan.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+using plan::Dims;
+using plan::DType;
+
+using Stars = std::vector<std::string_view>;
+
+/// conv2d -> batch_norm -> flatten -> dropout -> dense -> dense, with an image [3,2,2] before
+/// flatten; only what matching reads.
+plan::Plan small_plan() {
+    plan::Plan plan;
+    plan.model = "small";
+    plan.dataset.shape = {2, 4, 4};
+    const auto layer = [&](const char* name, const char* type, Dims shape, const char* from) {
+        plan::Layer made;
+        made.index = int(plan.layers.size());
+        made.name = name;
+        made.type = type;
+        made.output_shape = std::move(shape);
+        made.from = {from};
+        plan.layers.push_back(made);
+    };
+    layer("conv2d_1", "conv2d", {3, 2, 2}, "input");
+    layer("batch_norm_1", "batch_norm", {3, 2, 2}, "conv2d_1");
+    layer("flatten_1", "flatten", {12}, "batch_norm_1");
+    layer("dropout_1", "dropout", {12}, "flatten_1");
+    layer("dense_1", "dense", {12}, "dropout_1");
+    layer("dense_2", "dense", {5}, "dense_1");
+    const auto parameter = [&](const char* layer_name, const char* role, Dims dims) {
+        plan::Parameter made;
+        made.name = std::string(layer_name) + "." + role;
+        made.role = role;
+        made.dims = std::move(dims);
+        for (const plan::Layer& one : plan.layers) {
+            if (one.name == layer_name) made.layer = one.index;
+        }
+        plan.parameters.push_back(made);
+    };
+    parameter("conv2d_1", "weights", {3, 2, 3, 1});
+    parameter("conv2d_1", "bias", {3});
+    parameter("batch_norm_1", "gamma", {3});
+    parameter("batch_norm_1", "running_variance", {3});
+    parameter("dense_1", "weights", {12, 12});
+    parameter("dense_1", "bias", {12});
+    parameter("dense_2", "weights", {12, 5});
+    parameter("conv2d_1", "weights.velocity", {3, 2, 3, 1});
+    plan.parameters.back().optimizer_state = true;
+    return plan;
+}
+
+/// A file of zeros.
+struct Zeros {
+    std::vector<std::byte> bytes = std::vector<std::byte>(4096);
+    WeightFile file;
+
+    void add(const std::string& name, Dims dims, DType dtype = DType::f32) {
+        const std::size_t size = std::size_t(plan::element_count(dims) * plan::size_of(dtype));
+        file.tensors.push_back({name, dtype, std::move(dims), std::span(bytes).first(size)});
+    }
+};
+
+Zeros pydtnn_file(WeightLayout layout) {
+    Zeros zeros;
+    zeros.file.path = "p.npz";
+    zeros.add("1_Conv2D_weights", layout == WeightLayout::nchw   ? Dims{3, 2, 3, 1}
+                                  : layout == WeightLayout::nhwc ? Dims{2, 3, 1, 3}
+                                                                 : Dims{3, 3, 1, 2});
+    zeros.add("1_Conv2D_biases", {3});
+    zeros.add("2_BatchNormalization_gamma", {1, 3, 1, 1});
+    zeros.add("2_BatchNormalization_running_var", {3});
+    zeros.add("5_FC_weights", {12, 12});
+    zeros.add("5_FC_biases", {12});
+    zeros.add("6_FC_weights", {12, 5});
+    return zeros;
+}
+
+std::string all(const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines)
+        text += line + "\n";
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("stars stand for the shortest texts from the left") {
+    CHECK(match_stars("abc", "abc") == Stars{});
+    CHECK(!match_stars("abc", "abcd"));
+    CHECK(match_stars("*", "") == Stars{""});
+    CHECK(match_stars("a*c", "abbc") == Stars{"bb"});
+    CHECK(!match_stars("ab*bc", "abc"));
+    CHECK(match_stars("*.*", "a.b.c") == Stars{"a", "b.c"});
+    CHECK(match_stars("layer*.bn.*", "layer2/x.bn.gamma") == Stars{"2/x", "gamma"});
+    CHECK(match_stars("**a", "xa") == Stars{"", "x"});
+    CHECK(!match_stars("*a*b", "ba"));
+}
+
+TEST_CASE("a map gives the first entry that matches, and remembers which did") {
+    NameMap map = NameMap::parse(R"({"a.*": "x.*.y", "a.b": "never", "n*": null})", "m.json");
+    const auto found = map.find("a.b");
+    REQUIRE(found);
+    CHECK(found->name == "x.b.y");
+    CHECK(map.find("n1")->dropped);
+    CHECK(!map.find("b"));
+    CHECK(map.unused() == std::vector<std::string>{"a.b"});
+    expect_error(Exit::mismatch, {"m.json", "twice"},
+                 [] { NameMap::parse(R"({"a": "b", "a": "c"})", "m.json"); });
+    expect_error(Exit::mismatch, {"m.json", "more *"},
+                 [] { NameMap::parse(R"({"a": "*"})", "m.json"); });
+    expect_error(Exit::mismatch, {"m.json", "no text"},
+                 [] { NameMap::parse(R"({"a": {"a": null}})", "m.json"); });
+    expect_error(Exit::mismatch, {"m.json", "no JSON"}, [] { NameMap::parse("{", "m.json"); });
+    // A name inside of a value is no entry that comes twice.
+    expect_error(Exit::mismatch, {"no text"},
+                 [] { NameMap::parse(R"({"a": {"a": 1}, "b": "c"})", "m.json"); });
+}
+
+TEST_CASE("PyDTNN's names and the roles in names") {
+    for (const char* name : {"1_Conv2D_weights", "12_FC_biases", "0_BatchNormalization_running_var",
+                             "3_BatchNormalization_gamma"})
+        CHECK(is_pydtnn_name(name));
+    for (const char* name : {"conv2d_1.weights", "1_weights", "_FC_weights", "1_fc_weights",
+                             "1_FC_kernel", "1_F C_beta", "1__weights"})
+        CHECK_FALSE(is_pydtnn_name(name));
+    CHECK(role_in("a.weight") == "weights");
+    CHECK(role_in("bias") == "bias");
+    CHECK(role_in("b/moving_variance") == "running_variance");
+    CHECK(role_in("1_FC_running_var") == "running_variance");
+    CHECK(role_in("unbias").empty());
+    CHECK(role_in("a.count").empty());
+}
+
+TEST_CASE("the forms that a file may have for each parameter") {
+    const plan::Plan plan = small_plan();
+    const LayoutRules rules(plan);
+    const auto first = [&](std::size_t i, WeightLayout layout) {
+        return rules.forms(i, layout)[0];
+    };
+    CHECK(first(0, WeightLayout::own) == FileForm{{3, 2, 3, 1}, {3, 2, 3, 1}, {}});
+    CHECK(first(0, WeightLayout::nhwc).dims == Dims{2, 3, 1, 3});
+    CHECK(first(0, WeightLayout::nhwc_gpu).dims == Dims{3, 3, 1, 2});
+    // Element [co, ci, kh, kw] = [2, 1, 0, 0] lies at [ci, kh, kw, co] = [1, 0, 0, 2].
+    const FileForm form = first(0, WeightLayout::nhwc);
+    CHECK(Arrangement(form.view, form.order).physical((2 * 2 + 1) * 3) == 1 * 9 + 2);
+    // The first dense layer reads a flattened [3,2,2], the second one does not, though as long.
+    CHECK(first(4, WeightLayout::nhwc) == FileForm{{12, 12}, {3, 2, 2, 12}, {1, 2, 0, 3}});
+    CHECK(first(4, WeightLayout::nchw) == FileForm{{12, 12}, {12, 12}, {}});
+    CHECK(first(6, WeightLayout::nhwc) == FileForm{{12, 5}, {12, 5}, {}});
+    CHECK(FileForm{{12}, {12, 1, 1}, {1, 2, 0}}.same_places({{12}, {12}, {}}));
+    CHECK(FileForm{{12}, {1, 3, 4}, {1, 2, 0}}.same_places({{12}, {12}, {}}));
+    CHECK_FALSE(FileForm{{12}, {3, 2, 2}, {1, 2, 0}}.same_places({{12}, {12}, {}}));
+    // A bias is of results; what batch norm has is of an image's channels here.
+    CHECK(first(5, WeightLayout::nhwc).view == Dims{12});
+    CHECK(first(2, WeightLayout::nhwc).view == Dims{3});
+    CHECK(first(2, WeightLayout::nhwc).takes({1, 3, 1, 1}));
+    CHECK_FALSE(first(2, WeightLayout::own).takes({1, 3, 1, 1}));
+}
+
+TEST_CASE("PyDTNN's files are matched in order, and tell their layout by their shapes") {
+    const plan::Plan plan = small_plan();
+    for (const WeightLayout layout : kForeignLayouts) {
+        const Zeros zeros = pydtnn_file(layout);
+        const WeightMatch match = match_weights(plan, zeros.file, {.path = "p.npz"}, NameMap());
+        CAPTURE(name_of(layout));
+        CHECK(all(match.differences).empty());
+        CHECK(match.pydtnn);
+        CHECK(match.layout == layout);
+        REQUIRE(match.pairs.size() == 7);
+        for (std::size_t i = 0; i < 7; ++i) {
+            CHECK(match.pairs[i].parameter == i);
+            CHECK(match.pairs[i].tensor == &zeros.file.tensors[i]);
+        }
+    }
+    Zeros wrong = pydtnn_file(WeightLayout::nhwc);
+    wrong.file.tensors.pop_back();
+    wrong.file.tensors[4].dims = {6, 24};
+    wrong.add("7_FC_beta", {5});
+    const WeightMatch match = match_weights(plan, wrong.file, {.path = "p.npz"}, NameMap());
+    const std::string text = all(match.differences);
+    CHECK(text.find("dense_1.weights (from 5_FC_weights) is f32 [6,24] in the file and f32 "
+                    "[12,12]") != std::string::npos);
+    CHECK(text.find("dense_2.weights f32 [12,5] is missing") != std::string::npos);
+    CHECK(text.find("7_FC_beta f32 [5] is not in the plan") != std::string::npos);
+    CHECK(match.differences.size() == 3);
+}
+
+TEST_CASE("two layouts that fit and differ are a question, not a guess") {
+    plan::Plan plan = small_plan();
+    plan.parameters.erase(plan.parameters.begin(), plan.parameters.begin() + 4);
+    Zeros zeros;
+    zeros.file.path = "p.npz";
+    zeros.add("5_FC_weights", {12, 12});
+    zeros.add("5_FC_biases", {12});
+    zeros.add("6_FC_weights", {12, 5});
+    expect_error(Exit::mismatch, {"p.npz", "nchw", "nhwc", "--layout"},
+                 [&] { match_weights(plan, zeros.file, {.path = "p.npz"}, NameMap()); });
+    const WeightMatch match =
+        match_weights(plan, zeros.file, {.path = "p.npz", .layout = "nhwc"}, NameMap());
+    CHECK(match.differences.empty());
+    // Where an image of one pixel is flattened, all three mean the same.
+    plan.layers[1].output_shape = {12, 1, 1};
+    CHECK(match_weights(plan, zeros.file, {.path = "p.npz"}, NameMap()).differences.empty());
+}
+
+TEST_CASE("npz comes back as it was written, and is the same bytes each time") {
+    const TemporaryFolder folder;
+    const float weights[] = {1.5f, -2.0f, 3.0f, 4.0f, 5.0f, 6.0f};
+    const double bias[] = {0.25};
+    const std::uint8_t bytes[] = {1, 2, 255};
+    const std::vector<StoredTensor> tensors = {
+        {"stage_1/conv.weights", DType::f32, {2, 3}, std::as_bytes(std::span(weights))},
+        {"\xc3\xa4", DType::f64, {}, std::as_bytes(std::span(bias))},
+        {"bytes", DType::u8, {3}, std::as_bytes(std::span(bytes))},
+        {"empty", DType::i64, {0, 7}, {}}};
+    write_weight_file(folder / "a.npz", tensors, {{"dropped", "yes"}});
+    write_weight_file(folder / "b.npz", tensors, {});
+    CHECK(read_file(folder / "a.npz") == read_file(folder / "b.npz"));
+    const WeightFile file = read_weight_file(folder / "a.npz");
+    CHECK(std::string(file.format) == "npz");
+    REQUIRE(file.tensors.size() == tensors.size());
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const StoredTensor& found = file.tensors[i];
+        CHECK(found.name == tensors[i].name);
+        CHECK(found.dtype == tensors[i].dtype);
+        CHECK(found.dims == tensors[i].dims);
+        CHECK(std::equal(found.bytes.begin(), found.bytes.end(), tensors[i].bytes.begin(),
+                         tensors[i].bytes.end()));
+    }
+    expect_error(Exit::usage, {"w.bin"}, [&] { write_weight_file(folder / "w.bin", tensors, {}); });
+    const std::string whole = read_file(folder / "a.npz");
+    for (std::size_t at = 0; at < whole.size(); ++at) {
+        std::string bad = whole;
+        bad[at] = char(bad[at] ^ 0x55);
+        write_text(folder / "bad.npz", bad);
+        try {
+            read_weight_file(folder / "bad.npz");
+        } catch (const RunError& error) {
+            CHECK(error.exit() == Exit::mismatch);
+        }
+    }
+}
+
+TEST_CASE("texts become code points") {
+    const std::vector<std::string> texts = {"ab", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xff",
+                                            ""};
+    const NpzTexts made = numpy_texts(texts);
+    CHECK(made.descr == "<U3");
+    std::vector<std::uint32_t> codes(12);
+    REQUIRE(made.bytes.size() == 48);
+    std::memcpy(codes.data(), made.bytes.data(), 48);
+    CHECK(codes ==
+          std::vector<std::uint32_t>{'a', 'b', 0, 0xE4, 0x20AC, 0x1F600, 0xFFFD, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("weights of other types and names are loaded when that is asked for") {
+    const TemporaryFolder folder;
+    const plan::Plan plan = hand_made_plan();
+    Executor from(plan, 1), to(plan, 1);
+    initialize(from);
+    save_weights(from, folder / "own.safetensors", "xxh3:0");
+    const WeightFile own = read_weight_file(folder / "own.safetensors");
+    std::vector<std::vector<double>> wide;
+    std::vector<StoredTensor> tensors;
+    for (const StoredTensor& tensor : own.tensors) {
+        std::vector<double>& values = wide.emplace_back();
+        for (std::size_t at = 0; at < tensor.bytes.size(); at += sizeof(float)) {
+            float value = 0;
+            std::memcpy(&value, tensor.bytes.data() + at, sizeof value);
+            values.push_back(double(value));
+        }
+        tensors.push_back({"net/" + tensor.name, DType::f64, tensor.dims, {}});
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+        tensors[i].bytes = std::as_bytes(std::span<const double>(wide[i]));
+    write_weight_file(folder / "wide.npz", tensors, {});
+    write_text(folder / "map.json", R"({"net/*": "*"})");
+    WeightRequest request{.path = folder / "wide.npz", .map = folder / "map.json"};
+    const std::string before(reinterpret_cast<const char*>(to.parameter(0)), 384);
+    expect_error(Exit::mismatch, {"dense_1.weights (from net/dense_1.weights) is f64", "--cast"},
+                 [&] { load_weights(to, request); });
+    CHECK(std::memcmp(before.data(), to.parameter(0), 384) == 0);
+    request.cast = true;
+    CHECK(load_weights(to, request).kept.empty());
+    CHECK(std::memcmp(from.parameter(0), to.parameter(0), 384) == 0);
+    CHECK(std::memcmp(from.parameter(1), to.parameter(1), 12) == 0);
+
+    // A number that f32 does not have is none that one wants to lose silently; infinity is itself.
+    wide[0][1] = 1e39;
+    write_weight_file(folder / "wide.npz", tensors, {});
+    expect_error(Exit::mismatch, {"dense_1.weights", "too large"},
+                 [&] { load_weights(to, request); });
+    wide[0][1] = std::numeric_limits<double>::infinity();
+    write_weight_file(folder / "wide.npz", tensors, {});
+    load_weights(to, request);
+
+    // A part: the rest stays, and is told.
+    tensors.resize(1);
+    write_weight_file(folder / "wide.npz", tensors, {});
+    expect_error(Exit::mismatch, {"missing", "--allow-missing"},
+                 [&] { load_weights(to, request); });
+    request.allow_missing = true;
+    const LoadedWeights loaded = load_weights(to, request);
+    REQUIRE(loaded.kept.size() == 1);
+    CHECK((loaded.kept[0] == "dense_1.bias" || loaded.kept[0] == "dense_1.weights"));
+}
+
+}  // namespace dtnn::runtime
