@@ -2,25 +2,9 @@
 
 #include <utility>
 
-#include "kernels/arguments/batch_norm.hpp"
-#include "kernels/arguments/batch_norm_synchronised.hpp"
-#include "kernels/arguments/channel_scale.hpp"
-#include "kernels/arguments/conv2d.hpp"
-#include "kernels/arguments/conv2d_transpose.hpp"
-#include "kernels/arguments/copy.hpp"
-#include "kernels/arguments/dense.hpp"
-#include "kernels/arguments/dropout.hpp"
-#include "kernels/arguments/elementwise.hpp"
-#include "kernels/arguments/elementwise_mean.hpp"
-#include "kernels/arguments/gradient.hpp"
-#include "kernels/arguments/layerwise_update.hpp"
-#include "kernels/arguments/local_response_norm.hpp"
-#include "kernels/arguments/loss.hpp"
-#include "kernels/arguments/norm.hpp"
-#include "kernels/arguments/pool2d.hpp"
-#include "kernels/arguments/resample.hpp"
-#include "kernels/arguments/softmax.hpp"
-#include "kernels/arguments/update.hpp"
+#define DTNN_ARGUMENTS_HEADERS
+#include "kernels/catalogue.def"
+#undef DTNN_ARGUMENTS_HEADERS
 
 namespace dtnn::kernels {
 
@@ -28,15 +12,15 @@ namespace dtnn::kernels {
 // instruction set.
 namespace reference {
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace)
-#define REFERENCE(op, Arguments) \
-    template <class T>           \
+#define REFERENCE(op, Arguments, operands) \
+    template <class T>                     \
     void op##_reference(const Arguments<T>& arguments, ThreadTeam& team);
 #include "kernels/catalogue.def"
 #undef KERNEL
 #undef REFERENCE
 }  // namespace reference
 
-#define REFERENCE(op, Arguments)
+#define REFERENCE(op, Arguments, operands)
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
     template <class T>                                                 \
     void op##_##name(const Arguments<T>& arguments, ThreadTeam& team);
@@ -116,7 +100,7 @@ struct Entry {
 constexpr Entry kEntries[] = {
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
     DTNN_ENTRY_##dtypes(op##_##name, Arguments),
-#define REFERENCE(op, Arguments)                                                           \
+#define REFERENCE(op, Arguments, operands)                                                 \
     {&bind_function<Arguments<float>, &reference::op##_reference<float>,                   \
                     &reference::op##_reference<float>, &reference::op##_reference<float>>, \
      &bind_function<Arguments<double>, &reference::op##_reference<double>,                 \

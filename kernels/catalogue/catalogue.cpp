@@ -22,7 +22,7 @@ constexpr KernelInfo kCatalogue[] = {
      Isa::needs,                                                       \
      &predicates::refuses,                                             \
      &predicates::workspace},
-#define REFERENCE(op, Arguments) \
+#define REFERENCE(op, Arguments, operands) \
     {#op, "reference", "cpu", true, true, Isa::baseline, nullptr, nullptr},
 #include "kernels/catalogue.def"
 #undef KERNEL

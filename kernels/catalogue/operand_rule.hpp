@@ -1,7 +1,7 @@
 #pragma once
 /// What every kernel of an operator relies on: how many operands there are, their types, and how
 /// their shapes and the attributes fit together (the table of docs/operators.md). A rule is a
-/// function of operands_FAMILY.cpp, named in operands.def.
+/// function of operands_FAMILY.cpp, named in catalogue.def.
 
 #include <algorithm>
 #include <array>
@@ -105,8 +105,10 @@ class Rule {
 void window(Rule& rule, const TensorDesc& image, const TensorDesc& result, std::int64_t height,
             std::int64_t width);
 
-#define OPERANDS(op, rule) void rule(Rule& rule_of_problem);
-#include "kernels/catalogue/operands.def"
-#undef OPERANDS
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace)
+#define REFERENCE(op, Arguments, operands) void operands(Rule& rule);
+#include "kernels/catalogue.def"
+#undef KERNEL
+#undef REFERENCE
 
 }  // namespace dtnn::kernels::operands

@@ -38,9 +38,11 @@ void window(Rule& rule, const TensorDesc& image, const TensorDesc& result, std::
 namespace {
 
 constexpr std::pair<std::string_view, void (*)(operands::Rule&)> kRules[] = {
-#define OPERANDS(op, rule) {#op, operands::rule},
-#include "kernels/catalogue/operands.def"
-#undef OPERANDS
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace)
+#define REFERENCE(op, Arguments, operands_rule) {#op, operands::operands_rule},
+#include "kernels/catalogue.def"
+#undef KERNEL
+#undef REFERENCE
 };
 
 }  // namespace

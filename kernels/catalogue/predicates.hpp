@@ -20,7 +20,7 @@ std::int64_t element_bytes(const Problem& problem);
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
     Refused refuses(const Problem& problem);                           \
     std::int64_t workspace(const Problem& problem);
-#define REFERENCE(op, Arguments)
+#define REFERENCE(op, Arguments, operands)
 #include "kernels/catalogue.def"
 #undef KERNEL
 #undef REFERENCE
