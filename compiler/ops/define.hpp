@@ -40,6 +40,7 @@ class OpBuilder {
     explicit OpBuilder(std::string name) { def_.name = std::move(name); }
 
     OpBuilder& doc(std::string text) { return set(def_.doc, std::move(text)); }
+    OpBuilder& family(Family family) { return set(def_.family, family); }
     /// Users may write it as a layer; `example` is a line of YAML in a list of layers.
     OpBuilder& layer(std::string example) {
         def_.layer = true;

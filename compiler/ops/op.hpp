@@ -83,8 +83,25 @@ struct ParameterRule {
     std::function<plan::Initializer(const Dims&, const Attributes&)> initializer;
 };
 
+/// What an operator is of, for drawings and tables. Gradients belong to the family of what they are
+/// gradients of.
+enum class Family {
+    convolution,
+    dense,
+    normalisation,
+    activation,
+    pooling,
+    join,  ///< several values become one: sums, products, concatenation
+    shape,
+    dropout,
+    loss,  ///< and metrics
+    update,
+    exchange,  ///< between ranks
+};
+
 struct OpDef {
     std::string name;
+    std::optional<Family> family;      ///< every operator states one: a test asks
     std::string doc;                   ///< one sentence
     std::string example;               ///< YAML, for layers; empty for internal operators
     bool layer = false;                ///< users may write it as a layer

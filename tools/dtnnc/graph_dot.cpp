@@ -1,4 +1,3 @@
-#include "base/text.hpp"
 #include "tools/dtnnc/graph_dot.hpp"
 
 #include <fmt/format.h>
@@ -8,9 +7,10 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "plan/rules/executed_layers.hpp"
-#include "plan/summary/summary.hpp"
 #include "plan/summary/rows.hpp"
+#include "plan/summary/summary.hpp"
 #include "tools/dtnnc/graph_families.hpp"
 
 namespace dtnn::tools {
@@ -23,7 +23,7 @@ struct Node {
     std::vector<std::string> blocks;  ///< that it is drawn in, outermost first
     std::string title;
     std::vector<std::string> lines;  ///< smaller, under the title
-    const Family* family = nullptr;
+    const FamilyStyle* family = nullptr;
     bool collapsed = false;  ///< stands for a block
     bool backward = false;
 };
@@ -94,7 +94,7 @@ std::string legend(const std::vector<Node>& nodes) {
     for (const Node& node : nodes)
         used.insert(node.family->name);
     std::string cells;
-    for (const Family& family : families())
+    for (const FamilyStyle& family : families())
         if (used.contains(family.name))
             cells += fmt::format(
                 "<TD BGCOLOR=\"{}\" COLOR=\"{}\" BORDER=\"1\"><FONT POINT-SIZE=\"9\"> {} "

@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// dst_i = (src_i - max) - log(sum_j exp(src_j - max)) along the channels.
 OpDef define_log_softmax() {
     return OpBuilder("log_softmax")
+        .family(Family::activation)
         .doc(
             "The logarithm of softmax, computed without taking the logarithm of a rounded zero; "
             "for the loss negative_log_likelihood.")

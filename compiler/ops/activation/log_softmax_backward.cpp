@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// diff_src_i = diff_dst_i - exp(dst_i) * sum_j diff_dst_j along the channels.
 OpDef define_log_softmax_backward() {
     return OpBuilder("log_softmax_backward")
+        .family(Family::activation)
         .doc("Gradient of log_softmax.")
         .inputs({"dst", "diff_dst"})
         .outputs({"diff_src"})

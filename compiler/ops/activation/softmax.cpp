@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// dst_i = exp(src_i - max) / sum_j exp(src_j - max) along the channels.
 OpDef define_softmax() {
     return OpBuilder("softmax")
+        .family(Family::activation)
         .doc("Normalised exponentials along one axis: positive numbers that sum to 1.")
         .layer("- softmax")
         .inputs({"src"})

@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// diff_src_i = dst_i * (diff_dst_i - sum_j diff_dst_j * dst_j) along the channels.
 OpDef define_softmax_backward() {
     return OpBuilder("softmax_backward")
+        .family(Family::activation)
         .doc("Gradient of softmax.")
         .inputs({"dst", "diff_dst"})
         .outputs({"diff_src"})

@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// dst[c] = the sum of src over everything but the channels.
 OpDef define_channel_sums() {
     return OpBuilder("channel_sums")
+        .family(Family::convolution)
         .doc("The sum of each channel over the batch; the gradient of a bias.")
         .inputs({"src"})
         .outputs({"dst"})

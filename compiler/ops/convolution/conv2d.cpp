@@ -110,6 +110,7 @@ std::int64_t count(const std::vector<Type>& in, const std::vector<Type>& out,
 /// over f's group.
 OpDef define_conv2d() {
     return OpBuilder("conv2d")
+        .family(Family::convolution)
         .doc(
             "Convolution of images (cross-correlation, as usual for networks) with learned "
             "filters.")

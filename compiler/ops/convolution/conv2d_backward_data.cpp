@@ -29,6 +29,7 @@ void conv2d_backward_data_shape(ShapeContext& c) {
 /// diff_src = the transposed convolution of diff_dst with the weights; times (y > 0) when `mask`.
 OpDef define_conv2d_backward_data() {
     return OpBuilder("conv2d_backward_data")
+        .family(Family::convolution)
         .doc("Gradient of a convolution by its source.")
         .inputs({"diff_dst", "weights", "y?"})
         .outputs({"diff_src"})

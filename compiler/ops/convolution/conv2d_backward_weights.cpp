@@ -29,6 +29,7 @@ void conv2d_backward_weights_shape(ShapeContext& c) {
 /// diff_bias[f] = sum of diff_dst over n,y,x.
 OpDef define_conv2d_backward_weights() {
     return OpBuilder("conv2d_backward_weights")
+        .family(Family::convolution)
         .doc("Gradient of a convolution by its weights, and by its bias when it has one.")
         .inputs({"src", "diff_dst"})
         .outputs({"diff_weights", "diff_bias?"})

@@ -143,6 +143,7 @@ void conv2d_transpose_gradient(GradientContext& g) {
 /// top and x = b*s + j*d - left, c over f's group.
 OpDef define_conv2d_transpose() {
     return OpBuilder("conv2d_transpose")
+        .family(Family::convolution)
         .doc(
             "Transposed convolution: every input cell adds its filter to the result, stride apart; "
             "it enlarges images as a convolution of the same fields shrinks them.")

@@ -55,6 +55,7 @@ void depthwise_conv2d_shape(ShapeContext& c) {
 /// bias[c*m+j], m being the multiplier.
 OpDef define_depthwise_conv2d() {
     return OpBuilder("depthwise_conv2d")
+        .family(Family::convolution)
         .doc(
             "Convolution of each channel with filters of its own; results of the same channel are "
             "neighbours.")

@@ -70,6 +70,7 @@ void dense_gradient(GradientContext& g) {
 /// dst[n,u] = sum over k of src[n,k] * weights[k,u] + bias[u].
 OpDef define_dense() {
     return OpBuilder("dense")
+        .family(Family::dense)
         .doc("Fully connected layer: every unit reads every number of the input.")
         .layer("- dense: {units: 10}")
         .inputs({"src", "weights", "bias?"})

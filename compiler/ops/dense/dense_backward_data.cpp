@@ -23,6 +23,7 @@ void dense_backward_data_shape(ShapeContext& c) {
 /// diff_src[n,k] = sum over u of diff_dst[n,u] * weights[k,u]; times (y > 0) when `mask`.
 OpDef define_dense_backward_data() {
     return OpBuilder("dense_backward_data")
+        .family(Family::dense)
         .doc("Gradient of a fully connected layer by its source.")
         .inputs({"diff_dst", "weights", "y?"})
         .outputs({"diff_src"})

@@ -26,6 +26,7 @@ void dense_backward_weights_shape(ShapeContext& c) {
 /// diff_dst[n,u].
 OpDef define_dense_backward_weights() {
     return OpBuilder("dense_backward_weights")
+        .family(Family::dense)
         .doc("Gradient of a fully connected layer by its weights, and by its bias when it has one.")
         .inputs({"src", "diff_dst"})
         .outputs({"diff_weights", "diff_bias?"})

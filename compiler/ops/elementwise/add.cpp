@@ -8,7 +8,8 @@ namespace dtnn::compiler {
 /// The gradient of every operand is the gradient of the sum itself: no node is emitted.
 OpDef define_add() {
     OpBuilder builder("add");
-    builder.doc("The sum of its inputs, element by element; all have one shape.")
+    builder.family(Family::join)
+        .doc("The sum of its inputs, element by element; all have one shape.")
         .layer("- add: {from: [conv2d_1, conv2d_2]}")
         .variadic(2)
         .inputs({"src"})

@@ -9,6 +9,7 @@ namespace dtnn::compiler {
 /// diff * src over the image.
 OpDef define_channel_scale() {
     return OpBuilder("channel_scale")
+        .family(Family::join)
         .doc("An image times one number per sample and channel.")
         .inputs({"src", "gate"})
         .outputs({"dst"})

@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 /// diff_gate[n,c] = sum over y and x of src[n,c,y,x] * diff_dst[n,c,y,x].
 OpDef define_channel_scale_backward_gate() {
     return OpBuilder("channel_scale_backward_gate")
+        .family(Family::join)
         .doc("Gradient of channel_scale by its gate.")
         .inputs({"src", "diff_dst"})
         .outputs({"diff_gate"})

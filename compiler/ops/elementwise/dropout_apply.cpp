@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 /// mask is stored.
 OpDef define_dropout_apply() {
     return OpBuilder("dropout_apply")
+        .family(Family::dropout)
         .doc("Sets elements to 0 at random, by counter-based random numbers.")
         .inputs({"src", "step"})
         .outputs({"dst"})

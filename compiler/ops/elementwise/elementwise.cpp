@@ -170,7 +170,8 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
                               {{"expression", to_postfix(backward)}}, "diff_src")[0]);
     };
     OpBuilder builder(name);
-    builder.inputs({"src"})
+    builder.family(Family::activation)
+        .inputs({"src"})
         .outputs({"dst"})
         .expression(to_postfix(forward(by_default)))
         .shape([name, defaults](ShapeContext& c) {
@@ -198,7 +199,7 @@ OpDef define_elementwise() {
     Field text{"expression", FieldType::expression};
     text.doc = "arithmetic over the inputs x0, x1, ... (x is x0), such as x * sigmoid(x)";
     OpBuilder builder("elementwise");
-    builder
+    builder.family(Family::activation)
         .doc(
             "Arithmetic of your own, element by element, with the derivative that belongs to it: "
             "+ - * / and comparisons of inputs and numbers, and max, min, select, abs, exp, expm1, "

@@ -46,7 +46,7 @@ void multiply_gradient(GradientContext& g) {
 /// With a gate, which canonicalize makes channel_scale, it has no gradient of its own.
 OpDef define_multiply() {
     OpBuilder builder("multiply");
-    builder
+    builder.family(Family::join)
         .doc(
             "The product of its inputs, element by element; all have one shape, or one of two has "
             "one number for each channel of the other (Hu, Shen and Sun, 2018).")

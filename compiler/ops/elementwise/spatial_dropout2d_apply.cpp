@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// else 0. Like dropout_apply it is its own gradient, and no mask is stored.
 OpDef define_spatial_dropout2d_apply() {
     return OpBuilder("spatial_dropout2d_apply")
+        .family(Family::dropout)
         .doc("Sets whole channels of samples to 0 at random, by counter-based random numbers.")
         .inputs({"src", "step"})
         .outputs({"dst"})

@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_all_gather_wait() {
     OpDef def =
         OpBuilder("all_gather_wait")
+            .family(Family::exchange)
             .doc("Ends an exchange: the results are parameters of which every rank has all parts.")
             .variadic(2)
             .inputs({"part", "parameter"})

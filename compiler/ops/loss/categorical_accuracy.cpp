@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// label of a row of targets is its largest share.
 OpDef define_categorical_accuracy() {
     return OpBuilder("categorical_accuracy")
+        .family(Family::loss)
         .doc("Number of rows whose largest prediction is the label.")
         .inputs({"predictions", "labels"})
         .outputs({"right"})

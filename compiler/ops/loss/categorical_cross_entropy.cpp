@@ -3,10 +3,11 @@
 namespace dtnn::compiler {
 
 /// loss = mean over rows of -log(max(probability of the label, epsilon)); smoothing, class_weights
-/// and rows of targets: see kernels/arguments/loss.hpp. Behind a softmax, canonicalisation makes both
-/// softmax_cross_entropy, which is stable.
+/// and rows of targets: see kernels/arguments/loss.hpp. Behind a softmax, canonicalisation makes
+/// both softmax_cross_entropy, which is stable.
 OpDef define_categorical_cross_entropy() {
     return OpBuilder("categorical_cross_entropy")
+        .family(Family::loss)
         .doc("Mean negative logarithm of the probability that was predicted for the label.")
         .inputs({"probabilities", "labels"})
         .outputs({"loss"})

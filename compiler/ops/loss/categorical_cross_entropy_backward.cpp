@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// the label, else 0.
 OpDef define_categorical_cross_entropy_backward() {
     return OpBuilder("categorical_cross_entropy_backward")
+        .family(Family::loss)
         .doc("Gradient of categorical_cross_entropy.")
         .inputs({"probabilities", "labels"})
         .outputs({"diff"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// does not grow with the square of the classes.
 OpDef define_class_pairs() {
     return OpBuilder("class_pairs")
+        .family(Family::loss)
         .doc("The label and the predicted class of every row.")
         .inputs({"predictions", "labels"})
         .outputs({"pairs"})

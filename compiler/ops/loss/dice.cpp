@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 /// sums of p and t as they are, not of their squares).
 OpDef define_dice() {
     return OpBuilder("dice")
+        .family(Family::loss)
         .doc("One less the overlap of what was predicted and what should be.")
         .inputs({"probabilities", "labels"})
         .outputs({"loss"})

@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// diff = (-2 t / b + (2 sum p t + smooth) / b^2) / groups, b = sum p + sum t + smooth.
 OpDef define_dice_backward() {
     return OpBuilder("dice_backward")
+        .family(Family::loss)
         .doc("Gradient of dice.")
         .inputs({"probabilities", "labels"})
         .outputs({"diff"})

@@ -65,6 +65,7 @@ void elementwise_mean_gradient(GradientContext& g) {
 /// what follows from the expression. With `sum` the sum itself, f64.
 OpDef define_elementwise_mean() {
     return OpBuilder("elementwise_mean")
+        .family(Family::loss)
         .doc("Mean of an expression, element by element: the pointwise losses.")
         .inputs({"x0"})
         .outputs({"loss"})

@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 /// `sum` the sum over rows, f64.
 OpDef define_hinge() {
     return OpBuilder("hinge")
+        .family(Family::loss)
         .doc("How far the label's number is from a margin above the others.")
         .inputs({"predictions", "labels"})
         .outputs({"loss"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// each such number, over C) and minus their sum at the label, over N.
 OpDef define_hinge_backward() {
     return OpBuilder("hinge_backward")
+        .family(Family::loss)
         .doc("Gradient of hinge.")
         .inputs({"predictions", "labels"})
         .outputs({"diff"})

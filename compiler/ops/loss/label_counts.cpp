@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 /// above 0.5.
 OpDef define_label_counts() {
     return OpBuilder("label_counts")
+        .family(Family::loss)
         .doc("True and false negatives and positives of every class.")
         .inputs({"predictions", "targets"})
         .outputs({"counts"})

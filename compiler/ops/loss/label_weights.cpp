@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 /// divided by, and so its share in the mean over all batches.
 OpDef define_label_weights() {
     return OpBuilder("label_weights")
+        .family(Family::loss)
         .doc("Sum of the weights of the labels' classes.")
         .inputs({"labels"})
         .outputs({"weight"})

@@ -3,9 +3,11 @@
 namespace dtnn::compiler {
 
 /// loss = mean over rows of -log_probabilities[label]; class_weights and rows of targets: see
-/// kernels/arguments/loss.hpp. Behind a log_softmax, canonicalisation makes both softmax_cross_entropy.
+/// kernels/arguments/loss.hpp. Behind a log_softmax, canonicalisation makes both
+/// softmax_cross_entropy.
 OpDef define_negative_log_likelihood() {
     return OpBuilder("negative_log_likelihood")
+        .family(Family::loss)
         .doc("Mean negative log-probability that was predicted for the label.")
         .inputs({"log_probabilities", "labels"})
         .outputs({"loss"})

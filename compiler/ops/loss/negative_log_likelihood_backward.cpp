@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// diff[n,c] = -w q / D: of plain labels -1 / N where c is the label, else 0.
 OpDef define_negative_log_likelihood_backward() {
     return OpBuilder("negative_log_likelihood_backward")
+        .family(Family::loss)
         .doc("Gradient of negative_log_likelihood.")
         .inputs({"log_probabilities", "labels"})
         .outputs({"diff"})

@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// dst[n,c] = 1 where c is the label, else 0; `dtype` ("f32" unless given) is the result's.
 OpDef define_one_hot() {
     return OpBuilder("one_hot")
+        .family(Family::loss)
         .doc("Labels as rows with a single 1.")
         .inputs({"labels"})
         .outputs({"dst"})

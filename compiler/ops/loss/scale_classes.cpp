@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// dst[n,c] = src[n,c] * class_weights[c].
 OpDef define_scale_classes() {
     return OpBuilder("scale_classes")
+        .family(Family::loss)
         .doc("Rows with every class scaled by its weight.")
         .inputs({"src"})
         .outputs({"dst"})

@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 /// class_weights and rows of targets: see kernels/arguments/loss.hpp.
 OpDef define_softmax_cross_entropy() {
     return OpBuilder("softmax_cross_entropy")
+        .family(Family::loss)
         .doc("Softmax and categorical cross-entropy together, numerically stable.")
         .inputs({"logits", "labels"})
         .outputs({"loss", "probabilities"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// label)) / N.
 OpDef define_softmax_cross_entropy_backward() {
     return OpBuilder("softmax_cross_entropy_backward")
+        .family(Family::loss)
         .doc("Gradient of softmax_cross_entropy by the logits.")
         .inputs({"probabilities", "labels"})
         .outputs({"diff_logits"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// ones, and equal ones further left. f64.
 OpDef define_top_k_accuracy() {
     return OpBuilder("top_k_accuracy")
+        .family(Family::loss)
         .doc("Number of rows whose label is among the k largest predictions.")
         .inputs({"predictions", "labels"})
         .outputs({"right"})

@@ -30,6 +30,7 @@ OpDef define_batch_norm() {
         fraction_field("epsilon", 1e-5, "added to the variance, against division by zero");
     epsilon.exclusive_minimum = true;
     return OpBuilder("batch_norm")
+        .family(Family::normalisation)
         .doc(
             "Gives each channel mean 0 and deviation 1 over the batch, then scales and shifts it "
             "by "

@@ -20,6 +20,7 @@ void batch_norm_backward_shape(ShapeContext& c) {
 /// gamma*inverse_deviation*(d - diff_beta/m - x*diff_gamma/m), diff_residual = d.
 OpDef define_batch_norm_backward() {
     return OpBuilder("batch_norm_backward")
+        .family(Family::normalisation)
         .doc("Gradient of batch_norm_training.")
         .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "beta?", "mask?"})
         .outputs({"diff_src", "diff_gamma", "diff_beta", "diff_residual?"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// kernels/arguments/batch_norm_synchronised.hpp has the formula; `sums` are those of all ranks.
 OpDef define_batch_norm_backward_apply() {
     return OpBuilder("batch_norm_backward_apply")
+        .family(Family::normalisation)
         .doc("Gradient of the source of a batch norm over the batches of all ranks.")
         .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "sums", "batch_weight",
                  "beta?", "mask?"})

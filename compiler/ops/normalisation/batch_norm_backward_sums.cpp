@@ -3,10 +3,11 @@
 
 namespace dtnn::compiler {
 
-/// kernels/arguments/batch_norm_synchronised.hpp has the formula. `weighted`: diff_dst is of the mean loss of
-/// all ranks, not of the rank's own.
+/// kernels/arguments/batch_norm_synchronised.hpp has the formula. `weighted`: diff_dst is of the
+/// mean loss of all ranks, not of the rank's own.
 OpDef define_batch_norm_backward_sums() {
     return OpBuilder("batch_norm_backward_sums")
+        .family(Family::normalisation)
         .doc(
             "The gradients of gamma and beta, and what a rank's batch adds to the sums of all "
             "ranks "

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// the epilogue.
 OpDef define_batch_norm_inference() {
     return OpBuilder("batch_norm_inference")
+        .family(Family::normalisation)
         .doc("Batch normalisation by the running statistics.")
         .inputs({"src", "gamma", "beta", "running_mean", "running_variance", "residual?"})
         .outputs({"dst"})

@@ -3,10 +3,11 @@
 
 namespace dtnn::compiler {
 
-/// kernels/arguments/batch_norm_synchronised.hpp has the formula. With `statistics`, sums and sums of squares
-/// that the node before has made, src is read for its shape only.
+/// kernels/arguments/batch_norm_synchronised.hpp has the formula. With `statistics`, sums and sums
+/// of squares that the node before has made, src is read for its shape only.
 OpDef define_batch_norm_sums() {
     return OpBuilder("batch_norm_sums")
+        .family(Family::normalisation)
         .doc("What a rank's batch adds to the batch statistics of all ranks.")
         .inputs({"src", "running_mean", "batch_weight", "statistics?"})
         .outputs({"sums"})

@@ -48,6 +48,7 @@ void batch_norm_training_gradient(GradientContext& g) {
 /// src.
 OpDef define_batch_norm_training() {
     return OpBuilder("batch_norm_training")
+        .family(Family::normalisation)
         .doc(
             "Batch normalisation by the statistics of the batch, which also moves the running "
             "ones.")

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// bias'[f] = (bias[f] - running_mean[f]) * s[f] + beta[f]. One convolution then does both.
 OpDef define_fold_batch_norm() {
     return OpBuilder("fold_batch_norm")
+        .family(Family::normalisation)
         .doc("Weights and bias of the convolution that equals a convolution and its batch norm.")
         .inputs({"weights", "gamma", "beta", "running_mean", "running_variance", "bias?"})
         .outputs({"weights", "bias"})

@@ -19,6 +19,7 @@ void group_norm_backward_shape(ShapeContext& c) {
 /// over samples and pixels, diff_gamma = sum(diff_dst*x), diff_beta = sum(diff_dst).
 OpDef define_group_norm_backward() {
     return OpBuilder("group_norm_backward")
+        .family(Family::normalisation)
         .doc("Gradient of group_norm.")
         .inputs({"src", "diff_dst", "mean", "inverse_deviation", "gamma?"})
         .outputs({"diff_src", "diff_gamma?", "diff_beta?"})

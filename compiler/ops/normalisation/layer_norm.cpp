@@ -18,6 +18,7 @@ void layer_norm_shape(ShapeContext& c) {
 /// channels of each pixel, with a gamma and a beta for each channel.
 OpDef define_layer_norm() {
     return OpBuilder("layer_norm")
+        .family(Family::normalisation)
         .doc(
             "Gives each sample, or each pixel's channels, mean 0 and deviation 1, then scales and "
             "shifts by learned numbers (Ba, Kiros and Hinton, 2016).")

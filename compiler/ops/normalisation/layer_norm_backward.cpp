@@ -20,6 +20,7 @@ void layer_norm_backward_shape(ShapeContext& c) {
 /// gamma, diff_gamma = sum(diff_dst*x), diff_beta = sum(diff_dst).
 OpDef define_layer_norm_backward() {
     return OpBuilder("layer_norm_backward")
+        .family(Family::normalisation)
         .doc("Gradient of layer_norm.")
         .inputs({"src", "diff_dst", "mean", "inverse_deviation", "gamma?"})
         .outputs({"diff_src", "diff_gamma?", "diff_beta?"})

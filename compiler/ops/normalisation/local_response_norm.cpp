@@ -19,6 +19,7 @@ OpDef define_local_response_norm() {
     Field k = bounded_field("k", 1, 1e6, "added to the weighted mean square");
     k.exclusive_minimum = true;
     return OpBuilder("local_response_norm")
+        .family(Family::normalisation)
         .doc(
             "Divides by a power of k plus alpha times the mean square of neighbouring channels of "
             "the pixel (Krizhevsky et al., 2012), as PyTorch defines it: alpha is divided by the "

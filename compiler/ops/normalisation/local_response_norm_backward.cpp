@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 /// over the channels c whose window has i. The s are computed again.
 OpDef define_local_response_norm_backward() {
     return OpBuilder("local_response_norm_backward")
+        .family(Family::normalisation)
         .doc("Gradient of local_response_norm.")
         .inputs({"src", "diff_dst"})
         .outputs({"diff_src"})

@@ -13,7 +13,8 @@ OpDef define_adaptive_avg_pool2d() {
         .field(pair_field("size", 1, "height and width of the result"))
         .shape([](ShapeContext& c) { adaptive_pool_shape(c, "adaptive_avg_pool2d"); })
         .gradient([](GradientContext& g) {
-            emit_resampling_backward(g, "adaptive_avg_pool2d_backward", {"size"});
+            emit_resampling_backward(g, "adaptive_avg_pool2d_backward", {"size"})
+                .family(Family::pooling);
         })
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes&) {
             return std::max(in[0].elements(), out[0].elements());

@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 /// (when asked for, and needed by the gradient) is its place in the image, row by row.
 OpDef define_adaptive_max_pool2d() {
     return OpBuilder("adaptive_max_pool2d")
+        .family(Family::pooling)
         .doc(
             "The largest numbers of as many windows as the result has cells; they overlap where "
             "they must.")

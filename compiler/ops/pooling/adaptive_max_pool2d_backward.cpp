@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// sum.
 OpDef define_adaptive_max_pool2d_backward() {
     return OpBuilder("adaptive_max_pool2d_backward")
+        .family(Family::pooling)
         .doc("Gradient of adaptive_max_pool2d.")
         .inputs({"diff_dst", "indices"})
         .outputs({"diff_src"})

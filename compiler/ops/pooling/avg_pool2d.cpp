@@ -19,6 +19,7 @@ void avg_pool2d_shape(ShapeContext& c) {
 /// dst = the mean of each window's cells inside the image.
 OpDef define_avg_pool2d() {
     return OpBuilder("avg_pool2d")
+        .family(Family::pooling)
         .doc("The mean of each window; padded cells are not counted.")
         .layer("- avg_pool2d: {kernel: 2}")
         .inputs({"src"})

@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// Each diff_dst is shared equally by the cells that its window had inside the image.
 OpDef define_avg_pool2d_backward() {
     return OpBuilder("avg_pool2d_backward")
+        .family(Family::pooling)
         .doc("Gradient of avg_pool2d.")
         .inputs({"diff_dst"})
         .outputs({"diff_src"})

@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// dst[n,c,0,0] = the mean of src[n,c,:,:].
 OpDef define_global_avg_pool2d() {
     return OpBuilder("global_avg_pool2d")
+        .family(Family::pooling)
         .doc("The mean of each channel over the whole image.")
         .layer("- global_avg_pool2d")
         .inputs({"src"})

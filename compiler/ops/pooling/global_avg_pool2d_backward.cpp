@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// diff_src[n,c,y,x] = diff_dst[n,c,0,0] / (H*W).
 OpDef define_global_avg_pool2d_backward() {
     return OpBuilder("global_avg_pool2d_backward")
+        .family(Family::pooling)
         .doc("Gradient of global_avg_pool2d.")
         .inputs({"diff_dst"})
         .outputs({"diff_src"})

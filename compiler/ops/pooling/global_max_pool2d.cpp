@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// dst[n,c,0,0] = the largest of src[n,c,:,:].
 OpDef define_global_max_pool2d() {
     return OpBuilder("global_max_pool2d")
+        .family(Family::pooling)
         .doc("The largest number of each channel over the whole image.")
         .layer("- global_max_pool2d")
         .inputs({"src"})

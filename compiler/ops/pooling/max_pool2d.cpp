@@ -44,6 +44,7 @@ void max_pool2d_gradient(GradientContext& g) {
 /// (when asked for, and needed by the gradient) is its place in the window, row by row.
 OpDef define_max_pool2d() {
     return OpBuilder("max_pool2d")
+        .family(Family::pooling)
         .doc("The largest number of each window.")
         .layer("- max_pool2d: {kernel: 2}")
         .inputs({"src"})

@@ -25,6 +25,7 @@ void max_pool2d_backward_shape(ShapeContext& c) {
 /// sum. With `mask`, a diff_dst whose pool result y is not above 0 goes nowhere.
 OpDef define_max_pool2d_backward() {
     return OpBuilder("max_pool2d_backward")
+        .family(Family::pooling)
         .doc("Gradient of max_pool2d.")
         .inputs({"diff_dst", "indices", "y?"})
         .outputs({"diff_src"})

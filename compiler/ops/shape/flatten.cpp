@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 /// channels, are 1; then no step runs.
 OpDef define_flatten() {
     return OpBuilder("flatten")
+        .family(Family::shape)
         .doc("One row of numbers per sample, in the order channels, height, width.")
         .layer("- flatten")
         .inputs({"src"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// The bytes stay what they are when the source is stored channels last; then no step runs.
 OpDef define_pixels_to_rows() {
     return OpBuilder("pixels_to_rows")
+        .family(Family::shape)
         .doc("A row of channels for every pixel of an image, as if each were a sample.")
         .inputs({"src"})
         .outputs({"dst"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// row-major.
 OpDef define_reorder() {
     return OpBuilder("reorder")
+        .family(Family::shape)
         .doc(
             "Stores a tensor in another physical order; the numbers and their logical places stay.")
         .inputs({"src"})

@@ -12,7 +12,7 @@ void emit_resampling_backward(GradientContext& g, const char* backward,
     g.set(0, g.emit(backward, {g.diff(0)}, std::move(kept), "diff_src")[0]);
 }
 
-OpDef resampling_backward(const char* name, const char* forward, const char* doc) {
+OpBuilder resampling_backward(const char* name, const char* forward, const char* doc) {
     return OpBuilder(name)
         .doc(doc)
         .inputs({"diff_dst"})

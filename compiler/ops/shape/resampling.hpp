@@ -14,6 +14,6 @@ void emit_resampling_backward(GradientContext& g, const char* backward,
 
 /// A backward operator `name`, whose operand must have the extents that `forward` gives for an
 /// image of `source_shape`.
-OpDef resampling_backward(const char* name, const char* forward, const char* doc);
+OpBuilder resampling_backward(const char* name, const char* forward, const char* doc);
 
 }  // namespace dtnn::compiler

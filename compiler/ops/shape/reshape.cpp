@@ -84,6 +84,7 @@ OpDef define_reshape() {
         -1, kLargestExtent);
     field.type = FieldType::integer_list;
     return OpBuilder("reshape")
+        .family(Family::shape)
         .doc("The same numbers, in the order channels, height, width, in another shape.")
         .layer("- reshape: {shape: [64, 7, -1]}")
         .inputs({"src"})

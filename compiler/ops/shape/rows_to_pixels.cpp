@@ -9,6 +9,7 @@ namespace dtnn::compiler {
 /// destination is stored channels last.
 OpDef define_rows_to_pixels() {
     return OpBuilder("rows_to_pixels")
+        .family(Family::shape)
         .doc("Puts rows of channels back into an image; pixels_to_rows' backward.")
         .inputs({"src"})
         .outputs({"dst"})

@@ -56,7 +56,8 @@ OpDef define_slice() {
         .field(end)
         .shape(slice_shape)
         .gradient([](GradientContext& g) {
-            emit_resampling_backward(g, "slice_backward", {"axis", "begin", "end"});
+            emit_resampling_backward(g, "slice_backward", {"axis", "begin", "end"})
+                .family(Family::shape);
         })
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
 }

@@ -4,7 +4,8 @@ namespace dtnn::compiler {
 
 /// diff_src is diff_dst in the range, zero outside.
 OpDef define_slice_backward() {
-    return resampling_backward("slice_backward", "slice", "Gradient of slice.");
+    return resampling_backward("slice_backward", "slice", "Gradient of slice.")
+        .family(Family::shape);
 }
 
 }  // namespace dtnn::compiler

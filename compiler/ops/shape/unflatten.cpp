@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 /// The reverse of flatten; a view under the same conditions, of the destination.
 OpDef define_unflatten() {
     return OpBuilder("unflatten")
+        .family(Family::shape)
         .doc(
             "Gives each row of numbers the shape of an image: flatten's backward, and part of "
             "reshape.")

@@ -53,7 +53,8 @@ OpDef define_upsample2d() {
                              "other, instead of the corners of the images"))
         .shape(upsample2d_shape)
         .gradient([](GradientContext& g) {
-            emit_resampling_backward(g, "upsample2d_backward", {"size", "mode", "align_corners"});
+            emit_resampling_backward(g, "upsample2d_backward", {"size", "mode", "align_corners"})
+                .family(Family::shape);
         })
         .flops([](const std::vector<Type>&, const std::vector<Type>& out, const Attributes& a) {
             return text_or(a, "mode", "nearest") == "nearest" ? 0 : 8 * out[0].elements();

@@ -38,7 +38,7 @@ OpDef define_zero_pad2d() {
         .field(padding)
         .shape(zero_pad2d_shape)
         .gradient([](GradientContext& g) {
-            emit_resampling_backward(g, "zero_pad2d_backward", {"padding"});
+            emit_resampling_backward(g, "zero_pad2d_backward", {"padding"}).family(Family::shape);
         })
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
 }

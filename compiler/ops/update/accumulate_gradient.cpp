@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// kernels/arguments/gradient.hpp has the formula. The result overwrites the sum, always.
 OpDef define_accumulate_gradient() {
     return OpBuilder("accumulate_gradient")
+        .family(Family::update)
         .doc("Adds a batch's gradient, by the batch's weight, to the sum for a later update.")
         .inputs({"sum", "diff", "batch_weight"})
         .outputs({"sum"})

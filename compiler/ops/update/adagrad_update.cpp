@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// kernels/arguments/update.hpp has the formula. The results overwrite weights and sum, always.
 OpDef define_adagrad_update() {
     return OpBuilder("adagrad_update")
+        .family(Family::update)
         .doc("A step of AdaGrad.")
         .inputs({"weights", "diff", "learning_rate", "update", "square_sum", "scale?"})
         .outputs({"weights", "square_sum"})

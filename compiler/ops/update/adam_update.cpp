@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// kernels/arguments/update.hpp has the formula. The results overwrite weights and moments, always.
 OpDef define_adam_update() {
     return OpBuilder("adam_update")
+        .family(Family::update)
         .doc("A step of Adam or AdamW, and of AMSGrad.")
         .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
                  "largest_moment?", "scale?"})

@@ -4,10 +4,11 @@
 
 namespace dtnn::compiler {
 
-/// Attributes: clip_norm, and dtype, the result's ("f32" or "f64"). kernels/arguments/gradient.hpp has the
-/// formula.
+/// Attributes: clip_norm, and dtype, the result's ("f32" or "f64"). kernels/arguments/gradient.hpp
+/// has the formula.
 OpDef define_gradient_scale() {
     return OpBuilder("gradient_scale")
+        .family(Family::update)
         .doc("The factor that brings the norm of all gradients down to clip_norm, at most 1.")
         .variadic(1)
         .inputs({"square_sum"})

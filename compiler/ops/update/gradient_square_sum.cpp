@@ -2,10 +2,11 @@
 
 namespace dtnn::compiler {
 
-/// In double whatever the operand's type, so that no sum overflows. kernels/arguments/gradient.hpp has the
-/// formula.
+/// In double whatever the operand's type, so that no sum overflows. kernels/arguments/gradient.hpp
+/// has the formula.
 OpDef define_gradient_square_sum() {
     return OpBuilder("gradient_square_sum")
+        .family(Family::update)
         .doc("The sum of the squares of a gradient's elements.")
         .inputs({"diff"})
         .outputs({"dst"})

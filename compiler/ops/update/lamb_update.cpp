@@ -2,9 +2,11 @@
 
 namespace dtnn::compiler {
 
-/// kernels/arguments/layerwise_update.hpp has the formula. The results overwrite weights and moments, always.
+/// kernels/arguments/layerwise_update.hpp has the formula. The results overwrite weights and
+/// moments, always.
 OpDef define_lamb_update() {
     return OpBuilder("lamb_update")
+        .family(Family::update)
         .doc("A step of LAMB: Adam's direction with a rate for every parameter, by its norms.")
         .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
                  "scale?"})

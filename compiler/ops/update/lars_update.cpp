@@ -2,10 +2,11 @@
 
 namespace dtnn::compiler {
 
-/// kernels/arguments/layerwise_update.hpp has the formula. The results overwrite weights and velocity,
-/// always.
+/// kernels/arguments/layerwise_update.hpp has the formula. The results overwrite weights and
+/// velocity, always.
 OpDef define_lars_update() {
     return OpBuilder("lars_update")
+        .family(Family::update)
         .doc("A step of LARS: momentum with a rate for every parameter, by its norms.")
         .inputs({"weights", "diff", "learning_rate", "velocity", "scale?"})
         .outputs({"weights", "velocity"})

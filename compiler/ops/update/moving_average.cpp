@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// kernels/arguments/gradient.hpp has the formula. The result overwrites the average, always.
 OpDef define_moving_average() {
     return OpBuilder("moving_average")
+        .family(Family::update)
         .doc("The exponential moving average of a parameter, after its update.")
         .inputs({"average", "weights"})
         .outputs({"average"})

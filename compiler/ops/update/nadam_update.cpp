@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// kernels/arguments/update.hpp has the formulas. The results overwrite weights and states, always.
 OpDef define_nadam_update() {
     return OpBuilder("nadam_update")
+        .family(Family::update)
         .doc("A step of NAdam: Adam with Nesterov's momentum.")
         .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
                  "momentum_product?", "scale?"})

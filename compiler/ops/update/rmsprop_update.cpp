@@ -5,6 +5,7 @@ namespace dtnn::compiler {
 /// kernels/arguments/update.hpp has the formula. The results overwrite weights and states, always.
 OpDef define_rmsprop_update() {
     return OpBuilder("rmsprop_update")
+        .family(Family::update)
         .doc("A step of RMSProp, with momentum, centring and weight decay.")
         .inputs({"weights", "diff", "learning_rate", "second_moment", "first_moment?", "velocity?",
                  "scale?"})

@@ -2,9 +2,11 @@
 
 namespace dtnn::compiler {
 
-/// kernels/arguments/update.hpp has the formula. The results overwrite weights and velocity, always.
+/// kernels/arguments/update.hpp has the formula. The results overwrite weights and velocity,
+/// always.
 OpDef define_sgd_update() {
     return OpBuilder("sgd_update")
+        .family(Family::update)
         .doc(
             "A step of stochastic gradient descent, with momentum, Nesterov's variant and weight "
             "decay.")

@@ -2,10 +2,11 @@
 
 namespace dtnn::compiler {
 
-/// kernels/arguments/gradient.hpp has the formula. The first result, zeros, overwrites the sum, always; the
-/// total may overwrite the gradient.
+/// kernels/arguments/gradient.hpp has the formula. The first result, zeros, overwrites the sum,
+/// always; the total may overwrite the gradient.
 OpDef define_take_gradient_sum() {
     return OpBuilder("take_gradient_sum")
+        .family(Family::update)
         .doc("The gradient of all batches of an update, out of the sum, which begins anew.")
         .inputs({"sum", "diff", "batch_weight"})
         .outputs({"sum", "total"})

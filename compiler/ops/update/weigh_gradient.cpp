@@ -2,10 +2,11 @@
 
 namespace dtnn::compiler {
 
-/// kernels/arguments/gradient.hpp has the formula. A node of the backward part: the gradient need not be one
-/// of parameters.
+/// kernels/arguments/gradient.hpp has the formula. A node of the backward part: the gradient need
+/// not be one of parameters.
 OpDef define_weigh_gradient() {
     return OpBuilder("weigh_gradient")
+        .family(Family::update)
         .doc("A gradient times the batch's share of the samples of an update.")
         .inputs({"diff", "batch_weight"})
         .outputs({"dst"})

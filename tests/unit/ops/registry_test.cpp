@@ -34,6 +34,7 @@ TEST_CASE("every operator is documented and complete") {
         CHECK(find_op(def->name) == def);
         CHECK(def->doc.size() > 10);
         CHECK(def->doc.back() == '.');
+        CHECK(def->family.has_value());
         CHECK(def->shape);
         CHECK(def->cost);
         CHECK_FALSE(def->inputs.empty());
