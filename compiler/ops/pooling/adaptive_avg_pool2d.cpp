@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 /// dst[y,x] = the mean of the rows floor(y*H/OH) to ceil((y+1)*H/OH) - 1 and columns likewise.
 OpDef define_adaptive_avg_pool2d() {
     return OpBuilder("adaptive_avg_pool2d")
+        .family(Family::pooling)
         .doc("Means over as many windows as the result has cells; they overlap where they must.")
         .layer("- adaptive_avg_pool2d: {size: [7, 7]}")
         .inputs({"src"})
@@ -13,8 +14,7 @@ OpDef define_adaptive_avg_pool2d() {
         .field(pair_field("size", 1, "height and width of the result"))
         .shape([](ShapeContext& c) { adaptive_pool_shape(c, "adaptive_avg_pool2d"); })
         .gradient([](GradientContext& g) {
-            emit_resampling_backward(g, "adaptive_avg_pool2d_backward", {"size"})
-                .family(Family::pooling);
+            emit_resampling_backward(g, "adaptive_avg_pool2d_backward", {"size"});
         })
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes&) {
             return std::max(in[0].elements(), out[0].elements());

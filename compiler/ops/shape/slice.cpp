@@ -46,6 +46,7 @@ OpDef define_slice() {
         "end", {}, "index after the last that stays; the extent when not given", 1, kLargestExtent);
     end.optional = true;
     return OpBuilder("slice")
+        .family(Family::shape)
         .doc("A range of the channels, rows or columns.")
         .layer("- slice: {axis: channels, begin: 0, end: 16}")
         .inputs({"src"})
@@ -56,8 +57,7 @@ OpDef define_slice() {
         .field(end)
         .shape(slice_shape)
         .gradient([](GradientContext& g) {
-            emit_resampling_backward(g, "slice_backward", {"axis", "begin", "end"})
-                .family(Family::shape);
+            emit_resampling_backward(g, "slice_backward", {"axis", "begin", "end"});
         })
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
 }

@@ -40,6 +40,7 @@ void upsample2d_shape(ShapeContext& c) {
 /// align_corners, and i+1 at most H-1 (torch.nn.functional.interpolate).
 OpDef define_upsample2d() {
     return OpBuilder("upsample2d")
+        .family(Family::shape)
         .doc("Enlarges images: every cell repeated, or bilinear interpolation.")
         .layer("- upsample2d: {factor: 2, mode: bilinear}")
         .inputs({"src"})
@@ -53,8 +54,7 @@ OpDef define_upsample2d() {
                              "other, instead of the corners of the images"))
         .shape(upsample2d_shape)
         .gradient([](GradientContext& g) {
-            emit_resampling_backward(g, "upsample2d_backward", {"size", "mode", "align_corners"})
-                .family(Family::shape);
+            emit_resampling_backward(g, "upsample2d_backward", {"size", "mode", "align_corners"});
         })
         .flops([](const std::vector<Type>&, const std::vector<Type>& out, const Attributes& a) {
             return text_or(a, "mode", "nearest") == "nearest" ? 0 : 8 * out[0].elements();

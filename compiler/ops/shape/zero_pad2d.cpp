@@ -31,6 +31,7 @@ OpDef define_zero_pad2d() {
         "rows and columns of zeros: one number, [vertical, horizontal] or [top, bottom, left, "
         "right]";
     return OpBuilder("zero_pad2d")
+        .family(Family::shape)
         .doc("Puts zeros around images; a convolution behind it takes them as its own padding.")
         .layer("- zero_pad2d: {padding: [0, 1, 0, 1]}")
         .inputs({"src"})
@@ -38,7 +39,7 @@ OpDef define_zero_pad2d() {
         .field(padding)
         .shape(zero_pad2d_shape)
         .gradient([](GradientContext& g) {
-            emit_resampling_backward(g, "zero_pad2d_backward", {"padding"}).family(Family::shape);
+            emit_resampling_backward(g, "zero_pad2d_backward", {"padding"});
         })
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; });
 }
