@@ -80,7 +80,7 @@ class PartInbox {
     std::vector<MPI_Request> requests_;
 };
 
-/// Of two tags that nothing else under way has.
+/// The first of two tags that nothing else under way has.
 inline int first_tag(std::int64_t number) {
     return int(number % 4096) * 2;
 }

@@ -9,12 +9,12 @@ namespace {
 
 /// What a rank adds at once: it stays in a core's cache between coming and being added.
 constexpr std::int64_t kChunkBytes = 256 << 10;
-/// As many collectives may be under way at once.
+/// How many collectives may be under way at once.
 constexpr std::int64_t kTags = 4096;
 
 }  // namespace
 
-Ring::Ring(MPI_Comm comm, RingKind kind, void* data, std::int64_t elements, plan::DType dtype,
+Ring::Ring(MPI_Comm comm, TransferKind kind, void* data, std::int64_t elements, plan::DType dtype,
            Reduction reduction)
     : comm_(comm),
       kind_(kind),
@@ -28,10 +28,10 @@ Ring::Ring(MPI_Comm comm, RingKind kind, void* data, std::int64_t elements, plan
       reduction_(reduction) {
     MPI_Comm_rank(comm, &rank_);
     MPI_Comm_size(comm, &ranks_);
-    const bool parts = kind != RingKind::all_reduce;
+    const bool parts = kind != TransferKind::all_reduce;
     block_ = kChunkBytes / element_bytes_ * (parts ? 1 : ranks_);
-    first_step_ = kind == RingKind::all_gather ? ranks_ - 1 : 0;
-    last_step_ = kind == RingKind::reduce_scatter ? ranks_ - 1 : 2 * (ranks_ - 1);
+    first_step_ = kind == TransferKind::all_gather ? ranks_ - 1 : 0;
+    last_step_ = kind == TransferKind::reduce_scatter ? ranks_ - 1 : 2 * (ranks_ - 1);
     shift_ = parts ? -1 : 0;
     for (Slot& slot : slots_)
         slot.come.resize(std::size_t(kChunkBytes));
@@ -39,7 +39,7 @@ Ring::Ring(MPI_Comm comm, RingKind kind, void* data, std::int64_t elements, plan
 
 Ring::Chunk Ring::chunk(const Slot& slot, int index) const {
     const std::int64_t which = ((index % ranks_) + ranks_) % ranks_;
-    if (kind_ != RingKind::all_reduce)
+    if (kind_ != TransferKind::all_reduce)
         return {data_ + (which * elements_ + slot.first) * element_bytes_, slot.count};
     const std::int64_t from = slot.count * which / ranks_, to = slot.count * (which + 1) / ranks_;
     return {data_ + (slot.first + from) * element_bytes_, to - from};

@@ -15,6 +15,7 @@
 
 #include "plan/plan.hpp"
 #include "runtime/comm/communicator.hpp"
+#include "runtime/comm/mpi/transfer.hpp"
 
 namespace dtnn::runtime::mpi {
 
@@ -22,22 +23,15 @@ namespace dtnn::runtime::mpi {
 constexpr std::int64_t kRingBytes = 256 << 10;
 constexpr int kRingRanks = 16;
 
-/// What a ring does: the sums, then all of them on all ranks; or one of both with parts of ranks
-/// (communicator.hpp).
-enum class RingKind { all_reduce, reduce_scatter, all_gather };
-
-class Ring {
+class Ring final : public Transfer {
   public:
-    /// `comm` carries nothing but rings. `elements` of all, or of a part.
-    Ring(MPI_Comm comm, RingKind kind, void* data, std::int64_t elements, plan::DType dtype,
+    /// `comm` carries nothing but rings and compressed sums. `elements` are those of the array, or
+    /// of one rank's part.
+    Ring(MPI_Comm comm, TransferKind kind, void* data, std::int64_t elements, plan::DType dtype,
          Reduction reduction);
 
-    /// `number` is the collective's, the same on all ranks.
-    void start(std::int64_t number);
-    /// Whether it is done. Moves it on; so must ranks that wait for something else.
-    bool advance();
-    /// Steps that have ended since the ring was made.
-    std::int64_t steps() const { return steps_; }
+    void start(std::int64_t number) override;
+    bool advance() override;
 
   private:
     /// A block under way. There are several, so that one is added while another travels.
@@ -62,7 +56,7 @@ class Ring {
     Chunk chunk(const Slot& slot, int index) const;
 
     MPI_Comm comm_;
-    RingKind kind_;
+    TransferKind kind_;
     int first_step_ = 0, last_step_ = 0;
     int shift_ = 0;  ///< of the chunk that a rank has added up, from the one behind its own
     int rank_ = 0;
@@ -75,7 +69,6 @@ class Ring {
     MPI_Datatype type_;
     Reduction reduction_;
     int tag_ = 0;
-    std::int64_t steps_ = 0;
     std::array<Slot, 2> slots_;
 };
 

@@ -1,14 +1,14 @@
 #include <optional>
 
 #include "plan/rules/wire.hpp"
+#include "runtime/comm/mpi/compressed_sum.hpp"
 #include "runtime/comm/mpi/part_inbox.hpp"
-#include "runtime/comm/mpi/wire_sum.hpp"
 #include "runtime/comm/wire_rounding.hpp"
 
 namespace dtnn::runtime::mpi {
 namespace {
 
-class RoundedSum final : public WireSum {
+class RoundedSum final : public Transfer {
   public:
     RoundedSum(MPI_Comm comm, const WireForm& form, float* data, std::int64_t elements)
         : comm_(comm),
@@ -114,8 +114,8 @@ class RoundedSum final : public WireSum {
 
 }  // namespace
 
-std::unique_ptr<WireSum> make_rounded_sum(MPI_Comm comm, const WireForm& form, float* data,
-                                          std::int64_t elements) {
+std::unique_ptr<Transfer> make_rounded_sum(MPI_Comm comm, const WireForm& form, float* data,
+                                           std::int64_t elements) {
     return std::make_unique<RoundedSum>(comm, form, data, elements);
 }
 

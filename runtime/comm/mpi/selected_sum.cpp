@@ -2,17 +2,17 @@
 #include <span>
 
 #include "plan/rules/wire.hpp"
+#include "runtime/comm/mpi/compressed_sum.hpp"
 #include "runtime/comm/mpi/part_inbox.hpp"
-#include "runtime/comm/mpi/wire_sum.hpp"
 #include "runtime/comm/wire_selection.hpp"
 
 namespace dtnn::runtime::mpi {
 namespace {
 
-/// Entries are moved as what they are as large as.
+/// MPI moves an entry as a whole number of the same size.
 const MPI_Datatype kEntry = MPI_UINT64_T;
 
-class SelectedSum final : public WireSum {
+class SelectedSum final : public Transfer {
   public:
     SelectedSum(MPI_Comm comm, const WireForm& form, float* data, std::int64_t elements)
         : comm_(comm),
@@ -125,7 +125,7 @@ class SelectedSum final : public WireSum {
         go(State::telling);
     }
 
-    /// Of the numbers at the threshold the first ranks' are taken.
+    /// All numbers above the threshold travel, and of those at it the ones of the first ranks.
     void gather() {
         std::int64_t left = selection_.at_threshold(), at_own = 0;
         int place = 0;
@@ -168,8 +168,8 @@ class SelectedSum final : public WireSum {
 
 }  // namespace
 
-std::unique_ptr<WireSum> make_selected_sum(MPI_Comm comm, const WireForm& form, float* data,
-                                           std::int64_t elements) {
+std::unique_ptr<Transfer> make_selected_sum(MPI_Comm comm, const WireForm& form, float* data,
+                                            std::int64_t elements) {
     return std::make_unique<SelectedSum>(comm, form, data, elements);
 }
 
