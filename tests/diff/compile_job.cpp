@@ -4,9 +4,8 @@
 
 #include <fstream>
 
+#include "compiler/driver/compile_job.hpp"
 #include "compiler/frontend/read/resolve_spec.hpp"
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
 
 namespace dtnn {
 
@@ -30,28 +29,16 @@ void SpecFolder::write(const std::string& file, const std::string& text) {
 
 std::optional<plan::Plan> compile_job(const std::string& file, std::string& error) {
     compiler::Diagnostics diagnostics;
-    const compiler::JobSpec job = compiler::load_job(file, {{"."}, {}}, diagnostics);
-    if (!diagnostics.has_errors()) {
-        compiler::CompileRequest request;
-        request.job_name = job.name;
-        request.model_name = job.model.name;
-        request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
-        request.training = job.training.training;
-        request.dataset = job.dataset.dataset;
-        request.target.isa = "avx2";
-        request.target.dtype = job.training.dtype;
-        request.target.threads = job.threads > 0 ? job.threads : 2;
-        request.target.data_workers = job.data_workers;
-        request.memory_budget = job.memory_budget;
-        request.values = job.values;
-        request.resolved_spec = job.resolved_text;
-        plan::Plan plan = compiler::compile(request, diagnostics);
-        for (plan::ResolvedValue& value : compiler::model_parameters(file, {{"."}, {}}))
-            plan.values.push_back(std::move(value));
-        if (!diagnostics.has_errors()) return plan;
+    const compiler::LoadOptions load{{"."}, {}};
+    const compiler::CompileOptions options{.isa = "avx2", .usual_threads = 2};
+    auto plan = compiler::compile_file(file, load, options, diagnostics);
+    if (!plan) {
+        error = diagnostics.render(false);
+        return std::nullopt;
     }
-    error = diagnostics.render(false);
-    return std::nullopt;
+    for (plan::ResolvedValue& value : compiler::model_parameters(file, load))
+        plan->values.push_back(std::move(value));
+    return plan;
 }
 
 std::size_t count_layers(const std::string& file) {

@@ -12,10 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "compiler/passes/pass.hpp"
-#include "kernels/catalogue.hpp"
 #include "plan/json/json.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/exec/load.hpp"
@@ -40,7 +38,7 @@ struct Subject {
 
 struct Variant {
     std::string name;
-    std::set<std::string> disabled;
+    std::vector<std::string> disabled;
     bool reference = false;
     int threads = 1;
 };
@@ -73,20 +71,12 @@ plan::Plan compile_model(const Subject& subject, const std::string& dtype, const
     compiler::JobSpec job =
         compiler::load_job("specs/models/" + subject.name + ".yaml", options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    compiler::CompileRequest request;
-    request.job_name = job.name;
-    request.model_name = job.model.name;
-    request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
-    request.training = job.training.training;
-    request.dataset = job.dataset.dataset;
-    request.target.dtype = job.training.dtype;
-    request.target.isa = kernels::name_of(kernels::host_isa());
-    request.target.threads = variant.threads;
-    request.disabled_passes = variant.disabled;
-    request.reference_kernels = variant.reference;
-    plan::Plan plan = compiler::compile(request, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    return plan;
+    const compiler::CompileOptions compile{.threads = variant.threads,
+                                           .disabled_passes = variant.disabled,
+                                           .reference_kernels = variant.reference};
+    const auto plan = compiler::compile_job(job, compile, diagnostics);
+    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
+    return *plan;
 }
 
 std::vector<double> losses(const plan::Plan& compiled) {
@@ -125,9 +115,9 @@ std::vector<Variant> variants() {
         if (pass.optional)
             all.push_back({"without " + std::string(pass.name), {std::string(pass.name)}});
     all.push_back({"without in_place", {"in_place"}});
-    std::set<std::string> every = {"in_place"};
+    std::vector<std::string> every = {"in_place"};
     for (const compiler::PassInfo& pass : compiler::all_passes())
-        if (pass.optional) every.insert(std::string(pass.name));
+        if (pass.optional) every.emplace_back(pass.name);
     all.push_back({"without any optional pass", every});
     return all;
 }

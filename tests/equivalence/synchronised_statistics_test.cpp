@@ -10,9 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
-#include "kernels/catalogue.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "plan/json/json.hpp"
 #include "runtime/comm/in_process.hpp"
 #include "runtime/exec/load.hpp"
@@ -31,7 +29,7 @@ struct Wish {
     std::string reduction = "overlapped";
     int accumulation = 1;
     bool reference = false;
-    std::set<std::string> disabled = {};
+    std::vector<std::string> disabled = {};
     double clip_norm = 0;
     bool sharded = false;
 };
@@ -44,31 +42,25 @@ plan::Plan compiled(const Wish& wish) {
         fmt::format("training.batch_size={}", kGlobalBatch / wish.ranks),
         fmt::format("training.accumulation={}", wish.accumulation),
     };
-    const compiler::JobSpec job =
+    compiler::JobSpec job =
         compiler::load_job("tests/equivalence/residual_blocks.yaml", options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    compiler::CompileRequest request;
-    request.job_name = job.name;
-    request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
-    request.training = job.training.training;
-    request.dataset = job.dataset.dataset;
-    request.target.dtype = job.training.dtype;
-    request.training.clip_norm = wish.clip_norm;
+    job.training.training.clip_norm = wish.clip_norm;
+    plan::Parallel& parallel = job.parallel.parallel;
     if (wish.sharded) {
-        request.parallel.optimizer = "sharded";
-        request.parallel.any_ranks = false;
-        request.target.ranks = wish.ranks;
+        parallel.optimizer = "sharded";
+        parallel.any_ranks = false;
+        job.ranks = wish.ranks;
     }
-    request.target.isa = kernels::name_of(kernels::host_isa());
-    request.disabled_passes = wish.disabled;
-    request.reference_kernels = wish.reference;
-    request.parallel.data = !wish.statistics.empty();
-    if (!wish.statistics.empty()) request.parallel.batch_statistics = wish.statistics;
-    request.parallel.reduction = wish.reduction;
-    request.parallel.bucket_bytes = 4096;
-    const plan::Plan plan = compiler::compile(request, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    return plan;
+    parallel.data = !wish.statistics.empty();
+    if (!wish.statistics.empty()) parallel.batch_statistics = wish.statistics;
+    parallel.reduction = wish.reduction;
+    parallel.bucket_bytes = 4096;
+    const compiler::CompileOptions compile{
+        .threads = 1, .disabled_passes = wish.disabled, .reference_kernels = wish.reference};
+    const auto plan = compiler::compile_job(job, compile, diagnostics);
+    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
+    return *plan;
 }
 
 /// Sums of losses over the epoch's samples so far, by step.

@@ -19,8 +19,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "plan/summary/summary.hpp"
 #include "tests/rewrite_goldens.hpp"
@@ -101,22 +100,14 @@ plan::Plan compile(const std::string& spec, int ranks) {
         fs::temp_directory_path() / ("dtnn_summary_" + std::to_string(::getpid()) + ".yaml");
     std::ofstream(file) << spec;
     compiler::Diagnostics diagnostics;
-    const compiler::JobSpec job = compiler::load_job(file.string(), {}, diagnostics);
+    compiler::JobSpec job = compiler::load_job(file.string(), {}, diagnostics);
     fs::remove(file);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    compiler::CompileRequest request;
-    request.job_name = job.name;
-    request.model_name = job.model.name;
-    request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
-    request.training = job.training.training;
-    request.dataset = job.dataset.dataset;
-    request.target.isa = "baseline";
-    request.values = job.values;
-    request.parallel.data = ranks > 0;
-    request.target.ranks = std::max(ranks, 1);
-    plan::Plan plan = compiler::compile(request, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    return plan;
+    job.parallel.parallel.data = ranks > 0;
+    job.ranks = std::max(ranks, 1);
+    const auto plan = compiler::compile_job(job, {.isa = "baseline", .threads = 1}, diagnostics);
+    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
+    return *plan;
 }
 
 }  // namespace

@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
+#include "compiler/driver/compile_job.hpp"
 
 namespace dtnn {
 namespace {
@@ -47,16 +46,9 @@ plan::Plan compile_for_training(const std::string& file) {
     compiler::Diagnostics diagnostics;
     const compiler::JobSpec job = compiler::load_job(file, {}, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    compiler::CompileRequest request;
-    request.job_name = job.name;
-    request.model_name = job.model.name;
-    request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
-    request.training = job.training.training;
-    request.dataset = job.dataset.dataset;
-    request.target.isa = "avx2";
-    plan::Plan plan = compiler::compile(request, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    return plan;
+    const auto plan = compiler::compile_job(job, {.isa = "avx2", .threads = 1}, diagnostics);
+    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
+    return *plan;
 }
 
 /// Multiply-adds of convolutions and dense layers, biases not counted.

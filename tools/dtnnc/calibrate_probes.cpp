@@ -9,8 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "compiler/support/check.hpp"
 #include "kernels/catalogue.hpp"
 #include "plan/forecast/rates.hpp"
@@ -194,21 +193,9 @@ plan::Plan compile_probe(const Probe& probe, int threads, std::int64_t samples =
     compiler::LoadOptions load;
     load.texts[file] = probe.text + tail.substr(1);
     compiler::Diagnostics diagnostics;
-    compiler::JobSpec job = compiler::load_job(file, load, diagnostics);
-    DTNN_CHECK(!diagnostics.has_errors(), "a probe's spec: {}", diagnostics.render(false, 1));
-    compiler::CompileRequest request;
-    request.job_name = "calibration";
-    request.model_name = "calibration";
-    request.build = [&](std::int64_t batch) {
-        return compiler::build_graph(job, batch, diagnostics);
-    };
-    request.training = job.training.training;
-    request.dataset = job.dataset.dataset;
-    request.target.isa = std::string(kernels::name_of(kernels::host_isa()));
-    request.target.threads = threads;
-    plan::Plan plan = compiler::compile(request, diagnostics);
-    DTNN_CHECK(!diagnostics.has_errors(), "a probe's plan: {}", diagnostics.render(false, 1));
-    return plan;
+    auto plan = compiler::compile_file(file, load, {.threads = threads}, diagnostics);
+    DTNN_CHECK(plan.has_value(), "a probe's plan: {}", diagnostics.render(false, 1));
+    return std::move(*plan);
 }
 
 /// Keeps the least time of each step.

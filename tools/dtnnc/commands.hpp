@@ -7,9 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace dtnn::compiler {
-class Diagnostics;
-}
+#include "compiler/driver/compile_job.hpp"
 
 namespace dtnn::tools {
 
@@ -24,20 +22,15 @@ struct CommonOptions {
 };
 
 /// What `compile` takes beyond them; `summary` and `diff` compile specs with the defaults.
-struct CompileOptions {
-    std::string target = "cpu";
-    std::string isa;                    ///< empty: the best of this machine
-    int threads = 0;                    ///< 0: the job's, else the usual ones
-    int usual_threads = 0;              ///< 0: the cores that this process may use
-    std::string memory_budget;          ///< "4GiB"; empty: the job's
-    std::vector<std::string> disabled;  ///< names of optional passes
-    bool reference_kernels = false;
+struct CompileCommand {
+    compiler::CompileOptions options;
+    std::string memory_budget;      ///< "4GiB"; empty: the job's
     std::vector<std::string> emit;  ///< PHASE or PHASE:PROGRAM
 };
 
 /// Writes the plan of a job to `output`: a file, "-" for standard output, "" for NAME.plan.json
 /// here.
-int compile(const std::string& spec, const std::string& output, const CompileOptions& compile,
+int compile(const std::string& spec, const std::string& output, const CompileCommand& command,
             const CommonOptions& options);
 
 /// What `summary` takes beyond the common options, whose format may also be table (the same as
@@ -79,7 +72,7 @@ int check(const std::vector<std::string>& specs, const CommonOptions& options);
 /// an index.json, `output` or NAME-sweep, whole or not at all, and prints a table of them; summary
 /// prints the table only. A mistake names the combinations that have it.
 int compile_sweep(const std::string& spec, const std::string& output,
-                  const std::vector<std::string>& sweeps, const CompileOptions& compile,
+                  const std::vector<std::string>& sweeps, const CompileCommand& command,
                   const CommonOptions& options);
 int check_sweep(const std::vector<std::string>& specs, const std::vector<std::string>& sweeps,
                 const CommonOptions& options);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/quantity_text.hpp"
 #include "base/text.hpp"
 #include "plan/json/json.hpp"
 #include "plan/summary/summary.hpp"
@@ -9,12 +10,12 @@
 
 namespace dtnn::tools {
 
-int compile(const std::string& spec, const std::string& output, const CompileOptions& compile,
+int compile(const std::string& spec, const std::string& output, const CompileCommand& command,
             const CommonOptions& options) {
-    if (output == "-" && !compile.emit.empty())
+    if (output == "-" && !command.emit.empty())
         throw UsageError("--emit and -o - both want standard output; give the plan a file");
     compiler::Diagnostics diagnostics;
-    std::optional<plan::Plan> plan = compile_spec(spec, compile, options, diagnostics);
+    std::optional<plan::Plan> plan = compile_spec(spec, command, options, diagnostics);
     int exit_code = print_diagnostics(diagnostics, options);
     if (!plan) return exit_code;
     if (output == "-") {
@@ -30,7 +31,7 @@ int compile(const std::string& spec, const std::string& output, const CompileOpt
     for (const plan::Layer& layer : plan->layers)
         parameters += layer.parameters;
     fmt::print(stderr, "wrote {}: {} parameters, arena {}, {} kernels per training step\n", path,
-               grouped(parameters), plan::bytes_text(plan->memory.arena),
+               grouped(parameters), bytes_text(plan->memory.arena),
                plan::work_of(*plan).train_steps);
     return 0;
 }

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <optional>
 
+#include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "compiler/frontend/load_dataset.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "plan/rules/staging.hpp"
@@ -70,7 +72,7 @@ std::optional<Report> load(const std::string& source, const CommonOptions& optio
         return report;
     }
     if (diagnostics.has_errors()) return std::nullopt;
-    auto plan = compile_spec(source, CompileOptions{}, options, diagnostics);
+    auto plan = compile_spec(source, CompileCommand{}, options, diagnostics);
     if (!plan) return std::nullopt;
     report.plan = std::move(*plan);
     report.job = true;
@@ -129,10 +131,6 @@ Rates measure(const runtime::SampleSource& source, const Report& report, bool st
         rates.unknown = error.what();
     }
     return rates;
-}
-
-std::string shape_text(const plan::Dims& shape) {
-    return fmt::format("{}", fmt::join(shape, "x"));
 }
 
 std::string names_of(const std::vector<plan::Component>& list) {
@@ -272,7 +270,7 @@ std::string split_json(const SplitSurvey& split) {
 std::string names_json(const std::vector<std::string>& names) {
     std::string text;
     for (const std::string& name : names)
-        text += (text.empty() ? "" : ", ") + compiler::json_quoted(name);
+        text += (text.empty() ? "" : ", ") + json_text(name);
     return "[" + text + "]";
 }
 
@@ -292,13 +290,12 @@ std::string report_json(const Report& report) {
         "{},\n  \"train\": {},\n  \"test\": {},\n  \"channels\": {},\n  \"memory\": {{\"samples\": "
         "{}, \"staging\": {}}},\n  \"pipeline\": {{\"workers\": {}, \"samples_per_second\": "
         "{:.1f}, \"needed_samples_per_second\": {}}}\n}}\n",
-        compiler::json_quoted(dataset.name), compiler::json_quoted(dataset.type), report.hash,
-        dataset.train_samples, dataset.validation_samples, dataset.test_samples,
-        fmt::join(data.smallest, ", "), fmt::join(data.largest, ", "),
-        fmt::join(dataset.shape, ", "), names_json(transforms), names_json(augmentations),
-        names_json(report.names), split_json(data.train), split_json(data.test),
-        numbers_json(data.channels), report.resident, plan::staging_bytes(report.plan),
-        report.plan.target.data_workers, report.rates.prepared,
+        json_text(dataset.name), json_text(dataset.type), report.hash, dataset.train_samples,
+        dataset.validation_samples, dataset.test_samples, fmt::join(data.smallest, ", "),
+        fmt::join(data.largest, ", "), fmt::join(dataset.shape, ", "), names_json(transforms),
+        names_json(augmentations), names_json(report.names), split_json(data.train),
+        split_json(data.test), numbers_json(data.channels), report.resident,
+        plan::staging_bytes(report.plan), report.plan.target.data_workers, report.rates.prepared,
         report.rates.needed ? fmt::format("{:.1f}", *report.rates.needed) : "null");
 }
 

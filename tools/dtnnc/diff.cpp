@@ -17,10 +17,10 @@ constexpr int kTrouble = 2;
 // say can differ; a spec that says how many threads it wants is taken at its word.
 std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan* other,
                                        const CommonOptions& options) {
-    CompileOptions compile;
+    CompileCommand compile;
     if (other) {
-        compile.isa = other->target.isa;
-        compile.usual_threads = other->target.threads;
+        compile.options.isa = other->target.isa;
+        compile.options.usual_threads = other->target.threads;
     }
     compiler::Diagnostics diagnostics;
     std::optional<plan::Plan> plan = compile_spec(spec, compile, options, diagnostics);

@@ -9,6 +9,8 @@
 #include <set>
 #include <string_view>
 
+#include "base/json_text.hpp"
+#include "base/quantity_text.hpp"
 #include "compiler/frontend/load_machine.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/support/diagnostics.hpp"
@@ -31,8 +33,8 @@ std::optional<plan::Plan> plan_of(const std::string& source, int threads,
         refuse_spec_options(options, source);
         return load_plan(source);
     }
-    CompileOptions compile;
-    compile.threads = threads;
+    CompileCommand compile;
+    compile.options.threads = threads;
     return compile_spec(source, compile, options, diagnostics);
 }
 
@@ -66,25 +68,6 @@ std::vector<int> usual_ranks(const plan::Plan& plan, const plan::Machine& machin
     return {ranks.begin(), ranks.end()};
 }
 
-std::string duration(double seconds) {
-    if (seconds < 1e-3) return fmt::format("{:.1f} us", 1e6 * seconds);
-    if (seconds < 1) return fmt::format("{:.2f} ms", 1e3 * seconds);
-    if (seconds < 120) return fmt::format("{:.2f} s", seconds);
-    if (seconds < 2 * 3600) return fmt::format("{:.1f} min", seconds / 60);
-    if (seconds < 2 * 86400) return fmt::format("{:.1f} h", seconds / 3600);
-    return fmt::format("{:.1f} days", seconds / 86400);
-}
-
-std::string size_text(double bytes) {
-    const char* unit = "B";
-    for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {
-        if (bytes < 1024) break;
-        bytes /= 1024;
-        unit = next;
-    }
-    return fmt::format("{:.{}f} {}", bytes, bytes < 10 && *unit != 'B' ? 2 : 1, unit);
-}
-
 std::string batch_text(double batch) {
     return batch == double(std::int64_t(batch)) ? fmt::format("{:.0f}", batch)
                                                 : fmt::format("{:.1f}", batch);
@@ -99,11 +82,14 @@ Table rows_table(const std::vector<plan::Forecast>& rows) {
         if (!row.refused.empty()) continue;
         table.rows.push_back(
             {fmt::format("{}", row.ranks), fmt::format("{}", row.nodes), batch_text(row.batch),
-             duration(row.step()), duration(row.compute), duration(row.exposed),
-             duration(row.input), fmt::format("{:.0f}", row.samples_per_second),
-             fmt::format("{:.1f} %", 100 * row.efficiency), size_text(row.wire_bytes),
-             (row.memory_is_bound ? "< " : "") + size_text(double(row.memory)),
-             duration(row.epoch_seconds), duration(row.job_seconds)});
+             estimated_time_text(row.step()), estimated_time_text(row.compute),
+             estimated_time_text(row.exposed), estimated_time_text(row.input),
+             fmt::format("{:.0f}", row.samples_per_second),
+             fmt::format("{:.1f} %", 100 * row.efficiency),
+             bytes_text(row.wire_bytes, BytesForm::in_tables),
+             (row.memory_is_bound ? "< " : "") +
+                 bytes_text(double(row.memory), BytesForm::in_tables),
+             estimated_time_text(row.epoch_seconds), estimated_time_text(row.job_seconds)});
     }
     return table;
 }
@@ -140,14 +126,13 @@ std::string text_of(const std::vector<plan::Forecast>& rows, const std::string& 
 std::string strings_json(const std::vector<std::string>& list) {
     std::string text;
     for (const std::string& one : list)
-        text += (text.empty() ? "" : ", ") + compiler::json_quoted(one);
+        text += (text.empty() ? "" : ", ") + json_text(one);
     return "[" + text + "]";
 }
 
 std::string row_json(const plan::Forecast& row) {
     if (!row.refused.empty())
-        return fmt::format("{{\"ranks\": {}, \"refused\": {}}}", row.ranks,
-                           compiler::json_quoted(row.refused));
+        return fmt::format("{{\"ranks\": {}, \"refused\": {}}}", row.ranks, json_text(row.refused));
     return fmt::format(
         "{{\"ranks\": {}, \"threads\": {}, \"nodes\": {}, \"ranks_per_node\": {}, \"batch\": {}, "
         "\"global_batch\": {}, \"step_seconds\": {}, \"compute_seconds\": {}, "
@@ -170,8 +155,7 @@ std::string json_of(const std::vector<plan::Forecast>& rows, const plan::Plan& p
     return fmt::format(
         "{{\n  \"version\": 1,\n  \"name\": {},\n  \"machine\": {},\n  \"scaling\": {},\n  "
         "\"rows\": [{}\n  ]\n}}\n",
-        compiler::json_quoted(plan.name), compiler::json_quoted(machine.name),
-        compiler::json_quoted(command.scaling), list);
+        json_text(plan.name), json_text(machine.name), json_text(command.scaling), list);
 }
 
 }  // namespace

@@ -127,24 +127,24 @@ void add_graph(CLI::App& command, GraphCommand& graph) {
                        "Whose steps: train or evaluate, or another program of the plan");
 }
 
-void add_compile(CLI::App& command, CompileOptions& compile, std::string& output) {
+void add_compile(CLI::App& command, CompileCommand& compile, std::string& output) {
     command.add_option(
         "-o,--output", output,
         "File of the plan, - for standard output; default NAME.plan.json; with --sweep "
         "the folder of the plans, default NAME-sweep");
-    command.add_option("--target", compile.target, "Device: cpu");
-    command.add_option("--isa", compile.isa,
+    command.add_option("--target", compile.options.device, "Device: cpu");
+    command.add_option("--isa", compile.options.isa,
                        "Instruction set: baseline, avx2 or avx512; default this machine's best");
     command
-        .add_option("--threads", compile.threads,
+        .add_option("--threads", compile.options.threads,
                     "Most threads of a run; default the job's, else this machine's cores")
         ->check(CLI::Range(1, 4096));
     command.add_option("--memory-budget", compile.memory_budget,
                        "Most memory per rank, as in 4GiB; exit code 4 when the plan needs more");
-    command.add_option("--disable", compile.disabled, "Leaves an optional pass out")
+    command.add_option("--disable", compile.options.disabled_passes, "Leaves an optional pass out")
         ->allow_extra_args(false)
         ->take_all();
-    command.add_flag("--reference-kernels", compile.reference_kernels,
+    command.add_flag("--reference-kernels", compile.options.reference_kernels,
                      "Chooses the reference kernels only");
     command
         .add_option("--emit", compile.emit,
@@ -210,7 +210,7 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", "dtnnc " DTNN_VERSION);
     app.require_subcommand(1);
     CommonOptions options;
-    CompileOptions compile_options;
+    CompileCommand compile_options;
     SummaryCommand summary_options;
     GraphCommand graph_options;
     std::vector<std::string> specs, sweeps;

@@ -1,19 +1,15 @@
 #include "tools/dtnnc/plan_source.hpp"
 
 #include <fmt/format.h>
-#include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
-#include <thread>
 
+#include "compiler/driver/compile_job.hpp"
 #include "compiler/ir/printer.hpp"
-#include "compiler/lower/compile.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/support/check.hpp"
-#include "kernels/catalogue.hpp"
 #include "plan/audit/audit.hpp"
 #include "plan/json/json.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -32,69 +28,11 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
     return fmt::format("\nhelp: there are {}", fmt::join(candidates, ", "));
 }
 
-std::set<std::string> checked_passes(const std::vector<std::string>& names) {
-    std::vector<std::string> optional = {"in_place"};
-    for (const compiler::PassInfo& pass : compiler::all_passes())
-        if (pass.optional) optional.emplace_back(pass.name);
-    std::sort(optional.begin(), optional.end());
-    for (const std::string& name : names) {
-        if (std::find(optional.begin(), optional.end(), name) != optional.end()) continue;
-        throw UsageError(compiler::find_pass(name)
-                             ? fmt::format("the pass `{}` is not optional", name)
-                             : fmt::format("no optional pass is named `{}`", name) +
-                                   suggestion(name, optional));
-    }
-    return {names.begin(), names.end()};
-}
-
-int usable_cores() {
-    cpu_set_t cores;
-    if (::sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 std::int64_t parse_budget(const std::string& text) {
     if (auto bytes = compiler::parse_memory_size(text)) return *bytes;
     throw UsageError(fmt::format(
         "--memory-budget `{}` is no size\nhelp: write a number and a unit, as in 512MiB or 4GiB",
         text));
-}
-
-plan::Target decide_target(const compiler::JobSpec& job, const CompileOptions& compile) {
-    if (compile.target != "cpu")
-        throw UsageError(
-            fmt::format("--target {}: this version compiles for cpu only", compile.target));
-    plan::Target target;
-    target.device = compile.target;
-    target.dtype = job.training.dtype;
-    const plan::Machine& machine = job.machine.machine;
-    target.isa = !compile.isa.empty()   ? compile.isa
-                 : !machine.isa.empty() ? machine.isa
-                                        : std::string(kernels::name_of(kernels::host_isa()));
-    kernels::Isa isa{};
-    if (!kernels::parse_isa(target.isa, isa))
-        throw UsageError(fmt::format("--isa {}: no such instruction set", target.isa) +
-                         suggestion(target.isa, {"baseline", "avx2", "avx512"}));
-    target.threads = compile.threads > 0 ? compile.threads
-                     : job.threads > 0   ? job.threads
-                     : machine.cores > 0
-                         ? std::max(1, machine.cores / compiler::ranks_per_node(machine, job.ranks))
-                     : compile.usual_threads > 0 ? compile.usual_threads
-                                                 : usable_cores();
-    target.data_workers = job.data_workers;
-    target.ranks = job.ranks;
-    return target;
-}
-
-// Where the budget was written, for the diagnostic about it; nowhere when it came from the command
-// line.
-compiler::Span budget_span(const compiler::JobSpec& job, const CompileOptions& compile) {
-    compiler::Span span;
-    if (!compile.memory_budget.empty()) return span;
-    for (const plan::ResolvedValue& value : job.values)
-        if (value.path == "memory_budget" && value.origin == plan::OriginKind::file)
-            span.place = value.place;
-    return span;
 }
 
 // ---- --emit
@@ -126,13 +64,10 @@ const char* phase_to_break_after() {
     return std::getenv("DTNN_BREAK_AFTER");
 }
 
-using EmitHook = std::function<void(const std::string&, const std::string&, const Graph&)>;
-
-EmitHook make_hook(std::vector<EmitRequest>& emit) {
-    const char* broken = phase_to_break_after();
-    if (emit.empty() && !broken) return {};
-    return [&emit, broken](const std::string& phase, const std::string& program,
-                           const Graph& graph) {
+/// Prints the graphs that are asked for, and notes which of them there were.
+auto emit_hook(std::vector<EmitRequest>& emit) {
+    return [&emit, broken = phase_to_break_after()](
+               const std::string& phase, const std::string& program, const Graph& graph) {
         for (EmitRequest& request : emit)
             if (request.phase == phase && (request.program.empty() || request.program == program)) {
                 request.found = true;
@@ -143,15 +78,31 @@ EmitHook make_hook(std::vector<EmitRequest>& emit) {
     };
 }
 
+void refuse_unseen(const std::vector<EmitRequest>& emit, const plan::Plan& plan) {
+    for (const EmitRequest& wanted : emit) {
+        if (wanted.found) continue;
+        std::vector<std::string> names;
+        for (const plan::Program& program : plan.programs)
+            names.push_back(program.name);
+        if (std::find(names.begin(), names.end(), wanted.program) != names.end() ||
+            wanted.program.empty())
+            throw UsageError(fmt::format("--emit {}: the pass did not run{}", wanted.phase,
+                                         wanted.program.empty() ? "" : " for that program"));
+        throw UsageError(
+            fmt::format("--emit {}:{}: no program has that name", wanted.phase, wanted.program) +
+            suggestion(wanted.program, names));
+    }
+}
+
 // ---- Internal errors
 
 // Compiles once more, keeping the graph after every phase, until it fails at the same place; so
 // that a compilation that goes well never pays for it.
-std::string describe_failure(compiler::CompileRequest request,
+std::string describe_failure(const compiler::JobSpec& job, compiler::CompileOptions options,
                              const compiler::InternalError& error) {
     std::string phase, program, text;
     const char* broken = phase_to_break_after();
-    request.emit = [&](const std::string& p, const std::string& g, const Graph& graph) {
+    options.observe = [&](const std::string& p, const std::string& g, const Graph& graph) {
         phase = p;
         program = g;
         text = compiler::print(graph);
@@ -159,7 +110,7 @@ std::string describe_failure(compiler::CompileRequest request,
     };
     try {
         compiler::Diagnostics again;
-        compiler::compile(request, again);
+        compiler::compile_job(job, options, again);
     } catch (const std::exception&) {
         // The first one is reported.
     }
@@ -188,60 +139,26 @@ void refuse_spec_options(const CommonOptions& options, const std::string& plan) 
             fmt::format("--ranks says what a spec is compiled for; {} is a plan", plan));
 }
 
-std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileOptions& compile,
-                                       const CommonOptions& options,
+std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCommand& command,
+                                       const CommonOptions& common,
                                        compiler::Diagnostics& diagnostics) {
-    std::set<std::string> disabled = checked_passes(compile.disabled);
-    std::vector<EmitRequest> emit = parse_emit(compile.emit);
-    std::int64_t budget = compile.memory_budget.empty() ? 0 : parse_budget(compile.memory_budget);
-    if (compile.threads < 0) throw UsageError("--threads takes a number of at least 1");
+    compiler::CompileOptions options = command.options;
+    if (auto mistake = compiler::find_mistake(options))
+        throw UsageError(mistake->text + (mistake->help.empty() ? "" : "\nhelp: " + mistake->help));
+    std::vector<EmitRequest> emit = parse_emit(command.emit);
+    if (!command.memory_budget.empty()) options.memory_budget = parse_budget(command.memory_budget);
+    if (!emit.empty() || phase_to_break_after()) options.observe = emit_hook(emit);
 
-    compiler::JobSpec job = compiler::load_job(spec, load_options(options), diagnostics);
-    plan::Target target = decide_target(job, compile);
-    if (compile.threads > 0 && !diagnostics.has_errors())
-        check_cores(job, compile.threads, {}, diagnostics);
-    if (diagnostics.has_errors()) return std::nullopt;
-
-    compiler::CompileRequest request;
-    request.job_name = job.name;
-    request.model_name = job.model.name;
-    request.build = [&](std::int64_t batch) {
-        return compiler::build_graph(job, batch, diagnostics);
-    };
-    request.training = job.training.training;
-    request.dataset = job.dataset.dataset;
-    request.target = target;
-    request.parallel = job.parallel.parallel;
-    request.machine = job.machine.machine;
-    request.memory_budget = budget > 0 ? budget : job.memory_budget;
-    request.values = job.values;
-    request.resolved_spec = job.resolved_text;
-    request.job_span = budget_span(job, compile);
-    request.disabled_passes = std::move(disabled);
-    request.reference_kernels = compile.reference_kernels;
-    request.emit = make_hook(emit);
-    plan::Plan plan;
+    const compiler::JobSpec job = compiler::load_job(spec, load_options(common), diagnostics);
+    std::optional<plan::Plan> plan;
     try {
-        plan = compiler::compile(request, diagnostics);
+        plan = compiler::compile_job(job, options, diagnostics);
     } catch (const compiler::InternalError& error) {
-        throw compiler::InternalError(describe_failure(request, error));
+        throw compiler::InternalError(describe_failure(job, options, error));
     }
-    if (!diagnostics.has_errors()) check_machine(job, plan, diagnostics);
-    if (diagnostics.has_errors()) return std::nullopt;
-    for (const EmitRequest& wanted : emit) {
-        if (wanted.found) continue;
-        std::vector<std::string> names;
-        for (const plan::Program& program : plan.programs)
-            names.push_back(program.name);
-        if (std::find(names.begin(), names.end(), wanted.program) != names.end() ||
-            wanted.program.empty())
-            throw UsageError(fmt::format("--emit {}: the pass did not run{}", wanted.phase,
-                                         wanted.program.empty() ? "" : " for that program"));
-        throw UsageError(
-            fmt::format("--emit {}:{}: no program has that name", wanted.phase, wanted.program) +
-            suggestion(wanted.program, names));
-    }
-    plan.generator = "dtnnc " DTNN_VERSION;
+    if (!plan) return std::nullopt;
+    refuse_unseen(emit, *plan);
+    plan->generator = "dtnnc " DTNN_VERSION;
     return plan;
 }
 

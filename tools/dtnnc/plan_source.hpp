@@ -21,8 +21,8 @@ void refuse_spec_options(const CommonOptions& options, const std::string& plan);
 
 /// Compiles a spec. Nothing when `diagnostics` has errors. Throws UsageError for options that
 /// cannot be carried out and InternalError for our bugs, after the graph was written aside.
-std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileOptions& compile,
-                                       const CommonOptions& options,
+std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCommand& command,
+                                       const CommonOptions& common,
                                        compiler::Diagnostics& diagnostics);
 
 /// A file that cannot be used as a plan: exit code 5.

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <map>
 
+#include "base/json_text.hpp"
+#include "base/quantity_text.hpp"
 #include "base/text.hpp"
-#include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/specs.hpp"
 #include "plan/json/json.hpp"
 #include "plan/summary/summary.hpp"
 #include "tools/dtnnc/commands.hpp"
@@ -119,7 +121,7 @@ Entry describe_plan(const Combination& combination, const plan::Plan& plan) {
 std::string quoted_list(const std::vector<std::string>& texts) {
     std::string list;
     for (const std::string& text : texts)
-        list += fmt::format("{}{}", list.empty() ? "" : ", ", compiler::json_quoted(text));
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", json_text(text));
     return "[" + list + "]";
 }
 
@@ -127,17 +129,17 @@ std::string index_json(const std::string& spec, const std::vector<Sweep>& sweeps
                        const CommonOptions& options, const std::vector<Entry>& entries) {
     std::string text =
         fmt::format("{{\n  \"version\": 1,\n  \"spec\": {},\n  \"settings\": {},\n  \"sweeps\": [",
-                    compiler::json_quoted(spec), quoted_list(options.settings));
+                    json_text(spec), quoted_list(options.settings));
     for (std::size_t i = 0; i < sweeps.size(); ++i)
         text += fmt::format("{}\n    {{\"path\": {}, \"values\": {}}}", i == 0 ? "" : ",",
-                            compiler::json_quoted(sweeps[i].path), quoted_list(sweeps[i].values));
+                            json_text(sweeps[i].path), quoted_list(sweeps[i].values));
     text += "\n  ],\n  \"plans\": [";
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const Entry& one = entries[i];
         text += fmt::format(
             "{}\n    {{\"file\": {}, \"settings\": {},\n     \"parameters\": {}, \"arena_bytes\": "
             "{}, \"forward_flops_per_sample\": {}, \"train_step_flops\": {}}}",
-            i == 0 ? "" : ",", one.file.empty() ? "null" : compiler::json_quoted(one.file),
+            i == 0 ? "" : ",", one.file.empty() ? "null" : json_text(one.file),
             quoted_list(one.combination.settings), one.parameters, one.arena_bytes,
             one.work.forward_flops_per_sample, one.work.train_step_flops);
     }
@@ -160,7 +162,7 @@ std::string entry_table(const std::vector<Sweep>& sweeps, const std::vector<Entr
         std::vector<std::string> row = one.combination.values;
         const auto flops = one.work.train_step_flops;
         row.push_back(plain ? fmt::to_string(one.parameters) : grouped(one.parameters));
-        row.push_back(plain ? fmt::to_string(one.arena_bytes) : plan::bytes_text(one.arena_bytes));
+        row.push_back(plain ? fmt::to_string(one.arena_bytes) : bytes_text(one.arena_bytes));
         row.push_back(plain ? fmt::to_string(flops)
                             : fmt::format("{:.3f}", static_cast<double>(flops) / 1e9));
         if (files) row.push_back(one.file);
@@ -256,12 +258,12 @@ int check_all(const std::string& spec, const std::vector<Combination>& all,
 /// plan is refused for is said beside that of the others.
 template <class Take>
 int compile_all(const std::string& spec, const std::vector<Combination>& all,
-                const CompileOptions& compile, const CommonOptions& options, Take take) {
+                const CompileCommand& command, const CommonOptions& options, Take take) {
     SweepDiagnostics found;
     bool refused = false;
     for (const Combination& one : all) {
         compiler::Diagnostics own;
-        const auto plan = compile_spec(spec, compile, with_settings(options, one), own);
+        const auto plan = compile_spec(spec, command, with_settings(options, one), own);
         refused = refused || !plan;
         if (plan && !refused) take(one, *plan);
         found.add(own, one);
@@ -289,10 +291,10 @@ int check_sweep(const std::vector<std::string>& specs, const std::vector<std::st
 }
 
 int compile_sweep(const std::string& spec, const std::string& output,
-                  const std::vector<std::string>& texts, const CompileOptions& compile,
+                  const std::vector<std::string>& texts, const CompileCommand& command,
                   const CommonOptions& options) {
     if (output == "-") throw UsageError("--sweep writes a folder; -o - is standard output");
-    if (!compile.emit.empty())
+    if (!command.emit.empty())
         throw UsageError("--emit prints one compilation, --sweep makes many");
     const std::vector<Sweep> sweeps = parse_sweeps(texts, options.settings);
     const std::vector<Combination> all = combinations(sweeps);
@@ -301,7 +303,7 @@ int compile_sweep(const std::string& spec, const std::string& output,
     std::vector<Entry> entries;
     std::optional<FolderAside> folder;
     const int exit_code = compile_all(
-        spec, all, compile, options, [&](const Combination& one, const plan::Plan& plan) {
+        spec, all, command, options, [&](const Combination& one, const plan::Plan& plan) {
             if (!folder) folder.emplace(output.empty() ? plan.name + "-sweep" : output);
             Entry entry = describe_plan(one, plan);
             entry.file = one.file + kPlanEnding;

@@ -11,9 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "compiler/ir/parser.hpp"
-#include "compiler/lower/compile.hpp"
-#include "compiler/ops/emit.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "runtime/exec/executor.hpp"
 #include "runtime/exec/load.hpp"
 #include "runtime/train/initialize.hpp"
@@ -56,46 +54,44 @@ plan::Training training_of(const Json& fields, std::int64_t batch) {
     return training;
 }
 
-compiler::Graph network(std::int64_t batch) {
-    return compiler::parse_graph(
-        fmt::format("graph @network(%source: f64[{},4,1,1], @a.weights: f64[4,5], @a.bias: f64[5], "
-                    "@b.weights: f64[5,3], @b.bias: f64[3]) {{\n"
-                    "  %rows = flatten(%source)\n"
-                    "  %sums = dense(%rows, @a.weights, @a.bias) {{bias=true}}\n"
-                    "  %hidden = tanh(%sums)\n"
-                    "  %logits = dense(%hidden, @b.weights, @b.bias) {{bias=true}}\n"
-                    "  %predictions = softmax(%logits)\n"
-                    "  return predictions=%predictions\n"
-                    "}}\n",
-                    batch),
-        compiler::infer_types);
-}
+constexpr const char* kJob = R"(
+kind: job
+name: optimizers
+model:
+  input: {shape: [4, 1, 1]}
+  layers:
+    - flatten
+    - dense: {name: a, units: 5}
+    - tanh
+    - dense: {name: b, units: 3}
+    - softmax
+dataset: {type: synthetic, shape: [4, 1, 1], classes: 3}
+training: {dtype: f64, loss: categorical_cross_entropy, optimizer: sgd}
+)";
 
 struct Variant {
     const char* name;
     bool reference_kernels = false;
-    std::set<std::string> disabled = {};
+    std::vector<std::string> disabled = {};
 };
 
 plan::Plan compile(const Json& file, const Json& c, const Variant& variant) {
-    compiler::CompileRequest request;
-    request.job_name = "optimizers";
-    request.build = network;
-    request.training = training_of(c.at("training"), file.at("batch"));
-    request.dataset.type = "synthetic";
-    request.dataset.shape = request.dataset.stored_shape = {4, 1, 1};
-    request.dataset.classes = 3;
-    request.dataset.train_samples = static_cast<std::int64_t>(file.at("labels").size());
-    request.dataset.source_train_samples = request.dataset.train_samples;
-    request.dataset.test_samples = file.at("batch");
-    request.target.dtype = plan::DType::f64;
-    request.target.isa = "baseline";
-    request.target.threads = 2;
-    request.reference_kernels = variant.reference_kernels;
-    request.disabled_passes = variant.disabled;
+    const auto batch = file.at("batch").get<std::int64_t>();
+    compiler::LoadOptions load;
+    load.texts["optimizers.yaml"] = kJob + 1;
+    load.settings = {fmt::format("training.batch_size={}", batch),
+                     fmt::format("dataset.train_samples={}", file.at("labels").size()),
+                     fmt::format("dataset.test_samples={}", batch)};
     compiler::Diagnostics diagnostics;
-    plan::Plan result = compiler::compile(request, diagnostics);
-    REQUIRE_FALSE(diagnostics.has_errors());
+    compiler::JobSpec job = compiler::load_job("optimizers.yaml", load, diagnostics);
+    job.training.training = training_of(c.at("training"), batch);
+    const compiler::CompileOptions options{.isa = "baseline",
+                                           .threads = 2,
+                                           .disabled_passes = variant.disabled,
+                                           .reference_kernels = variant.reference_kernels};
+    auto compiled = compiler::compile_job(job, options, diagnostics);
+    REQUIRE_MESSAGE(compiled.has_value(), diagnostics.render(false));
+    plan::Plan& result = *compiled;
     runtime::check_runnable(result, "of the test");
     return result;
 }
@@ -121,8 +117,9 @@ class Run {
         for (std::size_t i = 0; i < batches.size(); ++i) {
             const auto rows = batches[i].get<std::vector<std::size_t>>();
             const double weight = static_cast<double>(rows.size()) / samples;
-            runtime::BoundProgram& program =
-                find(i + 1 < batches.size() ? "accumulate" : "train", rows.size());
+            runtime::BoundProgram& program = find(
+                i + 1 < batches.size() ? plan::ProgramKind::accumulate : plan::ProgramKind::train,
+                rows.size());
             fill(program, rows);
             const double rate = executor_.plan().training.learning_rate;
             put(program, "learning_rate", rate * wanted.at("factor").get<double>());
@@ -140,7 +137,7 @@ class Run {
         std::vector<std::size_t> rows(file_.at("batch").get<std::size_t>());
         for (std::size_t i = 0; i < rows.size(); ++i)
             rows[i] = i;
-        runtime::BoundProgram& program = find("evaluate", rows.size());
+        runtime::BoundProgram& program = find(plan::ProgramKind::evaluate, rows.size());
         fill(program, rows);
         program.run_prologue(executor_.team());
         program.run(executor_.team());
@@ -173,9 +170,10 @@ class Run {
                     numbers.size() * sizeof(double));
     }
 
-    runtime::BoundProgram& find(const std::string& kind, std::size_t batch) {
+    runtime::BoundProgram& find(plan::ProgramKind kind, std::size_t batch) {
         runtime::BoundProgram* program = executor_.find(kind, static_cast<std::int64_t>(batch));
-        REQUIRE_MESSAGE(program != nullptr, "the plan has no program ", kind, " for ", batch);
+        REQUIRE_MESSAGE(program != nullptr, "the plan has no program ", plan::name_of(kind),
+                        " for ", batch);
         return *program;
     }
 

@@ -13,9 +13,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
-#include "kernels/catalogue.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "plan/json/json.hpp"
 #include "runtime/comm/in_process.hpp"
 #include "runtime/exec/load.hpp"
@@ -32,19 +30,9 @@ plan::Plan compiled(const std::string& text) {
     options.texts["job.yaml"] = text;
     compiler::JobSpec job = compiler::load_job("job.yaml", options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    compiler::CompileRequest request;
-    request.job_name = job.name;
-    request.model_name = job.model.name;
-    request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
-    request.training = job.training.training;
-    request.dataset = job.dataset.dataset;
-    request.parallel = job.parallel.parallel;
-    request.target.dtype = job.training.dtype;
-    request.target.isa = kernels::name_of(kernels::host_isa());
-    request.target.ranks = job.ranks;
-    const plan::Plan plan = compiler::compile(request, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    return load_plan_text(plan::to_json(plan), "plan", job.ranks).plan;
+    const auto plan = compiler::compile_job(job, {.threads = 1}, diagnostics);
+    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
+    return load_plan_text(plan::to_json(*plan), "plan", job.ranks).plan;
 }
 
 DataFolder::DataFolder() {

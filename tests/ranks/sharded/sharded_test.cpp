@@ -13,9 +13,7 @@
 #include <optional>
 #include <thread>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
-#include "kernels/catalogue.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "plan/json/json.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/checkpoint/run_checkpoints.hpp"
@@ -54,24 +52,17 @@ plan::Plan compiled(const Wish& wish) {
     options.settings.insert(options.settings.end(), wish.settings.begin(), wish.settings.end());
     compiler::JobSpec job = compiler::load_job("specs/models/lenet5.yaml", options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    compiler::CompileRequest request;
-    request.job_name = job.name;
-    request.model_name = job.model.name;
-    request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
-    request.training = job.training.training;
-    request.dataset = job.dataset.dataset;
-    request.target.dtype = job.training.dtype;
-    request.target.isa = kernels::name_of(kernels::host_isa());
-    request.target.ranks = wish.ranks;
-    request.parallel.data = wish.ranks > 1 || wish.sharded;
-    request.parallel.any_ranks = !wish.sharded;
-    request.parallel.optimizer = wish.sharded ? "sharded" : "replicated";
-    request.parallel.reduction = wish.reduction;
-    request.parallel.bucket_bytes = wish.bucket_bytes;
-    plan::Plan plan = compiler::compile(request, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
+    job.ranks = wish.ranks;
+    plan::Parallel& parallel = job.parallel.parallel;
+    parallel.data = wish.ranks > 1 || wish.sharded;
+    parallel.any_ranks = !wish.sharded;
+    parallel.optimizer = wish.sharded ? "sharded" : "replicated";
+    parallel.reduction = wish.reduction;
+    parallel.bucket_bytes = wish.bucket_bytes;
+    const auto plan = compiler::compile_job(job, {.threads = 1}, diagnostics);
+    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
     // Through the file's text, as a run gets it.
-    return runtime::load_plan_text(plan::to_json(plan), "plan", wish.ranks).plan;
+    return runtime::load_plan_text(plan::to_json(*plan), "plan", wish.ranks).plan;
 }
 
 class Witness final : public runtime::TrainingObserver {

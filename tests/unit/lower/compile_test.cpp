@@ -3,8 +3,8 @@
 
 #include <cstdio>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
+#include "base/quantity_text.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "compiler/lower/memory_budget.hpp"
 #include "compiler/passes/pass.hpp"
 #include "plan/audit/audit.hpp"
@@ -19,26 +19,18 @@ namespace {
 
 struct Job {
     explicit Job(const std::string& name, std::vector<std::string> settings = {}) {
-        LoadOptions options{{"specs"}, std::move(settings)};
-        spec = load_job("specs/jobs/" + name + ".yaml", options, diagnostics);
+        LoadOptions load{{"specs"}, std::move(settings)};
+        spec = load_job("specs/jobs/" + name + ".yaml", load, diagnostics);
         REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-        request.job_name = spec.name;
-        request.model_name = spec.model.name;
-        request.build = [this](std::int64_t batch) {
-            return build_graph(spec, batch, diagnostics);
-        };
-        request.training = spec.training.training;
-        request.dataset = spec.dataset.dataset;
-        request.target.dtype = spec.training.dtype;
-        request.target.isa = "avx2";
-        request.values = spec.values;
-        request.resolved_spec = spec.resolved_text;
     }
-    plan::Plan compile() { return compiler::compile(request, diagnostics); }
+    /// An empty plan, whose diagnostics say why, when there is none.
+    plan::Plan compile() { return compile_job(spec, options, diagnostics).value_or(plan::Plan{}); }
+    plan::Training& training() { return spec.training.training; }
+    plan::Dataset& dataset() { return spec.dataset.dataset; }
 
     Diagnostics diagnostics;
     JobSpec spec;
-    CompileRequest request;
+    CompileOptions options{.isa = "avx2", .threads = 1};
 };
 
 std::string programs(const plan::Plan& plan) {
@@ -52,19 +44,19 @@ std::string programs(const plan::Plan& plan) {
 
 TEST_CASE("programs for whole batches and for every tail") {
     Job job("digits_simplecnn");
-    job.request.training.batch_size = 64;
-    job.request.dataset.test_samples = 640;
-    job.request.dataset.train_samples = 6400;
+    job.training().batch_size = 64;
+    job.dataset().test_samples = 640;
+    job.dataset().train_samples = 6400;
     SUBCASE("nothing is left over") {
-        job.request.training.validation_split = 0;
+        job.training().validation_split = 0;
         plan::Plan plan = job.compile();
         CHECK(programs(plan) == "train:64 evaluate:64 predict:64");
         CHECK(plan.training.steps_per_epoch == 100);
     }
     SUBCASE("tails of training, validation and test") {
-        job.request.training.validation_split = 0.1;
-        job.request.dataset.train_samples = 6425;
-        job.request.dataset.test_samples = 645;
+        job.training().validation_split = 0.1;
+        job.dataset().train_samples = 6425;
+        job.dataset().test_samples = 645;
         plan::Plan plan = job.compile();
         // 642 of 6425 samples validate: 5783 train, in 90 batches and 23; 642 = 10 * 64 + 2; 645 =
         // 10 * 64 + 5.
@@ -76,22 +68,22 @@ TEST_CASE("programs for whole batches and for every tail") {
         CHECK(plan.training.steps_per_epoch == 91);
     }
     SUBCASE("equal tails share a program") {
-        job.request.training.validation_split = 0.1;
-        job.request.dataset.test_samples = 640;
+        job.training().validation_split = 0.1;
+        job.dataset().test_samples = 640;
         CHECK(programs(job.compile()) == "train:64 evaluate:64 predict:64");
-        job.request.dataset.train_samples = 6450;
-        job.request.dataset.test_samples = 645;
+        job.dataset().train_samples = 6450;
+        job.dataset().test_samples = 645;
         CHECK(programs(job.compile()) ==
               "train:64 train_tail:45 evaluate:64 evaluate_tail:5 evaluate_tail_2:45 predict:64");
     }
     SUBCASE("a limit of steps leaves the tail out") {
-        job.request.training.validation_split = 0;
-        job.request.dataset.train_samples = 6401;
-        job.request.training.steps_per_epoch = 7;
+        job.training().validation_split = 0;
+        job.dataset().train_samples = 6401;
+        job.training().steps_per_epoch = 7;
         plan::Plan plan = job.compile();
         CHECK(plan.training.steps_per_epoch == 7);
         CHECK(programs(plan) == "train:64 evaluate:64 evaluate_tail:1 predict:64");
-        job.request.training.steps_per_epoch = 1000;
+        job.training().steps_per_epoch = 1000;
         plan = job.compile();
         CHECK(plan.training.steps_per_epoch == 101);
         CHECK(programs(plan) == "train:64 train_tail:1 evaluate:64 evaluate_tail:1 predict:64");
@@ -100,9 +92,9 @@ TEST_CASE("programs for whole batches and for every tail") {
 
 TEST_CASE("a split that should be whole is") {
     Job job("digits_simplecnn");
-    job.request.dataset.train_samples = 100;
-    job.request.training.batch_size = 10;
-    job.request.training.validation_split = 0.29;  // 0.29 * 100 = 28.999999999999996
+    job.dataset().train_samples = 100;
+    job.training().batch_size = 10;
+    job.training().validation_split = 0.29;  // 0.29 * 100 = 28.999999999999996
     CHECK(job.compile().dataset.validation_samples == 29);
 }
 
@@ -129,14 +121,14 @@ TEST_CASE("every optional pass may be left out, and reference kernels forced") {
         for (const std::string& pass : optional) {
             CAPTURE(pass);
             Job job(name);
-            job.request.disabled_passes = {pass};
+            job.options.disabled_passes = {pass};
             plan::Plan other = job.compile();
             CHECK(std::count(other.passes.begin(), other.passes.end(), "-" + pass) == 1);
             for (const plan::Change& change : plan::diff(plan, other))
                 CHECK_MESSAGE(change.meaning != plan::Meaning::mathematics, change.what);
         }
         Job reference(name);
-        reference.request.reference_kernels = true;
+        reference.options.reference_kernels = true;
         for (const plan::Program& program : reference.compile().programs)
             for (const plan::Step& step : program.steps)
                 CHECK(step.kernel == "reference");
@@ -145,7 +137,7 @@ TEST_CASE("every optional pass may be left out, and reference kernels forced") {
 
 TEST_CASE("in place never takes more memory") {
     Job with("digits_simplecnn"), without("digits_simplecnn");
-    without.request.disabled_passes = {"in_place"};
+    without.options.disabled_passes = {"in_place"};
     CHECK(with.compile().memory.transient <= without.compile().memory.transient);
 }
 
@@ -178,10 +170,10 @@ TEST_CASE("over the memory budget is a diagnostic with numbers and a remedy") {
     Job job("digits_simplecnn");
     plan::Plan plan = job.compile();
     std::int64_t need = plan.memory.arena + plan.memory.staging + plan.memory.samples;
-    job.request.memory_budget = need;
+    job.options.memory_budget = need;
     job.compile();
     CHECK_FALSE(job.diagnostics.has_errors());
-    job.request.memory_budget = need - 1;
+    job.options.memory_budget = need - 1;
     job.compile();
     REQUIRE(job.diagnostics.all().size() == 1);
     CHECK(job.diagnostics.exit_code() == 4);
@@ -196,21 +188,21 @@ TEST_CASE("over the memory budget is a diagnostic with numbers and a remedy") {
     const std::int64_t budget =
         plan.memory.samples + (plan.memory.arena + plan.memory.staging) * 3 / 4;
     Job part("digits_simplecnn");
-    part.request.memory_budget = budget;
+    part.options.memory_budget = budget;
     part.compile();
     REQUIRE(part.diagnostics.has_errors());
     int fits = 0;
     REQUIRE(std::sscanf(part.diagnostics.all()[0].help.c_str(), "batch_size %d", &fits) == 1);
     for (int batch : {fits, fits + 1}) {
         Job again("digits_simplecnn");
-        again.request.memory_budget = budget;
-        again.request.training.batch_size = batch;
+        again.options.memory_budget = budget;
+        again.training().batch_size = batch;
         again.compile();
         CHECK(again.diagnostics.has_errors() == (batch > fits));
     }
 
     Job tight("digits_simplecnn");
-    tight.request.memory_budget = 1000;
+    tight.options.memory_budget = 1000;
     tight.compile();
     REQUIRE(tight.diagnostics.all().size() == 1);
     CHECK(tight.diagnostics.all()[0].help.find("no batch size fits") != std::string::npos);

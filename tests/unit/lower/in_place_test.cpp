@@ -211,12 +211,13 @@ TEST_CASE("the programs of every shipped job read what they should") {
             load_job(fmt::format("specs/jobs/{}.yaml", job), {{"specs"}, {}}, diagnostics);
         REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
         Graph forward = build_graph(spec, 4, diagnostics);
-        for (const char* name : {"train", "evaluate", "predict"})
+        for (const plan::ProgramKind kind : {plan::ProgramKind::train, plan::ProgramKind::evaluate,
+                                             plan::ProgramKind::predict})
             for (bool in_place : {true, false}) {
-                CAPTURE(name);
+                CAPTURE(plan::name_of(kind));
                 PassContext context;
                 context.training = spec.training.training;
-                context.program = name;
+                context.program = kind;
                 check_simulation(lower(run_pipeline(forward, context, {}), in_place));
             }
     }

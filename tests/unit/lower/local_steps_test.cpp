@@ -1,17 +1,17 @@
 // What local steps make of whole plans: the program that averages weights, and its audit.
 
+#include "plan/audit/local_steps.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "plan/audit/audit.hpp"
-#include "plan/audit/local_steps.hpp"
-#include "plan/rules/communication.hpp"
 #include "plan/diff/diff.hpp"
 #include "plan/json/json.hpp"
+#include "plan/rules/communication.hpp"
 #include "plan/summary/summary.hpp"
 
 using namespace dtnn;
@@ -22,28 +22,19 @@ namespace {
 plan::Plan compiled(const std::vector<std::string>& settings) {
     Diagnostics diagnostics;
     LoadOptions options{{"specs"}, settings};
-    const JobSpec spec = load_job("specs/jobs/cifar10_resnet20.yaml", options, diagnostics);
+    JobSpec job = load_job("specs/jobs/cifar10_resnet20.yaml", options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    CompileRequest request;
-    request.job_name = spec.name;
-    request.build = [&](std::int64_t batch) { return build_graph(spec, batch, diagnostics); };
-    request.training = spec.training.training;
-    request.dataset = spec.dataset.dataset;
-    request.values = spec.values;
-    request.parallel = spec.parallel.parallel;
-    request.target.dtype = spec.training.dtype;
-    request.target.isa = "avx2";
-    request.target.ranks = 3;
-    plan::Plan plan = compile(request, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    return plan;
+    job.ranks = 3;
+    const auto plan = compile_job(job, {.isa = "avx2", .threads = 1}, diagnostics);
+    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
+    return *plan;
 }
 
 const std::string kLocal = "parallel={data: auto, synchronise: {every: 8, average: wavg}}";
 
 plan::Program& synchronise(plan::Plan& plan) {
     const auto found = std::find_if(plan.programs.begin(), plan.programs.end(),
-                                    [](const auto& p) { return p.name == "synchronise"; });
+                                    [](const auto& p) { return p.kind == plan::ProgramKind::synchronise; });
     REQUIRE(found != plan.programs.end());
     return *found;
 }
@@ -171,6 +162,6 @@ TEST_CASE("the audit finds what would leave ranks apart") {
     plan = compiled({"parallel={data: auto}"});
     plan.parallel.local_steps = 8;
     CHECK(finds(plan, "no program averages them"));
-    plan.programs.back().name = "synchronise";
+    plan.programs.back().kind = plan::ProgramKind::synchronise;
     CHECK(finds(plan, "exchange in program `train`"));
 }

@@ -6,15 +6,14 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "compiler/lower/emit_plan.hpp"
 #include "compiler/passes/pass.hpp"
 #include "plan/audit/audit.hpp"
-#include "plan/rules/communication.hpp"
 #include "plan/diff/diff.hpp"
-#include "plan/rules/exchange_model.hpp"
 #include "plan/json/json.hpp"
+#include "plan/rules/communication.hpp"
+#include "plan/rules/exchange_model.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/summary/summary.hpp"
 #include "tests/unit/lower/simulation.hpp"
@@ -31,33 +30,26 @@ struct Wish {
     const char* reduction = "overlapped";
     double latency = 0;
     std::int64_t bucket_bytes = 0;
-    std::set<std::string> disabled = {};
+    std::vector<std::string> disabled = {};
     std::int64_t steps_per_epoch = 0;
 };
 
 /// Residual blocks with batch norm: 1.1 MB of gradients.
 plan::Plan compiled(const Wish& wish) {
     Diagnostics diagnostics;
-    LoadOptions options{{"specs"}, wish.settings};
-    const JobSpec spec = load_job("specs/jobs/cifar10_resnet20.yaml", options, diagnostics);
+    const LoadOptions load{{"specs"}, wish.settings};
+    JobSpec job = load_job("specs/jobs/cifar10_resnet20.yaml", load, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    CompileRequest request;
-    request.job_name = spec.name;
-    request.build = [&](std::int64_t batch) { return build_graph(spec, batch, diagnostics); };
-    request.training = spec.training.training;
-    if (wish.steps_per_epoch > 0) request.training.steps_per_epoch = wish.steps_per_epoch;
-    request.dataset = spec.dataset.dataset;
-    request.target.dtype = spec.training.dtype;
-    request.target.isa = "avx2";
-    request.target.ranks = wish.ranks;
-    request.parallel.data = wish.parallel;
-    request.parallel.reduction = wish.reduction;
-    request.parallel.bucket_bytes = wish.bucket_bytes;
-    request.machine.network_latency = wish.latency;
-    request.disabled_passes = wish.disabled;
-    plan::Plan plan = compile(request, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    return plan;
+    if (wish.steps_per_epoch > 0) job.training.training.steps_per_epoch = wish.steps_per_epoch;
+    job.ranks = wish.ranks;
+    job.parallel.parallel.data = wish.parallel;
+    job.parallel.parallel.reduction = wish.reduction;
+    job.parallel.parallel.bucket_bytes = wish.bucket_bytes;
+    job.machine.machine.network_latency = wish.latency;
+    const CompileOptions options{.isa = "avx2", .threads = 1, .disabled_passes = wish.disabled};
+    const auto plan = compile_job(job, options, diagnostics);
+    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
+    return *plan;
 }
 
 const plan::Program& program(const plan::Plan& plan, const char* name) {

@@ -6,12 +6,11 @@
 #include <algorithm>
 #include <functional>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "plan/audit/audit.hpp"
-#include "plan/rules/communication.hpp"
 #include "plan/diff/diff.hpp"
 #include "plan/json/json.hpp"
+#include "plan/rules/communication.hpp"
 #include "plan/summary/summary.hpp"
 
 using namespace dtnn;
@@ -30,23 +29,17 @@ struct Wish {
 plan::Plan compiled(const Wish& wish) {
     Diagnostics diagnostics;
     LoadOptions options{{"specs"}, wish.settings};
-    const JobSpec spec = load_job("specs/jobs/cifar10_resnet20.yaml", options, diagnostics);
+    JobSpec job = load_job("specs/jobs/cifar10_resnet20.yaml", options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    CompileRequest request;
-    request.job_name = spec.name;
-    request.build = [&](std::int64_t batch) { return build_graph(spec, batch, diagnostics); };
-    request.training = spec.training.training;
-    request.dataset = spec.dataset.dataset;
-    request.target.dtype = spec.training.dtype;
-    request.target.isa = "avx2";
-    request.target.ranks = wish.ranks;
-    request.parallel.data = true;
-    request.parallel.any_ranks = !wish.sharded;
-    request.parallel.optimizer = wish.sharded ? "sharded" : "replicated";
-    request.parallel.reduction = wish.reduction;
-    plan::Plan plan = compile(request, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    return plan;
+    job.ranks = wish.ranks;
+    plan::Parallel& parallel = job.parallel.parallel;
+    parallel.data = true;
+    parallel.any_ranks = !wish.sharded;
+    parallel.optimizer = wish.sharded ? "sharded" : "replicated";
+    parallel.reduction = wish.reduction;
+    const auto plan = compile_job(job, {.isa = "avx2", .threads = 1}, diagnostics);
+    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
+    return *plan;
 }
 
 plan::Program& program(plan::Plan& plan, const char* name) {

@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "plan/audit/audit.hpp"
-#include "plan/rules/communication.hpp"
 #include "plan/diff/diff.hpp"
 #include "plan/forecast/forecast.hpp"
 #include "plan/json/json.hpp"
+#include "plan/rules/communication.hpp"
 #include "plan/summary/summary.hpp"
 
 using namespace dtnn;
@@ -25,25 +24,19 @@ plan::Plan compiled(const char* statistics, const char* reduction = "overlapped"
                     std::int64_t accumulation = 1) {
     Diagnostics diagnostics;
     LoadOptions options{{"specs"}, {fmt::format("training.accumulation={}", accumulation)}};
-    const JobSpec spec = load_job("specs/jobs/cifar10_resnet20.yaml", options, diagnostics);
+    JobSpec job = load_job("specs/jobs/cifar10_resnet20.yaml", options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    CompileRequest request;
-    request.job_name = spec.name;
-    request.build = [&](std::int64_t batch) { return build_graph(spec, batch, diagnostics); };
-    request.training = spec.training.training;
-    request.dataset = spec.dataset.dataset;
-    request.target.dtype = spec.training.dtype;
-    request.target.isa = "avx2";
-    request.target.ranks = 4;
-    request.parallel.data = true;
-    request.parallel.reduction = reduction;
-    request.parallel.batch_statistics = statistics;
-    request.parallel.bucket_bytes = 64 << 10;
-    plan::Plan plan = compile(request, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    for (const std::string& finding : plan::audit(plan))
+    job.ranks = 4;
+    plan::Parallel& parallel = job.parallel.parallel;
+    parallel.data = true;
+    parallel.reduction = reduction;
+    parallel.batch_statistics = statistics;
+    parallel.bucket_bytes = 64 << 10;
+    const auto plan = compile_job(job, {.isa = "avx2", .threads = 1}, diagnostics);
+    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
+    for (const std::string& finding : plan::audit(*plan))
         FAIL_CHECK(finding);
-    return plan;
+    return *plan;
 }
 
 const plan::Program& program(const plan::Plan& plan, const char* name) {

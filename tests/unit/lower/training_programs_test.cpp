@@ -5,8 +5,7 @@
 
 #include <map>
 
-#include "compiler/frontend/specs.hpp"
-#include "compiler/lower/compile.hpp"
+#include "compiler/driver/compile_job.hpp"
 
 using namespace dtnn;
 using namespace dtnn::compiler;
@@ -17,18 +16,11 @@ namespace {
 plan::Plan compiled(const std::vector<std::string>& settings) {
     Diagnostics diagnostics;
     LoadOptions options{{"specs"}, settings};
-    const JobSpec spec = load_job("specs/jobs/digits_residual.yaml", options, diagnostics);
+    const JobSpec job = load_job("specs/jobs/digits_residual.yaml", options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    CompileRequest request;
-    request.job_name = spec.name;
-    request.build = [&](std::int64_t batch) { return build_graph(spec, batch, diagnostics); };
-    request.training = spec.training.training;
-    request.dataset = spec.dataset.dataset;
-    request.target.dtype = spec.training.dtype;
-    request.target.isa = "avx2";
-    plan::Plan plan = compile(request, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    return plan;
+    const auto plan = compile_job(job, {.isa = "avx2", .threads = 1}, diagnostics);
+    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
+    return *plan;
 }
 
 const plan::Program& program(const plan::Plan& plan, const char* name) {

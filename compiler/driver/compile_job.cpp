@@ -1,0 +1,93 @@
+#include "compiler/driver/compile_job.hpp"
+
+#include <fmt/format.h>
+
+#include "compiler/driver/target.hpp"
+#include "compiler/lower/compile.hpp"
+#include "compiler/passes/pass.hpp"
+
+namespace dtnn::compiler {
+
+namespace {
+
+std::string offer(const std::string& word, const std::vector<std::string>& candidates) {
+    if (auto near = did_you_mean(word, candidates)) return fmt::format("did you mean `{}`?", *near);
+    return fmt::format("there are {}", fmt::join(candidates, ", "));
+}
+
+std::optional<OptionMistake> find_wrong_pass(const std::vector<std::string>& names) {
+    std::vector<std::string> optional = {"in_place"};
+    for (const PassInfo& pass : all_passes())
+        if (pass.optional) optional.emplace_back(pass.name);
+    std::sort(optional.begin(), optional.end());
+    for (const std::string& name : names) {
+        if (std::find(optional.begin(), optional.end(), name) != optional.end()) continue;
+        if (find_pass(name))
+            return OptionMistake{fmt::format("the pass `{}` is not optional", name), ""};
+        return OptionMistake{fmt::format("no optional pass is named `{}`", name),
+                             offer(name, optional)};
+    }
+    return std::nullopt;
+}
+
+/// Where the budget is written, for the diagnostic about it; nowhere when it is an option.
+Span budget_span(const JobSpec& job, const CompileOptions& options) {
+    Span span;
+    if (options.memory_budget > 0) return span;
+    for (const plan::ResolvedValue& value : job.values)
+        if (value.path == "memory_budget" && value.origin == plan::OriginKind::file)
+            span.place = value.place;
+    return span;
+}
+
+}  // namespace
+
+std::optional<OptionMistake> find_mistake(const CompileOptions& options) {
+    if (auto mistake = find_wrong_pass(options.disabled_passes)) return mistake;
+    if (options.threads < 0) return OptionMistake{"--threads takes a number of at least 1", ""};
+    if (options.device != "cpu")
+        return OptionMistake{
+            fmt::format("--target {}: this version compiles for cpu only", options.device), ""};
+    if (!options.isa.empty() && !is_isa(options.isa))
+        return OptionMistake{fmt::format("--isa {}: no such instruction set", options.isa),
+                             offer(options.isa, {"baseline", "avx2", "avx512"})};
+    return std::nullopt;
+}
+
+std::optional<plan::Plan> compile_job(const JobSpec& job, const CompileOptions& options,
+                                      Diagnostics& diagnostics) {
+    if (auto mistake = find_mistake(options))
+        diagnostics.error(Code::bad_setting, {}, mistake->text).help = mistake->help;
+    if (options.threads > 0 && !diagnostics.has_errors())
+        check_cores(job, options.threads, {}, diagnostics);
+    if (diagnostics.has_errors()) return std::nullopt;
+
+    CompileRequest request;
+    request.job_name = job.name;
+    request.model_name = job.model.name;
+    request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
+    request.training = job.training.training;
+    request.dataset = job.dataset.dataset;
+    request.target = decide_target(job, options);
+    request.parallel = job.parallel.parallel;
+    request.machine = job.machine.machine;
+    request.memory_budget = options.memory_budget > 0 ? options.memory_budget : job.memory_budget;
+    request.values = job.values;
+    request.resolved_spec = job.resolved_text;
+    request.job_span = budget_span(job, options);
+    request.disabled_passes = {options.disabled_passes.begin(), options.disabled_passes.end()};
+    request.reference_kernels = options.reference_kernels;
+    request.emit = options.observe;
+    plan::Plan plan = compile(request, diagnostics);
+    if (!diagnostics.has_errors()) check_machine(job, plan, diagnostics);
+    if (diagnostics.has_errors()) return std::nullopt;
+    return plan;
+}
+
+std::optional<plan::Plan> compile_file(const std::string& path, const LoadOptions& load,
+                                       const CompileOptions& options, Diagnostics& diagnostics) {
+    const JobSpec job = load_job(path, load, diagnostics);
+    return compile_job(job, options, diagnostics);
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,49 @@
+#include "compiler/driver/target.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "kernels/catalogue.hpp"
+
+namespace dtnn::compiler {
+
+namespace {
+
+int usable_cores() {
+    cpu_set_t cores;
+    if (::sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+int decide_threads(const JobSpec& job, const CompileOptions& options) {
+    const plan::Machine& machine = job.machine.machine;
+    if (options.threads > 0) return options.threads;
+    if (job.threads > 0) return job.threads;
+    if (machine.cores > 0) return std::max(1, machine.cores / ranks_per_node(machine, job.ranks));
+    return options.usual_threads > 0 ? options.usual_threads : usable_cores();
+}
+
+}  // namespace
+
+bool is_isa(const std::string& name) {
+    kernels::Isa isa{};
+    return kernels::parse_isa(name, isa);
+}
+
+plan::Target decide_target(const JobSpec& job, const CompileOptions& options) {
+    plan::Target target;
+    target.device = options.device;
+    target.dtype = job.training.dtype;
+    target.isa = !options.isa.empty() ? options.isa
+                 : !job.machine.machine.isa.empty()
+                     ? job.machine.machine.isa
+                     : std::string(kernels::name_of(kernels::host_isa()));
+    target.threads = decide_threads(job, options);
+    target.data_workers = job.data_workers;
+    target.ranks = job.ranks;
+    return target;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,15 @@
+#pragma once
+/// What a plan is made for: instruction set, threads, ranks.
+
+#include <string>
+
+#include "compiler/driver/compile_job.hpp"
+
+namespace dtnn::compiler {
+
+bool is_isa(const std::string& name);
+
+/// The options say it first, then the job, then its machine, then the machine that compiles.
+plan::Target decide_target(const JobSpec& job, const CompileOptions& options);
+
+}  // namespace dtnn::compiler
