@@ -28,29 +28,10 @@ std::int64_t size_of(DType dtype) {
     return 0;
 }
 
-const char* name_of(DType dtype) {
-    switch (dtype) {
-        case DType::f32:
-            return "f32";
-        case DType::f64:
-            return "f64";
-        case DType::i32:
-            return "i32";
-        case DType::i64:
-            return "i64";
-        case DType::u8:
-            return "u8";
-    }
-    return "";
-}
-
-bool parse_dtype(const std::string& text, DType& dtype) {
-    for (DType candidate : {DType::f32, DType::f64, DType::i32, DType::i64, DType::u8})
-        if (text == name_of(candidate)) {
-            dtype = candidate;
-            return true;
-        }
-    return false;
+const Program* find_program(const Plan& plan, ProgramKind kind) {
+    for (const Program& program : plan.programs)
+        if (program.kind == kind) return &program;
+    return nullptr;
 }
 
 const Program* find_program(const Plan& plan, const std::string& name) {

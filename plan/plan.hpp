@@ -13,13 +13,13 @@
 #include <vector>
 
 #include "plan/attributes.hpp"
+#include "plan/enums.hpp"
+#include "plan/forecast/kernel_class.hpp"
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 5;
+inline constexpr int kVersion = 6;
 inline constexpr std::int64_t kAlignment = 64;
-
-enum class DType { f32, f64, i32, i64, u8 };
 
 using Dims = std::vector<std::int64_t>;
 /// The physical order of the logical axes, outermost first: {0,2,3,1} is a logical NCHW tensor
@@ -47,7 +47,6 @@ struct Target {
 /// A region of the arena. Persistent buffers live through the whole run and overlap nothing;
 /// transient ones belong to one program and live from the start of `first_step` to the end of
 /// `last_step` (numbered over prologue + steps).
-enum class BufferRole { parameter, state, input, transient, workspace };
 struct Buffer {
     std::string name;
     BufferRole role = BufferRole::transient;
@@ -83,13 +82,14 @@ struct Refusals {
 };
 
 struct Step {
-    std::string name;               ///< unique in its program: the layer and the operator
-    std::string op;                 ///< the kernel-level operator, as in the catalogue
-    std::string kernel;             ///< the chosen kernel's name
-    int refusals = -1;              ///< index into Plan::refusals, -1: none
-    std::vector<int> sources;       ///< indices into Program::tensors
-    std::vector<int> destinations;  ///< indices into Program::tensors
-    int workspace = -1;             ///< index into Plan::buffers, -1: none
+    std::string name;    ///< unique in its program: the layer and the operator
+    std::string op;      ///< the kernel-level operator, as in the catalogue
+    std::string kernel;  ///< the chosen kernel's name
+    KernelClass kernel_class = KernelClass::memory;  ///< whose rate it runs at
+    int refusals = -1;                               ///< index into Plan::refusals, -1: none
+    std::vector<int> sources;                        ///< indices into Program::tensors
+    std::vector<int> destinations;                   ///< indices into Program::tensors
+    int workspace = -1;                              ///< index into Plan::buffers, -1: none
     Attributes attributes;
     std::int64_t flops = 0;
     std::int64_t bytes = 0;  ///< least memory traffic: every operand read or written once
@@ -135,9 +135,9 @@ struct Output {
 /// A straight list of steps for one batch size. The prologue runs once before the first batch of a
 /// pass over data (inference weights folded with batch norm); the steps run for every batch.
 struct Program {
-    std::string name;   ///< "train", "train_tail", "accumulate" (a batch whose gradients a later
-                        ///< one's update takes), "evaluate", "evaluate_tail", "predict"
-    std::string phase;  ///< "training" or "inference"
+    std::string name;  ///< unique, for people: "train", "train_tail", "evaluate_tail_2"
+    ProgramKind kind = ProgramKind::train;
+    ProgramPhase phase = ProgramPhase::training;
     std::int64_t batch = 0;
     std::vector<Tensor> tensors;
     std::vector<Step> prologue;
@@ -203,8 +203,6 @@ struct Layer {
     Place place;
 };
 
-/// Where a value of the resolved specs came from.
-enum class OriginKind { file, fallback, command_line };
 struct ResolvedValue {
     std::string path;   ///< "training.batch_size"
     std::string value;  ///< as JSON text
@@ -219,12 +217,6 @@ struct Component {
     Attributes attributes;
     bool operator==(const Component&) const = default;
 };
-
-/// What a sample is labelled with.
-///     classes  one class of `classes`, or one a pixel: the program's input "labels", i32
-///     multiple any number of `classes`: the input "targets", [N, classes] of 0 and 1
-///     values   real numbers, `classes` of them: the input "targets", [N, classes]
-enum class LabelKind { classes, multiple, values };
 
 /// What the runtime must read. Fields beyond these are the dataset type's own, in `attributes`.
 struct Dataset {
@@ -257,7 +249,7 @@ struct Metric {
     std::string name;  ///< in the history, unique: "top_5_accuracy"
     std::string type;  ///< "top_k_accuracy"
     Attributes attributes;
-    std::string output;  ///< of the programs "train" and "evaluate"; several metrics may share one
+    std::string output;  ///< of programs that train or evaluate; several metrics may share one
     bool operator==(const Metric&) const = default;
 };
 
@@ -303,10 +295,10 @@ struct Training {
 };
 
 /// How the training is shared between ranks (docs/parallel.md). The data is: each rank has all
-/// weights, takes its part of every global batch (plan/rules/parallel.hpp), and the gradients are added
-/// up. Every gradient is weighted by the batch's share ("batch_weight") before, so the sum is the
-/// gradient of the global batch's mean loss, whatever the ranks' parts are. With `local_steps` each
-/// rank moves its own weights instead, and these are averaged now and then.
+/// weights, takes its part of every global batch (plan/rules/parallel.hpp), and the gradients are
+/// added up. Every gradient is weighted by the batch's share ("batch_weight") before, so the sum is
+/// the gradient of the global batch's mean loss, whatever the ranks' parts are. With `local_steps`
+/// each rank moves its own weights instead, and these are averaged now and then.
 struct Parallel {
     bool data = false;      ///< false: one rank only, and the programs have no collectives
     bool any_ranks = true;  ///< false: exactly Target::ranks
@@ -385,6 +377,7 @@ struct Plan {
     Parallel parallel;
     Machine machine;
     Memory memory;
+    Prediction prediction = Prediction::scores;  ///< what the program "predict" gives
     std::vector<Layer> layers;
     std::vector<Parameter> parameters;
     std::vector<Buffer> buffers;
@@ -398,9 +391,9 @@ struct Plan {
 
 std::int64_t element_count(const Dims& dims);
 std::int64_t size_of(DType dtype);
-const char* name_of(DType dtype);
-bool parse_dtype(const std::string& text, DType& dtype);
 
+/// Null: none. Of a kind the first, which is the one for whole batches.
+const Program* find_program(const Plan& plan, ProgramKind kind);
 const Program* find_program(const Plan& plan, const std::string& name);
 
 }  // namespace dtnn::plan

@@ -38,7 +38,7 @@ class Parser {
         skip_space();
         const std::string word = identifier();
         Type result;
-        if (!plan::parse_dtype(word, result.dtype)) fail(fmt::format("`{}` is no dtype", word));
+        if (!plan::parse_name(word, result.dtype)) fail(fmt::format("`{}` is no dtype", word));
         result.dims = integers();
         if (at_ < text_.size() && text_[at_] == '{') {
             ++at_;

@@ -12,13 +12,14 @@
 #include "compiler/lower/memory_budget.hpp"
 #include "compiler/lower/synchronise_program.hpp"
 #include "compiler/ops/emit.hpp"
+#include "compiler/ops/loss/losses.hpp"
 #include "compiler/passes/parameter_groups.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/audit/audit.hpp"
+#include "plan/metrics.hpp"
 #include "plan/rules/exchange_model.hpp"
 #include "plan/rules/local_steps.hpp"
-#include "plan/metrics.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/resident.hpp"
 #include "plan/rules/staging.hpp"
@@ -27,11 +28,12 @@ namespace dtnn::compiler {
 
 namespace {
 
+using plan::ProgramKind;
+
 struct ProgramRequest {
     std::string name;
-    std::string specialised;  ///< "train", "evaluate" or "predict", as passes know it
+    ProgramKind kind;
     std::int64_t batch;
-    bool accumulate = false;  ///< the gradients are for a later batch's update
 };
 
 std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool) {
@@ -45,22 +47,23 @@ std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool)
         training.steps_per_epoch >= plan::steps_of_pass(dataset.train_samples, batch, 1);
     if (training.whole_epochs)
         training.steps_per_epoch = plan::steps_per_epoch(plan, plan.target.ranks);
-    std::vector<ProgramRequest> programs = {{"train", "train", batch}};
+    std::vector<ProgramRequest> programs = {{"train", ProgramKind::train, batch}};
     // The epoch's last batch always ends its group, so no tail is accumulated.
-    if (training.accumulation > 1) programs.push_back({"accumulate", "train", batch, true});
+    if (training.accumulation > 1)
+        programs.push_back({"accumulate", ProgramKind::accumulate, batch});
     // On enough ranks an epoch comes to its end, whatever the job's limit. How many samples a rank
     // has of its own is known when it runs: it takes whole batches, and what is left over of an
     // evaluation one by one.
     if (plan.parallel.private_data) {
-        programs.push_back({"evaluate", "evaluate", batch});
-        if (batch > 1) programs.push_back({"evaluate_one", "evaluate", 1});
-        programs.push_back({"predict", "predict", batch});
+        programs.push_back({"evaluate", ProgramKind::evaluate, batch});
+        if (batch > 1) programs.push_back({"evaluate_one", ProgramKind::evaluate, 1});
+        programs.push_back({"predict", ProgramKind::predict, batch});
         return programs;
     }
     if (std::int64_t tail = dataset.train_samples % batch;
         tail > 0 && (training.whole_epochs || plan.parallel.data))
-        programs.push_back({"train_tail", "train", tail});
-    programs.push_back({"evaluate", "evaluate", batch});
+        programs.push_back({"train_tail", ProgramKind::train, tail});
+    programs.push_back({"evaluate", ProgramKind::evaluate, batch});
     // Any split can be evaluated, of the training samples each once.
     std::vector<std::int64_t> tails;
     for (std::int64_t samples : {dataset.validation_samples, dataset.test_samples, pool}) {
@@ -69,9 +72,9 @@ std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool)
         tails.push_back(tail);
         std::string name = "evaluate_tail";
         if (tails.size() > 1) name += "_" + std::to_string(tails.size());
-        programs.push_back({std::move(name), "evaluate", tail});
+        programs.push_back({std::move(name), ProgramKind::evaluate, tail});
     }
-    programs.push_back({"predict", "predict", batch});
+    programs.push_back({"predict", ProgramKind::predict, batch});
     return programs;
 }
 
@@ -84,9 +87,10 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     if (plan::moves_locally(parallel)) context.parallel.data = false;
     context.ranks = request.target.ranks;
     context.label_kind = request.dataset.label_kind;
-    context.soft_labels = wanted.specialised == "train" && plan::mixes_samples(request.dataset);
-    context.program = wanted.specialised;
-    context.accumulate = wanted.accumulate;
+    context.accumulate = wanted.kind == ProgramKind::accumulate;
+    context.program = context.accumulate ? ProgramKind::train : wanted.kind;
+    context.soft_labels =
+        context.program == ProgramKind::train && plan::mixes_samples(request.dataset);
     PipelineOptions options;
     options.disabled = request.disabled_passes;
     if (request.emit) {
@@ -97,6 +101,7 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     }
     LoweredProgram program;
     program.name = wanted.name;
+    program.kind = wanted.kind;
     program.batch = wanted.batch;
     program.graph = run_pipeline(forward, context, options, kinds);
     program.steps = select_kernels(program.graph, request.target, request.reference_kernels, kinds);
@@ -110,9 +115,10 @@ LoweredProgram synchronising(const CompileRequest& request, const plan::Plan& pl
                              const Graph& train, NodeKinds& kinds) {
     LoweredProgram program;
     program.name = "synchronise";
+    program.kind = ProgramKind::synchronise;
     program.batch = plan.training.batch_size;
     PassContext context;
-    context.program = program.name;
+    context.program = program.kind;
     const Graph graph =
         synchronise_graph(train, plan.parallel.bucket_bytes, plan.parallel.reduction == "blocking");
     if (request.emit) request.emit("forward", program.name, graph);
@@ -174,6 +180,20 @@ std::int64_t gradient_bytes(const Graph& forward, const plan::Training& training
     return bytes;
 }
 
+plan::Prediction prediction_of(const Graph& forward, const plan::Training& training,
+                               const plan::Dataset& dataset) {
+    plan::Prediction gives = plan::Prediction::scores;
+    ValueId value = forward.outputs.front().value;
+    while (forward.value(value).kind == ValueKind::result) {
+        const Node& node = forward.node(forward.value(value).producer);
+        gives = op(node.op).gives;
+        if (!op(node.op).keeps_numbers) break;
+        value = node.inputs[0];
+    }
+    return prediction_of(gives, find_loss(training.loss, training.loss_attributes),
+                         dataset.label_kind);
+}
+
 plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
     plan::Plan plan;
     plan.name = request.job_name;
@@ -206,6 +226,7 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
             plan.layers = graph->second.layers;
             count_forward_work(graph->second, wanted.batch, plan.layers, kinds);
             count_frozen(graph->second, plan.training, plan.layers);
+            plan.prediction = prediction_of(graph->second, plan.training, plan.dataset);
             if (plan.parallel.data && plan.parallel.bucket_bytes == 0)
                 plan.parallel.bucket_bytes = plan::bucket_bytes(
                     plan::link_of(plan.machine), gradient_bytes(graph->second, plan.training));

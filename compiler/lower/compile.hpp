@@ -34,10 +34,10 @@ struct CompileRequest {
     std::function<void(const std::string& phase, const std::string& program, const Graph&)> emit;
 };
 
-/// Programs: "train" (batch_size), "accumulate" (with accumulation: a batch whose gradients the
-/// next "train" or "train_tail" takes), "train_tail" (what is left of an epoch, if anything; with
-/// data parallelism also where the job limits the steps of an epoch),
-/// "evaluate", one "evaluate_tail" per distinct remainder ("evaluate_tail", "evaluate_tail_2",
+/// Programs, by name: "train" (batch_size), "accumulate" (with accumulation: a batch whose
+/// gradients the next "train" or "train_tail" takes), "train_tail" (what is left of an epoch, if
+/// anything; with data parallelism also where the job limits the steps of an epoch), "evaluate",
+/// one "evaluate_tail" per distinct remainder ("evaluate_tail", "evaluate_tail_2",
 /// "evaluate_tail_3": validation, test and the samples that are trained on), "predict". A plan that
 /// does not fit the memory budget is a diagnostic (exit code 4). The plan is audited before it is
 /// returned.

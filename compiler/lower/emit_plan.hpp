@@ -14,6 +14,7 @@ namespace dtnn::compiler {
 /// A program after kernel selection and the assignment of storage.
 struct LoweredProgram {
     std::string name;
+    plan::ProgramKind kind = plan::ProgramKind::train;
     std::int64_t batch = 0;
     Graph graph;
     std::vector<LoweredStep> steps;

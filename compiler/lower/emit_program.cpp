@@ -13,6 +13,8 @@ namespace dtnn::compiler {
 
 namespace {
 
+using plan::ProgramKind;
+
 class ProgramEmitter {
   public:
     ProgramEmitter(LoweredProgram& lowered, const PersistentRegion& persistent,
@@ -31,7 +33,9 @@ class ProgramEmitter {
     /// Makes the program; returns the bytes of its transient region.
     std::int64_t run(EmittedProgram& emitted) {
         program_.name = lowered_.name;
-        program_.phase = graph_.training ? "training" : "inference";
+        program_.kind = lowered_.kind;
+        program_.phase =
+            graph_.training ? plan::ProgramPhase::training : plan::ProgramPhase::inference;
         program_.batch = lowered_.batch;
         for (const Update& update : graph_.updates)
             if (graph_.value(update.value).kind == ValueKind::result &&
@@ -231,6 +235,7 @@ class ProgramEmitter {
         step.name = step_name(node);
         step.op = std::move(lowered.op);
         step.kernel = lowered.kernel->name;
+        step.kernel_class = lowered.kernel_class;
         step.refusals = refusals_.index_of(lowered);
         step.attributes = std::move(lowered.attributes);
         step.sources.reserve(node.inputs.size());
@@ -261,7 +266,8 @@ class ProgramEmitter {
             const Value& result = graph_.value(update.value);
             if (result.kind != ValueKind::result) continue;
             // What else is exchanged ends in statistics, but in the program that averages them.
-            if (!graph_.parameter(state.parameter).trainable && program_.name != "synchronise")
+            if (!graph_.parameter(state.parameter).trainable &&
+                program_.kind != ProgramKind::synchronise)
                 continue;
             for (const ValueId input : graph_.node(result.producer).inputs) {
                 const Value& operand = graph_.value(input);

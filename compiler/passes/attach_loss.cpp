@@ -129,7 +129,8 @@ class Measures {
         const double limit =
             threshold == metric.attributes.end() ? 0.5 : std::get<double>(threshold->second);
         if (info->join == plan::MetricJoin::scores) {
-            if (context_.program == "evaluate") outputs_.push_back({metric.output, predictions_});
+            if (context_.program == plan::ProgramKind::evaluate)
+                outputs_.push_back({metric.output, predictions_});
         } else if (info->join == plan::MetricJoin::counts) {
             if (context_.label_kind == plan::LabelKind::classes)
                 add(metric.output, "class_pairs", {predictions_, answers_}, {});
@@ -167,7 +168,7 @@ class Measures {
 
 std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
     const ValueId old_predictions = find_output(graph, "predictions");
-    if (context.program == "predict" || find_output(graph, "loss").valid() ||
+    if (context.program == plan::ProgramKind::predict || find_output(graph, "loss").valid() ||
         !old_predictions.valid())
         return std::nullopt;
 

@@ -25,7 +25,7 @@ namespace dtnn::compiler {
 /// plan::metric_output names for each metric; predictions only where a metric reads all of them,
 /// in evaluation. Metrics with a threshold see probabilities: of a loss that takes logits, the
 /// sigmoid of the predictions.
-/// First in the pipeline. Must not fire for the program "predict", nor when there is a loss.
+/// First in the pipeline. Must not fire for programs that predict, nor when there is a loss.
 std::optional<Graph> attach_loss(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

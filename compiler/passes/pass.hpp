@@ -2,6 +2,7 @@
 /// What a pass is, and the pipeline that runs them. passes.def lists them all; pipeline.cpp holds
 /// their order.
 
+#include <concepts>
 #include <functional>
 #include <optional>
 #include <set>
@@ -21,10 +22,29 @@ struct PassContext {
     int ranks = 1;            ///< that the plan is for
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
     bool soft_labels = false;  ///< labels have become shares of the classes (mixup): "targets"
-    std::string program;  ///< "train", "evaluate" or "predict": what the graph is specialised for
-    /// In "train": a batch whose gradients are added up for the update of a later one.
+    /// What the graph is specialised for: train, evaluate or predict.
+    plan::ProgramKind program = plan::ProgramKind::train;
+    /// Where it trains: a batch whose gradients are added up for the update of a later one.
     bool accumulate = false;
     std::vector<std::string> notes;  ///< what a pass wants to say under --emit
+};
+
+/// Kinds of programs.
+class ProgramSet {
+  public:
+    template <std::same_as<plan::ProgramKind>... Kinds>
+    constexpr explicit ProgramSet(Kinds... kinds) : bits_((0U | ... | bit(kinds))) {}
+
+    constexpr bool contains(plan::ProgramKind kind) const { return (bits_ & bit(kind)) != 0; }
+    /// "train evaluate".
+    std::string text() const;
+
+  private:
+    static constexpr unsigned bit(plan::ProgramKind kind) {
+        return 1U << static_cast<unsigned>(kind);
+    }
+
+    unsigned bits_;
 };
 
 struct PassInfo {
@@ -34,7 +54,7 @@ struct PassInfo {
     /// The graph after the pass; nothing when the pass has nothing to do, so that a graph is
     /// neither copied nor verified again for it.
     std::optional<Graph> (*rewrite)(const Graph&, PassContext&);
-    std::string_view programs;  ///< those it applies to, of "train evaluate predict"
+    ProgramSet programs;  ///< those it applies to, of train, evaluate and predict
 
     /// The graph after the pass, a copy of `graph` when the pass has nothing to do.
     Graph run(const Graph& graph, PassContext& context) const {
@@ -51,9 +71,6 @@ struct PipelineOptions {
     /// Called after every pass with its name and result; may be empty.
     std::function<void(std::string_view pass, const Graph&, double milliseconds)> observe;
 };
-
-/// Whether the pipeline runs the pass for that program ("train", "evaluate", "predict").
-bool applies(const PassInfo& pass, std::string_view program);
 
 /// Runs every pass that applies to `context.program` over the forward graph, verifying after each.
 /// `kinds` serves the checks of types; several runs may share it.

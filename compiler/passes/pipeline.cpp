@@ -90,10 +90,12 @@ constexpr std::string_view kOrder[] = {
 };
 
 std::vector<PassInfo> in_order() {
+    using enum plan::ProgramKind;
     const PassInfo listed[] = {
-#define DTNN_PASS(name, may_be_disabled, programs, doc) \
-    {#name, doc, may_be_disabled,                       \
-     [](const Graph& g, PassContext& c) -> std::optional<Graph> { return name(g, c); }, programs},
+#define DTNN_PASS(name, may_be_disabled, programs, doc)                                 \
+    {#name, doc, may_be_disabled,                                                       \
+     [](const Graph& g, PassContext& c) -> std::optional<Graph> { return name(g, c); }, \
+     ProgramSet programs},
 #include "compiler/passes/passes.def"
 #undef DTNN_PASS
     };
@@ -126,9 +128,12 @@ const PassInfo* find_pass(std::string_view name) {
     return nullptr;
 }
 
-bool applies(const PassInfo& pass, std::string_view program) {
-    // The names of programs are no parts of each other.
-    return pass.programs.find(program) != std::string_view::npos;
+std::string ProgramSet::text() const {
+    std::string text;
+    for (std::size_t i = 0; i < std::size(plan::EnumNames<plan::ProgramKind>::names); ++i)
+        if (const auto kind = static_cast<plan::ProgramKind>(i); contains(kind))
+            text += (text.empty() ? "" : " ") + std::string(name_of(kind));
+    return text;
 }
 
 Graph run_pipeline(const Graph& forward, PassContext& context, const PipelineOptions& options) {
@@ -145,7 +150,7 @@ Graph run_pipeline(const Graph& forward, PassContext& context, const PipelineOpt
         kinds.share_attributes(graph);
         check_sound(graph, kinds);
         for (const PassInfo& pass : all_passes()) {
-            if (!applies(pass, context.program)) continue;
+            if (!pass.programs.contains(context.program)) continue;
             if (pass.optional && options.disabled.contains(std::string(pass.name))) continue;
             running = pass.name;
             const auto begin = Clock::now();
@@ -159,8 +164,8 @@ Graph run_pipeline(const Graph& forward, PassContext& context, const PipelineOpt
             if (options.observe) options.observe(pass.name, graph, time.count());
         }
     } catch (const InternalError& error) {
-        throw InternalError(
-            fmt::format("{}\n  in pass {}, program {}", error.what(), running, context.program));
+        throw InternalError(fmt::format("{}\n  in pass {}, program {}", error.what(), running,
+                                        plan::name_of(context.program)));
     }
     return graph;
 }

@@ -26,7 +26,7 @@ class Specialiser {
         : graph_(graph), context_(context), r_(graph) {}
 
     Graph run() {
-        const bool training = context_.program == "train";
+        const bool training = context_.program == plan::ProgramKind::train;
         for (const Node& node : graph_.nodes) {
             if (is_dropout(node) && !training)
                 r_.replace(node.outputs[0], r_.map(node.inputs[0]));

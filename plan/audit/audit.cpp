@@ -14,8 +14,8 @@
 #include "plan/audit/shards.hpp"
 #include "plan/audit/wire.hpp"
 #include "plan/initializer.hpp"
-#include "plan/rules/local_steps.hpp"
 #include "plan/name_index.hpp"
+#include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
 
 namespace dtnn::plan {
@@ -257,6 +257,7 @@ class Walk {
     }
 
     void run() {
+        check_phase();
         check_names(program_.tensors, "tensor", findings_);
         check_step_names();
         for (const Tensor& tensor : program_.tensors)
@@ -276,6 +277,16 @@ class Walk {
     const Buffer& buffer(int id) const { return plan_.buffers[tensor(id).buffer]; }
     int prologue() const { return static_cast<int>(program_.prologue.size()); }
     int count() const { return prologue() + static_cast<int>(program_.steps.size()); }
+
+    // Averages of weights are of neither phase.
+    void check_phase() {
+        const ProgramKind kind = program_.kind;
+        const bool trains = kind == ProgramKind::train || kind == ProgramKind::accumulate;
+        if (kind != ProgramKind::synchronise &&
+            trains != (program_.phase == ProgramPhase::training))
+            find(findings_, "{}: a program of the kind {} has the phase {}", program_.name,
+                 name_of(kind), name_of(program_.phase));
+    }
 
     void check_step_names() {
         NameIndex names(static_cast<std::size_t>(count()));
@@ -515,11 +526,10 @@ class Walk {
 // ---- The loop: programs for every batch size that will come.
 
 void check_training(const Plan& plan, Findings& findings) {
-    auto has_batch = [&](std::string_view prefix, std::int64_t samples) {
+    auto has_batch = [&](ProgramKind kind, std::int64_t samples) {
         return samples == 0 ||
-               std::any_of(plan.programs.begin(), plan.programs.end(), [&](const Program& p) {
-                   return p.name.starts_with(prefix) && p.batch == samples;
-               });
+               std::any_of(plan.programs.begin(), plan.programs.end(),
+                           [&](const Program& p) { return p.kind == kind && p.batch == samples; });
     };
     const Training& training = plan.training;
     const Dataset& dataset = plan.dataset;
@@ -528,11 +538,12 @@ void check_training(const Plan& plan, Findings& findings) {
         find(findings, "the batch size is {}", batch);
         return;
     }
-    for (const char* name : {"train", "evaluate", "predict"}) {
-        const Program* program = find_program(plan, name);
+    for (const ProgramKind kind :
+         {ProgramKind::train, ProgramKind::evaluate, ProgramKind::predict}) {
+        const Program* program = find_program(plan, kind);
         if (program && program->batch != batch)
-            find(findings, "program `{}` has batch {}, the training {}", name, program->batch,
-                 batch);
+            find(findings, "program `{}` has batch {}, the training {}", program->name,
+                 program->batch, batch);
     }
     if (!plan.parallel.data && plan.target.ranks != 1)
         find(findings, "{} ranks share a training that is for one", plan.target.ranks);
@@ -552,13 +563,13 @@ void check_training(const Plan& plan, Findings& findings) {
     const bool ends =
         training.whole_epochs || training.steps_per_epoch == most || plan.parallel.data;
     // Ranks with data of their own take whole batches, and evaluate what is left over one by one.
-    if (find_program(plan, "train") && ends && !own_data &&
-        !has_batch("train", dataset.train_samples % batch))
+    if (find_program(plan, ProgramKind::train) && ends && !own_data &&
+        !has_batch(ProgramKind::train, dataset.train_samples % batch))
         find(findings, "no training program for the last {} samples of an epoch",
              dataset.train_samples % batch);
-    if (!find_program(plan, "evaluate")) return;
+    if (!find_program(plan, ProgramKind::evaluate)) return;
     for (std::int64_t samples : {dataset.validation_samples, dataset.test_samples})
-        if (!has_batch("evaluate", own_data ? 1 : samples % batch))
+        if (!has_batch(ProgramKind::evaluate, own_data ? 1 : samples % batch))
             find(findings, "no evaluation program for the last {} of {} samples", samples % batch,
                  samples);
 }

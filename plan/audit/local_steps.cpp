@@ -19,21 +19,19 @@ class LocalStepsAudit {
 
     std::vector<std::string> run() {
         check_settings();
-        const auto synchronise =
-            std::find_if(plan_.programs.begin(), plan_.programs.end(),
-                         [](const Program& program) { return program.name == "synchronise"; });
+        const Program* synchronise = find_program(plan_, ProgramKind::synchronise);
         if (!moves_locally(plan_.parallel)) {
-            if (synchronise != plan_.programs.end())
+            if (synchronise != nullptr)
                 find("there is a program that averages weights, which are the same on all ranks");
             return std::move(findings_);
         }
-        if (synchronise == plan_.programs.end()) {
+        if (synchronise == nullptr) {
             find("ranks move weights of their own, and no program averages them");
             return std::move(findings_);
         }
         std::vector<bool> changed(plan_.parameters.size());
         for (const Program& program : plan_.programs) {
-            if (&program == &*synchronise) continue;
+            if (&program == synchronise) continue;
             if (!program.collectives.empty())
                 find("ranks exchange in program `{}` of local steps", program.name);
             for (const Step& step : program.steps)

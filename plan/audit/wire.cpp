@@ -49,7 +49,8 @@ class WireAudit {
                 find(fmt::format("travels in the unknown form `{}`", one.wire));
                 continue;
             }
-            const bool gradients = !one.parameters.empty() && program.name != "synchronise";
+            const bool gradients =
+                !one.parameters.empty() && program.kind != ProgramKind::synchronise;
             const std::string& wanted = gradients ? plan_.parallel.wire : "full";
             if (one.wire != wanted) find(fmt::format("travels as {}, not as {}", one.wire, wanted));
             if (one.wire == "full") {

@@ -99,7 +99,7 @@ void lay_to_cells(const Plan& a, const Plan& b, const LayerNames& names,
     if (std::none_of(changes.begin(), changes.end(), is_padding)) return;
     auto cells_of = [](const Plan& plan, auto name_of_layer) {
         std::unordered_map<std::string, AttributeValue> cells;
-        if (const Program* train = find_program(plan, "train"))
+        if (const Program* train = find_program(plan, ProgramKind::train))
             for (const Step& step : train->steps)
                 if (auto padding = step.attributes.find("padding");
                     padding != step.attributes.end() && step.layer >= 0 && step.phase == "forward")

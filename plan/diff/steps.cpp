@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "plan/json/text.hpp"
+#include "base/json_text.hpp"
 
 namespace dtnn::plan {
 
@@ -32,10 +32,10 @@ class StepComparison {
 
     std::vector<Change> run() {
         for (const Program& program : a_.programs)
-            if (!find_program(b_, program.name)) batch(program.name, &program, nullptr);
+            if (!find_program(b_, program.name)) batch(&program, nullptr);
         for (const Program& after : b_.programs) {
             const Program* before = find_program(a_, after.name);
-            batch(after.name, before, &after);
+            batch(before, &after);
             if (!before) continue;
             steps(after.name, before->prologue, after.prologue);
             steps(after.name, before->steps, after.steps);
@@ -44,16 +44,17 @@ class StepComparison {
     }
 
   private:
-    void batch(const std::string& program, const Program* before, const Program* after) {
+    void batch(const Program* before, const Program* after) {
+        const Program& program = after ? *after : *before;
         Change change;
         change.section = "schedule";
         change.action = !before ? Action::added : !after ? Action::removed : Action::changed;
-        change.what = program + " batch";
+        change.what = program.name + " batch";
         if (before) change.before = json_text(before->batch);
         if (after) change.after = json_text(after->batch);
         change.unit = Unit::count;
         change.reason = kBatches;
-        if (program.starts_with("train")) change.meaning = Meaning::mathematics;
+        if (program.kind == ProgramKind::train) change.meaning = Meaning::mathematics;
         if (change.before != change.after) changes_.push_back(std::move(change));
     }
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/rules/exchange_model.hpp"
 #include "plan/forecast/rates.hpp"
+#include "plan/rules/exchange_model.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
-#include "plan/saturating.hpp"
 #include "plan/rules/staging.hpp"
 #include "plan/rules/wire.hpp"
+#include "plan/saturating.hpp"
 
 namespace dtnn::plan {
 namespace {
@@ -76,10 +76,10 @@ double Model::input_seconds(double batch, double busy) const {
     return copy + std::max(0.0, wait);
 }
 
-const Program* largest(const Plan& plan, std::string_view kind) {
+const Program* largest(const Plan& plan, ProgramKind kind) {
     const Program* found = nullptr;
     for (const Program& program : plan.programs) {
-        if (program.name != kind && !program.name.starts_with(std::string(kind) + "_")) continue;
+        if (program.kind != kind) continue;
         if (found == nullptr || program.batch > found->batch) found = &program;
     }
     return found;
@@ -92,13 +92,13 @@ std::string refusal_of(const Plan& plan, const ForecastRequest& request) {
             "the plan is for one rank, and {} are asked for\nhelp: give the job `parallel: {{data: "
             "auto}}` and compile it again",
             request.ranks);
-    if (largest(plan, "train") == nullptr) return "the plan has no program that trains";
+    if (largest(plan, ProgramKind::train) == nullptr) return "the plan has no program that trains";
     return "";
 }
 
 /// Seconds of a pass without training over so many samples.
 double pass_seconds(const Plan& plan, const Model& model, std::int64_t samples, int ranks) {
-    const Program* program = largest(plan, "evaluate");
+    const Program* program = largest(plan, ProgramKind::evaluate);
     if (program == nullptr || samples == 0) return 0;
     const double busy = model.run(*program, 1).seconds();
     return double(steps_of_pass(samples, program->batch, ranks)) *
@@ -118,9 +118,9 @@ Forecast train_step(const Plan& plan, const Model& model, double batch, int rank
         result.wire_bytes += weight * model.wire_bytes(*program, ranks);
     };
     const double updates = 1.0 / double(std::max<std::int64_t>(1, plan.training.accumulation));
-    add(largest(plan, "train"), updates);
-    add(largest(plan, "accumulate"), 1 - updates);
-    const Program* average = find_program(plan, "synchronise");
+    add(largest(plan, ProgramKind::train), updates);
+    add(largest(plan, ProgramKind::accumulate), 1 - updates);
+    const Program* average = find_program(plan, ProgramKind::synchronise);
     if (average == nullptr || ranks == 1) return result;
     const double averages = updates / double(std::max<std::int64_t>(1, plan.parallel.local_steps));
     const Timeline line = model.run(*average, 1);
@@ -227,7 +227,7 @@ Forecast forecast(const Plan& plan, const Machine& machine, const ForecastReques
     const int nodes = ranks / per_node + (ranks % per_node > 0);
 
     const std::int64_t plan_batch =
-        std::min(plan.training.batch_size, largest(plan, "train")->batch);
+        std::min(plan.training.batch_size, largest(plan, ProgramKind::train)->batch);
     const bool strong = request.scaling == Scaling::strong;
     const std::int64_t global = plan_batch * (strong ? std::max(plan.target.ranks, 1) : ranks);
     if (global < ranks) {

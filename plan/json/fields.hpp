@@ -136,7 +136,8 @@ void visit_fields(auto& v, is_record<Refusals> auto& r) {
 }
 
 void visit_fields(auto& v, is_record<Step> auto& r) {
-    v("name", r.name), v("op", r.op), v("kernel", r.kernel), v("phase", r.phase);
+    v("name", r.name), v("op", r.op), v("kernel", r.kernel);
+    v("kernel_class", r.kernel_class), v("phase", r.phase);
     v("sources", r.sources), v("destinations", r.destinations), v("workspace", r.workspace);
     v("attributes", r.attributes), v("flops", r.flops), v("bytes", r.bytes), v("layer", r.layer);
     v("place", r.place), v("refusals", r.refusals);
@@ -147,7 +148,7 @@ void visit_fields(auto& v, is_record<Output> auto& r) {
 }
 
 void visit_fields(auto& v, is_record<Program> auto& r) {
-    v("name", r.name), v("phase", r.phase), v("batch", r.batch);
+    v("name", r.name), v("kind", r.kind), v("phase", r.phase), v("batch", r.batch);
     v("inputs", r.inputs), v("outputs", r.outputs);
     v.lines("tensors", r.tensors), v.lines("prologue", r.prologue), v.lines("steps", r.steps);
     v.lines("collectives", r.collectives);
@@ -162,31 +163,12 @@ void visit_fields(auto& v, is_record<Plan> auto& r) {
     v.line("target", r.target), v.line("training", r.training), v.line("dataset", r.dataset);
     v.line("parallel", r.parallel), v.line("machine", r.machine);
     v.line("memory", r.memory), v.line("passes", r.passes);
+    v.line("prediction", r.prediction);
+
     v.lines("layers", r.layers), v.lines("parameters", r.parameters);
     v.lines("buffers", r.buffers), v.lines("shards", r.shards), v.lines("refusals", r.refusals);
     v.lines("programs", r.programs), v.lines("values", r.values);
     v.line("resolved_spec", r.resolved_spec);
 }
-
-/// Closed sets of names.
-template <class Enum>
-struct EnumNames;
-template <>
-struct EnumNames<DType> {
-    static constexpr const char* names[] = {"f32", "f64", "i32", "i64", "u8"};
-};
-template <>
-struct EnumNames<LabelKind> {
-    static constexpr const char* names[] = {"classes", "multiple", "values"};
-};
-template <>
-struct EnumNames<BufferRole> {
-    static constexpr const char* names[] = {"parameter", "state", "input", "transient",
-                                            "workspace"};
-};
-template <>
-struct EnumNames<OriginKind> {
-    static constexpr const char* names[] = {"file", "default", "command line"};
-};
 
 }  // namespace dtnn::plan

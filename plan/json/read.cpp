@@ -130,14 +130,7 @@ template <class Enum>
 requires std::is_enum_v<Enum>
 void read(const ParsedJson& json, Enum& value, const Where& where) {
     if (json.is_string()) {
-        int index = 0;
-        for (const char* name : EnumNames<Enum>::names) {
-            if (json.get_ref<const std::string&>() == name) {
-                value = static_cast<Enum>(index);
-                return;
-            }
-            ++index;
-        }
+        if (parse_name(json.get_ref<const std::string&>(), value)) return;
     }
     std::string wanted;
     for (const char* name : EnumNames<Enum>::names)

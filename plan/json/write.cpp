@@ -4,9 +4,9 @@
 #include <iterator>
 #include <memory>
 
+#include "base/json_text.hpp"
 #include "plan/json/fields.hpp"
 #include "plan/json/json.hpp"
-#include "plan/json/text.hpp"
 
 namespace dtnn::plan {
 
@@ -119,7 +119,7 @@ class Writer {
     template <class T>
     void write(const T& value) {
         if constexpr (std::is_enum_v<T>)
-            append_json(out_, EnumNames<T>::names[static_cast<int>(value)]);
+            append_json(out_, name_of(value));
         else if constexpr (requires { append_json(out_, value); })
             append_json(out_, value);
         else

@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/json_text.hpp"
+#include "base/quantity_text.hpp"
 #include "base/text.hpp"
-#include "plan/json/text.hpp"
 #include "plan/rules/local_steps.hpp"
+#include "plan/rules/wire.hpp"
 #include "plan/saturating.hpp"
 #include "plan/summary/summary.hpp"
-#include "plan/rules/wire.hpp"
 
 namespace dtnn::plan {
 
@@ -73,12 +74,6 @@ std::string local_json(const Parallel& parallel) {
 
 }  // namespace
 
-std::string seconds_text(double seconds) {
-    if (seconds >= 1 || seconds <= 0) return fmt::format("{:.1f} s", seconds);
-    if (seconds >= 1e-3) return fmt::format("{:.1f} ms", seconds * 1e3);
-    return fmt::format("{:.1f} us", seconds * 1e6);
-}
-
 bool exchanges_statistics(const Plan& plan, const Collective& collective) {
     return plan.parallel.batch_statistics == "synchronised" && collective.kind == "all_reduce" &&
            collective.parameters.empty() && collective.name != "gradient_norm";
@@ -90,7 +85,8 @@ Communication communication_of(const Plan& plan) {
         {plan.training.batch_size, plan.training.accumulation, plan.target.ranks});
     const bool local = moves_locally(plan.parallel);
     if (local) result.every = plan.parallel.local_steps;
-    const Program* train = find_program(plan, local ? "synchronise" : "train");
+    const Program* train =
+        find_program(plan, local ? ProgramKind::synchronise : ProgramKind::train);
     if (!train) return result;
     double wire_bytes = 0;
     for (const Collective& collective : train->collectives) {

@@ -22,8 +22,8 @@ struct Communication {
     std::int64_t wire_bytes = 0;  ///< that each rank sends, on Target::ranks ranks
     double seconds = 0;           ///< foreseen for all of them, one after the other
 };
-/// Of the program "train", with local steps of "synchronise"; of a plan without data parallelism
-/// only the batch is not zero.
+/// Of the program that trains, with local steps of the one that synchronises; of a plan without
+/// data parallelism only the batch is not zero.
 Communication communication_of(const Plan& plan);
 
 /// The exchange is of synchronised batch statistics.
@@ -34,8 +34,5 @@ std::string parallel_words(const Plan& plan);
 std::string exchange_words(const Plan& plan);
 /// {"ranks": 4, ...}, as `dtnnc summary --format json` has it.
 std::string parallel_json(const Plan& plan);
-
-/// "1.2 ms"
-std::string seconds_text(double seconds);
 
 }  // namespace dtnn::plan

@@ -60,7 +60,7 @@ class LayerWalk {
             if (writer_of_[layer] >= 0 && writer_of_[layer] != step) continue;
             const std::string& type = plan_.layers[layer].type;
             const bool idle = (type == "dropout" || type == "spatial_dropout2d") &&
-                              program_.phase == "inference" && writer_of_[layer] < 0;
+                              program_.phase == ProgramPhase::inference && writer_of_[layer] < 0;
             if (!idle) {
                 result_.step_of[layer] = step;
                 result_.layers_of[static_cast<std::size_t>(step)].push_back(

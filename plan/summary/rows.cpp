@@ -75,7 +75,8 @@ std::vector<LayerFacts> layer_facts(const Plan& plan) {
     std::vector<LayerFacts> facts(plan.layers.size());
     add_written(plan, facts);
     add_persistent(plan, facts);
-    if (const Program* train = find_program(plan, "train")) add_training(plan, *train, facts);
+    if (const Program* train = find_program(plan, ProgramKind::train))
+        add_training(plan, *train, facts);
     const auto fields = receptive_fields(plan);
     for (std::size_t i = 0; i < facts.size(); ++i)
         facts[i].receptive_field = fields[i];

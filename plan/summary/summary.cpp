@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "base/escape.hpp"
+#include "base/json_text.hpp"
+#include "base/quantity_text.hpp"
 #include "base/text.hpp"
 #include "plan/rules/communication.hpp"
-#include "plan/json/text.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/summary/columns.hpp"
 #include "plan/summary/rows.hpp"
@@ -37,13 +39,6 @@ int kernels_of(const Program& program) {
     return static_cast<int>(
         std::count_if(program.steps.begin(), program.steps.end(),
                       [](const Step& step) { return !is_collective(step.op); }));
-}
-
-std::string scaled(double value, double step, std::initializer_list<const char*> units) {
-    const char* const* unit = units.begin();
-    while (value >= step && unit + 1 != units.end())
-        value /= step, ++unit;
-    return fmt::format("{:.{}f} {}", value, unit == units.begin() ? 0 : 1, *unit);
 }
 
 std::string title(const Plan& plan) {
@@ -197,26 +192,18 @@ std::string as_csv(const Plan& plan, const std::vector<LayerFacts>& facts,
 
 }  // namespace
 
-std::string bytes_text(std::int64_t bytes) {
-    return scaled(static_cast<double>(bytes), 1024, {"bytes", "KiB", "MiB", "GiB", "TiB"});
-}
-
-std::string flops_text(std::int64_t flops) {
-    return scaled(static_cast<double>(flops), 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"});
-}
-
 Work work_of(const Plan& plan) {
     Work work;
     for (const Layer& layer : plan.layers)
         work.forward_flops_per_sample += layer.forward_flops;
-    if (const Program* train = find_program(plan, "train")) {
+    if (const Program* train = find_program(plan, ProgramKind::train)) {
         for (const Step& step : train->steps) {
             work.train_step_flops += step.flops;
             work.train_step_bytes += step.bytes;
         }
         work.train_steps = kernels_of(*train);
     }
-    if (const Program* evaluate = find_program(plan, "evaluate")) {
+    if (const Program* evaluate = find_program(plan, ProgramKind::evaluate)) {
         for (const Step& step : evaluate->steps) {
             work.evaluate_step_flops += step.flops;
             work.evaluate_step_bytes += step.bytes;

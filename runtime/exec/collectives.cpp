@@ -27,8 +27,8 @@ std::optional<std::string> collectives_mistake(const plan::Plan& plan) {
                     "program `{}`: the exchange `{}` is of {}, which is not added up", program.name,
                     one.name, plan::name_of(one.dtype));
         }
-        const bool trains = program.name == "train" || program.name.starts_with("train_");
-        if (!trains && !program.name.starts_with("accumulate")) continue;
+        const bool trains = program.kind == plan::ProgramKind::train;
+        if (!trains && program.kind != plan::ProgramKind::accumulate) continue;
         const plan::Program*& first = trains ? first_update : first_sum;
         if (first == nullptr) first = &program;
         bool same = program.collectives.size() == first->collectives.size();
@@ -53,14 +53,14 @@ std::unique_ptr<Exchange> bind_exchange(Communicator& communicator, const plan::
     const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
     const std::int64_t part = elements / communicator.ranks();
     if (collective.wire != "full") {
-        WireForm form{collective.wire, collective.density, nullptr, {}};
+        GradientCompression form{collective.wire, collective.density, nullptr, {}};
         if (collective.residual >= 0)
             form.residual = reinterpret_cast<float*>(memory(collective.residual));
         if (arena != nullptr)
             form.scratch = {memory(collective.scratch),
                             std::size_t(plan.buffers[std::size_t(collective.scratch)].bytes)};
-        return communicator.all_reduce_as(form, reinterpret_cast<float*>(data), elements,
-                                          collective.name);
+        return communicator.all_reduce_compressed(form, reinterpret_cast<float*>(data), elements,
+                                                  collective.name);
     }
     if (collective.kind == "reduce_scatter")
         return communicator.reduce_scatter(data, part, collective.dtype, collective.name);

@@ -189,11 +189,10 @@ Executor::Executor(const plan::Plan& plan, int threads, Communicator* communicat
       programs_(plan.programs.size()),
       shard_states_(plan) {}
 
-BoundProgram* Executor::find(const std::string& kind, std::int64_t batch) {
+BoundProgram* Executor::find(plan::ProgramKind kind, std::int64_t batch) {
     for (std::size_t i = 0; i < programs_.size(); ++i) {
         const plan::Program& program = plan_->programs[i];
-        if (program.batch != batch) continue;
-        if (program.name != kind && !program.name.starts_with(kind + "_")) continue;
+        if (program.kind != kind || program.batch != batch) continue;
         if (!programs_[i]) {
             programs_[i] =
                 std::make_unique<BoundProgram>(*plan_, program, arena_.data(), communicator_);

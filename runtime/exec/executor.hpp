@@ -97,9 +97,9 @@ class Executor {
     /// The communicator outlives the executor; null: there is one rank.
     Executor(const plan::Plan& plan, int threads, Communicator* communicator = nullptr);
 
-    /// The program of this kind ("train", "evaluate", "predict") for batches of `batch` samples,
-    /// bound on first use; null when the plan has none.
-    BoundProgram* find(const std::string& kind, std::int64_t batch);
+    /// The program of this kind for batches of `batch` samples, bound on first use; null when the
+    /// plan has none.
+    BoundProgram* find(plan::ProgramKind kind, std::int64_t batch);
 
     /// Tells of every step of every program from now on; null: no longer.
     void observe(StepObserver* observer);

@@ -11,11 +11,12 @@
 #include <vector>
 
 #include "kernels/catalogue.hpp"
+#include "kernels/dispatch.hpp"
 #include "plan/audit/audit.hpp"
 #include "plan/initializer.hpp"
 #include "plan/json/json.hpp"
-#include "plan/rules/local_steps.hpp"
 #include "plan/metrics.hpp"
+#include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/resident.hpp"
 #include "plan/saturating.hpp"
@@ -66,6 +67,18 @@ void check_machine(const plan::Plan& plan, const std::string& name) {
                                   kernels::name_of(kernels::host_isa())),
                       fmt::format("compile it with --isa {}, or run it on another machine",
                                   kernels::name_of(kernels::host_isa())));
+    }
+    if (!kernels::is_built(isa)) {
+        kernels::Isa best = isa;
+        while (!kernels::is_built(best))
+            best = kernels::Isa(int(best) - 1);
+        throw refused(
+            name,
+            fmt::format("it is for {}, and this program was built without its kernels",
+                        plan.target.isa),
+            fmt::format("build the program with cmake -DDTNN_INSTRUCTION_SETS=all, or compile the "
+                        "job with --isa {}",
+                        kernels::name_of(best)));
     }
 }
 
@@ -208,14 +221,15 @@ void check_steps(const plan::Plan& plan, const plan::Program& program, const std
 }
 
 void check_program(const plan::Plan& plan, const plan::Program& program, const std::string& name) {
-    // By its name, as the loop finds it; the phase is for people.
-    const bool training = program.name.starts_with("train") || program.name == "accumulate";
+    using plan::ProgramKind;
+    const bool training =
+        program.kind == ProgramKind::train || program.kind == ProgramKind::accumulate;
     const plan::DType dtype = plan.target.dtype;
     if (program.batch < 1) {
         throw refused(
             name, fmt::format("program `{}` is for a batch of {}", program.name, program.batch));
     }
-    if (program.name == "synchronise") {
+    if (program.kind == ProgramKind::synchronise) {
         check_tensor(program, program.inputs, "share", dtype, {}, name);
         return check_steps(plan, program, name);
     }
@@ -241,9 +255,9 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
                                             program.name, input.name));
         }
     }
-    if (training || program.name.starts_with("evaluate"))
+    if (training || program.kind == ProgramKind::evaluate)
         check_measures(plan, program, training, name);
-    if (program.name.starts_with("predict")) check_predictions(plan, program, name);
+    if (program.kind == ProgramKind::predict) check_predictions(plan, program, name);
     if (training && plan.parallel.data && !plan::moves_locally(plan.parallel) &&
         find_named(program.inputs, "batch_weight") == nullptr) {
         throw refused(name, fmt::format("program `{}` has no `batch_weight`, by which ranks weight "
@@ -308,15 +322,15 @@ void check_averages(const plan::Plan& plan, const std::string& name) {
 
 /// Every batch that the loop will meet has a program for its size.
 void check_batches(const plan::Plan& plan, const std::string& name, int ranks) {
-    const auto need = [&](const char* pass, const std::string& prefix, std::int64_t samples,
+    using plan::ProgramKind;
+    const auto need = [&](const char* pass, ProgramKind kind, std::int64_t samples,
                           bool whole = true) {
         const std::int64_t batch = plan.training.batch_size;
         const auto has = [&](std::int64_t size) {
-            if (std::any_of(
-                    plan.programs.begin(), plan.programs.end(), [&](const plan::Program& program) {
-                        return (program.name == prefix || program.name.starts_with(prefix + "_")) &&
-                               program.batch == size;
-                    })) {
+            if (std::any_of(plan.programs.begin(), plan.programs.end(),
+                            [&](const plan::Program& program) {
+                                return program.kind == kind && program.batch == size;
+                            })) {
                 return;
             }
             throw refused(name, fmt::format("{} needs a program for batches of {}, there is none",
@@ -326,7 +340,7 @@ void check_batches(const plan::Plan& plan, const std::string& name, int ranks) {
             // However many samples a rank has, it trains on whole batches, and evaluates what is
             // left over one by one.
             has(batch);
-            if (prefix == "evaluate") has(1);
+            if (kind == ProgramKind::evaluate) has(1);
             return;
         }
         if (samples >= batch) has(batch);
@@ -351,15 +365,15 @@ void check_batches(const plan::Plan& plan, const std::string& name, int ranks) {
     }
     if (!plan.training.whole_epochs && plan.training.steps_per_epoch < 1)
         throw refused(name, "its epochs have no step");
-    need("training", "train", dataset.train_samples,
+    need("training", ProgramKind::train, dataset.train_samples,
          plan::steps_per_epoch(plan, ranks) ==
              plan::steps_of_pass(dataset.train_samples, plan.training.batch_size, ranks));
     if (plan.training.accumulation < 1)
         throw refused(name, "its updates add up the gradients of less than one batch");
     if (plan.training.accumulation > 1 && dataset.train_samples > plan.training.batch_size)
-        need("accumulation", "accumulate", plan.training.batch_size);
-    need("validation", "evaluate", dataset.validation_samples);
-    need("the test split", "evaluate", dataset.test_samples);
+        need("accumulation", ProgramKind::accumulate, plan.training.batch_size);
+    need("validation", ProgramKind::evaluate, dataset.validation_samples);
+    need("the test split", ProgramKind::evaluate, dataset.test_samples);
 }
 
 /// Samples are stored one after another, alike in all programs, and the batches prepared ahead fit

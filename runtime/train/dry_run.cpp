@@ -26,12 +26,14 @@ namespace {
 /// of ranks.
 constexpr double kWeightError = 1e-9;
 
-const plan::Program* find_batch(const plan::Plan& plan, const std::string& kind,
+plan::ProgramKind kind_of(bool update) {
+    return update ? plan::ProgramKind::train : plan::ProgramKind::accumulate;
+}
+
+const plan::Program* find_batch(const plan::Plan& plan, plan::ProgramKind kind,
                                 std::int64_t batch) {
-    for (const plan::Program& program : plan.programs) {
-        if (program.batch != batch) continue;
-        if (program.name == kind || program.name.starts_with(kind + "_")) return &program;
-    }
+    for (const plan::Program& program : plan.programs)
+        if (program.kind == kind && program.batch == batch) return &program;
     return nullptr;
 }
 
@@ -98,7 +100,7 @@ std::int64_t Walk::group_samples(std::int64_t step) const {
 /// others need it in their exchanges.
 const plan::Program* Walk::program_of(std::int64_t count, bool update) const {
     const std::int64_t batch = count > 0 ? count : std::min(training_.batch_size, samples_);
-    return find_batch(plan_, update ? "train" : "accumulate", batch);
+    return find_batch(plan_, kind_of(update), batch);
 }
 
 /// The program's exchanges on a rank's communicator, bound the first time.
@@ -180,7 +182,7 @@ void Walk::walk_rank(std::int64_t step, int rank, bool update, std::int64_t grou
     if (program == nullptr)
         return find("program",
                     fmt::format("rank {}, step {}: the plan has no program `{}` for a batch of {}",
-                                rank, step, update ? "train" : "accumulate", part.count));
+                                rank, step, name_of(kind_of(update)), part.count));
     ran_.insert(program);
     run_exchanges(step, rank, *program);
     if (rank == 0) count_exchanges(*program);
@@ -210,7 +212,7 @@ void Walk::walk_local_step(std::int64_t step) {
             return find("program",
                         fmt::format("rank {}, step {}: the plan has no program `{}` for a batch of "
                                     "{}",
-                                    rank, step, update ? "train" : "accumulate", part.count));
+                                    rank, step, name_of(kind_of(update)), part.count));
         ran_.insert(program);
         run_exchanges(step, rank, *program);
     }
@@ -227,7 +229,7 @@ void Walk::average(std::int64_t step) {
         find("weight",
              fmt::format("step {}: the ranks' weights in the average add up to {}, not to 1", step,
                          sum));
-    const plan::Program* program = plan::find_program(plan_, "synchronise");
+    const plan::Program* program = plan::find_program(plan_, plan::ProgramKind::synchronise);
     if (program == nullptr)
         return find("program", "the plan has no program `synchronise`, which averages weights");
     ran_.insert(program);

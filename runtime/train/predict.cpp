@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kOutput = "predictions";
 
 const plan::Tensor& predictions_of(const plan::Plan& plan) {
-    const plan::Program* program = plan::find_program(plan, "predict");
+    const plan::Program* program = plan::find_program(plan, plan::ProgramKind::predict);
     if (program != nullptr) {
         for (const plan::Output& output : program->outputs) {
             if (output.name == kOutput) return program->tensors[std::size_t(output.tensor)];
@@ -29,23 +29,15 @@ const plan::Tensor& predictions_of(const plan::Plan& plan) {
                    "compile the job again with the dtnnc of this version");
 }
 
-bool takes_logits(const plan::Training& training) {
-    if (training.loss == "binary_cross_entropy_with_logits") return true;
-    const auto field = training.loss_attributes.find("from_logits");
-    if (field == training.loss_attributes.end()) return false;
-    const bool* flag = std::get_if<bool>(&field->second);
-    return flag != nullptr && *flag;
-}
-
-/// Copies rows of the output, converted, to `to`.
+/// Copies rows of the output to `to`, logarithms and logits as the probabilities that they mean.
 template <class T>
-void copy_rows(const void* from, const Arrangement& batch, PredictionForm::From kind,
+void copy_rows(const void* from, const Arrangement& batch, plan::Prediction given,
                std::span<double> to) {
     const T* const values = static_cast<const T*>(from);
     batch.for_each(0, std::int64_t(to.size()), [&](std::int64_t logical, std::int64_t place) {
         T value = values[place];
-        if (kind == PredictionForm::From::logarithm) value = std::exp(value);
-        if (kind == PredictionForm::From::logit) value = T(1) / (T(1) + std::exp(-value));
+        if (given == plan::Prediction::log_probabilities) value = std::exp(value);
+        if (given == plan::Prediction::logits) value = T(1) / (T(1) + std::exp(-value));
         to[std::size_t(logical)] = double(value);
     });
 }
@@ -88,19 +80,9 @@ PredictionForm prediction_form(const plan::Plan& plan) {
     PredictionForm form;
     form.kind = plan.dataset.label_kind;
     form.dims.assign(tensor.dims.begin() + 1, tensor.dims.end());
-    const std::string& loss = plan.training.loss;
-    const std::string last = plan.layers.empty() ? std::string() : plan.layers.back().type;
-    if (form.kind == plan::LabelKind::values) {
-        form.probabilities = false;
-    } else if (loss == "negative_log_likelihood" || last == "log_softmax") {
-        form.from = PredictionForm::From::logarithm;
-    } else if (takes_logits(plan.training)) {
-        form.from = PredictionForm::From::logit;
-    } else {
-        form.probabilities = loss == "categorical_cross_entropy" ||
-                             loss == "binary_cross_entropy" || last == "softmax" ||
-                             last == "sigmoid";
-    }
+    form.given = plan.prediction;
+    form.probabilities =
+        form.given != plan::Prediction::scores && form.given != plan::Prediction::values;
     return form;
 }
 
@@ -109,7 +91,8 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
     const plan::Plan& plan = session.plan();
     const PredictionForm form = prediction_form(plan);
     const plan::Tensor& tensor = predictions_of(plan);
-    BoundProgram& program = *session.executor().find("predict", plan.training.batch_size);
+    BoundProgram& program =
+        *session.executor().find(plan::ProgramKind::predict, plan.training.batch_size);
     const std::int64_t batch = program.batch();
     const std::int64_t elements = plan::element_count(form.dims);
     const Arrangement arrangement(tensor.dims, tensor.order);
@@ -131,9 +114,9 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
         program.run(session.executor().team());
         const std::span<double> predictions(rows.data(), std::size_t(samples * elements));
         if (tensor.dtype == plan::DType::f64) {
-            copy_rows<double>(output, arrangement, form.from, predictions);
+            copy_rows<double>(output, arrangement, form.given, predictions);
         } else {
-            copy_rows<float>(output, arrangement, form.from, predictions);
+            copy_rows<float>(output, arrangement, form.given, predictions);
         }
         const auto none = std::find_if_not(predictions.begin(), predictions.end(),
                                            [](double value) { return std::isfinite(value); });

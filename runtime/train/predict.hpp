@@ -21,14 +21,11 @@ class Session;
 struct PredictionForm {
     plan::LabelKind kind = plan::LabelKind::classes;
     plan::Dims dims;            ///< of a sample's predictions, logical: [classes], [classes,H,W]
-    bool probabilities = true;  ///< else the numbers are scores, in no certain range
-    /// What makes probabilities of the network's output: nothing; exp, where the loss takes their
-    /// logarithms (negative_log_likelihood); or sigmoid, where it takes logits.
-    enum class From { identity, logarithm, logit };
-    From from = From::identity;
+    bool probabilities = true;  ///< what is told of samples; else scores, or values
+    plan::Prediction given = plan::Prediction::probabilities;  ///< what the network's output is
 };
 
-/// A plan without a program "predict" is a RunError (exit 5).
+/// A plan without a program that predicts is a RunError (exit 5).
 PredictionForm prediction_form(const plan::Plan& plan);
 
 struct PredictedBatch {

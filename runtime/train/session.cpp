@@ -109,19 +109,17 @@ Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSour
       sampler_(plan.dataset, plan.training),
       pipeline_(*source_, plan, sample_arrangement(plan)),
       statistics_(statistics_of(plan)) {
-    const auto add = [&](std::vector<BatchProgram>& list, const std::string& kind) {
+    const auto add = [&](std::vector<BatchProgram>& list, plan::ProgramKind kind) {
         for (const plan::Program& program : plan.programs) {
-            if (program.name == kind || program.name.starts_with(kind + "_")) {
-                list.push_back(ready(kind, program.batch));
-            }
+            if (program.kind == kind) list.push_back(ready(kind, program.batch));
         }
     };
-    add(train_, "train");
-    add(accumulate_, "accumulate");
-    add(evaluate_, "evaluate");
+    add(train_, plan::ProgramKind::train);
+    add(accumulate_, plan::ProgramKind::accumulate);
+    add(evaluate_, plan::ProgramKind::evaluate);
     if (plan::moves_locally(plan.parallel) && ranks() > 1) {
         local_steps_.emplace(plan, ranks());
-        synchronise_ = executor_.find("synchronise", plan.training.batch_size);
+        synchronise_ = executor_.find(plan::ProgramKind::synchronise, plan.training.batch_size);
         share_ = synchronise_->input("share");
     }
     for (const std::size_t i : unsharded_parameters(plan))
@@ -138,7 +136,7 @@ void Session::synchronise(double share) {
     synchronise_->run(executor_.team());
 }
 
-BatchProgram Session::ready(const std::string& kind, std::int64_t batch) {
+BatchProgram Session::ready(plan::ProgramKind kind, std::int64_t batch) {
     BatchProgram result;
     result.program = executor_.find(kind, batch);
     result.inputs = {result.program->input("source"),
@@ -243,8 +241,8 @@ void Session::scatter_own_states(std::span<const std::byte> all) {
     }
 }
 
-/// From what another number of ranks owes (wire_selection.hpp): rank 0 owes all of it, the others
-/// nothing, so that nothing is lost, and nothing counts twice.
+/// From what another number of ranks owes (compression_selection.hpp): rank 0 owes all of it, the
+/// others nothing, so that nothing is lost, and nothing counts twice.
 void Session::keep_what_is_owed(std::span<const std::byte> all, std::size_t size) {
     std::size_t offset = 0;
     for (const std::size_t i : own_states_) {

@@ -9,8 +9,8 @@
 /// rank 0 count: they are what is evaluated with, on every rank, and what a checkpoint holds.
 /// Training reads none of them, so a run that goes on from a checkpoint makes the same bits.
 ///
-/// Ranks that move weights of their own (plan/rules/local_steps.hpp) differ in everything until they
-/// synchronise; then weights, moving statistics and averages are the same bits again, and the
+/// Ranks that move weights of their own (plan/rules/local_steps.hpp) differ in everything until
+/// they synchronise; then weights, moving statistics and averages are the same bits again, and the
 /// optimizer's state stays each rank's own.
 
 #include <cstdint>
@@ -125,7 +125,7 @@ class Session {
   private:
     Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
             std::unique_ptr<Communicator> own);
-    BatchProgram ready(const std::string& kind, std::int64_t batch);
+    BatchProgram ready(plan::ProgramKind kind, std::int64_t batch);
     bool evaluate_pass(const Pass& pass, std::int64_t steps, NumberCheck* check, bool& stopped);
     void share(std::size_t parameter);
     void keep_what_is_owed(std::span<const std::byte> all, std::size_t size);

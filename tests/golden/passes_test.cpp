@@ -121,7 +121,6 @@ dtnn::plan::ParameterGroup group_from(const std::string& text) {
 /// Values that are for nothing else go to the optimizer's attributes.
 PassContext context_of(const std::string& settings) {
     PassContext context;
-    context.program = "train";
     context.training.loss = "categorical_cross_entropy";
     std::vector<std::string> metrics{"categorical_accuracy"};
     context.training.optimizer = "sgd";
@@ -132,7 +131,7 @@ PassContext context_of(const std::string& settings) {
         const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
         if (key == "program") {
             context.accumulate = value == "accumulate";
-            context.program = context.accumulate ? "train" : value;
+            if (!context.accumulate) REQUIRE(dtnn::plan::parse_name(value, context.program));
         } else if (key == "parallel") {
             context.parallel.data = true;
             context.parallel.reduction = value;

@@ -88,7 +88,7 @@ Graph training_graph(const char* text, const char* loss, bool optional_passes) {
     context.training.optimizer = "sgd";
     context.training.learning_rate = 0.1;
     context.training.seed = 3;
-    context.program = "train";
+    context.program = dtnn::plan::ProgramKind::train;
     PipelineOptions options;
     if (!optional_passes)
         for (const PassInfo& pass : all_passes())

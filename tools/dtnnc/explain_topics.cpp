@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/explain/field_text.hpp"
 #include "compiler/frontend/explain/language_words.hpp"
+#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ops/initializers.hpp"
 #include "compiler/ops/op.hpp"
@@ -103,7 +103,7 @@ Topic explain_initializer(std::string_view name) {
 }
 
 Topic explain_pass(const PassInfo& pass) {
-    std::string text = fmt::format("{}\n\nprograms: {}\n", pass.doc, pass.programs);
+    std::string text = fmt::format("{}\n\nprograms: {}\n", pass.doc, pass.programs.text());
     if (pass.optional) text += fmt::format("It is optional: --disable {}\n", pass.name);
     return topic(std::string(pass.name), "a pass of the compiler", text);
 }

@@ -25,10 +25,10 @@ Graph differentiated(const OperatorExample& example) {
     PassContext context;
     context.training = example.job.training.training;
     context.label_kind = example.job.dataset.dataset.label_kind;
-    context.program = "train";
+    context.program = plan::ProgramKind::train;
     Graph graph = example.graph;
     for (const PassInfo& pass : all_passes()) {
-        if (applies(pass, context.program)) graph = pass.run(graph, context);
+        if (pass.programs.contains(context.program)) graph = pass.run(graph, context);
         if (pass.name == "differentiate") break;
     }
     return graph;
@@ -88,9 +88,8 @@ std::string in_training(const OpDef&, const OperatorExample& example) {
 
 std::string pass_row(const PassInfo& pass, const std::string& order) {
     std::string programs;
-    for (const char* program : {"train", "evaluate", "predict"})
-        if (applies(pass, program))
-            programs += (programs.empty() ? "" : ", ") + std::string(program);
+    for (const char c : pass.programs.text())
+        programs += c == ' ' ? std::string(", ") : std::string(1, c);
     return fmt::format("| {} | `{}` | {} | {} | {} |\n", order, pass.name, programs,
                        pass.optional ? "yes" : "", markdown_cell(pass.doc));
 }

@@ -8,7 +8,9 @@ namespace dtnn::tools {
 inline const compiler::PassInfo& storage_pass() {
     static const compiler::PassInfo info{
         "in_place", "Lets a node write over an operand that nobody reads afterwards.", true,
-        nullptr, "train evaluate predict"};
+        nullptr,
+        compiler::ProgramSet(plan::ProgramKind::train, plan::ProgramKind::evaluate,
+                             plan::ProgramKind::predict)};
     return info;
 }
 

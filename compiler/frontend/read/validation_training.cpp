@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -61,7 +61,7 @@ class TrainingReader {
         training.shuffle = fields_.flag("shuffle");
         training.accumulation = fields_.integer("accumulation");
         training.validation_split = fields_.real("validation_split");
-        plan::parse_dtype(fields_.text("dtype"), spec_.dtype);
+        plan::parse_name(fields_.text("dtype"), spec_.dtype);
         optimizer();
         groups();
         clip();

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_one_hot() {
     return OpBuilder("one_hot")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Labels as rows with a single 1.")
         .inputs({"labels"})
         .outputs({"dst"})
@@ -18,7 +19,7 @@ OpDef define_one_hot() {
             }
             fallback(c, "dtype", std::string("f32"));
             Type dst{DType::f32, {labels.dims[0], c.integer("classes")}, {}};
-            if (!plan::parse_dtype(c.text("dtype"), dst.dtype)) {
+            if (!plan::parse_name(c.text("dtype"), dst.dtype)) {
                 c.fail("one_hot: `" + c.text("dtype") + "` is no dtype", "", "dtype");
                 return;
             }

@@ -9,6 +9,7 @@ namespace dtnn::compiler {
 OpDef define_gradient_scale() {
     return OpBuilder("gradient_scale")
         .family(Family::update)
+        .kernel_class(KernelClass::memory)
         .doc("The factor that brings the norm of all gradients down to clip_norm, at most 1.")
         .variadic(1)
         .inputs({"square_sum"})
@@ -17,7 +18,7 @@ OpDef define_gradient_scale() {
             for (std::size_t i = 0; i < c.inputs().size(); ++i)
                 if (!expect_single(c, "gradient_scale", i, "square_sum", DType::f64)) return;
             DType dtype{};
-            if (!plan::parse_dtype(c.text("dtype"), dtype)) {
+            if (!plan::parse_name(c.text("dtype"), dtype)) {
                 c.fail(fmt::format("gradient_scale: `{}` is no dtype", c.text("dtype")));
                 return;
             }

@@ -51,7 +51,7 @@ PassContext context_of(const Json& c) {
     context.training.loss_attributes = attributes_of(c.at("loss").at("attributes"));
     context.label_kind = kind_of(c.at("label_kind"));
     context.soft_labels = c.at("soft");
-    context.program = "train";
+    context.program = plan::ProgramKind::train;
     return context;
 }
 
@@ -130,7 +130,7 @@ double value_of(const std::string& loss, Attributes attributes, const std::strin
     context.training.loss = loss;
     context.training.loss_attributes = std::move(attributes);
     context.label_kind = kind;
-    context.program = "evaluate";
+    context.program = plan::ProgramKind::evaluate;
     const Json c = {{"end", end}};
     const Graph graph =
         dtnn::tests::measured(graph_text(c, "%x: f64" + shape, "", "%x"), context, true);

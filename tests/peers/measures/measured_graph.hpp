@@ -20,7 +20,7 @@ inline compiler::Graph measured(const std::string& text, compiler::PassContext c
     using namespace compiler;
     Graph graph = parse_graph(text, infer_types);
     for (const PassInfo& pass : all_passes()) {
-        if (!applies(pass, context.program) || pass.name == "attach_update") continue;
+        if (!pass.programs.contains(context.program) || pass.name == "attach_update") continue;
         if (plain && (pass.optional || pass.name == "layout" || pass.name == "schedule")) continue;
         graph = pass.run(graph, context);
         CAPTURE(pass.name);

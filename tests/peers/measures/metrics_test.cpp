@@ -69,7 +69,7 @@ plan::Plan plan_of(const Json& c, DType dtype) {
 /// A batch: its graph, run, and copies of what it leaves in the types that a plan would have.
 class Batch {
   public:
-    Batch(const plan::Plan& plan, const std::string& program, const Numbers& predictions,
+    Batch(const plan::Plan& plan, plan::ProgramKind program, const Numbers& predictions,
           const Numbers& answers, std::int64_t rows)
         : graph_(dtnn::tests::measured(text(plan, rows), context(plan, program), false)),
           run_(graph_, Kernels::first) {
@@ -93,7 +93,7 @@ class Batch {
         return fmt::format("graph @g(%x: {}[{},{}]) {{ return predictions=%x }}",
                            plan::name_of(plan.target.dtype), rows, plan.dataset.classes);
     }
-    static PassContext context(const plan::Plan& plan, const std::string& program) {
+    static PassContext context(const plan::Plan& plan, plan::ProgramKind program) {
         PassContext context;
         context.training = plan.training;
         context.label_kind = plan.dataset.label_kind;
@@ -140,7 +140,7 @@ class Batch {
 };
 
 /// All batches of a case, added to the set.
-void add_all(const Json& c, const plan::Plan& plan, const std::string& program, MetricSet& set) {
+void add_all(const Json& c, const plan::Plan& plan, plan::ProgramKind program, MetricSet& set) {
     const auto part = [](const Json& list, std::int64_t first, std::int64_t count) {
         const Numbers all = list;
         return Numbers(all.begin() + first, all.begin() + first + count);
@@ -210,7 +210,7 @@ TEST_CASE("metrics over a data set are scikit-learn's, however it is cut into ba
         MetricSet set(plan);
         for (int pass = 0; pass < 2; ++pass) {  // the second finds nothing of the first
             set.reset();
-            add_all(c, plan, "evaluate", set);
+            add_all(c, plan, plan::ProgramKind::evaluate, set);
             const auto values = set.values();
             REQUIRE(values.size() == c.at("metrics").size() + 1);
             CHECK(values[0].name == "loss");
@@ -230,7 +230,7 @@ TEST_CASE("in float metrics differ by the rounding of predictions only") {
         CAPTURE(name);
         const plan::Plan plan = plan_of(c, DType::f32);
         MetricSet set(plan);
-        add_all(c, plan, "evaluate", set);
+        add_all(c, plan, plan::ProgramKind::evaluate, set);
         const auto values = set.values();
         for (std::size_t i = 1; i < values.size(); ++i)
             compare(values[i], c.at("metrics")[i - 1], 2e-6);
@@ -253,7 +253,7 @@ TEST_CASE("a training pass measures all but the ROC area, and can be taken up wh
     Json c = case_named("four classes in uneven batches");
     const plan::Plan plan = plan_of(c, DType::f64);
     MetricSet whole(plan, PassKind::training);
-    add_all(c, plan, "train", whole);
+    add_all(c, plan, plan::ProgramKind::train, whole);
     const auto names = whole.names();
     CHECK(std::none_of(names.begin(), names.end(),
                        [](const std::string& n) { return n.starts_with("roc_auc"); }));
@@ -277,7 +277,7 @@ TEST_CASE("labels that mixup has made shares are their largest share") {
     PassContext context;
     context.training = plan.training;
     context.soft_labels = true;
-    context.program = "train";
+    context.program = plan::ProgramKind::train;
     const Graph graph =
         dtnn::tests::measured("graph @g(%x: f64[2,4]) { return predictions=%x }", context, true);
     Interpreter run(graph, Kernels::reference);
@@ -302,7 +302,7 @@ TEST_CASE("the precision of a data set is not the mean of the batches' precision
                 {{"type", "recall"}, {"attributes", {{"average", "per_class"}}}}}}};
     const plan::Plan plan = plan_of(c, DType::f64);
     MetricSet set(plan);
-    add_all(c, plan, "evaluate", set);
+    add_all(c, plan, plan::ProgramKind::evaluate, set);
     CHECK(set.values()[1].numbers == Numbers{0, 0.5});
     // False positives and false negatives are not each other: PyDTNN has them exchanged.
     CHECK(set.values()[2].numbers == Numbers{0, 1});
@@ -323,7 +323,7 @@ TEST_CASE("absolute errors are means, and predictions near the label count as wr
                 {{"type", "recall"}, {"attributes", {{"average", "micro"}}}}}}};
     const plan::Plan plan = plan_of(c, DType::f64);
     MetricSet set(plan);
-    add_all(c, plan, "evaluate", set);
+    add_all(c, plan, plan::ProgramKind::evaluate, set);
     CHECK(set.values()[1].number() == doctest::Approx((0.1 + 0.2 + 0.6 + 0.3) / 4));
     CHECK(set.values()[2].number() == 0.75);
     CHECK(set.values()[3].number() == doctest::Approx(2.0 / 3));

@@ -60,9 +60,10 @@ void add_loss(Graph& graph, const std::string& result) {
 /// The plain graph keeps to what gives operators their meaning; the other goes through every pass.
 Graph prepared(Graph graph, const std::string& phase, bool plain) {
     PassContext context;
-    context.program = phase == "training" ? "train" : "evaluate";
+    context.program =
+        phase == "training" ? dtnn::plan::ProgramKind::train : dtnn::plan::ProgramKind::evaluate;
     for (const PassInfo& pass : all_passes()) {
-        if (!applies(pass, context.program)) continue;
+        if (!pass.programs.contains(context.program)) continue;
         if (pass.name == "attach_loss" || pass.name == "attach_update") continue;
         if (plain && (pass.optional || pass.name == "layout" || pass.name == "schedule")) continue;
         graph = pass.run(graph, context);

@@ -182,7 +182,7 @@ TEST_CASE("the memory of an exchange is in the plan, and the audit looks at it")
         CHECK(plan.memory.arena >= plain.memory.arena);
         const bool top_k = form.find("top_k") != std::string::npos;
         std::size_t program = 0;
-        while (plan.programs[program].name != "train")
+        while (plan.programs[program].kind != plan::ProgramKind::train)
             ++program;
         const plan::Collective& one = plan.programs[program].collectives.front();
         const std::int64_t elements = one.bytes / 4;

@@ -139,7 +139,7 @@ TEST_CASE("every gradient is exchanged once, in stretches without holes") {
                 CHECK(has_input(train, "batch_weight"));
             }
             for (const plan::Program& other : plan.programs)
-                if (other.phase != "training") CHECK(other.collectives.empty());
+                if (other.phase != plan::ProgramPhase::training) CHECK(other.collectives.empty());
         }
     }
 }

@@ -97,7 +97,7 @@ TEST_CASE("gradients are added up into parts, parts updated and gathered") {
                 CHECK(reduced[i]->start < backward);
         }
         for (const plan::Program& other : plan.programs)
-            if (other.phase != "training") CHECK(other.collectives.empty());
+            if (other.phase != plan::ProgramPhase::training) CHECK(other.collectives.empty());
     }
 }
 

@@ -145,8 +145,8 @@ TEST_CASE("evaluation and prediction read averages, training reads weights") {
             }
         }
         CAPTURE(program.name);
-        CHECK((weights > 0) == (program.phase == "training"));
-        CHECK((averages > 0) == (program.phase != "training"));
+        CHECK((weights > 0) == (program.phase == plan::ProgramPhase::training));
+        CHECK((averages > 0) == (program.phase != plan::ProgramPhase::training));
     }
 }
 

@@ -1,11 +1,12 @@
 // Forecasts of plans made by hand, whose times can be computed on paper.
 
+#include "plan/forecast/forecast.hpp"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "plan/rules/exchange_model.hpp"
-#include "plan/forecast/forecast.hpp"
 #include "plan/forecast/rates.hpp"
+#include "plan/rules/exchange_model.hpp"
 
 namespace dtnn::plan {
 namespace {
@@ -21,12 +22,12 @@ int add_tensor(Program& program, Dims dims) {
     return int(program.tensors.size()) - 1;
 }
 
-Step make_step(const std::string& op, const std::string& kernel, std::int64_t flops,
+Step make_step(KernelClass kernel_class, const std::string& op, std::int64_t flops,
                std::int64_t bytes) {
     Step step;
+    step.kernel_class = kernel_class;
     step.name = op;
     step.op = op;
-    step.kernel = kernel;
     step.flops = flops;
     step.bytes = bytes;
     return step;
@@ -51,11 +52,10 @@ Plan hand_made(const std::vector<int>& begins, const std::vector<int>& ends,
     plan.buffers.emplace_back();
     Program program;
     program.name = "train";
-    program.phase = "training";
     program.batch = kBatch;
     const int batch = add_tensor(program, {kBatch, 4});
     for (int product = 0; product < 4; ++product) {
-        Step step = make_step("dense", "direct", 1'000'000'000, 0);
+        Step step = make_step(KernelClass::products, "dense", 1'000'000'000, 0);
         step.sources = {batch};
         step.destinations = {batch};
         program.steps.push_back(step);
@@ -68,12 +68,12 @@ Plan hand_made(const std::vector<int>& begins, const std::vector<int>& ends,
             one.bytes = bytes_each;
             one.start = int(program.steps.size());
             program.collectives.push_back(one);
-            program.steps.push_back(make_step("all_reduce_start", "communicator", 0, 0));
+            program.steps.push_back(make_step(KernelClass::memory, "all_reduce_start", 0, 0));
         }
         for (std::size_t i = 0; i < ends.size(); ++i) {
             if (ends[i] != product) continue;
             program.collectives[i].wait = int(program.steps.size());
-            program.steps.push_back(make_step("all_reduce_wait", "communicator", 0, 0));
+            program.steps.push_back(make_step(KernelClass::memory, "all_reduce_wait", 0, 0));
         }
     }
     plan.programs.push_back(program);
@@ -200,7 +200,7 @@ TEST_CASE("weights do not shrink with the batch") {
     Plan plan = hand_made({}, {}, 0);
     Program& program = plan.programs[0];
     const int weights = add_tensor(program, {1000});
-    Step update = make_step("sgd_update", "fused", 10, 8000);
+    Step update = make_step(KernelClass::updates, "sgd_update", 10, 8000);
     update.sources = {weights};
     update.destinations = {weights};
     program.steps = {update};
@@ -225,7 +225,7 @@ TEST_CASE("threads, the node's memory and data workers") {
           doctest::Approx(8 * 4.0 / 3072 / 0.001).epsilon(1e-3));
 
     Step& step = plan.programs[0].steps[0];
-    step = make_step("elementwise", "add", 0, 1'000'000);
+    step = make_step(KernelClass::sums, "elementwise", 0, 1'000'000);
     plan.programs[0].steps.resize(1);
     node.decode_rate = 0;
     node.memory_bandwidth = 1e6;
@@ -250,37 +250,16 @@ TEST_CASE("a plan for one rank, and machines that say too little") {
 TEST_CASE("every class of kernels has its own rate, and falls back to the general ones") {
     Program program;
     program.batch = 4;
-    const int image = add_tensor(program, {4, 32, 8, 8});
-    const auto convolution = [&](Dims filters, const char* kernel) {
-        Step step = make_step("conv2d", kernel, 1000, 0);
-        step.sources = {image, add_tensor(program, std::move(filters))};
-        step.destinations = {image};
-        return step;
+    add_tensor(program, {4, 32, 8, 8});
+    const auto step_of = [](KernelClass kernel_class) {
+        return make_step(kernel_class, "step", 1000, 0);
     };
-    const auto name = [&](const Step& step) {
-        const KernelClass* found = class_of(program, step);
-        return found == nullptr ? std::string_view("") : found->name;
-    };
-    const Step wide = convolution({32, 32, 3, 3}, "direct");
-    CHECK(name(wide) == "");
-    CHECK(name(convolution({32, 32, 1, 1}, "direct")) == "pointwise_convolutions");
-    CHECK(name(convolution({12, 48, 3, 3}, "direct")) == "narrow_convolutions");
-    CHECK(name(convolution({16, 16, 3, 3}, "padded_rows")) == "row_convolutions");
-    CHECK(name(convolution({16, 3, 3, 3}, "padded_rows")) == "first_convolutions");
-    CHECK(name(convolution({32, 1, 3, 3}, "depthwise")) == "depthwise_convolutions");
-    CHECK(name(convolution({32, 32, 3, 3}, "reference")) == "reference_kernels");
-    CHECK(name(make_step("dense", "blis", 1, 1)) == "large_products");
-    CHECK(name(make_step("adam_update", "fused", 1, 1)) == "cached_updates");
-    CHECK(name(make_step("dense", "direct", 1, 1)) == "cached_products");
-    CHECK(name(make_step("batch_norm_backward", "flat", 1, 1)) == "normalization_gradients");
-    CHECK(name(make_step("max_pool2d", "window_2x2", 1, 1)) == "window_pooling");
-    CHECK(name(make_step("max_pool2d", "channels_last", 1, 1)) == "overlapping_pooling");
-
+    const Step wide = step_of(KernelClass::convolutions);
     Machine one = machine();
     one.convolution_rate = 500;
     CHECK(RankRates(one, 1, 1, DType::f32).step_seconds(program, wide, 1) == doctest::Approx(2));
     CHECK(RankRates(one, 1, 1, DType::f64).step_seconds(program, wide, 1) == doctest::Approx(4));
-    const Step pointwise = convolution({32, 32, 1, 1}, "direct");
+    const Step pointwise = step_of(KernelClass::pointwise_convolutions);
     CHECK(RankRates(one, 1, 1, DType::f32).step_seconds(program, pointwise, 1) ==
           doctest::Approx(2));
     one.kernels = {{"pointwise_convolutions", 100.0}};
@@ -291,13 +270,16 @@ TEST_CASE("every class of kernels has its own rate, and falls back to the genera
           doctest::Approx(13));
     // A machine that says nothing of caches has the rates of memory for what stays in them.
     one.kernels = {{"updates", 50.0}};
-    const Step update = make_step("adam_update", "fused", 0, 100);
+    const Step update = make_step(KernelClass::updates, "adam_update", 0, 100);
+    const Step product = step_of(KernelClass::products);
+    CHECK(class_of(program, update) == KernelClass::cached_updates);
+    CHECK(class_of(program, product) == KernelClass::cached_products);
     CHECK(RankRates(one, 1, 1, DType::f32).step_seconds(program, update, 1) == doctest::Approx(5));
     one.kernels.emplace("cached_updates", 100.0);
     CHECK(RankRates(one, 1, 1, DType::f32).step_seconds(program, update, 1) == doctest::Approx(4));
     add_tensor(program, {kCachedBytes / 4 + 1});
-    CHECK(name(make_step("adam_update", "fused", 1, 1)) == "updates");
-    CHECK(name(make_step("dense", "direct", 1, 1)) == "");
+    CHECK(class_of(program, update) == KernelClass::updates);
+    CHECK(class_of(program, product) == KernelClass::products);
     CHECK(RankRates(one, 1, 1, DType::f32).step_seconds(program, update, 1) == doctest::Approx(5));
 }
 
@@ -305,6 +287,7 @@ TEST_CASE("averages of local steps are shared by the updates between them") {
     Plan plan = hand_made({}, {}, 0);
     Program average = hand_made({0}, {0}, 3'000'000'000).programs.front();
     average.name = "synchronise";
+    average.kind = ProgramKind::synchronise;
     plan.programs.push_back(average);
     plan.parallel.local_steps = 6;
     const Forecast two = on(plan, 2);

@@ -122,7 +122,6 @@ Plan sample_plan() {
 
     Program train;
     train.name = "train";
-    train.phase = "training";
     train.batch = 2;
     train.tensors = {
         tensor("source", 3, {2, 4}),
@@ -156,7 +155,8 @@ Plan sample_plan() {
 
     Program evaluate;
     evaluate.name = "evaluate";
-    evaluate.phase = "inference";
+    evaluate.kind = ProgramKind::evaluate;
+    evaluate.phase = ProgramPhase::inference;
     evaluate.batch = 2;
     evaluate.tensors = {tensor("source", 3, {2, 4}), tensor("dense_1.weights", 0, {4, 3}),
                         tensor("dense_1.bias", 1, {3}), tensor("predictions", 11, {2, 3})};

@@ -1,3 +1,5 @@
+#include "plan/summary/summary.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -5,9 +7,8 @@
 #include <sstream>
 
 #include "plan/rules/executed_layers.hpp"
-#include "plan/summary/receptive_field.hpp"
-#include "plan/summary/summary.hpp"
 #include "plan/summary/columns.hpp"
+#include "plan/summary/receptive_field.hpp"
 #include "plan/summary/rows.hpp"
 #include "tests/unit/plan/sample_plan.hpp"
 
@@ -333,7 +334,6 @@ TEST_CASE("the layers that a step executes are those up to the next written valu
          layer("d", "dense", {3}, {"o"})},
         {2, 4, 4});
     Program program;
-    program.phase = "training";
     const auto tensor = [&](const char* name) {
         Tensor one;
         one.name = name;
@@ -364,7 +364,7 @@ TEST_CASE("the layers that a step executes are those up to the next written valu
         SUBCASE("spatial_dropout2d") {
             plan.layers[5].type = "spatial_dropout2d";
         }
-        program.phase = "inference";
+        program.phase = ProgramPhase::inference;
         step(0, {source}, r);
         step(6, {r}, d);
         const ExecutedLayers executed = executed_layers(plan, program);

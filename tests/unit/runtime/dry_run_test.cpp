@@ -1,9 +1,9 @@
 // Dry runs of plans made by hand: what is sound passes, every fault is found and named.
 
+#include "runtime/train/dry_run.hpp"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
-
-#include "runtime/train/dry_run.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -20,6 +20,8 @@ plan::Step exchange_step(const char* op, std::int64_t which) {
 plan::Program make_program(const std::string& name, std::int64_t batch, int exchanges) {
     plan::Program program;
     program.name = name;
+    const std::string kind = name.substr(0, name.find('_'));
+    REQUIRE(plan::parse_name(kind, program.kind));
     program.batch = batch;
     for (int i = 0; i < exchanges; ++i) {
         plan::Collective one;

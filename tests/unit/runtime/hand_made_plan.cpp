@@ -172,7 +172,8 @@ class Builder {
     void program(const std::string& name, std::int64_t batch, bool training) {
         program_ = {};
         program_.name = name;
-        program_.phase = training ? "training" : "inference";
+        program_.kind = training ? plan::ProgramKind::train : plan::ProgramKind::evaluate;
+        program_.phase = training ? plan::ProgramPhase::training : plan::ProgramPhase::inference;
         program_.batch = batch;
         end_ = persistent_;
         const bool exchanges = training && wish_.parallel;

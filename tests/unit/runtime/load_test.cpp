@@ -1,3 +1,5 @@
+#include "runtime/exec/load.hpp"
+
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -5,7 +7,6 @@
 #include "kernels/catalogue.hpp"
 #include "plan/audit/audit.hpp"
 #include "plan/json/json.hpp"
-#include "runtime/exec/load.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
@@ -170,8 +171,8 @@ TEST_CASE("what is read of a plan without its being asked again has its form") {
     const auto predicting = [](const char* output) {
         return [output](plan::Plan& plan) {
             plan::Program& program = plan.programs[2];
-            REQUIRE(program.name == "evaluate");
-            program.name = "predict";
+            REQUIRE(program.kind == plan::ProgramKind::evaluate);
+            program.kind = plan::ProgramKind::predict;
             plan.dataset.validation_samples = plan.dataset.test_samples = 0;
             plan.memory.staging += 4096;  // for more samples to train on
             for (const plan::Output& one : program.outputs) {

@@ -445,6 +445,7 @@ TEST_CASE("exchanges that ranks cannot meet in are refused") {
     for (const char* name : {"accumulate", "accumulate_tail"}) {
         sums.programs.push_back(sums.programs[0]);
         sums.programs.back().name = name;
+        sums.programs.back().kind = plan::ProgramKind::accumulate;
         sums.programs.back().collectives.resize(1);
         sums.programs.back().collectives[0].parameters.clear();
     }

@@ -1,9 +1,10 @@
+#include "runtime/report/trace.hpp"
+
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "runtime/report/trace.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
 namespace dtnn::runtime {
@@ -12,7 +13,7 @@ TEST_CASE("a trace has every step with operator, thread and time") {
     plan::Plan plan = hand_made_plan();
     plan.target.threads = 2;
     Executor executor(plan, 2);
-    BoundProgram* train = executor.find("train", plan.training.batch_size);
+    BoundProgram* train = executor.find(plan::ProgramKind::train, plan.training.batch_size);
     REQUIRE(train != nullptr);
     std::string text, table;
     {
@@ -49,7 +50,7 @@ TEST_CASE("a trace has every step with operator, thread and time") {
 TEST_CASE("a trace that is full says so, and its table counts on") {
     const plan::Plan plan = hand_made_plan();
     Executor executor(plan, 1);
-    BoundProgram* train = executor.find("train", plan.training.batch_size);
+    BoundProgram* train = executor.find(plan::ProgramKind::train, plan.training.batch_size);
     const std::size_t steps = train->program().steps.size();
     Trace trace(executor, steps);
     train->run(executor.team());

@@ -1,0 +1,102 @@
+#pragma once
+/// The closed sets of a plan: each an enum and, beside it, the words that stand for its values in
+/// plans, specs and messages. These words are written and read here and nowhere else.
+
+#include <concepts>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+namespace dtnn::plan {
+
+/// `names`: the words of an enum, in the order of its values, which count from 0.
+template <class Enum>
+struct EnumNames;
+
+template <class Enum>
+concept NamedEnum = requires {
+    EnumNames<Enum>::names;
+};
+
+template <NamedEnum Enum>
+constexpr const char* name_of(Enum value) {
+    return EnumNames<Enum>::names[static_cast<std::size_t>(value)];
+}
+
+/// Sets `value` to the one of this name; false, and nothing is set, when there is none.
+template <NamedEnum Enum>
+constexpr bool parse_name(std::string_view name, Enum& value) {
+    for (std::size_t i = 0; i < std::size(EnumNames<Enum>::names); ++i)
+        if (name == EnumNames<Enum>::names[i]) {
+            value = static_cast<Enum>(i);
+            return true;
+        }
+    return false;
+}
+
+enum class DType { f32, f64, i32, i64, u8 };
+template <>
+struct EnumNames<DType> {
+    static constexpr const char* names[] = {"f32", "f64", "i32", "i64", "u8"};
+};
+
+/// The role of a region of the arena. Parameters, states and inputs are persistent: they live
+/// through the whole run.
+enum class BufferRole { parameter, state, input, transient, workspace };
+template <>
+struct EnumNames<BufferRole> {
+    static constexpr const char* names[] = {"parameter", "state", "input", "transient",
+                                            "workspace"};
+};
+
+/// What a program computes. Programs of one kind differ in their batch only.
+///     train        a batch, and an update by its gradients and those that were added up before
+///     accumulate   a batch whose gradients a later one's update takes
+///     evaluate     loss and metrics of a batch
+///     predict      predictions of a batch
+///     synchronise  the average of the weights that ranks move on their own (Parallel::local_steps)
+enum class ProgramKind { train, accumulate, evaluate, predict, synchronise };
+template <>
+struct EnumNames<ProgramKind> {
+    static constexpr const char* names[] = {"train", "accumulate", "evaluate", "predict",
+                                            "synchronise"};
+};
+
+/// What batch norm, dropout and the like mean in a program.
+enum class ProgramPhase { training, inference };
+template <>
+struct EnumNames<ProgramPhase> {
+    static constexpr const char* names[] = {"training", "inference"};
+};
+
+/// What a sample is labelled with.
+///     classes  one class of `classes`, or one a pixel: the program's input "labels", i32
+///     multiple any number of `classes`: the input "targets", [N, classes] of 0 and 1
+///     values   real numbers, `classes` of them: the input "targets", [N, classes]
+enum class LabelKind { classes, multiple, values };
+template <>
+struct EnumNames<LabelKind> {
+    static constexpr const char* names[] = {"classes", "multiple", "values"};
+};
+
+/// What the numbers of the program "predict" are.
+///     scores             in no certain range: the largest counts
+///     probabilities      between 0 and 1
+///     log_probabilities  their natural logarithms
+///     logits             probabilities are their sigmoids
+///     values             real numbers, where the dataset's labels are such
+enum class Prediction { scores, probabilities, log_probabilities, logits, values };
+template <>
+struct EnumNames<Prediction> {
+    static constexpr const char* names[] = {"scores", "probabilities", "log_probabilities",
+                                            "logits", "values"};
+};
+
+/// Where a value of the resolved specs came from.
+enum class OriginKind { file, fallback, command_line };
+template <>
+struct EnumNames<OriginKind> {
+    static constexpr const char* names[] = {"file", "default", "command line"};
+};
+
+}  // namespace dtnn::plan
