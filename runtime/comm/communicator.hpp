@@ -19,12 +19,13 @@
 
 namespace dtnn::runtime {
 
-/// In which form the numbers of a reduction travel, and what the exchange needs for it
-/// (plan/rules/wire.hpp). All ranks give the same form.
-struct WireForm {
-    std::string wire;           ///< "bf16", "fp16" or "top_k"
-    double density = 0;         ///< of top_k
-    float* residual = nullptr;  ///< of top_k: as many numbers as the exchange has, each rank's own
+/// How the gradients of an exchange are compressed on their way, and the memory that this takes
+/// (plan/rules/wire.hpp). All ranks give the same form and density.
+struct GradientCompression {
+    std::string form;    ///< "bf16", "fp16" or "top_k"
+    double density = 0;  ///< top_k: the share of the numbers that travels
+    /// top_k: what this rank still owes, as many numbers as the exchange has.
+    float* residual = nullptr;
     std::span<std::byte> scratch;  ///< plan::wire_scratch_bytes of them, used between start and end
 };
 
@@ -56,19 +57,19 @@ class Communicator {
                                                  plan::DType dtype, Reduction reduction,
                                                  const std::string& name) = 0;
 
-    /// Likewise a sum of f32, which travel in fewer bytes. Every rank has the same bits, which do
-    /// not depend on time: numbers are added in the order of the ranks. With one rank nothing
-    /// travels, and nothing changes. All ranks bind such exchanges in the same order.
-    virtual std::unique_ptr<Exchange> all_reduce_as(const WireForm& form, float* data,
-                                                    std::int64_t elements,
-                                                    const std::string& name) = 0;
+    /// Likewise a sum of f32, which are compressed on their way. Every rank has the same bits,
+    /// which do not depend on time: numbers are added in the order of the ranks. With one rank
+    /// nothing travels, and nothing changes. All ranks bind such exchanges in the same order.
+    virtual std::unique_ptr<Exchange> all_reduce_compressed(const GradientCompression& compression,
+                                                            float* data, std::int64_t elements,
+                                                            const std::string& name) = 0;
 
-    /// Likewise of ranks() parts of `part` numbers each, one after the other: the rank's own part
-    /// becomes the sum over all ranks, the others hold anything.
+    /// Likewise a sum of ranks() parts of `part` numbers each, one after the other: the rank's own
+    /// part becomes the sum over all ranks, the others hold anything.
     virtual std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part,
                                                      plan::DType dtype,
                                                      const std::string& name) = 0;
-    /// Likewise: every part becomes what its own rank has there.
+    /// Likewise a gather of such parts: every part becomes what its own rank has there.
     virtual std::unique_ptr<Exchange> all_gather_parts(void* data, std::int64_t part,
                                                        plan::DType dtype,
                                                        const std::string& name) = 0;

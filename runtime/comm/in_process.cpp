@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "runtime/base/run_error.hpp"
+#include "runtime/comm/compression_in_memory.hpp"
 #include "runtime/comm/reduce.hpp"
-#include "runtime/comm/wire_in_memory.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -22,12 +22,12 @@ using Clock = std::chrono::steady_clock;
 
 /// The kinds of exchanges that go on beside computation.
 constexpr const char* kAllReduce = "all_reduce";
-constexpr const char* kAllReduceAs = "all_reduce_as";
+constexpr const char* kAllReduceCompressed = "all_reduce_compressed";
 constexpr const char* kReduceScatter = "reduce_scatter";
 constexpr const char* kGatherParts = "all_gather_parts";
 
 bool is_exchange(const std::string& kind) {
-    return kind == kAllReduce || kind == kAllReduceAs || kind == kReduceScatter ||
+    return kind == kAllReduce || kind == kAllReduceCompressed || kind == kReduceScatter ||
            kind == kGatherParts;
 }
 
@@ -38,9 +38,9 @@ struct Operation {
     plan::DType dtype = plan::DType::f32;
     Reduction reduction = Reduction::sum;
     int root = 0;
-    std::vector<const WireForm*> forms;         ///< by rank, of kAllReduceAs
-    std::vector<void*> memory;                  ///< by rank, of those that have come
-    std::vector<std::vector<std::byte>> given;  ///< all_gather
+    std::vector<const GradientCompression*> compressions;  ///< by rank, of kAllReduceCompressed
+    std::vector<void*> memory;                             ///< by rank, of those that have come
+    std::vector<std::vector<std::byte>> given;             ///< all_gather
     std::vector<bool> come;
     int missing = 0;  ///< ranks that have not come
     int inside = 0;   ///< ranks that have not left
@@ -77,8 +77,8 @@ struct Shared {
                 std::size_t(operation.elements * plan::size_of(operation.dtype));
             for (int rank = 1; rank < ranks && bytes > 0; ++rank)
                 std::memcpy(operation.memory[std::size_t(rank)], sum, bytes);
-        } else if (operation.kind == kAllReduceAs) {
-            exchange_in_memory(operation.elements, operation.memory, operation.forms);
+        } else if (operation.kind == kAllReduceCompressed) {
+            sum_compressed_in_memory(operation.elements, operation.memory, operation.compressions);
         } else if (operation.kind == kReduceScatter) {
             // In the memory of rank 0, as the whole sum would be.
             for (int owner = 0; owner < ranks; ++owner) {
@@ -123,9 +123,10 @@ struct Shared {
             if (closing) return;
             const std::shared_ptr<Operation> operation = carried.front();
             double bytes = double(operation->elements) * double(plan::size_of(operation->dtype));
-            if (operation->kind == kAllReduceAs)
-                bytes = bytes_as(*operation->forms.front(), operation->elements);
-            const bool whole = operation->kind == kAllReduce || operation->kind == kAllReduceAs;
+            if (operation->kind == kAllReduceCompressed)
+                bytes = compressed_bytes(*operation->compressions.front(), operation->elements);
+            const bool whole =
+                operation->kind == kAllReduce || operation->kind == kAllReduceCompressed;
             const double seconds =
                 (whole ? 1 : 0.5) * (delay.alpha + delay.seconds_per_byte * bytes);
             const auto end = Clock::now() + std::chrono::duration<double>(seconds);
@@ -170,7 +171,7 @@ class InProcessExchange final : public Exchange {
           dtype_(dtype),
           reduction_(reduction),
           name_(std::move(name)) {}
-    void travel_as(const WireForm& form) { form_ = form; }
+    void compress(const GradientCompression& compression) { compression_ = compression; }
     void start() override;
     void wait() override;
 
@@ -182,7 +183,7 @@ class InProcessExchange final : public Exchange {
     plan::DType dtype_;
     Reduction reduction_;
     std::string name_;
-    WireForm form_;
+    GradientCompression compression_;
     std::int64_t number_ = 0;  ///< of the operation under way; 0: none
 };
 
@@ -200,12 +201,12 @@ class InProcess final : public Communicator {
         return std::make_unique<InProcessExchange>(*this, kAllReduce, data, elements, dtype,
                                                    reduction, name);
     }
-    std::unique_ptr<Exchange> all_reduce_as(const WireForm& form, float* data,
-                                            std::int64_t elements,
-                                            const std::string& name) override {
-        auto exchange = std::make_unique<InProcessExchange>(*this, kAllReduceAs, data, elements,
-                                                            plan::DType::f32, Reduction::sum, name);
-        exchange->travel_as(form);
+    std::unique_ptr<Exchange> all_reduce_compressed(const GradientCompression& compression,
+                                                    float* data, std::int64_t elements,
+                                                    const std::string& name) override {
+        auto exchange = std::make_unique<InProcessExchange>(
+            *this, kAllReduceCompressed, data, elements, plan::DType::f32, Reduction::sum, name);
+        exchange->compress(compression);
         return exchange;
     }
     std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, plan::DType dtype,
@@ -250,7 +251,7 @@ class InProcess final : public Communicator {
 
     /// This rank comes to its next operation; its number.
     std::int64_t enter(const Operation& like, void* memory, std::vector<std::byte>* given,
-                       const WireForm* form = nullptr) {
+                       const GradientCompression* compression = nullptr) {
         Shared& shared = *shared_;
         const std::lock_guard<std::mutex> hold(shared.lock);
         if (shared.failed) throw *shared.failed;
@@ -259,7 +260,7 @@ class InProcess final : public Communicator {
         if (at == shared.operations.size()) {
             auto made = std::make_shared<Operation>(like);
             made->memory.assign(std::size_t(shared.ranks), nullptr);
-            made->forms.assign(std::size_t(shared.ranks), nullptr);
+            made->compressions.assign(std::size_t(shared.ranks), nullptr);
             made->come.assign(std::size_t(shared.ranks), false);
             made->missing = made->inside = shared.ranks;
             shared.operations.push_back(std::move(made));
@@ -267,7 +268,7 @@ class InProcess final : public Communicator {
         const std::shared_ptr<Operation> operation = shared.operations[at];
         require_same(*operation, like, number);
         operation->memory[std::size_t(rank_)] = memory;
-        operation->forms[std::size_t(rank_)] = form;
+        operation->compressions[std::size_t(rank_)] = compression;
         if (given != nullptr) operation->given[std::size_t(rank_)] = std::move(*given);
         operation->come[std::size_t(rank_)] = true;
         shared.heard[std::size_t(rank_)] = {number, like.kind + " `" + like.name + "`"};
@@ -359,7 +360,7 @@ void InProcessExchange::start() {
     like.elements = elements_;
     like.dtype = dtype_;
     like.reduction = reduction_;
-    number_ = owner_.enter(like, data_, nullptr, &form_);
+    number_ = owner_.enter(like, data_, nullptr, &compression_);
 }
 
 void InProcessExchange::wait() {

@@ -61,9 +61,10 @@ class Null final : public NullRank {
                         OperationKind::all_reduce_wait, elements, dtype, name);
     }
     /// Written down with the bytes that lie in memory, as all others are.
-    std::unique_ptr<Exchange> all_reduce_as(const WireForm&, float*, std::int64_t elements,
-                                            const std::string& name) override {
-        return recorded("all_reduce_as", OperationKind::all_reduce_start,
+    std::unique_ptr<Exchange> all_reduce_compressed(const GradientCompression&, float*,
+                                                    std::int64_t elements,
+                                                    const std::string& name) override {
+        return recorded("all_reduce_compressed", OperationKind::all_reduce_start,
                         OperationKind::all_reduce_wait, elements, plan::DType::f32, name);
     }
     std::unique_ptr<Exchange> reduce_scatter(void*, std::int64_t part, plan::DType dtype,

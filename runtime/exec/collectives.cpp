@@ -53,14 +53,15 @@ std::unique_ptr<Exchange> bind_exchange(Communicator& communicator, const plan::
     const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
     const std::int64_t part = elements / communicator.ranks();
     if (collective.wire != "full") {
-        GradientCompression form{collective.wire, collective.density, nullptr, {}};
+        GradientCompression compression{collective.wire, collective.density, nullptr, {}};
         if (collective.residual >= 0)
-            form.residual = reinterpret_cast<float*>(memory(collective.residual));
+            compression.residual = reinterpret_cast<float*>(memory(collective.residual));
         if (arena != nullptr)
-            form.scratch = {memory(collective.scratch),
-                            std::size_t(plan.buffers[std::size_t(collective.scratch)].bytes)};
-        return communicator.all_reduce_compressed(form, reinterpret_cast<float*>(data), elements,
-                                                  collective.name);
+            compression.scratch = {
+                memory(collective.scratch),
+                std::size_t(plan.buffers[std::size_t(collective.scratch)].bytes)};
+        return communicator.all_reduce_compressed(compression, reinterpret_cast<float*>(data),
+                                                  elements, collective.name);
     }
     if (collective.kind == "reduce_scatter")
         return communicator.reduce_scatter(data, part, collective.dtype, collective.name);

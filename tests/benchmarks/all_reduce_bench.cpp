@@ -45,11 +45,12 @@ void measure(Communicator& communicator, std::int64_t elements, int rounds,
     std::vector<double> scratch(
         std::size_t(plan::wire_scratch_bytes(form, elements, 0.01) / 8 + 1));
     const auto exchange =
-        form == "full" ? communicator.all_reduce(memory.data(), elements, plan::DType::f32,
-                                                 Reduction::sum, "measured")
-                       : communicator.all_reduce_as({form, 0.01, residual.data(),
-                                                     std::as_writable_bytes(std::span(scratch))},
-                                                    memory.data(), elements, "measured");
+        form == "full"
+            ? communicator.all_reduce(memory.data(), elements, plan::DType::f32, Reduction::sum,
+                                      "measured")
+            : communicator.all_reduce_compressed(
+                  {form, 0.01, residual.data(), std::as_writable_bytes(std::span(scratch))},
+                  memory.data(), elements, "measured");
     const auto ours = [&] {
         exchange->start();
         exchange->wait();

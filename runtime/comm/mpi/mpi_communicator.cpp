@@ -92,9 +92,9 @@ class MpiCommunicator final : public Communicator {
         return bound("all_reduce", TransferKind::all_reduce, data, elements, dtype, reduction,
                      name);
     }
-    std::unique_ptr<Exchange> all_reduce_as(const WireForm& form, float* data,
-                                            std::int64_t elements,
-                                            const std::string& name) override;
+    std::unique_ptr<Exchange> all_reduce_compressed(const GradientCompression& compression,
+                                                    float* data, std::int64_t elements,
+                                                    const std::string& name) override;
     std::unique_ptr<Exchange> reduce_scatter(void* data, std::int64_t part, plan::DType dtype,
                                              const std::string& name) override {
         return bound("reduce_scatter", TransferKind::reduce_scatter, data, part, dtype,
@@ -208,18 +208,19 @@ MpiCommunicator::~MpiCommunicator() {
     parted_();
 }
 
-std::unique_ptr<Exchange> MpiCommunicator::all_reduce_as(const WireForm& form, float* data,
-                                                         std::int64_t elements,
-                                                         const std::string& name) {
+std::unique_ptr<Exchange> MpiCommunicator::all_reduce_compressed(
+    const GradientCompression& compression, float* data, std::int64_t elements,
+    const std::string& name) {
     if (elements > plan::kMostWireElements)
         throw RunError(Exit::mismatch,
                        fmt::format("`{}` has {} numbers, which cannot travel as {}", name, elements,
-                                   form.wire),
+                                   compression.form),
                        "compile the job again with a smaller parallel.bucket_size");
     std::unique_ptr<Transfer> sum;
     if (ranks_ > 1 && elements > 0)
-        sum = form.wire == "top_k" ? make_selected_sum(comm_of(name), form, data, elements)
-                                   : make_rounded_sum(rings_, form, data, elements);
+        sum = compression.form == "top_k"
+                  ? make_selected_sum(comm_of(name), compression, data, elements)
+                  : make_rounded_sum(rings_, compression, data, elements);
     return std::make_unique<MpiExchange>(*ledger_, "all_reduce", name, std::move(sum));
 }
 

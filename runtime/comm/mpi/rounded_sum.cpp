@@ -1,27 +1,28 @@
 #include <optional>
 
 #include "plan/rules/wire.hpp"
+#include "runtime/comm/compression_rounding.hpp"
 #include "runtime/comm/mpi/compressed_sum.hpp"
 #include "runtime/comm/mpi/part_inbox.hpp"
-#include "runtime/comm/wire_rounding.hpp"
 
 namespace dtnn::runtime::mpi {
 namespace {
 
 class RoundedSum final : public Transfer {
   public:
-    RoundedSum(MPI_Comm comm, const WireForm& form, float* data, std::int64_t elements)
+    RoundedSum(MPI_Comm comm, const GradientCompression& compression, float* data,
+               std::int64_t elements)
         : comm_(comm),
-          fp16_(form.wire == "fp16"),
+          fp16_(compression.form == "fp16"),
           rounding_(fp16_ ? Rounding::fp16 : Rounding::bf16),
           data_(data),
           elements_(elements),
-          packed_(form.scratch.data()) {
+          packed_(compression.scratch.data()) {
         MPI_Comm_rank(comm, &rank_);
         MPI_Comm_size(comm, &ranks_);
         const std::int64_t all = packed(elements);
         inbox_.emplace(comm, MPI_UINT16_T, 2, packed_ + all,
-                       std::int64_t(form.scratch.size()) - all, words(rank_));
+                       std::int64_t(compression.scratch.size()) - all, words(rank_));
         sent_.assign(std::size_t(ranks_), MPI_REQUEST_NULL);
         come_ = sent_;
     }
@@ -114,9 +115,9 @@ class RoundedSum final : public Transfer {
 
 }  // namespace
 
-std::unique_ptr<Transfer> make_rounded_sum(MPI_Comm comm, const WireForm& form, float* data,
-                                           std::int64_t elements) {
-    return std::make_unique<RoundedSum>(comm, form, data, elements);
+std::unique_ptr<Transfer> make_rounded_sum(MPI_Comm comm, const GradientCompression& compression,
+                                           float* data, std::int64_t elements) {
+    return std::make_unique<RoundedSum>(comm, compression, data, elements);
 }
 
 }  // namespace dtnn::runtime::mpi

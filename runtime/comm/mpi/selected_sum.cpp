@@ -2,9 +2,9 @@
 #include <span>
 
 #include "plan/rules/wire.hpp"
+#include "runtime/comm/compression_selection.hpp"
 #include "runtime/comm/mpi/compressed_sum.hpp"
 #include "runtime/comm/mpi/part_inbox.hpp"
-#include "runtime/comm/wire_selection.hpp"
 
 namespace dtnn::runtime::mpi {
 namespace {
@@ -14,12 +14,13 @@ const MPI_Datatype kEntry = MPI_UINT64_T;
 
 class SelectedSum final : public Transfer {
   public:
-    SelectedSum(MPI_Comm comm, const WireForm& form, float* data, std::int64_t elements)
+    SelectedSum(MPI_Comm comm, const GradientCompression& compression, float* data,
+                std::int64_t elements)
         : comm_(comm),
           data_(data),
-          residual_(form.residual),
-          count_(plan::selected_of(elements, form.density)),
-          own_(reinterpret_cast<Entry*>(form.scratch.data())),
+          residual_(compression.residual),
+          count_(plan::selected_of(elements, compression.density)),
+          own_(reinterpret_cast<Entry*>(compression.scratch.data())),
           result_(own_ + count_),
           bins_(reinterpret_cast<std::int32_t*>(result_ + 2 * count_)),
           selection_(count_) {
@@ -168,9 +169,9 @@ class SelectedSum final : public Transfer {
 
 }  // namespace
 
-std::unique_ptr<Transfer> make_selected_sum(MPI_Comm comm, const WireForm& form, float* data,
-                                            std::int64_t elements) {
-    return std::make_unique<SelectedSum>(comm, form, data, elements);
+std::unique_ptr<Transfer> make_selected_sum(MPI_Comm comm, const GradientCompression& compression,
+                                            float* data, std::int64_t elements) {
+    return std::make_unique<SelectedSum>(comm, compression, data, elements);
 }
 
 }  // namespace dtnn::runtime::mpi

@@ -66,7 +66,7 @@ void operate(Communicator& communicator, const std::string& kind, Inside&& insid
         std::vector<float> residual(memory.size());
         std::vector<double> scratch(
             std::size_t(plan::wire_scratch_bytes(kind, elements, 0.01) / 8 + 1));
-        const auto exchange = communicator.all_reduce_as(
+        const auto exchange = communicator.all_reduce_compressed(
             {kind, 0.01, residual.data(), std::as_writable_bytes(std::span(scratch))},
             memory.data(), elements, "gradients_1");
         exchange->start();

@@ -32,12 +32,12 @@ struct Bound {
           scratch(std::size_t(plan::wire_scratch_bytes(wire, elements, density)) / 8 + 2, kGuard) {
         residual.back() = 77;
         auto* const memory = reinterpret_cast<std::byte*>(scratch.data());
-        const WireForm form{
+        const GradientCompression form{
             wire,
             density,
             wire == "top_k" ? residual.data() : nullptr,
             {memory, std::size_t(plan::wire_scratch_bytes(wire, elements, density))}};
-        exchange = communicator.all_reduce_as(form, data.data(), elements, name);
+        exchange = communicator.all_reduce_compressed(form, data.data(), elements, name);
     }
 
     void run() {

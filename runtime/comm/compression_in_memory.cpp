@@ -1,41 +1,41 @@
-#include "runtime/comm/wire_in_memory.hpp"
+#include "runtime/comm/compression_in_memory.hpp"
 
 #include <array>
 #include <vector>
 
 #include "plan/rules/wire.hpp"
-#include "runtime/comm/wire_rounding.hpp"
-#include "runtime/comm/wire_selection.hpp"
+#include "runtime/comm/compression_rounding.hpp"
+#include "runtime/comm/compression_selection.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
 void round_and_add(Rounding rounding, std::int64_t elements, std::span<void* const> data,
-                   std::span<const WireForm* const> forms) {
+                   std::span<const GradientCompression* const> compressions) {
     for (std::size_t rank = 0; rank < data.size(); ++rank)
         pack(rounding, static_cast<const float*>(data[rank]), 0, elements,
-             forms[rank]->scratch.data());
+             compressions[rank]->scratch.data());
     auto* const sum = static_cast<float*>(data[0]);
     std::fill_n(sum, elements, 0.0F);
-    for (const WireForm* form : forms)
-        add_packed(rounding, form->scratch.data(), elements, sum);
-    std::byte* const packed = forms[0]->scratch.data();
+    for (const GradientCompression* compression : compressions)
+        add_packed(rounding, compression->scratch.data(), elements, sum);
+    std::byte* const packed = compressions[0]->scratch.data();
     pack(rounding, sum, 0, elements, packed);
     for (void* const own : data)
         unpack(rounding, packed, 0, elements, static_cast<float*>(own));
 }
 
 void select_and_add(std::int64_t elements, std::span<void* const> data,
-                    std::span<const WireForm* const> forms) {
+                    std::span<const GradientCompression* const> compressions) {
     const Deal deal{elements, int(data.size())};
-    const std::int64_t count = plan::selected_of(elements, forms[0]->density);
+    const std::int64_t count = plan::selected_of(elements, compressions[0]->density);
     const auto own = [&](std::size_t rank) {
-        return reinterpret_cast<Entry*>(forms[rank]->scratch.data());
+        return reinterpret_cast<Entry*>(compressions[rank]->scratch.data());
     };
     std::array<std::int32_t, plan::kSelectionBins> bins{};
     std::vector<std::int64_t> ends(data.size());
     for (std::size_t rank = 0; rank < data.size(); ++rank)
-        select_own(deal, static_cast<const float*>(data[rank]), forms[rank]->residual, count,
+        select_own(deal, static_cast<const float*>(data[rank]), compressions[rank]->residual, count,
                    own(rank), ends.data(), bins.data());
     auto* const sum = static_cast<float*>(data[0]);
     std::fill_n(sum, elements, 0.0F);
@@ -55,23 +55,23 @@ void select_and_add(std::int64_t elements, std::span<void* const> data,
         end = take_selected(deal, rank, sum, selection.threshold(), at, end);
     for (std::size_t rank = 0; rank < data.size(); ++rank)
         take_result(deal, {result, std::size_t(end - result)}, {own(rank), std::size_t(count)},
-                    static_cast<float*>(data[rank]), forms[rank]->residual);
+                    static_cast<float*>(data[rank]), compressions[rank]->residual);
 }
 
 }  // namespace
 
-void exchange_in_memory(std::int64_t elements, std::span<void* const> data,
-                        std::span<const WireForm* const> forms) {
+void sum_compressed_in_memory(std::int64_t elements, std::span<void* const> data,
+                              std::span<const GradientCompression* const> compressions) {
     if (data.size() < 2 || elements == 0) return;
-    if (forms[0]->wire == "top_k") return select_and_add(elements, data, forms);
-    round_and_add(forms[0]->wire == "fp16" ? Rounding::fp16 : Rounding::bf16, elements, data,
-                  forms);
+    if (compressions[0]->form == "top_k") return select_and_add(elements, data, compressions);
+    round_and_add(compressions[0]->form == "fp16" ? Rounding::fp16 : Rounding::bf16, elements, data,
+                  compressions);
 }
 
-double bytes_as(const WireForm& form, std::int64_t elements) {
-    if (form.wire == "top_k")
-        return double(plan::selected_of(elements, form.density) * plan::kEntryBytes);
-    return double(plan::packed_bytes(form.wire == "fp16", elements));
+double compressed_bytes(const GradientCompression& compression, std::int64_t elements) {
+    if (compression.form == "top_k")
+        return double(plan::selected_of(elements, compression.density) * plan::kEntryBytes);
+    return double(plan::packed_bytes(compression.form == "fp16", elements));
 }
 
 }  // namespace dtnn::runtime

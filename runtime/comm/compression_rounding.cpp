@@ -1,4 +1,4 @@
-#include "runtime/comm/wire_rounding.hpp"
+#include "runtime/comm/compression_rounding.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-/// How numbers travel in fewer bytes, on one rank's side.
+/// Gradient compression on one rank's side: rounding and selecting.
 
 #include <doctest/doctest.h>
 
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "plan/rules/wire.hpp"
-#include "runtime/comm/wire_rounding.hpp"
-#include "runtime/comm/wire_selection.hpp"
+#include "runtime/comm/compression_rounding.hpp"
+#include "runtime/comm/compression_selection.hpp"
 
 using namespace dtnn;
 using namespace dtnn::runtime;
@@ -38,8 +38,8 @@ double meaning_of_bf16(std::uint32_t pattern) {
     return (pattern & 0x8000) != 0 ? -size : size;
 }
 
-/// Of two neighbouring patterns below infinity: their middle goes to the even one, what is beside
-/// it to the nearer.
+/// Checks two neighbouring patterns below infinity: their middle goes to the even one, what is
+/// beside it to the nearer.
 template <typename Round>
 void check_between(std::uint32_t pattern, double low, double high, Round round) {
     const auto middle = float((low + high) / 2);

@@ -1,4 +1,4 @@
-#include "runtime/comm/wire_selection.hpp"
+#include "runtime/comm/compression_selection.hpp"
 
 #include <array>
 #include <utility>

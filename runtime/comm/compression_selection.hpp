@@ -52,11 +52,11 @@ struct Deal {
     }
 };
 
-/// The largest so many of numbers that may lie on several ranks, found in rounds: everyone counts,
-/// the counts are added up, everyone narrows.
+/// The k largest of numbers that may lie on several ranks, found in rounds: everyone counts, the
+/// counts are added up, everyone narrows.
 class Selection {
   public:
-    /// Of at least as many numbers.
+    /// Selects so many numbers; there are at least as many.
     explicit Selection(std::int64_t wanted) : left_(wanted) {}
 
     /// Adds to `bins` (kSelectionBins of them) how the numbers lie that may be the last to be
