@@ -8,9 +8,9 @@
 
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
-#include "runtime/checkpoint/npz.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
 #include "runtime/data/formats/npy.hpp"
+#include "runtime/data/formats/npz_writer.hpp"
 
 namespace dtnn::runtime {
 namespace {

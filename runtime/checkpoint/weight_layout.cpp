@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "runtime/data/formats/npy.hpp"
+
 namespace dtnn::runtime {
 namespace {
 
@@ -16,11 +18,6 @@ constexpr LayoutName kNames[] = {{WeightLayout::own, "own"},
                                  {WeightLayout::nchw, "nchw"},
                                  {WeightLayout::nhwc, "nhwc"},
                                  {WeightLayout::nhwc_gpu, "nhwc_gpu"}};
-
-plan::Dims squeezed(plan::Dims dims) {
-    std::erase(dims, 1);
-    return dims;
-}
 
 plan::Dims in_order(const plan::Dims& dims, const plan::Order& order) {
     plan::Dims result;
@@ -59,7 +56,7 @@ std::optional<WeightLayout> parse_layout(const std::string& name) {
 }
 
 bool FileForm::takes(const plan::Dims& file) const {
-    return squeezed ? runtime::squeezed(file) == runtime::squeezed(dims) : file == dims;
+    return squeezed ? runtime::squeezed(file, 0) == runtime::squeezed(dims, 0) : file == dims;
 }
 
 bool FileForm::same_places(const FileForm& other) const {

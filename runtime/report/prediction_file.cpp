@@ -10,7 +10,7 @@
 
 #include "runtime/base/new_file.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/checkpoint/npz.hpp"
+#include "runtime/data/formats/npz_writer.hpp"
 #include "runtime/report/history.hpp"
 
 namespace dtnn::runtime {

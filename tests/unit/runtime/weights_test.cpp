@@ -7,7 +7,7 @@
 
 #include "runtime/base/arrangement.hpp"
 #include "runtime/base/files.hpp"
-#include "runtime/checkpoint/npz.hpp"
+#include "runtime/data/formats/npz_writer.hpp"
 #include "runtime/checkpoint/weight_file.hpp"
 #include "runtime/checkpoint/weight_match.hpp"
 #include "runtime/checkpoint/weights.hpp"

@@ -1,4 +1,4 @@
-#include "runtime/checkpoint/npz.hpp"
+#include "runtime/data/formats/npz_writer.hpp"
 
 #include <archive.h>
 #include <archive_entry.h>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/checkpoint/safetensors.hpp"
+#include "plan/plan.hpp"
 
 namespace dtnn::runtime {
 
