@@ -127,18 +127,6 @@ std::string describe_failure(const compiler::JobSpec& job, compiler::CompileOpti
 
 }  // namespace
 
-compiler::LoadOptions load_options(const CommonOptions& options) {
-    return {options.spec_path, options.settings, {}, options.ranks};
-}
-
-void refuse_spec_options(const CommonOptions& options, const std::string& plan) {
-    if (!options.settings.empty())
-        throw UsageError(fmt::format("--set changes specs; {} is a plan", plan));
-    if (options.ranks > 0)
-        throw UsageError(
-            fmt::format("--ranks says what a spec is compiled for; {} is a plan", plan));
-}
-
 std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCommand& command,
                                        const CommonOptions& common,
                                        compiler::Diagnostics& diagnostics) {

@@ -6,18 +6,20 @@
 #include <stdexcept>
 #include <string>
 
-#include "compiler/frontend/specs.hpp"
+#include "compiler/driver/compile_job.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "plan/plan.hpp"
-#include "tools/dtnnc/commands.hpp"
+#include "tools/dtnnc/options.hpp"
 
 namespace dtnn::tools {
 
-/// What of a command line loading specs takes.
-compiler::LoadOptions load_options(const CommonOptions& options);
-
-/// Options that change specs, given with a plan: UsageError.
-void refuse_spec_options(const CommonOptions& options, const std::string& plan);
+/// What `compile` takes beyond the common options; `summary` and `diff` compile specs with the
+/// defaults.
+struct CompileCommand {
+    compiler::CompileOptions options;
+    std::string memory_budget;      ///< "4GiB"; empty: the job's
+    std::vector<std::string> emit;  ///< PHASE or PHASE:PROGRAM
+};
 
 /// Compiles a spec. Nothing when `diagnostics` has errors. Throws UsageError for options that
 /// cannot be carried out and InternalError for our bugs, after the graph was written aside.

@@ -4,24 +4,11 @@
 
 #include <algorithm>
 
+#include "base/escape.hpp"
+#include "base/text.hpp"
+
 namespace dtnn::tools {
 namespace {
-
-bool begins_character(char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-}
-
-std::size_t characters(const std::string& text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
-}
-
-/// The first `count` characters.
-std::string head(const std::string& text, std::size_t count) {
-    std::size_t end = 0;
-    for (; end < text.size(); ++end)
-        if (begins_character(text[end]) && count-- == 0) break;
-    return text.substr(0, end);
-}
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
     const std::size_t length = characters(text);
@@ -61,7 +48,7 @@ std::string text_table(const Table& table, int width) {
             const auto room = static_cast<std::size_t>(std::max(0, width));
             const std::size_t left = std::max(kLeast, room > used ? room - used : 0);
             if (characters(cell) > left && !table.columns[i].right)
-                line += head(cell, left - 3) + "...";
+                line += cell.substr(0, byte_of_character(cell, left - 3)) + "...";
             else
                 line += padded(cell, table.columns[i].right ? widths[i] : 0, true);
         }
@@ -99,20 +86,13 @@ std::string markdown_table(const Table& table) {
 }
 
 std::string csv_table(const Table& table) {
-    const auto quoted = [](const std::string& cell) {
-        if (cell.find_first_of(",\"\n\r") == std::string::npos) return cell;
-        std::string text = "\"";
-        for (const char c : cell)
-            text += c == '"' ? "\"\"" : std::string(1, c);
-        return text + "\"";
-    };
     std::string result;
     for (std::size_t i = 0; i < table.columns.size(); ++i)
-        result += (i == 0 ? "" : ",") + quoted(table.columns[i].name);
+        result += (i == 0 ? "" : ",") + csv_quoted(table.columns[i].name);
     result += "\n";
     for (const auto& row : table.rows) {
         for (std::size_t i = 0; i < row.size(); ++i)
-            result += (i == 0 ? "" : ",") + quoted(row[i]);
+            result += (i == 0 ? "" : ",") + csv_quoted(row[i]);
         result += "\n";
     }
     return result;

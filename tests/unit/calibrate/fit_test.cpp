@@ -7,9 +7,9 @@
 #include <deque>
 #include <variant>
 
-#include "plan/rules/exchange_model.hpp"
 #include "plan/forecast/rates.hpp"
-#include "tools/dtnnc/calibrate.hpp"
+#include "plan/rules/exchange_model.hpp"
+#include "tools/dtnnc/calibrate/calibrate.hpp"
 
 namespace dtnn::tools {
 namespace {
@@ -37,11 +37,10 @@ class Measured {
         samples.buffer = filters.buffer = all.buffer = 0;
         program_.tensors = {samples, filters, all};
     }
-    void step(const std::string& op, const std::string& kernel, std::int64_t flops,
-              std::int64_t bytes, double slower = 1) {
+    void step(plan::KernelClass kernel_class, std::int64_t flops, std::int64_t bytes,
+              double slower = 1) {
         plan::Step& step = kept_.emplace_back();
-        step.name = step.op = op;
-        step.kernel = kernel;
+        step.kernel_class = kernel_class;
         step.sources = {0, 1};
         step.destinations = {0};
         step.flops = flops;
@@ -115,12 +114,12 @@ TEST_CASE("rates are found in the times that they make") {
     const plan::Machine machine = known();
     Measured measured(machine);
     for (int i = 0; i < 3; ++i)
-        measured.step("relu", "direct", 0, 64);  // nothing but its overhead
-    measured.step("dense", "direct", kFlops, 1'000'000);
-    measured.step("dense", "direct", kFlops / 10, 2'000'000);
-    measured.step("conv2d", "direct", kFlops, 3'000'000);
-    measured.step("sgd_update", "reference", 0, 50'000'000);
-    measured.step("dropout_apply", "reference", 0, 20'000'000);
+        measured.step(plan::KernelClass::memory, 0, 64);  // nothing but its overhead
+    measured.step(plan::KernelClass::products, kFlops, 1'000'000);
+    measured.step(plan::KernelClass::products, kFlops / 10, 2'000'000);
+    measured.step(plan::KernelClass::convolutions, kFlops, 3'000'000);
+    measured.step(plan::KernelClass::updates, 0, 50'000'000);
+    measured.step(plan::KernelClass::dropout, 0, 20'000'000);
     plan::Machine fitted;
     fitted.memory_bandwidth = machine.memory_bandwidth;
     fit_rates(measured.steps, fitted);
@@ -140,9 +139,10 @@ TEST_CASE("rates are found in the times that they make") {
 
 TEST_CASE("rates are of the work of all steps, the longer ones counting for more") {
     Measured measured(known());
-    measured.step("relu", "direct", 0, 64);
-    measured.step("dense", "direct", 9 * kFlops, 4096);
-    measured.step("dense", "direct", kFlops, 4096, 10);  // ten times as long as it should take
+    measured.step(plan::KernelClass::memory, 0, 64);
+    measured.step(plan::KernelClass::products, 9 * kFlops, 4096);
+    measured.step(plan::KernelClass::products, kFlops, 4096,
+                  10);  // ten times as long as it should take
     plan::Machine fitted;
     fitted.memory_bandwidth = 10e9;
     fit_rates(measured.steps, fitted);
@@ -151,8 +151,8 @@ TEST_CASE("rates are of the work of all steps, the longer ones counting for more
 
 TEST_CASE("operands that were in the caches do not make a rate without end") {
     Measured measured(known());
-    measured.step("relu", "direct", 0, 64);
-    measured.step("conv2d", "direct", kFlops, 0);
+    measured.step(plan::KernelClass::memory, 0, 64);
+    measured.step(plan::KernelClass::convolutions, kFlops, 0);
     // As long as the memory would take for its operands alone, though it did not fetch them.
     const_cast<plan::Step*>(measured.steps.back().step)->bytes = 90'000'000;
     plan::Machine fitted;
@@ -168,9 +168,9 @@ TEST_CASE("programs that stay in the caches have rates of their own") {
     for (const bool small : {false, true}) {
         CAPTURE(small);
         Measured measured(machine, small ? plan::kCachedBytes : plan::kCachedBytes + 4);
-        measured.step("relu", "direct", 0, 64);
-        measured.step("dense", "direct", kFlops, 4096);
-        measured.step("sgd_update", "fused", 0, 50'000'000);
+        measured.step(plan::KernelClass::memory, 0, 64);
+        measured.step(plan::KernelClass::products, kFlops, 4096);
+        measured.step(plan::KernelClass::updates, 0, 50'000'000);
         plan::Machine fitted;
         fitted.memory_bandwidth = machine.memory_bandwidth;
         fit_rates(measured.steps, fitted);

@@ -1,0 +1,74 @@
+#pragma once
+/// `dtnnc calibrate`: measures this machine with the product's own kernels.
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "plan/plan.hpp"
+
+namespace dtnn::tools {
+
+struct CalibrateCommand {
+    std::string output = "machine.yaml";  ///< "-": standard output
+    std::string name;                     ///< of the machine; empty: the host's
+    double seconds = 30;                  ///< about as long it measures
+    bool ranks = false;                   ///< reductions between the ranks it was started with
+};
+
+/// Writes a machine's spec with what was measured, and says what that was on standard error.
+int calibrate(const CalibrateCommand& command);
+
+/// A step of a training program and the least time it took.
+struct MeasuredStep {
+    const plan::Program* program = nullptr;
+    const plan::Step* step = nullptr;
+    double seconds = 0;
+};
+
+/// Three digits: more are noise.
+double rounded(double value);
+
+/// The rates that these steps show, with the machine's memory bandwidth given: those of
+/// plan/forecast/rates.hpp, so that forecast and measurement mean the same. Sets product and
+/// convolution rates, step overhead and the classes of kernels that were met.
+void fit_rates(const std::vector<MeasuredStep>& steps, plan::Machine& machine);
+
+/// Plans of small networks that between them have every class of kernels, for this machine and so
+/// many threads.
+std::vector<plan::Plan> probe_plans(int threads);
+
+/// The least time of every step of a plan's training program, run for so many seconds; the plan
+/// outlives the result.
+std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, double seconds);
+
+/// Bytes a second that so many threads together read and write in arrays that no cache holds.
+double measure_bandwidth(int threads);
+
+/// Samples a second that one data worker prepares: bytes in memory, 32x32x3, normalised, mirrored
+/// and cropped.
+double measure_decoding();
+
+/// What reductions over the ranks take: bytes and seconds, smallest first.
+struct MeasuredRanks {
+    int rank = 0;
+    int ranks = 1;
+    int nodes = 1;
+    std::vector<std::pair<std::int64_t, double>> times;
+};
+/// Joins the ranks that a launcher has started, measures, and parts from them.
+MeasuredRanks measure_ranks();
+
+/// The latency and bandwidth with which the model of plan/rules/exchange_model.hpp fits these times
+/// best; zero where there is nothing to fit.
+struct ReductionFit {
+    double latency = 0;
+    double bandwidth = 0;
+};
+ReductionFit fit_reduction(int ranks, const std::vector<std::pair<std::int64_t, double>>& times);
+
+/// The machine as a spec, `dtnnc check` accepts it; `facts` are lines of comment.
+std::string machine_spec(const plan::Machine& machine, const std::vector<std::string>& facts);
+
+}  // namespace dtnn::tools

@@ -1,0 +1,95 @@
+// Rates and links from times: no more than arithmetic, so that made-up times can test it.
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include "plan/forecast/rates.hpp"
+#include "tools/dtnnc/calibrate/calibrate.hpp"
+
+namespace dtnn::tools {
+namespace {
+
+/// Steps that move no more than this show what a step costs that does nothing.
+constexpr std::int64_t kIdleBytes = 2048;
+/// Of a step's time at least so much is computing, whatever its bytes would take: they may have
+/// been in the caches.
+constexpr double kLeastComputing = 0.3;
+
+struct Sum {
+    double work = 0;  ///< flops or bytes
+    double seconds = 0;
+    double rate() const { return seconds > 0 ? work / seconds : 0; }
+};
+
+double idle_seconds(const std::vector<MeasuredStep>& steps) {
+    std::vector<double> times;
+    for (const MeasuredStep& one : steps)
+        if (one.step->bytes <= kIdleBytes) times.push_back(one.seconds);
+    if (times.empty()) return 0;
+    std::nth_element(times.begin(), times.begin() + std::ptrdiff_t(times.size() / 2), times.end());
+    return times[times.size() / 2];
+}
+
+}  // namespace
+
+double rounded(double value) {
+    if (!(value > 0)) return 0;
+    const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
+    return std::round(value / unit) * unit;
+}
+
+void fit_rates(const std::vector<MeasuredStep>& steps, plan::Machine& machine) {
+    const double idle = idle_seconds(steps);
+    machine.step_overhead = idle;
+    std::map<plan::KernelClass, Sum> classes;
+    for (const MeasuredStep& one : steps) {
+        const plan::KernelClass kernel_class = plan::class_of(*one.program, *one.step);
+        if (kernel_class == plan::KernelClass::memory) continue;  // memory's own bandwidth
+        const bool computes = plan::unit_of(kernel_class) == plan::RateUnit::flops;
+        Sum& sum = classes[kernel_class];
+        const double busy = std::max(one.seconds - idle, 0.1 * one.seconds);
+        if (computes) {
+            const double moving = double(one.step->bytes) / machine.memory_bandwidth;
+            sum.work += double(one.step->flops);
+            sum.seconds += std::max(busy - moving, kLeastComputing * busy);
+        } else if (one.step->bytes > kIdleBytes) {
+            sum.work += double(one.step->bytes);
+            sum.seconds += busy;
+        }
+    }
+    machine.product_rate = rounded(classes[plan::KernelClass::products].rate());
+    machine.convolution_rate = rounded(classes[plan::KernelClass::convolutions].rate());
+    machine.step_overhead = rounded(idle);
+    machine.kernels.clear();
+    for (const plan::KernelRate& one : plan::kernel_rates())
+        if (const Sum& sum = classes[one.kernel_class]; sum.rate() > 0)
+            machine.kernels.emplace(std::string(one.name), rounded(sum.rate()));
+}
+
+ReductionFit fit_reduction(int ranks, const std::vector<std::pair<std::int64_t, double>>& times) {
+    ReductionFit fit;
+    if (ranks < 2 || times.size() < 2) return fit;
+    const double rounds = 2 * std::bit_width(static_cast<unsigned>(ranks) - 1);
+    const double share = 2.0 * (ranks - 1) / ranks;
+    // t = rounds alpha + share bytes beta, by least squares of the relative errors.
+    double aa = 0, ab = 0, bb = 0, at = 0, bt = 0;
+    for (const auto& [bytes, seconds] : times) {
+        const double a = rounds / seconds, b = share * double(bytes) / seconds;
+        aa += a * a, ab += a * b, bb += b * b, at += a, bt += b;
+    }
+    const double determinant = aa * bb - ab * ab;
+    if (determinant > 0) {
+        fit.latency = (at * bb - bt * ab) / determinant;
+        fit.bandwidth = determinant / (bt * aa - at * ab);
+    }
+    // Of times that are no line: the smallest is latency, the largest bandwidth.
+    if (!(fit.latency > 0)) fit.latency = times.front().second / rounds;
+    if (!(fit.bandwidth > 0))
+        fit.bandwidth = share * double(times.back().first) / times.back().second;
+    return fit;
+}
+
+}  // namespace dtnn::tools

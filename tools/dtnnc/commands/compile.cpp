@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/quantity_text.hpp"
+#include "base/text.hpp"
+#include "plan/json/json.hpp"
+#include "plan/summary/summary.hpp"
+#include "tools/dtnnc/command.hpp"
+#include "tools/dtnnc/options.hpp"
+#include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/plan_source.hpp"
+#include "tools/dtnnc/sweep/sweep_commands.hpp"
+
+namespace dtnn::tools {
+
+namespace {
+
+int compile(const std::string& spec, const std::string& output, const CompileCommand& command,
+            const CommonOptions& options) {
+    if (output == "-" && !command.emit.empty())
+        throw UsageError("--emit and -o - both want standard output; give the plan a file");
+    compiler::Diagnostics diagnostics;
+    std::optional<plan::Plan> plan = compile_spec(spec, command, options, diagnostics);
+    int exit_code = print_diagnostics(diagnostics, options);
+    if (!plan) return exit_code;
+    if (output == "-") {
+        write_stdout(plan::to_json(*plan));
+        return 0;
+    }
+    std::string path = output.empty() ? plan->name + ".plan.json" : output;
+    write_file(path, [&](const std::function<void(std::string_view)>& sink) {
+        plan::JsonChecksum checksum = plan::write_json(*plan, sink);
+        return FilePatch{checksum.offset, std::move(checksum.digits)};
+    });
+    std::int64_t parameters = 0;
+    for (const plan::Layer& layer : plan->layers)
+        parameters += layer.parameters;
+    fmt::print(stderr, "wrote {}: {} parameters, arena {}, {} kernels per training step\n", path,
+               grouped(parameters), bytes_text(plan->memory.arena),
+               plan::work_of(*plan).train_steps);
+    return 0;
+}
+
+struct CompileArguments {
+    std::string spec, output;
+    std::vector<std::string> sweeps;
+    CompileCommand command;
+    CommonOptions common;
+};
+
+std::function<int()> declare_compile(OptionList& list) {
+    auto given = std::make_shared<CompileArguments>();
+    list.argument("SPEC", given->spec, "The job, or a model alone");
+    declare_common(list, given->common);
+    compiler::CompileOptions& options = given->command.options;
+    list.text("-o,--output", given->output,
+              "File of the plan, - for standard output; default NAME.plan.json; with --sweep "
+              "the folder of the plans, default NAME-sweep");
+    list.text("--target", options.device, "Device: cpu");
+    list.text("--isa", options.isa,
+              "Instruction set: baseline, avx2 or avx512; default this machine's best");
+    list.number("--threads", options.threads,
+                "Most threads of a run; default the job's, else this machine's cores",
+                {.lowest = 1, .highest = 4096});
+    list.text("--memory-budget", given->command.memory_budget,
+              "Most memory per rank, as in 4GiB; exit code 4 when the plan needs more");
+    list.list("--disable", options.disabled_passes, "Leaves an optional pass out");
+    list.flag("--reference-kernels", options.reference_kernels,
+              "Chooses the reference kernels only");
+    list.list("--emit", given->command.emit,
+              "Prints the graph after a PHASE, or of one program: PHASE:PROGRAM");
+    declare_sweep(list, given->sweeps);
+    return [given] {
+        if (!given->sweeps.empty())
+            return compile_sweep(given->spec, given->output, given->sweeps, given->command,
+                                 given->common);
+        return compile(given->spec, given->output, given->command, given->common);
+    };
+}
+
+const RegisteredCommand kCompileCommand({.name = "compile",
+                                         .doc = "Writes the plan of a job",
+                                         .place = 20,
+                                         .declare = declare_compile});
+
+}  // namespace
+
+}  // namespace dtnn::tools

@@ -1,0 +1,367 @@
+// dtnnc data: what is in a dataset, what training sees of it, and whether it comes fast enough.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "base/json_text.hpp"
+#include "base/text.hpp"
+#include "compiler/frontend/load_dataset.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
+#include "plan/rules/staging.hpp"
+#include "runtime/base/clock.hpp"
+#include "runtime/base/run_error.hpp"
+#include "runtime/data/pipeline.hpp"
+#include "runtime/data/sampler.hpp"
+#include "runtime/data/survey.hpp"
+#include "runtime/exec/load.hpp"
+#include "runtime/train/bench.hpp"
+#include "tools/dtnnc/command.hpp"
+#include "tools/dtnnc/draw/contact_sheet.hpp"
+#include "tools/dtnnc/options.hpp"
+#include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/plan_source.hpp"
+#include "tools/dtnnc/table.hpp"
+
+namespace dtnn::tools {
+namespace {
+
+struct DataCommand {
+    std::int64_t samples = 10'000;  ///< of each split that are looked at; 0: all
+    std::string contact_sheet;      ///< a PNG file; empty: none
+    bool step = true;               ///< the job's training step is measured too
+};
+
+using runtime::DataSurvey;
+using runtime::NumberSpread;
+using runtime::SplitSurvey;
+
+constexpr std::size_t kClassesShown = 20;  ///< as text
+constexpr double kMeasuredSeconds = 1;
+constexpr std::int64_t kMeasuredSteps = 3;
+
+struct Rates {
+    double prepared = 0;           ///< samples a second, of the plan's workers
+    std::optional<double> needed;  ///< samples a second that the training step takes
+    std::string unknown;           ///< why it is not known
+};
+
+/// Everything that is said.
+struct Report {
+    plan::Plan plan;
+    bool job = false;
+    std::uint64_t hash = 0;
+    std::int64_t resident = 0;
+    std::vector<std::string> names;  ///< of classes
+    DataSurvey data;
+    Rates rates;
+};
+
+/// The plan of a job, a model or a plan; of a dataset alone one that has the dataset only.
+std::optional<Report> load(const std::string& source, const CommonOptions& options,
+                           compiler::Diagnostics& diagnostics) {
+    Report report;
+    if (is_plan(source)) {
+        refuse_spec_options(options, source);
+        report.plan = load_plan(source);
+        report.job = true;
+        return report;
+    }
+    const compiler::LoadOptions load = load_options(options);
+    if (auto dataset = compiler::load_dataset(source, load, diagnostics)) {
+        report.plan.dataset = std::move(dataset->dataset);
+        plan::Dataset& made = report.plan.dataset;
+        made.validation_samples = made.test_as_validation ? made.test_samples : 0;
+        report.plan.training.batch_size = std::min<std::int64_t>(64, made.train_samples);
+        return report;
+    }
+    if (diagnostics.has_errors()) return std::nullopt;
+    auto plan = compile_spec(source, CompileCommand{}, options, diagnostics);
+    if (!plan) return std::nullopt;
+    report.plan = std::move(*plan);
+    report.job = true;
+    return report;
+}
+
+/// Samples a second, prepared as for training and thrown away.
+double prepared_rate(const runtime::SampleSource& source, const plan::Plan& plan) {
+    runtime::Sampler sampler(plan.dataset, plan.training);
+    // Channels last, as most networks on processors have their input: the dearer order.
+    runtime::Pipeline pipeline(source, plan, runtime::Arrangement(plan.dataset.shape, {1, 2, 0}));
+    std::int64_t samples = 0;
+    // The first batch warms caches and buffers up. Small datasets are gone through many times.
+    bool warm = false;
+    runtime::Stopwatch watch;
+    for (std::int64_t epoch = 0; !warm || watch.seconds() < kMeasuredSeconds; ++epoch) {
+        pipeline.start({.order = sampler.epoch_order(epoch),
+                        .batch = plan.training.batch_size,
+                        .epoch = epoch});
+        while (const std::int64_t batch = pipeline.wait()) {
+            pipeline.take({});
+            samples += batch;
+            if (!warm) samples = 0, watch.restart();
+            warm = true;
+            if (watch.seconds() >= kMeasuredSeconds) break;
+        }
+    }
+    const double seconds = watch.seconds();
+    pipeline.stop();
+    return double(samples) / seconds;
+}
+
+/// Runs a few steps on this machine, on made-up samples.
+Rates measure(const runtime::SampleSource& source, const Report& report, bool step) {
+    Rates rates;
+    rates.prepared = prepared_rate(source, report.plan);
+    if (!report.job) {
+        rates.unknown = "name a job to compare with its training step";
+        return rates;
+    }
+    if (!step) {
+        rates.unknown = "not measured";
+        return rates;
+    }
+    try {
+        runtime::check_runnable(report.plan, report.plan.name);
+        runtime::Session session(report.plan, report.plan.target.threads,
+                                 runtime::made_up_source(report.plan.dataset));
+        runtime::BenchRequest request;
+        request.steps = kMeasuredSteps;
+        request.warm_up = 1;
+        const runtime::BenchResult result = runtime::bench(session, request);
+        const double median = runtime::spread_of(result.seconds).median;
+        if (median > 0) rates.needed = double(result.batch) / median;
+    } catch (const runtime::RunError& error) {
+        rates.unknown = error.what();
+    }
+    return rates;
+}
+
+std::string names_of(const std::vector<plan::Component>& list) {
+    std::string text;
+    for (const plan::Component& one : list)
+        text += (text.empty() ? "" : ", ") + one.type;
+    return text;
+}
+
+std::string class_name(const Report& report, std::size_t i) {
+    return i < report.names.size() ? report.names[i] : fmt::format("{}", i);
+}
+
+// ---- as text
+
+std::string percent(std::int64_t part, std::int64_t whole) {
+    return whole > 0 ? fmt::format("{:.2f} %", 100.0 * double(part) / double(whole)) : "";
+}
+
+std::string splits_text(const Report& report) {
+    const plan::Dataset& dataset = report.plan.dataset;
+    std::string text = fmt::format("  training    {} samples an epoch, of {} in the source\n",
+                                   dataset.train_samples, report.data.train.samples);
+    if (dataset.validation_samples > 0)
+        text += fmt::format("  validation  {} samples{}\n", dataset.validation_samples,
+                            dataset.test_as_validation ? ": those of the test split"
+                                                       : ", taken from the training samples");
+    text += fmt::format("  test        {} samples\n", report.data.test.samples);
+    const auto part = [](const SplitSurvey& split) { return split.seen < split.samples; };
+    if (part(report.data.train) || part(report.data.test))
+        text += fmt::format("  what follows is of {} and {} of them, drawn at random\n",
+                            report.data.train.seen, report.data.test.seen);
+    return text;
+}
+
+std::string classes_text(const Report& report) {
+    const std::vector<std::int64_t>&train = report.data.train.class_counts,
+          &test = report.data.test.class_counts;
+    if (train.empty()) return "";
+    const std::int64_t all_train = std::accumulate(train.begin(), train.end(), std::int64_t{0});
+    const std::int64_t all_test = std::accumulate(test.begin(), test.end(), std::int64_t{0});
+    const auto [least, most] = std::minmax_element(train.begin(), train.end());
+    std::string text = fmt::format(
+        "classes: {}; training samples of a class from {} ({}) to {} "
+        "({})\n",
+        train.size(), *least, class_name(report, std::size_t(least - train.begin())), *most,
+        class_name(report, std::size_t(most - train.begin())));
+    Table table;
+    table.columns = {{"  class", false}, {"training", true}, {"share", true},
+                     {"test", true},     {"share", true},    {"", false}};
+    for (std::size_t i = 0; i < std::min(train.size(), kClassesShown); ++i) {
+        table.rows.push_back({"  " + class_name(report, i), fmt::format("{}", train[i]),
+                              percent(train[i], all_train), fmt::format("{}", test[i]),
+                              percent(test[i], all_test), train[i] == 0 ? "no samples" : ""});
+    }
+    text += text_table(table, output_width());
+    if (train.size() > kClassesShown)
+        text += fmt::format("  and {} more: --format json has all\n", train.size() - kClassesShown);
+    return text;
+}
+
+std::string numbers_text(const char* what, const std::vector<NumberSpread>& list) {
+    if (list.empty()) return "";
+    Table table;
+    table.columns = {{fmt::format("  {}", what), false},
+                     {"mean", true},
+                     {"deviation", true},
+                     {"least", true},
+                     {"greatest", true}};
+    for (std::size_t i = 0; i < std::min(list.size(), kClassesShown); ++i)
+        table.rows.push_back({fmt::format("  {}", i), fmt::format("{:.4f}", list[i].mean),
+                              fmt::format("{:.4f}", list[i].deviation),
+                              fmt::format("{:.4f}", list[i].least),
+                              fmt::format("{:.4f}", list[i].greatest)});
+    return text_table(table, output_width());
+}
+
+std::string rates_text(const Report& report) {
+    const Rates& rates = report.rates;
+    const int workers = report.plan.target.data_workers;
+    std::string text =
+        fmt::format("pipeline: {:.0f} samples a second with {} worker{}, measured here; ",
+                    rates.prepared, workers, workers == 1 ? "" : "s");
+    if (!rates.needed) return text + fmt::format("the training step: {}\n", rates.unknown);
+    text += fmt::format("the training step takes {:.0f} on {} thread{}\n", *rates.needed,
+                        report.plan.target.threads, report.plan.target.threads == 1 ? "" : "s");
+    if (rates.prepared >= *rates.needed)
+        return text + fmt::format("the data keep up: {:.1f} times as fast as they are needed\n",
+                                  rates.prepared / *rates.needed);
+    return text + fmt::format(
+                      "the data do not keep up: training waits {:.0f} % of the time; give "
+                      "the job more data_workers\n",
+                      100 * (1 - rates.prepared / *rates.needed));
+}
+
+std::string report_text(const Report& report) {
+    const plan::Dataset& dataset = report.plan.dataset;
+    const DataSurvey& data = report.data;
+    std::string text = fmt::format("dataset {} ({}), content xxh3:{:016x}\n", dataset.name,
+                                   dataset.type, report.hash);
+    text += splits_text(report);
+    std::string sizes = shape_text(data.smallest);
+    if (data.smallest != data.largest)
+        sizes = fmt::format("from {} to {}", sizes, shape_text(data.largest));
+    text +=
+        fmt::format("samples: {} stored, {} for the network\n", sizes, shape_text(dataset.shape));
+    if (!dataset.transforms.empty())
+        text += fmt::format("  transforms     {}\n", names_of(dataset.transforms));
+    if (!dataset.augmentations.empty())
+        text += fmt::format("  augmentations  {}\n", names_of(dataset.augmentations));
+    text += classes_text(report);
+    text += numbers_text("value", data.train.values);
+    text += "pixels of the training samples, before normalize\n";
+    text += numbers_text("channel", data.channels);
+    text += fmt::format("memory: {} bytes for the samples, {} for batches prepared ahead\n",
+                        report.resident, plan::staging_bytes(report.plan));
+    return text + rates_text(report);
+}
+
+// ---- as JSON
+
+std::string numbers_json(const std::vector<NumberSpread>& list) {
+    std::string text;
+    for (const NumberSpread& one : list)
+        text +=
+            fmt::format("{}{{\"mean\": {}, \"deviation\": {}, \"least\": {}, \"greatest\": {}}}",
+                        text.empty() ? "" : ", ", one.mean, one.deviation, one.least, one.greatest);
+    return "[" + text + "]";
+}
+
+std::string split_json(const SplitSurvey& split) {
+    return fmt::format("{{\"samples\": {}, \"seen\": {}, \"class_counts\": [{}], \"values\": {}}}",
+                       split.samples, split.seen, fmt::join(split.class_counts, ", "),
+                       numbers_json(split.values));
+}
+
+std::string names_json(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names)
+        text += (text.empty() ? "" : ", ") + json_text(name);
+    return "[" + text + "]";
+}
+
+std::string report_json(const Report& report) {
+    const plan::Dataset& dataset = report.plan.dataset;
+    const DataSurvey& data = report.data;
+    std::vector<std::string> transforms, augmentations;
+    for (const plan::Component& one : dataset.transforms)
+        transforms.push_back(one.type);
+    for (const plan::Component& one : dataset.augmentations)
+        augmentations.push_back(one.type);
+    return fmt::format(
+        "{{\n  \"version\": 1,\n  \"name\": {},\n  \"type\": {},\n  \"content\": "
+        "\"xxh3:{:016x}\",\n  \"train_samples\": {},\n  \"validation_samples\": {},\n  "
+        "\"test_samples\": {},\n  \"stored\": {{\"smallest\": [{}], \"largest\": [{}]}},\n  "
+        "\"shape\": [{}],\n  \"transforms\": {},\n  \"augmentations\": {},\n  \"class_names\": "
+        "{},\n  \"train\": {},\n  \"test\": {},\n  \"channels\": {},\n  \"memory\": {{\"samples\": "
+        "{}, \"staging\": {}}},\n  \"pipeline\": {{\"workers\": {}, \"samples_per_second\": "
+        "{:.1f}, \"needed_samples_per_second\": {}}}\n}}\n",
+        json_text(dataset.name), json_text(dataset.type), report.hash, dataset.train_samples,
+        dataset.validation_samples, dataset.test_samples, fmt::join(data.smallest, ", "),
+        fmt::join(data.largest, ", "), fmt::join(dataset.shape, ", "), names_json(transforms),
+        names_json(augmentations), names_json(report.names), split_json(data.train),
+        split_json(data.test), numbers_json(data.channels), report.resident,
+        plan::staging_bytes(report.plan), report.plan.target.data_workers, report.rates.prepared,
+        report.rates.needed ? fmt::format("{:.1f}", *report.rates.needed) : "null");
+}
+
+int data(const std::string& spec_or_plan, const DataCommand& command,
+         const CommonOptions& options) {
+    compiler::Diagnostics diagnostics;
+    std::optional<Report> report = load(spec_or_plan, options, diagnostics);
+    if (!report || options.format == "text") {
+        const int exit_code = print_diagnostics(diagnostics, options);
+        if (!report) return exit_code;
+    }
+    try {
+        const auto source = runtime::open_source(report->plan.dataset);
+        for (const std::string& note : source->notes())
+            fmt::print(stderr, "dtnnc: {}\n", note);
+        report->hash = source->content_hash();
+        report->resident = source->resident_bytes();
+        report->names = source->class_names();
+        report->data = runtime::survey(*source, report->plan, command.samples);
+        if (!command.contact_sheet.empty())
+            write_file(command.contact_sheet, contact_sheet(*source, report->plan, {}));
+        report->rates = measure(*source, *report, command.step);
+    } catch (const runtime::RunError& error) {
+        std::string text = error.what();
+        if (!error.detail().empty()) text += "\n  " + error.detail();
+        if (!error.help().empty()) text += "\nhelp: " + error.help();
+        fmt::print(stderr, "dtnnc: {}\n", text);
+        return int(error.exit());
+    }
+    write_stdout(options.format == "json" ? report_json(*report) : report_text(*report));
+    return 0;
+}
+
+struct DataArguments {
+    std::string source;
+    DataCommand command;
+    CommonOptions common;
+};
+
+std::function<int()> declare_data(OptionList& list) {
+    auto given = std::make_shared<DataArguments>();
+    DataCommand& command = given->command;
+    list.argument("SPEC|PLAN", given->source, "A job, a dataset or a plan");
+    declare_common(list, given->common);
+    list.number("--samples", command.samples,
+                "Samples of each split to look at, drawn at random; 0 looks at all",
+                {.lowest = 0, .shows_default = true});
+    list.text("--contact-sheet", command.contact_sheet,
+              "PNG file to draw: samples as evaluation sees them, then as the first epochs do");
+    list.flag("!--no-step", command.step, "Does not measure the job's training step");
+    return [given] { return data(given->source, given->command, given->common); };
+}
+
+const RegisteredCommand kDataCommand(
+    {.name = "data",
+     .doc = "Looks at a dataset: counts, balance, pixels, and whether it comes fast enough",
+     .place = 80,
+     .declare = declare_data});
+
+}  // namespace
+
+}  // namespace dtnn::tools

@@ -1,0 +1,91 @@
+#include "plan/diff/diff.hpp"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "compiler/frontend/read/resolve_spec.hpp"
+#include "tools/dtnnc/command.hpp"
+#include "tools/dtnnc/options.hpp"
+#include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/plan_source.hpp"
+
+namespace dtnn::tools {
+
+namespace {
+
+constexpr int kTrouble = 2;
+
+// A spec is compiled for the machine of the plan it is compared with, so that only what the specs
+// say can differ; a spec that says how many threads it wants is taken at its word.
+std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan* other,
+                                       const CommonOptions& options) {
+    CompileCommand compile;
+    if (other) {
+        compile.options.isa = other->target.isa;
+        compile.options.usual_threads = other->target.threads;
+    }
+    compiler::Diagnostics diagnostics;
+    std::optional<plan::Plan> plan = compile_spec(spec, compile, options, diagnostics);
+    if (!plan) {
+        // Differences may be wanted as JSON; what keeps them from being found is for people.
+        CommonOptions as_text = options;
+        as_text.format = "text";
+        print_diagnostics(diagnostics, as_text);
+        return plan;
+    }
+    // A plan has the layers that they make; only a spec can say that they were what was chosen.
+    for (plan::ResolvedValue& value : compiler::model_parameters(spec, load_options(options)))
+        plan->values.push_back(std::move(value));
+    return plan;
+}
+
+int diff(const std::string& a, const std::string& b, bool summary, const CommonOptions& options) {
+    if (is_plan(a) && is_plan(b)) {
+        if (!options.settings.empty()) throw UsageError("--set changes specs; these are two plans");
+        refuse_spec_options(options, a);
+    }
+    std::optional<plan::Plan> first, second;
+    try {
+        if (is_plan(a)) first = load_plan(a);
+        if (is_plan(b)) second = load_plan(b);
+    } catch (const PlanError& error) {
+        fmt::print(stderr, "dtnnc: {}\n", error.what());
+        return kTrouble;
+    }
+    if (!first) first = compile_like(a, second ? &*second : nullptr, options);
+    if (!first) return kTrouble;
+    if (!second) second = compile_like(b, &*first, options);
+    if (!second) return kTrouble;
+    std::vector<plan::Change> changes = plan::diff(*first, *second);
+    write_stdout(options.format == "json"
+                     ? plan::diff_json(changes, summary)
+                     : plan::diff_text(changes, a, b, {summary, use_color(options.color, stdout)}));
+    return changes.empty() ? 0 : 1;
+}
+
+struct DiffArguments {
+    std::string a, b;
+    bool summary = false;
+    CommonOptions common;
+};
+
+std::function<int()> declare_diff(OptionList& list) {
+    auto given = std::make_shared<DiffArguments>();
+    list.argument("A", given->a, "A spec or a plan");
+    list.argument("B", given->b, "A spec or a plan");
+    list.flag("--summary", given->summary, "Prints the headline and the counts only");
+    declare_common(list, given->common);
+    return [given] { return diff(given->a, given->b, given->summary, given->common); };
+}
+
+const RegisteredCommand kDiffCommand(
+    {.name = "diff",
+     .doc = "Compares two jobs by what their difference means: 0 same, 1 different, 2 trouble",
+     .place = 50,
+     .declare = declare_diff,
+     .failure = kTrouble});
+
+}  // namespace
+
+}  // namespace dtnn::tools

@@ -1,0 +1,137 @@
+// dtnnc explain WORD, or the list of words.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "base/json_text.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/support/diagnostics.hpp"
+#include "tools/dtnnc/command.hpp"
+#include "tools/dtnnc/explain/explain_topics.hpp"
+#include "tools/dtnnc/options.hpp"
+#include "tools/dtnnc/output.hpp"
+
+namespace dtnn::tools {
+namespace {
+
+// 2: sections are objects; 1: they were texts.
+constexpr int kVersion = 2;
+constexpr std::size_t kWidth = 100;
+
+/// "  " and the names, in lines of at most kWidth columns.
+std::string wrapped(const std::vector<std::string>& names) {
+    std::string text, line = " ";
+    for (const std::string& name : names) {
+        if (line.size() + name.size() + 2 > kWidth) {
+            text += line + "\n";
+            line.assign(1, ' ');
+        }
+        line += " " + name;
+    }
+    return text + line + "\n";
+}
+
+/// Lines that are too long for the width, broken at spaces; what is behind a field's name stays
+/// below itself. Examples, which are indented by four, stay as they are.
+std::string folded(const std::string& text, std::size_t width) {
+    constexpr std::size_t kFieldColumn = 23;
+    std::string result;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        std::string_view line = std::string_view(text).substr(at, end - at);
+        at = end + 1;
+        const std::size_t blanks = line.find_first_not_of(' ');
+        const std::string indent(blanks == 2 || blanks == kFieldColumn ? kFieldColumn : 0, ' ');
+        std::size_t room = width;
+        while (line.size() > room && blanks != 4 && room > kFieldColumn) {
+            const std::size_t space = line.rfind(' ', room);
+            if (space == std::string_view::npos || space < blanks + 1) break;
+            result.append(line.substr(0, space)).append("\n").append(indent);
+            line.remove_prefix(space + 1);
+            room = width - indent.size();
+        }
+        result.append(line).append("\n");
+    }
+    return result;
+}
+
+std::string json_list(const std::vector<std::string>& items) {
+    return fmt::format("[{}]", fmt::join(items, ","));
+}
+
+int list_groups(bool json) {
+    std::vector<std::string> objects;
+    for (const TopicGroup& group : topic_groups()) {
+        if (!json) {
+            fmt::print("{}:\n{}\n", group.title, wrapped(group.names));
+            continue;
+        }
+        std::vector<std::string> names;
+        for (const std::string& name : group.names)
+            names.push_back(json_text(name));
+        objects.push_back(
+            fmt::format("{{\"title\":{},\"names\":{}}}", json_text(group.title), json_list(names)));
+    }
+    if (json)
+        fmt::print("{{\"version\":{},\"groups\":{}}}\n", kVersion, json_list(objects));
+    else
+        fmt::print(
+            "and every field, by its name (`filters`) or with its owner (`conv2d.filters`, "
+            "`training.batch_size`):\ndtnnc explain WORD\n");
+    return 0;
+}
+
+int explain(const std::string& word, const CommonOptions& options) {
+    const bool json = options.format == "json";
+    if (word.empty()) return list_groups(json);
+    const std::vector<Topic> found = topics_of(word);
+    if (found.empty()) {
+        fmt::print(stderr, "dtnnc: nothing is named `{}`\n", word);
+        if (const auto near = compiler::did_you_mean(word, topic_words()))
+            fmt::print(stderr, "help: did you mean `{}`?\n", *near);
+        else
+            fmt::print(stderr, "help: `dtnnc explain` alone lists the words there are\n");
+        return 2;
+    }
+    std::vector<std::string> sections;
+    for (const Topic& topic : found)
+        sections.push_back(json ? fmt::format("{{\"name\":{},\"group\":{},\"text\":{}}}",
+                                              json_text(topic.name), json_text(topic.group),
+                                              json_text(topic.text))
+                                : topic.text);
+    if (json)
+        fmt::print("{{\"version\":{},\"word\":{},\"sections\":{}}}\n", kVersion, json_text(word),
+                   json_list(sections));
+    else if (const std::string text = fmt::format("{}", fmt::join(sections, "\n"));
+             isatty(STDOUT_FILENO) != 0)
+        fmt::print("{}", folded(text, static_cast<std::size_t>(output_width())));
+    else
+        fmt::print("{}", text);
+    return 0;
+}
+
+struct ExplainArguments {
+    std::string word;
+    CommonOptions common;
+};
+
+std::function<int()> declare_explain(OptionList& list) {
+    auto given = std::make_shared<ExplainArguments>();
+    list.argument("WORD", given->word, "What to explain; without it, the words there are", false);
+    declare_format(list, given->common);
+    return [given] { return explain(given->word, given->common); };
+}
+
+const RegisteredCommand kExplainCommand(
+    {.name = "explain",
+     .doc = "Explains an operator, a field, a word of the language, a diagnostic, a kernel",
+     .place = 120,
+     .declare = declare_explain});
+
+}  // namespace
+
+}  // namespace dtnn::tools

@@ -1,0 +1,99 @@
+#include "tools/dtnnc/options.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "tools/dtnnc/output.hpp"
+
+namespace dtnn::tools {
+
+namespace {
+
+// Behind --spec-path stand DTNN_SPEC_PATH, then the specs that came with the program, wherever it
+// was installed, or those of the source when it runs from a build folder.
+void complete_spec_path(std::vector<std::string>& path) {
+    namespace fs = std::filesystem;
+    if (const char* variable = std::getenv("DTNN_SPEC_PATH")) {
+        std::string_view rest = variable;
+        while (!rest.empty()) {
+            std::size_t colon = std::min(rest.find(':'), rest.size());
+            if (colon > 0) path.emplace_back(rest.substr(0, colon));
+            rest.remove_prefix(std::min(colon + 1, rest.size()));
+        }
+    }
+    std::error_code error;
+    fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+    if (error) return;
+    for (const char* specs : {"../share/dtnn/specs", "../../../specs"})
+        if (fs::path found = (folder / specs).lexically_normal(); fs::is_directory(found, error))
+            path.push_back(found.string());
+}
+
+}  // namespace
+
+void declare_format(OptionList& list, CommonOptions& options,
+                    const std::vector<std::string>& formats) {
+    list.text("--format", options.format,
+              fmt::format("Form of what is printed: {}", fmt::join(formats, ", ")),
+              {.choices = formats});
+    list.text("--color", options.color, "auto, always or never; auto obeys NO_COLOR",
+              {.choices = {"auto", "always", "never"}});
+}
+
+void declare_set(OptionList& list, CommonOptions& options) {
+    list.list("--set", options.settings,
+              "Sets a field: training.batch_size=128; may be given again");
+}
+
+void declare_spec_path(OptionList& list, CommonOptions& options) {
+    list.list("--spec-path", options.spec_path,
+              "Folder with specs, searched before DTNN_SPEC_PATH and the installed ones");
+    list.when_read([&options] { complete_spec_path(options.spec_path); });
+}
+
+void declare_common(OptionList& list, CommonOptions& options,
+                    const std::vector<std::string>& formats) {
+    declare_format(list, options, formats);
+    list.number("--max-errors", options.max_errors,
+                "Most errors that are shown as text; 0 shows all",
+                {.lowest = 0, .shows_default = true});
+    declare_set(list, options);
+    list.number("--ranks", options.ranks,
+                "Ranks that the figures are for; a job that does not say how many share its "
+                "data has just so many",
+                {.lowest = 1, .highest = 1'000'000});
+    declare_spec_path(list, options);
+}
+
+compiler::LoadOptions load_options(const CommonOptions& options) {
+    return {options.spec_path, options.settings, {}, options.ranks};
+}
+
+void refuse_spec_options(const CommonOptions& options, const std::string& plan) {
+    if (!options.settings.empty())
+        throw UsageError(fmt::format("--set changes specs; {} is a plan", plan));
+    if (options.ranks > 0)
+        throw UsageError(
+            fmt::format("--ranks says what a spec is compiled for; {} is a plan", plan));
+}
+
+bool use_color(const std::string& color, std::FILE* stream) {
+    if (color != "auto") return color == "always";
+    const char* no_color = std::getenv("NO_COLOR");
+    return isatty(fileno(stream)) && !(no_color && *no_color);
+}
+
+int print_diagnostics(const compiler::Diagnostics& diagnostics, const CommonOptions& options) {
+    if (options.format == "json")
+        fmt::print("{}", diagnostics.render_json());
+    else if (!diagnostics.all().empty())
+        fmt::print(stderr, "{}",
+                   diagnostics.render(use_color(options.color, stderr), options.max_errors));
+    return diagnostics.exit_code();
+}
+
+}  // namespace dtnn::tools

@@ -1,0 +1,48 @@
+#pragma once
+/// What most commands take: the form and colour of what is printed, and how specs are found and
+/// changed.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "compiler/frontend/specs.hpp"
+#include "compiler/support/diagnostics.hpp"
+#include "tools/dtnnc/command.hpp"
+
+namespace dtnn::tools {
+
+struct CommonOptions {
+    std::vector<std::string> settings;  ///< --set, in order
+    /// --spec-path, then DTNN_SPEC_PATH, then the installed specs.
+    std::vector<std::string> spec_path;
+    std::string format = "text";  ///< text or json, and what a command takes besides
+    std::string color = "auto";   ///< auto, always or never
+    int max_errors = 20;          ///< shown as text; 0: all
+    int ranks = 0;                ///< --ranks of commands that compile; 0: not given
+};
+
+/// --format and --color.
+void declare_format(OptionList& list, CommonOptions& options,
+                    const std::vector<std::string>& formats = {"text", "json"});
+/// These, and what commands on specs take besides.
+void declare_common(OptionList& list, CommonOptions& options,
+                    const std::vector<std::string>& formats = {"text", "json"});
+void declare_set(OptionList& list, CommonOptions& options);
+/// Behind the given folders come those of DTNN_SPEC_PATH and the installed ones.
+void declare_spec_path(OptionList& list, CommonOptions& options);
+
+/// What of a command line loading specs takes.
+compiler::LoadOptions load_options(const CommonOptions& options);
+
+/// Options that change specs, given with a plan: UsageError.
+void refuse_spec_options(const CommonOptions& options, const std::string& plan);
+
+/// `auto` colours a terminal, unless NO_COLOR is set to something.
+bool use_color(const std::string& color, std::FILE* stream);
+
+/// Prints to standard error as text, or to standard output as JSON, when there is something to say;
+/// returns their exit code.
+int print_diagnostics(const compiler::Diagnostics& diagnostics, const CommonOptions& options);
+
+}  // namespace dtnn::tools

@@ -1,0 +1,346 @@
+// check, compile and summary of every combination of --sweep.
+
+#include "tools/dtnnc/sweep/sweep_commands.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+
+#include "base/json_text.hpp"
+#include "base/quantity_text.hpp"
+#include "base/text.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/specs.hpp"
+#include "plan/json/json.hpp"
+#include "plan/summary/summary.hpp"
+#include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/plan_source.hpp"
+#include "tools/dtnnc/sweep/sweep.hpp"
+#include "tools/dtnnc/table.hpp"
+
+namespace dtnn::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kIndex = "index.json";
+constexpr const char* kPlanEnding = ".plan.json";
+
+/// The diagnostics of all combinations: each mistake once, with the combinations that have it.
+class SweepDiagnostics {
+  public:
+    void add(const compiler::Diagnostics& own, const Combination& combination) {
+        ++combinations_;
+        texts_.merge(own);
+        for (const compiler::Diagnostic& one : own.all()) {
+            const compiler::Place& place = one.span.place;
+            const std::string key =
+                fmt::format("{}:{}:{}:{}:{}", static_cast<int>(one.code), file_of(place),
+                            place.line, place.column, place.file.empty() ? one.text : "");
+            const auto [found, fresh] = indices_.emplace(key, findings_.size());
+            if (fresh) findings_.push_back({one, describe(combination), 0});
+            ++findings_[found->second].count;
+        }
+    }
+
+    compiler::Diagnostics all() const {
+        compiler::Diagnostics result;
+        const auto show = [&](const compiler::Span& span) {
+            if (const std::string* text = texts_.file_text(span.place.file))
+                result.add_file(span.place.file, *text);
+        };
+        for (const Finding& finding : findings_) {
+            show(finding.diagnostic.span);
+            for (const auto* notes : {&finding.diagnostic.notes, &finding.diagnostic.chain})
+                for (const compiler::Note& note : *notes)
+                    show(note.span);
+            compiler::Diagnostic& copy =
+                finding.diagnostic.severity == compiler::Severity::error
+                    ? result.error(finding.diagnostic.code, finding.diagnostic.span, "")
+                    : result.warning(finding.diagnostic.code, finding.diagnostic.span, "");
+            copy = finding.diagnostic;
+            copy.notes.push_back({{}, where(finding)});
+        }
+        return result;
+    }
+
+  private:
+    /// The settings of one path are one place to mistakes in the path: every value has them.
+    static std::string file_of(const compiler::Place& place) {
+        const std::size_t equals = place.file.find('=');
+        const bool in_path = place.file.starts_with("--set ") && equals != std::string::npos &&
+                             place.column <= static_cast<int>(equals);
+        return in_path ? place.file.substr(0, equals) : place.file;
+    }
+
+    struct Finding {
+        compiler::Diagnostic diagnostic;  ///< of the first combination that has it
+        std::string first;
+        int count = 0;
+    };
+
+    std::string where(const Finding& finding) const {
+        if (finding.count == 1) return fmt::format("in the combination {}", finding.first);
+        return fmt::format("in {} of the {} combinations, first in {}", finding.count,
+                           combinations_, finding.first);
+    }
+
+    compiler::Diagnostics texts_;
+    std::vector<Finding> findings_;
+    std::map<std::string, std::size_t> indices_;
+    int combinations_ = 0;
+};
+
+CommonOptions with_settings(const CommonOptions& options, const Combination& combination) {
+    CommonOptions result = options;
+    result.settings.insert(result.settings.end(), combination.settings.begin(),
+                           combination.settings.end());
+    return result;
+}
+
+/// What is said about one plan of a sweep.
+struct Entry {
+    Combination combination;
+    std::string file;  ///< in the sweep's folder; empty when none was written
+    std::int64_t parameters = 0;
+    std::int64_t arena_bytes = 0;
+    plan::Work work;
+};
+
+Entry describe_plan(const Combination& combination, const plan::Plan& plan) {
+    Entry entry;
+    entry.combination = combination;
+    for (const plan::Layer& layer : plan.layers)
+        entry.parameters += layer.parameters;
+    entry.arena_bytes = plan.memory.arena;
+    entry.work = plan::work_of(plan);
+    return entry;
+}
+
+std::string quoted_list(const std::vector<std::string>& texts) {
+    std::string list;
+    for (const std::string& text : texts)
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", json_text(text));
+    return "[" + list + "]";
+}
+
+std::string index_json(const std::string& spec, const std::vector<Sweep>& sweeps,
+                       const CommonOptions& options, const std::vector<Entry>& entries) {
+    std::string text =
+        fmt::format("{{\n  \"version\": 1,\n  \"spec\": {},\n  \"settings\": {},\n  \"sweeps\": [",
+                    json_text(spec), quoted_list(options.settings));
+    for (std::size_t i = 0; i < sweeps.size(); ++i)
+        text += fmt::format("{}\n    {{\"path\": {}, \"values\": {}}}", i == 0 ? "" : ",",
+                            json_text(sweeps[i].path), quoted_list(sweeps[i].values));
+    text += "\n  ],\n  \"plans\": [";
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        const Entry& one = entries[i];
+        text += fmt::format(
+            "{}\n    {{\"file\": {}, \"settings\": {},\n     \"parameters\": {}, \"arena_bytes\": "
+            "{}, \"forward_flops_per_sample\": {}, \"train_step_flops\": {}}}",
+            i == 0 ? "" : ",", one.file.empty() ? "null" : json_text(one.file),
+            quoted_list(one.combination.settings), one.parameters, one.arena_bytes,
+            one.work.forward_flops_per_sample, one.work.train_step_flops);
+    }
+    return text + "\n  ]\n}\n";
+}
+
+std::string entry_table(const std::vector<Sweep>& sweeps, const std::vector<Entry>& entries,
+                        const std::string& format) {
+    Table table;
+    for (const Sweep& sweep : sweeps)
+        table.columns.push_back({sweep.path, true});
+    const bool plain = format == "csv";  // for programs: numbers as the index has them
+    const char* const names[] = {"parameters", plain ? "arena_bytes" : "arena",
+                                 plain ? "train_step_flops" : "GFLOP per step"};
+    for (const char* name : names)
+        table.columns.push_back({name, true});
+    const bool files = !entries.empty() && !entries[0].file.empty();
+    if (files) table.columns.push_back({"file", false});
+    for (const Entry& one : entries) {
+        std::vector<std::string> row = one.combination.values;
+        const auto flops = one.work.train_step_flops;
+        row.push_back(plain ? fmt::to_string(one.parameters) : grouped(one.parameters));
+        row.push_back(plain ? fmt::to_string(one.arena_bytes) : bytes_text(one.arena_bytes));
+        row.push_back(plain ? fmt::to_string(flops)
+                            : fmt::format("{:.3f}", static_cast<double>(flops) / 1e9));
+        if (files) row.push_back(one.file);
+        table.rows.push_back(std::move(row));
+    }
+    if (format == "markdown") return markdown_table(table);
+    if (plain) return csv_table(table);
+    // The names of files are copied from here; none is cut.
+    return text_table(table, 1000);
+}
+
+/// A folder that is filled aside and takes its name when it is complete.
+class FolderAside {
+  public:
+    explicit FolderAside(std::string path) : path_(std::move(path)) {
+        while (path_.size() > 1 && path_.ends_with('/'))
+            path_.pop_back();
+        refuse_strange();
+        aside_ = fmt::format("{}.partial-{}", path_, ::getpid());
+        std::error_code error;
+        if (!fs::create_directory(aside_, error)) fail(error);
+    }
+    ~FolderAside() {
+        std::error_code ignored;
+        if (!aside_.empty()) fs::remove_all(aside_, ignored);
+    }
+    FolderAside(const FolderAside&) = delete;
+    FolderAside& operator=(const FolderAside&) = delete;
+
+    void write(const std::string& file, std::string_view text) const {
+        write_file((fs::path(aside_) / file).string(), text);
+    }
+
+    void complete() {
+        std::error_code error;
+        const std::string old = aside_ + "-old";
+        const bool replaces = fs::exists(path_, error);
+        if (replaces) fs::rename(path_, old, error);
+        if (error) fail(error);
+        fs::rename(aside_, path_, error);
+        if (error) {
+            std::error_code ignored;
+            if (replaces) fs::rename(old, path_, ignored);
+            fail(error);
+        }
+        aside_.clear();
+        if (replaces) fs::remove_all(old, error);
+    }
+
+    const std::string& path() const { return path_; }
+
+  private:
+    [[noreturn]] void fail(const std::error_code& error) const {
+        throw OutputError(fmt::format("cannot write {}: {}", path_, error.message()));
+    }
+
+    /// Only a sweep's own folder, or an empty one, is replaced.
+    void refuse_strange() const {
+        std::error_code error;
+        if (!fs::exists(path_, error)) return;
+        if (!fs::is_directory(path_, error))
+            throw OutputError(fmt::format("cannot write {}: it is no folder", path_));
+        for (const auto& item : fs::directory_iterator(path_, error)) {
+            const std::string name = item.path().filename().string();
+            if (name == kIndex || name.ends_with(kPlanEnding)) continue;
+            throw OutputError(fmt::format(
+                "cannot write {}: it holds {}, which no sweep wrote\nhelp: name another folder "
+                "with -o",
+                path_, name));
+        }
+        if (error) fail(error);
+    }
+
+    std::string path_, aside_;
+};
+
+/// Prints the mistakes of all combinations, before any is compiled; the exit code.
+int check_all(const std::string& spec, const std::vector<Combination>& all,
+              const CommonOptions& options) {
+    SweepDiagnostics found;
+    for (const Combination& one : all) {
+        compiler::Diagnostics own;
+        compiler::check_spec(spec, load_options(with_settings(options, one)), own);
+        found.add(own, one);
+    }
+    const compiler::Diagnostics diagnostics = found.all();
+    // Warnings must not stand in the middle of JSON output.
+    if (!diagnostics.has_errors() && options.format == "json") return 0;
+    return print_diagnostics(diagnostics, options);
+}
+
+/// Compiles every combination and hands each plan to `take`. The exit code; what one combination's
+/// plan is refused for is said beside that of the others.
+template <class Take>
+int compile_all(const std::string& spec, const std::vector<Combination>& all,
+                const CompileCommand& command, const CommonOptions& options, Take take) {
+    SweepDiagnostics found;
+    bool refused = false;
+    for (const Combination& one : all) {
+        compiler::Diagnostics own;
+        const auto plan = compile_spec(spec, command, with_settings(options, one), own);
+        refused = refused || !plan;
+        if (plan && !refused) take(one, *plan);
+        found.add(own, one);
+    }
+    if (!refused) return 0;
+    return print_diagnostics(found.all(), options);
+}
+
+}  // namespace
+
+void declare_sweep(OptionList& list, std::vector<std::string>& sweeps) {
+    list.list("--sweep", sweeps,
+              "Sets a field to several values in turn: training.batch_size=32,64; given again, "
+              "every combination");
+}
+
+int check_sweep(const std::vector<std::string>& specs, const std::vector<std::string>& sweeps,
+                const CommonOptions& options) {
+    const std::vector<Combination> all = combinations(parse_sweeps(sweeps, options.settings));
+    SweepDiagnostics found;
+    for (const Combination& one : all) {
+        compiler::Diagnostics own;
+        for (const std::string& spec : specs) {
+            compiler::Diagnostics of_spec;
+            check_spec(spec, load_options(with_settings(options, one)), of_spec);
+            own.merge(of_spec);
+        }
+        found.add(own, one);
+    }
+    return print_diagnostics(found.all(), options);
+}
+
+int compile_sweep(const std::string& spec, const std::string& output,
+                  const std::vector<std::string>& texts, const CompileCommand& command,
+                  const CommonOptions& options) {
+    if (output == "-") throw UsageError("--sweep writes a folder; -o - is standard output");
+    if (!command.emit.empty())
+        throw UsageError("--emit prints one compilation, --sweep makes many");
+    const std::vector<Sweep> sweeps = parse_sweeps(texts, options.settings);
+    const std::vector<Combination> all = combinations(sweeps);
+    if (const int exit_code = check_all(spec, all, options)) return exit_code;
+
+    std::vector<Entry> entries;
+    std::optional<FolderAside> folder;
+    const int exit_code = compile_all(
+        spec, all, command, options, [&](const Combination& one, const plan::Plan& plan) {
+            if (!folder) folder.emplace(output.empty() ? plan.name + "-sweep" : output);
+            Entry entry = describe_plan(one, plan);
+            entry.file = one.file + kPlanEnding;
+            folder->write(entry.file, plan::to_json(plan));
+            entries.push_back(std::move(entry));
+        });
+    if (exit_code != 0 || !folder) return exit_code;
+    const std::string index = index_json(spec, sweeps, options, entries);
+    folder->write(kIndex, index);
+    folder->complete();
+    write_stdout(options.format == "json" ? index : entry_table(sweeps, entries, options.format));
+    fmt::print(stderr, "wrote {}: {} plans and {}\n", folder->path(), entries.size(), kIndex);
+    return 0;
+}
+
+int summary_sweep(const std::string& spec, const std::vector<std::string>& texts,
+                  const CommonOptions& options) {
+    if (is_plan(spec)) throw UsageError(fmt::format("--sweep changes specs; {} is a plan", spec));
+    const std::vector<Sweep> sweeps = parse_sweeps(texts, options.settings);
+    const std::vector<Combination> all = combinations(sweeps);
+    if (const int exit_code = check_all(spec, all, options)) return exit_code;
+    std::vector<Entry> entries;
+    const int exit_code =
+        compile_all(spec, all, {}, options, [&](const Combination& one, const plan::Plan& plan) {
+            entries.push_back(describe_plan(one, plan));
+        });
+    if (exit_code != 0) return exit_code;
+    write_stdout(options.format == "json" ? index_json(spec, sweeps, options, entries)
+                                          : entry_table(sweeps, entries, options.format));
+    return 0;
+}
+
+}  // namespace dtnn::tools
