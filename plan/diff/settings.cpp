@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
-#include "plan/json/text.hpp"
+#include "base/json.hpp"
+#include "base/json_text.hpp"
 #include "plan/diff/meaning.hpp"
 #include "plan/rules/wire.hpp"
 
@@ -135,9 +135,9 @@ std::string member_path(const std::string& owner, std::size_t place, const std::
 // The members of a list, which leave the settings.
 std::vector<ListMember> take_members(Settings& settings, const std::string& owner) {
     std::vector<ListMember> members;
-    const nlohmann::json names = nlohmann::json::parse(settings.at(owner).value, nullptr, false);
-    for (const nlohmann::json& name : names.is_array() ? names : nlohmann::json::array({names})) {
-        ListMember member{name.is_string() ? name.get<std::string>() : name.dump(), {}};
+    const Json names = parse_json_or_discard(settings.at(owner).value);
+    for (const Json& name : names.is_array() ? names : Json::array({names})) {
+        ListMember member{name.is_string() ? name.get<std::string>() : write_json(name), {}};
         const std::string prefix = member_path(owner, members.size(), member.name) + ".";
         // A list of one may be written as the member itself.
         const std::string alone = owner + "." + member.name + ".";

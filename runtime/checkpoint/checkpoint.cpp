@@ -6,9 +6,9 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/checkpoint/parameter_tensors.hpp"
@@ -16,8 +16,6 @@
 
 namespace dtnn::runtime {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 1;
 constexpr const char* kParameters = "parameters.safetensors";
@@ -108,11 +106,11 @@ std::string read_part(const std::string& folder, const char* name) {
 
 /// The content of state.json.
 Json read_state(const std::string& folder) {
-    const Json file = Json::parse(read_part(folder, kState), nullptr, false);
+    const Json file = parse_json_or_discard(read_part(folder, kState));
     if (!file.is_object() || !file.contains("checksum") || !file.contains("content"))
         damaged(folder, fmt::format("{} is not the text that was written", kState));
     const Json& content = file["content"];
-    const std::string text = content.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = write_json(content);
     if (!file["checksum"].is_string() || file["checksum"] != checksum_text(text))
         damaged(folder, fmt::format("{} is not the text that was written", kState));
     if (!content.contains("version") || content["version"] != kVersion) {
@@ -178,7 +176,7 @@ void write_checkpoint(const std::string& folder, const Executor& executor,
 
     Json content = content_of(checkpoint);
     content["files"] = {{kParameters, {{"data_bytes", bytes}, {"checksum", checksum}}}};
-    const std::string text = content.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string text = write_json(content);
     const std::string whole =
         fmt::format("{{\"checksum\": \"{}\", \"content\":\n{}}}\n", checksum_text(text), text);
     write_file(folder + "/" + kState, whole);

@@ -6,11 +6,11 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/json.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/files.hpp"
 
@@ -18,8 +18,6 @@ namespace dtnn::runtime {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "tensors are written as they lie");
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kMostHeader = 100'000'000;
 constexpr std::size_t kMostAxes = 32;
@@ -143,7 +141,7 @@ std::string write_safetensors(const std::string& path, std::span<const StoredTen
                                {"data_offsets", {offset, offset + tensor.bytes.size()}}};
         offset += tensor.bytes.size();
     }
-    std::string text = header.dump();
+    std::string text = write_json(header);
     // The data begins at a multiple of 8, so that a mapped file can be used as it is.
     text.append((8 - text.size() % 8) % 8, ' ');
     const std::uint64_t length = text.size();
@@ -177,7 +175,7 @@ Safetensors parse_safetensors(std::string content, const std::string& path) {
     const char* header_begin = file.content.data() + sizeof length;
     const std::size_t data = std::size_t(rest - length);
     const Reader reader(path, data);
-    const Json header = Json::parse(header_begin, header_begin + length, nullptr, false);
+    const Json header = parse_json_or_discard({header_begin, length});
     if (!header.is_object()) reader.refuse("its header is not a JSON object");
     for (const auto& item : header.items()) {
         if (item.key() != "__metadata__") {

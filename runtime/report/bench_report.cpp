@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
+
+#include "base/json.hpp"
 
 namespace dtnn::runtime {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Figures {
     Spread rate;
@@ -95,14 +94,14 @@ std::string bench_json(const BenchResult& result, const BenchFacts& facts) {
                             {"op", step.op},
                             {"kernel", step.kernel},
                             {"layer", layer_of(*facts.plan, step)},
-                            {"phase", step.phase},
+                            {"phase", name_of(step.phase)},
                             {"milliseconds", 1e3 * seconds},
                             {"gflops_per_second", rate * double(step.flops)},
                             {"gigabytes_per_second", rate * double(step.bytes)}});
         }
         json["program_steps"] = list;
     }
-    return json.dump(2) + "\n";
+    return write_json(json, 2) + "\n";
 }
 
 std::string bench_text(const BenchResult& result, const BenchFacts& facts) {

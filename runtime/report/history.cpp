@@ -1,15 +1,13 @@
 #include "runtime/report/history.hpp"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/machine.hpp"
 
 namespace dtnn::runtime {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json measures(const PassValues& pass) {
     Json object = Json::object();
@@ -30,18 +28,13 @@ Json measures(const PassValues& pass) {
 
 /// Text from outside (paths, messages) may hold any bytes; a line of the history is always UTF-8.
 std::string line_of(const Json& event) {
-    return event.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return write_json(event);
 }
 
 }  // namespace
 
 std::string measures_json(const PassValues& pass) {
-    return measures(pass).dump();
-}
-
-std::string json_text(const std::string& text) {
-    const std::string quoted = line_of(Json(text));
-    return quoted.substr(1, quoted.size() - 2);
+    return write_json(measures(pass));
 }
 
 History::History(const std::string& path, const plan::Plan& plan, LineFile::Begin begin)

@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/escape.hpp"
+#include "base/json.hpp"
 #include "runtime/base/files.hpp"
 
 namespace dtnn::runtime {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Measures measures_of(const Json& object) {
     Measures measures;
@@ -20,14 +19,14 @@ Measures measures_of(const Json& object) {
         if (value.is_number())
             measures.numbers[name] = value.get<double>();
         else if (!value.is_null())
-            measures.others[name] = value.dump();
+            measures.others[name] = write_json(value);
     }
     return measures;
 }
 
 void flatten(const Json& value, const std::string& name, std::map<std::string, std::string>& into) {
     if (!value.is_object()) {
-        into[name] = value.is_string() ? value.get<std::string>() : value.dump();
+        into[name] = value.is_string() ? value.get<std::string>() : write_json(value);
         return;
     }
     for (const auto& [key, inner] : value.items())
@@ -91,17 +90,6 @@ std::string number_text(const Measures& measures, const std::string& name) {
     return found == measures.numbers.end() ? "" : fmt::format("{}", found->second);
 }
 
-/// In quotes where a comma, a quote or a line end asks for it.
-std::string cell(const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"') quoted += '"';
-        quoted += c;
-    }
-    return quoted + "\"";
-}
-
 }  // namespace
 
 RunHistory parse_history(const std::string& text, const std::string& path) {
@@ -114,7 +102,7 @@ RunHistory parse_history(const std::string& text, const std::string& path) {
         rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
         if (line.empty()) continue;
         try {
-            reader.event(Json::parse(line));
+            reader.event(parse_json(line));
         } catch (const Json::exception& failure) {
             if (end == std::string_view::npos) {
                 history.cut_off = true;
@@ -149,7 +137,7 @@ std::string history_csv(const RunHistory& history) {
                 [&](const EpochRecord& record) { return (record.*split).numbers.contains(name); });
             if (!is_number) continue;
             columns.push_back({name, split});
-            text += "," + cell((validation ? "validation." : "train.") + name);
+            text += "," + csv_quoted((validation ? "validation." : "train.") + name);
         }
     }
     text += ",samples_per_second,seconds\n";

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/checkpoint/weight_file.hpp"
 #include "runtime/report/run_folder.hpp"
@@ -36,17 +36,17 @@ std::string file_of(const Options& options) {
 }
 
 std::string list_json(const WeightFile& file) {
-    nlohmann::ordered_json tensors = nlohmann::ordered_json::array();
+    Json tensors = Json::array();
     for (const StoredTensor& tensor : file.tensors)
         tensors.push_back({{"name", tensor.name},
                            {"type", plan::name_of(tensor.dtype)},
                            {"shape", tensor.dims},
                            {"bytes", tensor.bytes.size()}});
-    const nlohmann::ordered_json whole = {{"version", 1},
+    const Json whole = {{"version", 1},
                                           {"format", file.format},
                                           {"metadata", file.metadata},
                                           {"tensors", std::move(tensors)}};
-    return whole.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return write_json(whole, 2) + "\n";
 }
 
 std::string list_text(const WeightFile& file) {
