@@ -3,6 +3,8 @@
 /// plans, specs and messages. These words are written and read here and nowhere else.
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -67,6 +69,36 @@ enum class ProgramPhase { training, inference };
 template <>
 struct EnumNames<ProgramPhase> {
     static constexpr const char* names[] = {"training", "inference"};
+};
+
+/// The part of a training step that a step of a program belongs to.
+enum class StepPhase : std::uint8_t { forward, backward, update, metric, communication };
+template <>
+struct EnumNames<StepPhase> {
+    static constexpr const char* names[] = {"forward", "backward", "update", "metric",
+                                            "communication"};
+};
+
+/// What a value is that persists.
+///     weight            weights, biases and the like, trainable or frozen
+///     moving_statistic  of batches, moved by forward steps, never trained
+///     optimizer_state   a slot of the optimizer, beside one weight or a part of several
+///     gradient_sum      gradients of the batches so far whose update is to come
+///     average           the moving average of a weight, which evaluation reads in its place
+///     residual          what a rank's compressed gradients have not sent yet
+/// All but the first two are Parameter::optimizer_state.
+enum class ParameterKind : std::uint8_t {
+    weight,
+    moving_statistic,
+    optimizer_state,
+    gradient_sum,
+    average,
+    residual
+};
+template <>
+struct EnumNames<ParameterKind> {
+    static constexpr const char* names[] = {"weight",       "moving_statistic", "optimizer_state",
+                                            "gradient_sum", "average",          "residual"};
 };
 
 /// What a sample is labelled with.

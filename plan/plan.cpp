@@ -4,6 +4,13 @@
 
 namespace dtnn::plan {
 
+Plan::Plan() = default;
+Plan::Plan(const Plan&) = default;
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(const Plan&) = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+Plan::~Plan() = default;
+
 // Saturates instead of overflowing, so that a hostile plan's extents cannot wrap round to something
 // small.
 std::int64_t element_count(const Dims& dims) {

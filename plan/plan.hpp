@@ -94,7 +94,11 @@ struct Step {
     std::int64_t flops = 0;
     std::int64_t bytes = 0;  ///< least memory traffic: every operand read or written once
     int layer = -1;          ///< index into Plan::layers, -1: no layer (loss, update, metric)
-    std::string phase;       ///< "forward", "backward", "update", "metric", "communication"
+    /// Forward steps: the layers that the step executes after fusion, rising indices into
+    /// Plan::layers. A layer is in at most one step of a program; in none when it does nothing (as
+    /// dropout at inference) or is another's double.
+    std::vector<int> layers;
+    StepPhase phase = StepPhase::forward;
     Place place;
 };
 
@@ -170,6 +174,7 @@ struct Parameter {
     std::string name;  ///< "conv2d_1.weights": layer name, dot, role
     std::string role;  ///< weights, bias, gamma, beta, running_mean, running_variance, or the
                        ///< optimizer's slot
+    ParameterKind kind = ParameterKind::weight;
     bool trainable = false;
     bool optimizer_state = false;  ///< kept in checkpoints, never in exported weights
     DType dtype = DType::f32;
@@ -368,6 +373,14 @@ struct Memory {
 };
 
 struct Plan {
+    // Defined in plan.cpp, because what they do to all these lists takes seconds to compile.
+    Plan();
+    Plan(const Plan&);
+    Plan(Plan&&) noexcept;
+    Plan& operator=(const Plan&);
+    Plan& operator=(Plan&&) noexcept;
+    ~Plan();
+
     std::string generator;  ///< "dtnnc 0.1.0"
     std::string name;       ///< the job's
     std::string model;      ///< the model's

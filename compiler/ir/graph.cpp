@@ -129,20 +129,4 @@ Readers::Readers(const Graph& graph) : begin_(graph.values.size() + 1), end_(gra
         }
 }
 
-const char* name_of(Phase phase) {
-    switch (phase) {
-        case Phase::forward:
-            return "forward";
-        case Phase::backward:
-            return "backward";
-        case Phase::update:
-            return "update";
-        case Phase::metric:
-            return "metric";
-        case Phase::communication:
-            return "communication";
-    }
-    return "?";
-}
-
 }  // namespace dtnn::compiler

@@ -34,7 +34,7 @@ struct Value {
     ParameterId parameter;  ///< parameters only
 };
 
-enum class Phase : std::uint8_t { forward, backward, update, metric, communication };
+using Phase = plan::StepPhase;
 
 struct Node {
     Symbol op;  ///< a name in ops.def
@@ -51,6 +51,7 @@ struct Parameter {
     ValueId value;
     std::string name;  ///< "conv2d_1.weights"
     Symbol role;  ///< weights, bias, gamma, beta, running_mean, running_variance, velocity, ...
+    plan::ParameterKind kind = plan::ParameterKind::weight;
     bool trainable = false;
     bool optimizer_state = false;
     bool by_rank = false;  ///< each rank has values of its own
@@ -213,7 +214,5 @@ struct Graph {
     std::shared_ptr<Pool> pool_;  ///< null: nothing kept yet
     TakenNames names_;
 };
-
-const char* name_of(Phase phase);
 
 }  // namespace dtnn::compiler

@@ -88,16 +88,14 @@ class Parser {
         while (!text.empty() && text.front() == ' ')
             text.remove_prefix(1);
         const std::string_view word = text.substr(0, std::min(text.find(' '), text.size()));
-        for (const Phase phase : {Phase::forward, Phase::backward, Phase::update, Phase::metric,
-                                  Phase::communication}) {
-            if (word != name_of(phase)) continue;
-            // Looking for a comma after the last type reads the comment while the node is still
-            // being read.
-            if (current_ != nullptr)
-                current_->phase = phase;
-            else if (!graph_.nodes.empty())
-                graph_.nodes.back().phase = phase;
-        }
+        Phase phase{};
+        if (!plan::parse_name(word, phase)) return;
+        // Looking for a comma after the last type reads the comment while the node is still being
+        // read.
+        if (current_ != nullptr)
+            current_->phase = phase;
+        else if (!graph_.nodes.empty())
+            graph_.nodes.back().phase = phase;
     }
 
     bool peek(char c) {
@@ -199,6 +197,7 @@ class Parser {
             p.role = dot == std::string::npos ? declared : declared.substr(dot + 1);
             p.dims = accept_word("of") ? integers() : declared_type.dims;
             p.optimizer_state = accept_word("state");
+            if (p.optimizer_state) p.kind = plan::ParameterKind::optimizer_state;
             p.trainable = !p.optimizer_state && !accept_word("frozen");
             p.single = accept_word("single");
             p.by_rank = accept_word("by_rank");

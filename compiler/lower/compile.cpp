@@ -133,7 +133,8 @@ LoweredProgram synchronising(const CompileRequest& request, const plan::Plan& pl
 /// The optimizer of a rank that moves weights of its own has a state of its own.
 void own_optimizer_states(plan::Plan& plan) {
     for (plan::Parameter& parameter : plan.parameters)
-        if (parameter.optimizer_state && parameter.role != "average") parameter.by_rank = true;
+        if (parameter.optimizer_state && parameter.kind != plan::ParameterKind::average)
+            parameter.by_rank = true;
 }
 
 std::vector<std::string> pass_list(const std::set<std::string>& disabled) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/lower/executed_layers.hpp"
 #include "compiler/lower/plan_memory.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/check.hpp"
@@ -53,6 +54,7 @@ class ProgramEmitter {
             add_step(static_cast<int>(s));
         for (const GraphOutput& output : graph_.outputs)
             program_.outputs.push_back({output.name, tensor(output.value)});
+        note_executed_layers(graph_.layers, program_);
         Placement placement = place_blocks(blocks_);
         for (std::size_t i = 0; i < blocks_.size(); ++i)
             buffers_[i].offset = placement.offsets[i];
@@ -253,7 +255,7 @@ class ProgramEmitter {
         step.flops = lowered.cost.flops;
         step.bytes = lowered.cost.bytes;
         step.layer = node.layer.valid() ? static_cast<int>(node.layer.index()) : -1;
-        step.phase = name_of(node.phase);
+        step.phase = node.phase;
         step.place = node.place;
         if (op(node.op).exchange) add_end_of_exchange(node, step);
         (in_prologue(lowered) ? program_.prologue : program_.steps).push_back(std::move(step));

@@ -56,7 +56,8 @@ void PersistentRegion::share_buffer(const std::string& name, const std::vector<i
 int PersistentRegion::residual_of(const std::string& exchange, std::int64_t elements) {
     plan::Parameter record;
     record.name = exchange + ".residual";
-    record.role = plan::kResidualRole;
+    record.role = "residual";
+    record.kind = plan::ParameterKind::residual;
     record.optimizer_state = true;
     record.by_rank = true;
     record.dims = record.physical_dims = {elements};
@@ -151,6 +152,7 @@ int PersistentRegion::collect(const Graph& graph, const Parameter& parameter) {
     plan::Parameter record;
     record.name = parameter.name;
     record.role = parameter.role;
+    record.kind = parameter.kind;
     record.trainable = parameter.trainable;
     record.optimizer_state = parameter.optimizer_state;
     record.by_rank = parameter.by_rank;

@@ -50,7 +50,8 @@ class Synchroniser {
     };
 
     bool is_averaged(const Parameter& parameter) const {
-        if (parameter.optimizer_state && parameter.role != "average") return false;
+        if (parameter.optimizer_state && parameter.kind != plan::ParameterKind::average)
+            return false;
         return std::any_of(train_.updates.begin(), train_.updates.end(),
                            [&](const Update& update) { return update.state == parameter.value; });
     }

@@ -9,6 +9,7 @@
 
 #include "compiler/ir/graph.hpp"
 #include "compiler/support/field_table.hpp"
+#include "plan/forecast/kernel_class.hpp"
 
 namespace dtnn::compiler {
 
@@ -76,7 +77,7 @@ struct Cost {
 /// A parameter that a layer owns, as its operator declares it: shape from the layer's input.
 struct ParameterRule {
     std::string_view role;  ///< weights, bias, gamma, ...
-    bool trainable = true;
+    bool trainable = true;  ///< false: a moving statistic
     /// Returns no dims when the layer does not have it (bias: false). `input` is the layer's first
     /// operand.
     std::function<Dims(const Type& input, const Attributes&)> dims;
@@ -99,9 +100,18 @@ enum class Family {
     exchange,  ///< between ranks
 };
 
+/// What the class of a step depends on, beside its operator.
+struct KernelClassContext {
+    const std::vector<Type>& inputs;
+    const std::vector<Type>& outputs;
+    std::string_view kernel;  ///< the chosen one's name
+};
+
 struct OpDef {
     std::string name;
-    std::optional<Family> family;      ///< every operator states one: a test asks
+    std::optional<Family> family;  ///< every operator states one: a test asks
+    /// Which rate of a machine a step of it runs at, in forecasts; every operator states it.
+    std::function<plan::KernelClass(const KernelClassContext&)> kernel_class;
     std::string doc;                   ///< one sentence
     std::string example;               ///< YAML, for layers; empty for internal operators
     bool layer = false;                ///< users may write it as a layer
@@ -126,6 +136,10 @@ struct OpDef {
     /// The output is the input's bytes under another shape (flatten in row-major order): no step
     /// runs.
     bool view = false;
+    /// What its result is where it ends a model.
+    plan::Prediction gives = plan::Prediction::scores;
+    /// The result is the input's numbers under another name or shape, so it gives what they are.
+    bool keeps_numbers = false;
     /// Elementwise operators: the expression over x0, x1, ... in the form of expression.hpp; empty
     /// for others. `expression_of` of emit.hpp is what to ask.
     std::string expression;

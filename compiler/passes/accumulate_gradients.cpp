@@ -23,7 +23,8 @@ std::optional<Graph> accumulate_gradients(const Graph& graph, PassContext& conte
     for (const auto& [parameter, gradient] : gradients) {
         const Type type = r.graph().type(parameter.value);
         const ValueId weight = input_named(r, "batch_weight", {type.dtype, {}, {}});
-        const ValueId sum = r.add_parameter(state_beside(parameter, kRole), type);
+        const ValueId sum = r.add_parameter(
+            state_beside(parameter, kRole, plan::ParameterKind::gradient_sum), type);
         Node node;
         node.op = context.accumulate ? "accumulate_gradient" : "take_gradient_sum";
         node.inputs = {sum, gradient, weight};

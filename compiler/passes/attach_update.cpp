@@ -169,7 +169,8 @@ class Updater {
     }
 
     ValueId add_state(const Parameter& weights, const Type& type, const State& state) {
-        Parameter parameter = state_beside(weights, state.role);
+        Parameter parameter =
+            state_beside(weights, state.role, plan::ParameterKind::optimizer_state);
         parameter.initializer = state.initializer;
         if (!state.single) return r_.add_parameter(std::move(parameter), type);
         parameter.dims = {1};

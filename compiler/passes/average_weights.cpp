@@ -6,7 +6,7 @@
 namespace dtnn::compiler {
 
 Parameter average_of(const Parameter& parameter) {
-    Parameter average = state_beside(parameter, "average");
+    Parameter average = state_beside(parameter, "average", plan::ParameterKind::average);
     average.initializer = parameter.initializer;
     return average;
 }

@@ -24,10 +24,11 @@ std::vector<Gradient> gradients_of(Rewriter& r, std::vector<GraphOutput>& others
     return gradients;
 }
 
-Parameter state_beside(const Parameter& parameter, const char* role) {
+Parameter state_beside(const Parameter& parameter, const char* role, plan::ParameterKind kind) {
     Parameter state;
     state.name = parameter.name + "." + role;
     state.role = role;
+    state.kind = kind;
     state.optimizer_state = true;
     state.dims = parameter.dims;
     state.layer = parameter.layer;

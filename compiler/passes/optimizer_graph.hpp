@@ -24,7 +24,7 @@ std::vector<Gradient> gradients_of(Rewriter& r, std::vector<GraphOutput>& others
 
 /// A value that persists beside a parameter, of its dims, layer and place: "w.velocity" for the
 /// role "velocity". Zeros.
-Parameter state_beside(const Parameter& parameter, const char* role);
+Parameter state_beside(const Parameter& parameter, const char* role, plan::ParameterKind kind);
 
 bool has_parameter(const Graph& graph, const std::string& name);
 

@@ -191,7 +191,7 @@ class ProgramAudit {
                 ++exchanged[static_cast<std::size_t>(parameter)];
         std::vector<bool> written(plan_.buffers.size());
         for (const Step& step : program_.steps)
-            if (step.phase == "update")
+            if (step.phase == StepPhase::update)
                 for (const int id : step.destinations)
                     written[static_cast<std::size_t>(tensor(id).buffer)] = true;
         bool updates = false;

@@ -121,7 +121,7 @@ class LocalStepsAudit {
         }
         for (std::size_t p = 0; p < plan_.parameters.size(); ++p) {
             const Parameter& parameter = plan_.parameters[p];
-            const bool own = parameter.optimizer_state && parameter.role != "average";
+            const bool own = parameter.optimizer_state && parameter.kind != ParameterKind::average;
             if (averaged[p] != (changed[p] && !own ? 1 : 0))
                 find("synchronise: `{}` is averaged {} times", parameter.name, averaged[p]);
             if (changed[p] && own != parameter.by_rank)

@@ -106,9 +106,10 @@ class ShardsAudit {
             if (tensor(program, input.tensor).by_rank)
                 find("{}: the input `{}` is of each rank", program.name, input.name);
         std::vector<bool> explained(program.steps.size());
-        const bool updates = std::any_of(
-            program.steps.begin(), program.steps.end(),
-            [&](const Step& one) { return one.phase == "update" && writes_trained(program, one); });
+        const bool updates =
+            std::any_of(program.steps.begin(), program.steps.end(), [&](const Step& one) {
+                return one.phase == StepPhase::update && writes_trained(program, one);
+            });
         if (updates && sharded) {
             for (const Shard& shard : plan_.shards)
                 check_update(program, shard, explained);
@@ -144,7 +145,7 @@ class ShardsAudit {
     void check_all_sharded(const Program& program) {
         std::vector<bool> written(plan_.buffers.size());
         for (const Step& one : program.steps)
-            if (one.phase == "update")
+            if (one.phase == StepPhase::update)
                 for (const int id : one.destinations)
                     written[static_cast<std::size_t>(tensor(program, id).buffer)] = true;
         for (std::size_t p = 0; p < plan_.parameters.size(); ++p) {
@@ -226,7 +227,7 @@ class ShardsAudit {
     void check_step(const Program& program, const Shard& shard, const Step& update, int gradients,
                     std::int64_t offset) {
         const int weights = parameter(shard.parameters.front()).buffer;
-        const bool shaped = update.phase == "update" && update.sources.size() >= 2 &&
+        const bool shaped = update.phase == StepPhase::update && update.sources.size() >= 2 &&
                             !update.destinations.empty() &&
                             is_part(program, update.sources[0], shard, weights, 0) &&
                             is_part(program, update.sources[1], shard, gradients, offset) &&

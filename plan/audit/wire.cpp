@@ -31,7 +31,7 @@ class WireAudit {
         for (std::size_t p = 0; p < plan_.programs.size(); ++p)
             check_program(static_cast<int>(p));
         for (const Parameter& parameter : plan_.parameters)
-            if (parameter.role == kResidualRole && !used_.contains(parameter.buffer))
+            if (parameter.kind == ParameterKind::residual && !used_.contains(parameter.buffer))
                 findings_.push_back(
                     fmt::format("`{}` is the residual of no exchange", parameter.name));
     }
@@ -100,9 +100,10 @@ class WireAudit {
         const auto owner = std::find_if(
             plan_.parameters.begin(), plan_.parameters.end(),
             [&](const Parameter& p) { return one.residual >= 0 && p.buffer == one.residual; });
-        if (owner == plan_.parameters.end() || owner->role != kResidualRole || !owner->by_rank ||
-            !owner->optimizer_state || owner->trainable || owner->dtype != one.dtype ||
-            owner->dims != Dims{elements} || owner->initializer.kind != "zeros") {
+        if (owner == plan_.parameters.end() || owner->kind != ParameterKind::residual ||
+            !owner->by_rank || !owner->optimizer_state || owner->trainable ||
+            owner->dtype != one.dtype || owner->dims != Dims{elements} ||
+            owner->initializer.kind != "zeros") {
             find(fmt::format("has no residual of {} numbers", elements));
             return;
         }

@@ -102,7 +102,8 @@ void lay_to_cells(const Plan& a, const Plan& b, const LayerNames& names,
         if (const Program* train = find_program(plan, ProgramKind::train))
             for (const Step& step : train->steps)
                 if (auto padding = step.attributes.find("padding");
-                    padding != step.attributes.end() && step.layer >= 0 && step.phase == "forward")
+                    padding != step.attributes.end() && step.layer >= 0 &&
+                    step.phase == StepPhase::forward)
                     cells.emplace(
                         name_of_layer(plan.layers[static_cast<std::size_t>(step.layer)].name),
                         padding->second);

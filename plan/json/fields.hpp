@@ -110,7 +110,8 @@ void visit_fields(auto& v, is_record<Initializer> auto& r) {
 }
 
 void visit_fields(auto& v, is_record<Parameter> auto& r) {
-    v("name", r.name), v("role", r.role), v("trainable", r.trainable);
+    v("name", r.name), v("role", r.role), v("kind", r.kind);
+    v("trainable", r.trainable);
     v("optimizer_state", r.optimizer_state), v("dtype", r.dtype), v("dims", r.dims);
     v("physical_dims", r.physical_dims), v("order", r.order), v("buffer", r.buffer);
     v("offset", r.offset), v.mark("by_rank", r.by_rank);
@@ -140,7 +141,7 @@ void visit_fields(auto& v, is_record<Step> auto& r) {
     v("kernel_class", r.kernel_class), v("phase", r.phase);
     v("sources", r.sources), v("destinations", r.destinations), v("workspace", r.workspace);
     v("attributes", r.attributes), v("flops", r.flops), v("bytes", r.bytes), v("layer", r.layer);
-    v("place", r.place), v("refusals", r.refusals);
+    v("layers", r.layers), v("place", r.place), v("refusals", r.refusals);
 }
 
 void visit_fields(auto& v, is_record<Output> auto& r) {
@@ -164,7 +165,6 @@ void visit_fields(auto& v, is_record<Plan> auto& r) {
     v.line("parallel", r.parallel), v.line("machine", r.machine);
     v.line("memory", r.memory), v.line("passes", r.passes);
     v.line("prediction", r.prediction);
-
     v.lines("layers", r.layers), v.lines("parameters", r.parameters);
     v.lines("buffers", r.buffers), v.lines("shards", r.shards), v.lines("refusals", r.refusals);
     v.lines("programs", r.programs), v.lines("values", r.values);

@@ -23,8 +23,6 @@ namespace dtnn::plan {
 inline constexpr std::int64_t kWireBlock = 256;
 /// top_k: numbers that an exchange sends at least, whatever the density.
 inline constexpr std::int64_t kLeastSelected = 10;
-/// top_k: the role of the parameter that is an exchange's residual.
-inline constexpr const char* kResidualRole = "residual";
 /// top_k: a number with its place.
 inline constexpr std::int64_t kEntryBytes = 8;
 /// top_k: the selection over all ranks counts in so many bins, so many times.

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "plan/rules/executed_layers.hpp"
 #include "plan/summary/receptive_field.hpp"
 
 namespace dtnn::plan {
@@ -27,15 +26,14 @@ void add_persistent(const Plan& plan, std::vector<LayerFacts>& facts) {
 }
 
 void add_training(const Plan& plan, const Program& train, std::vector<LayerFacts>& facts) {
-    const ExecutedLayers executed = executed_layers(plan, train);
     std::vector<bool> counted(plan.buffers.size());
     for (std::size_t s = 0; s < train.steps.size(); ++s) {
         const Step& step = train.steps[s];
-        const std::vector<int>& layers = executed.layers_of[s];
+        const std::vector<int>& layers = step.layers;
         const int owner = step.layer >= 0 || layers.empty() ? step.layer : layers.front();
         if (owner < 0) continue;
         facts[at(owner)].bytes += step.bytes;
-        if (step.phase != "forward") continue;
+        if (step.phase != StepPhase::forward) continue;
         for (int tensor : step.destinations) {
             const int buffer = train.tensors[at(tensor)].buffer;
             if (buffer < 0 || counted[at(buffer)]) continue;

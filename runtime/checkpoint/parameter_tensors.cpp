@@ -101,7 +101,8 @@ std::vector<std::optional<std::size_t>> averages_of(const plan::Plan& plan) {
     std::map<std::string_view, std::size_t> averages;
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         const plan::Parameter& parameter = plan.parameters[i];
-        if (parameter.role != "average" || !parameter.name.ends_with(suffix)) continue;
+        if (parameter.kind != plan::ParameterKind::average || !parameter.name.ends_with(suffix))
+            continue;
         std::string_view of = parameter.name;
         of.remove_suffix(suffix.size());
         averages.emplace(of, i);

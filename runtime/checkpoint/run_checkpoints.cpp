@@ -145,7 +145,7 @@ void RunCheckpoints::keep_best(const BestWeights& best) {
     if (best.to_restore) {
         for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
             const plan::Parameter& parameter = plan.parameters[i];
-            if (!parameter.optimizer_state || parameter.role == "average")
+            if (!parameter.optimizer_state || parameter.kind == plan::ParameterKind::average)
                 tensors.add(executor_, i, parameter.name);
         }
     } else {
@@ -192,7 +192,8 @@ void RunCheckpoints::take_back(const BestWeights& best) {
     for (int pass = 0; pass < 2; ++pass) {
         for (std::size_t i = 0; i < parameters.size(); ++i) {
             const plan::Parameter& parameter = parameters[i];
-            if (parameter.optimizer_state && parameter.role != "average") continue;
+            if (parameter.optimizer_state && parameter.kind != plan::ParameterKind::average)
+                continue;
             const StoredTensor* tensor = file.find(parameter.name);
             if (tensor == nullptr || tensor->dtype != parameter.dtype ||
                 tensor->dims != parameter.dims) {

@@ -306,7 +306,7 @@ void check_averages(const plan::Plan& plan, const std::string& name) {
         parameters.emplace(parameter.name, &parameter);
     for (const plan::Parameter& parameter : plan.parameters) {
         std::string_view of = parameter.name;
-        if (parameter.role != "average" || !of.ends_with(kSuffix)) continue;
+        if (parameter.kind != plan::ParameterKind::average || !of.ends_with(kSuffix)) continue;
         of.remove_suffix(kSuffix.size());
         const auto found = parameters.find(of);
         if (found == parameters.end()) continue;

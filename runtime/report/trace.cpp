@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/json_text.hpp"
 #include "runtime/report/history.hpp"
 
 namespace dtnn::runtime {
@@ -89,7 +90,7 @@ std::string Trace::json() const {
     }
     const plan::Plan& plan = executor_.plan();
     std::string text = fmt::format(
-        "{{\"displayTimeUnit\": \"ms\",\n\"otherData\": {{\"name\": \"{}\", \"model\": \"{}\", "
+        "{{\"displayTimeUnit\": \"ms\",\n\"otherData\": {{\"name\": {}, \"model\": {}, "
         "\"steps_not_kept\": {}}},\n\"traceEvents\": [\n"
         "{{\"name\": \"process_name\", \"ph\": \"M\", \"pid\": 0, \"tid\": 0, "
         "\"args\": {{\"name\": \"rank 0\"}}}}",
@@ -104,10 +105,10 @@ std::string Trace::json() const {
         for (const Event& event : lane) {
             const plan::Step& step = *event.step;
             text += fmt::format(
-                ",\n{{\"name\": \"{}\", \"cat\": \"{}\", \"ph\": \"X\", \"ts\": {:.3f}, \"dur\": "
-                "{:.3f}, \"pid\": 0, \"tid\": {}, \"args\": {{\"step\": \"{}\", \"kernel\": "
-                "\"{}\", \"flops\": {}, \"bytes\": {}}}}}",
-                json_text(event_name(plan, step)), json_text(step.phase),
+                ",\n{{\"name\": {}, \"cat\": {}, \"ph\": \"X\", \"ts\": {:.3f}, \"dur\": "
+                "{:.3f}, \"pid\": 0, \"tid\": {}, \"args\": {{\"step\": {}, \"kernel\": "
+                "{}, \"flops\": {}, \"bytes\": {}}}}}",
+                json_text(event_name(plan, step)), json_text(name_of(step.phase)),
                 1e-3 * double(event.begin - origin), 1e-3 * double(event.end - event.begin),
                 event.lane, json_text(step.name), json_text(step.kernel), step.flops, step.bytes);
         }

@@ -46,16 +46,9 @@ const BatchProgram& of_size(const std::vector<BatchProgram>& programs, std::int6
 
 /// What training neither learns nor holds still: moving statistics, and averages of them.
 std::vector<std::size_t> statistics_of(const plan::Plan& plan) {
-    std::set<std::string> names;
-    for (const plan::Parameter& parameter : plan.parameters) {
-        const bool weights = parameter.role == "weights" || parameter.role == "bias" ||
-                             parameter.role == "gamma" || parameter.role == "beta";
-        if (!parameter.trainable && !parameter.optimizer_state && !weights)
-            names.insert({parameter.name, parameter.name + ".average"});
-    }
     std::vector<std::size_t> indices;
     for (std::size_t i = 0; i < plan.parameters.size(); ++i)
-        if (names.contains(plan.parameters[i].name)) indices.push_back(i);
+        if (plan.parameters[i].kind == plan::ParameterKind::moving_statistic) indices.push_back(i);
     return indices;
 }
 
@@ -247,7 +240,7 @@ void Session::keep_what_is_owed(std::span<const std::byte> all, std::size_t size
     std::size_t offset = 0;
     for (const std::size_t i : own_states_) {
         const std::span<std::byte> mine = memory_of(executor_, i);
-        if (plan().parameters[i].role == plan::kResidualRole) {
+        if (plan().parameters[i].kind == plan::ParameterKind::residual) {
             auto* const own = reinterpret_cast<float*>(mine.data());
             const std::size_t count = mine.size() / sizeof(float);
             for (std::size_t at = offset; at + mine.size() <= all.size(); at += size) {

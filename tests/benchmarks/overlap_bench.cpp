@@ -51,7 +51,7 @@ Measured measure(const plan::Plan& plan, const Ranks& ranks, std::int64_t steps,
                     bench(session, {.steps = steps, .warm_up = 2, .per_step = per_step});
                 own.step = spread_of(result.seconds).median;
                 for (std::size_t i = 0; i < result.program_step_seconds.size(); ++i)
-                    if (result.program->steps[i].phase == "backward")
+                    if (result.program->steps[i].phase == dtnn::plan::StepPhase::backward)
                         own.backward += result.program_step_seconds[i];
             } catch (const RunError& error) {
                 fmt::print(stderr, "{}\n", error.render(false));

@@ -99,6 +99,7 @@ class GraphBuilder {
             parameter.name = fmt::format("{}.{}", spec.name, rule.role);
             parameter.role = rule.role;
             parameter.trainable = rule.trainable;
+            if (!rule.trainable) parameter.kind = plan::ParameterKind::moving_statistic;
             parameter.initializer = rule.initializer(parameter.dims, spec.fields);
             parameter.layer = layer;
             parameter.place = spec.span.place;

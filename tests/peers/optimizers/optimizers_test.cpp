@@ -309,7 +309,7 @@ TEST_CASE("what is frozen has no gradient, no state and no average, and nothing 
     // The loss's and the last layer's; the gradient of the hidden values is not made.
     int backward = 0;
     for (const plan::Step& step : program->steps)
-        backward += step.phase == "backward" ? 1 : 0;
+        backward += step.phase == plan::StepPhase::backward ? 1 : 0;
     CHECK(backward == 2);
 }
 
@@ -323,6 +323,7 @@ TEST_CASE("averages are state: checkpoints keep them, and memory counts them") {
     CHECK(with.memory.optimizer - without.memory.optimizer == 192 + 64 + 128 + 64);
     int averages = 0;
     for (const plan::Parameter& parameter : with.parameters)
-        averages += parameter.role == "average" && parameter.optimizer_state ? 1 : 0;
+        averages +=
+            parameter.kind == plan::ParameterKind::average && parameter.optimizer_state ? 1 : 0;
     CHECK(averages == 4);
 }

@@ -50,7 +50,8 @@ plan::Plan compiled(const Wish& wish) {
                         "dataset.train_samples=394",
                         "dataset.test_samples=20"};
     options.settings.insert(options.settings.end(), wish.settings.begin(), wish.settings.end());
-    compiler::JobSpec job = compiler::load_job("specs/models/lenet5.yaml", options, diagnostics);
+    compiler::JobSpec job =
+        compiler::load_job("specs/models/published/lenet5.yaml", options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
     job.ranks = wish.ranks;
     plan::Parallel& parallel = job.parallel.parallel;
@@ -89,7 +90,7 @@ struct Continuation {
 };
 
 bool is_compared(const plan::Parameter& parameter) {
-    return !parameter.optimizer_state || parameter.role == "average";
+    return !parameter.optimizer_state || parameter.kind == plan::ParameterKind::average;
 }
 
 void take_weights(runtime::Executor& executor, Outcome& outcome) {

@@ -1,3 +1,5 @@
+#include "compiler/lower/in_place.hpp"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -6,7 +8,6 @@
 #include "compiler/frontend/specs.hpp"
 #include "compiler/ir/parser.hpp"
 #include "compiler/lower/emit_plan.hpp"
-#include "compiler/lower/in_place.hpp"
 #include "compiler/lower/plan_memory.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/pass.hpp"
@@ -211,8 +212,8 @@ TEST_CASE("the programs of every shipped job read what they should") {
             load_job(fmt::format("specs/jobs/{}.yaml", job), {{"specs"}, {}}, diagnostics);
         REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
         Graph forward = build_graph(spec, 4, diagnostics);
-        for (const plan::ProgramKind kind : {plan::ProgramKind::train, plan::ProgramKind::evaluate,
-                                             plan::ProgramKind::predict})
+        for (const plan::ProgramKind kind :
+             {plan::ProgramKind::train, plan::ProgramKind::evaluate, plan::ProgramKind::predict})
             for (bool in_place : {true, false}) {
                 CAPTURE(plan::name_of(kind));
                 PassContext context;

@@ -33,8 +33,9 @@ plan::Plan compiled(const std::vector<std::string>& settings) {
 const std::string kLocal = "parallel={data: auto, synchronise: {every: 8, average: wavg}}";
 
 plan::Program& synchronise(plan::Plan& plan) {
-    const auto found = std::find_if(plan.programs.begin(), plan.programs.end(),
-                                    [](const auto& p) { return p.kind == plan::ProgramKind::synchronise; });
+    const auto found = std::find_if(plan.programs.begin(), plan.programs.end(), [](const auto& p) {
+        return p.kind == plan::ProgramKind::synchronise;
+    });
     REQUIRE(found != plan.programs.end());
     return *found;
 }
@@ -65,7 +66,7 @@ TEST_CASE("a program averages all that training changes, and nothing else") {
     bool statistics = false, averages = false, frozen = false, states = false;
     for (std::size_t p = 0; p < plan.parameters.size(); ++p) {
         const plan::Parameter& parameter = plan.parameters[p];
-        const bool average = parameter.role == "average";
+        const bool average = parameter.kind == plan::ParameterKind::average;
         const bool still = !parameter.trainable && parameter.role == "weights";
         const bool own = parameter.optimizer_state && !average;
         CAPTURE(parameter.name);

@@ -74,7 +74,7 @@ bool has_input(const plan::Program& program, const std::string& name) {
 int last_backward(const plan::Program& program) {
     int last = -1;
     for (std::size_t s = 0; s < program.steps.size(); ++s)
-        if (program.steps[s].phase == "backward") last = static_cast<int>(s);
+        if (program.steps[s].phase == plan::StepPhase::backward) last = static_cast<int>(s);
     return last;
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("every gradient is exchanged once, in stretches without holes") {
                     CHECK(buffer.bytes == collective.bytes);
                     CHECK(collective.seconds == plan::all_reduce_seconds({}, 3, collective.bytes));
                     CHECK(start.kernel == "communicator");
-                    CHECK(start.phase == "communication");
+                    CHECK(start.phase == plan::StepPhase::communication);
                 }
                 CHECK(std::int64_t(exchanged.size()) ==
                       std::count_if(plan.parameters.begin(), plan.parameters.end(),
@@ -159,7 +159,7 @@ TEST_CASE("an overlapped exchange starts when its last gradient is there") {
         waits_before = collective.wait;
         // What reads it comes next: the wait is as late as it can be.
         const plan::Step& next = train.steps[std::size_t(collective.wait) + 1];
-        CHECK(next.phase == "update");
+        CHECK(next.phase == plan::StepPhase::update);
     }
     // All but the last, small one have steps of backward beside them.
     for (std::size_t i = 0; i + 1 < train.collectives.size(); ++i)

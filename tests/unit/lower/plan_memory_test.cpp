@@ -1,10 +1,11 @@
+#include "compiler/lower/plan_memory.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <numeric>
 #include <random>
 
-#include "compiler/lower/plan_memory.hpp"
 #include "plan/plan.hpp"
 
 using namespace dtnn::compiler;

@@ -127,7 +127,7 @@ TEST_CASE("evaluation and prediction read averages, training reads weights") {
     std::map<int, const plan::Parameter*> of_buffer;
     for (const plan::Parameter& parameter : plan.parameters) {
         of_buffer[parameter.buffer] = &parameter;
-        if (parameter.role != "average") continue;
+        if (parameter.kind != plan::ParameterKind::average) continue;
         CHECK(parameter.optimizer_state);
         CHECK_FALSE(parameter.trainable);
     }
@@ -140,7 +140,7 @@ TEST_CASE("evaluation and prediction read averages, training reads weights") {
                         of_buffer.find(program.tensors[static_cast<std::size_t>(source)].buffer);
                     if (found == of_buffer.end() || step.op == "moving_average") continue;
                     weights += found->second->trainable ? 1 : 0;
-                    averages += found->second->role == "average" ? 1 : 0;
+                    averages += found->second->kind == plan::ParameterKind::average ? 1 : 0;
                 }
             }
         }
@@ -166,7 +166,7 @@ TEST_CASE("frozen layers count as such, and the plan has no backward part for th
     CHECK(trainable > 0);
     CHECK(head.memory.optimizer == trainable_bytes(head));
     for (const plan::Step& step : program(head, "train").steps) {
-        if (step.phase != "backward") continue;
+        if (step.phase != plan::StepPhase::backward) continue;
         CAPTURE(step.name);
         CHECK(step.op.find("conv") == std::string::npos);
         CHECK(step.op.find("batch_norm") == std::string::npos);

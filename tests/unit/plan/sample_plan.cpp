@@ -25,7 +25,7 @@ Tensor tensor(const std::string& name, int buffer, Dims dims, DType dtype = DTyp
 }
 
 Step step(const std::string& name, const std::string& op, std::vector<int> sources,
-          std::vector<int> destinations, const std::string& phase) {
+          std::vector<int> destinations, StepPhase phase = StepPhase::forward) {
     Step s;
     s.name = name;
     s.op = op;
@@ -117,6 +117,7 @@ Plan sample_plan() {
     Parameter bias = parameter("dense_1.bias", "bias", {3}, 1);
     bias.trainable = true;
     Parameter velocity = parameter("dense_1.weights.velocity", "velocity", {4, 3}, 2);
+    velocity.kind = ParameterKind::optimizer_state;
     velocity.optimizer_state = true;
     plan.parameters = {weights, bias, velocity};
 
@@ -140,10 +141,11 @@ Plan sample_plan() {
     };
     train.tensors[3].order = {1, 0};
     train.steps = {
-        step("dense_1.dense", "dense", {0, 3, 4}, {6}, "forward"),
-        step("softmax_cross_entropy", "softmax_cross_entropy", {6, 1}, {7, 8}, "forward"),
-        step("dense_1.dense_backward_weights", "dense_backward_weights", {0, 8}, {10}, "backward"),
-        step("dense_1.sgd_update", "sgd_update", {3, 10, 2, 5}, {11, 12}, "update"),
+        step("dense_1.dense", "dense", {0, 3, 4}, {6}),
+        step("softmax_cross_entropy", "softmax_cross_entropy", {6, 1}, {7, 8}),
+        step("dense_1.dense_backward_weights", "dense_backward_weights", {0, 8}, {10},
+             StepPhase::backward),
+        step("dense_1.sgd_update", "sgd_update", {3, 10, 2, 5}, {11, 12}, StepPhase::update),
     };
     plan.refusals = {{{{"blis", "K = 4 is below 8"}}}};
     train.steps[0].refusals = 0;
@@ -160,7 +162,7 @@ Plan sample_plan() {
     evaluate.batch = 2;
     evaluate.tensors = {tensor("source", 3, {2, 4}), tensor("dense_1.weights", 0, {4, 3}),
                         tensor("dense_1.bias", 1, {3}), tensor("predictions", 11, {2, 3})};
-    evaluate.steps = {step("dense_1.dense", "dense", {0, 1, 2}, {3}, "forward")};
+    evaluate.steps = {step("dense_1.dense", "dense", {0, 1, 2}, {3})};
     evaluate.outputs = {{"predictions", 3}};
     evaluate.inputs = {{"source", 0}};
     plan.programs = {train, evaluate};
@@ -190,11 +192,11 @@ Plan parallel_sample_plan() {
     train.tensors.push_back(tensor("dense_1.weights.reduced", 9, {4, 3}));  // 14
     train.tensors.push_back(tensor("batch_weight", 12, {}));                // 15
     train.inputs.push_back({"batch_weight", 15});
-    Step start = step("gradients_1.all_reduce_start", "all_reduce_start", {10}, {13}, "");
-    Step wait = step("gradients_1.all_reduce_wait", "all_reduce_wait", {13}, {14}, "");
+    Step start = step("gradients_1.all_reduce_start", "all_reduce_start", {10}, {13});
+    Step wait = step("gradients_1.all_reduce_wait", "all_reduce_wait", {13}, {14});
     for (Step* end : {&start, &wait}) {
         end->kernel = "communicator";
-        end->phase = "communication";
+        end->phase = StepPhase::communication;
         end->layer = -1;
         end->attributes = {{"collective", std::int64_t{0}}};
     }

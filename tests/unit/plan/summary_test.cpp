@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "plan/rules/executed_layers.hpp"
 #include "plan/summary/columns.hpp"
 #include "plan/summary/receptive_field.hpp"
 #include "plan/summary/rows.hpp"
@@ -70,18 +69,6 @@ std::string form(const Plan& plan, SummaryForm form, std::vector<std::string> co
 }
 
 }  // namespace
-
-TEST_CASE("numbers as people read them") {
-    CHECK(grouped(0) == "0");
-    CHECK(grouped(999) == "999");
-    CHECK(grouped(1000) == "1,000");
-    CHECK(grouped(15245130) == "15,245,130");
-    CHECK(grouped(-1000) == "-1,000");
-    CHECK(grouped(-100) == "-100");
-    CHECK(bytes_text(12) == "12 bytes");
-    CHECK(bytes_text(1536) == "1.5 KiB");
-    CHECK(flops_text(2500000) == "2.5 MFLOP");
-}
 
 TEST_CASE("the summary as text") {
     CHECK(summary_text(sample_plan(), 100) ==
@@ -231,10 +218,6 @@ TEST_CASE("layers of a block that do not follow each other are rows of their own
 }
 
 TEST_CASE("CSV is quoted as RFC 4180 says") {
-    CHECK(csv_quoted("plain text") == "plain text");
-    CHECK(csv_quoted("a,b") == "\"a,b\"");
-    CHECK(csv_quoted("say \"x\"") == "\"say \"\"x\"\"\"");
-    CHECK(csv_quoted("two\nlines") == "\"two\nlines\"");
     Plan plan = nested_plan();
     plan.layers[2].attributes = {{"note", std::string("1,5 \"or\" so")}};
     CHECK(form(plan, SummaryForm::csv, {"name", "attributes", "from"})
@@ -243,11 +226,6 @@ TEST_CASE("CSV is quoted as RFC 4180 says") {
 }
 
 TEST_CASE("markdown is escaped where it would mean something") {
-    CHECK(markdown_escaped("conv2d_1") == "conv2d_1");
-    CHECK(markdown_escaped("a|b") == "a\\|b");
-    CHECK(markdown_escaped("_a_ *b* `c` [d] <e>") == "\\_a\\_ \\*b\\* \\`c\\` \\[d\\] \\<e\\>");
-    CHECK(markdown_escaped("back\\slash") == "back\\\\slash");
-    CHECK(markdown_escaped("two\nlines") == "two lines");
     const std::string text = form(nested_plan(), SummaryForm::markdown, {"index", "name"});
     CHECK(text.starts_with("## net\n\n| # | name |\n|---:|---|\n| 0 | a |\n| 1 | s_1/b_1/c |\n"));
     CHECK(text.find("- parameters: ") != std::string::npos);
@@ -324,50 +302,4 @@ TEST_CASE("an adaptive pool counts the widest of its windows") {
             CAPTURE(windows);
             CHECK(receptive_fields(plan)[0] == Size{widest, widest});
         }
-}
-
-TEST_CASE("the layers that a step executes are those up to the next written value") {
-    Plan plan = plan_of(
-        {layer("c", "conv2d", {2, 4, 4}, {"input"}), layer("n", "batch_norm", {2, 4, 4}, {"c"}),
-         layer("a", "add", {2, 4, 4}, {"n", "input"}), layer("r", "relu", {2, 4, 4}, {"a"}),
-         layer("f", "flatten", {32}, {"r"}), layer("o", "dropout", {32}, {"f"}),
-         layer("d", "dense", {3}, {"o"})},
-        {2, 4, 4});
-    Program program;
-    const auto tensor = [&](const char* name) {
-        Tensor one;
-        one.name = name;
-        program.tensors.push_back(one);
-        return static_cast<int>(program.tensors.size()) - 1;
-    };
-    const auto step = [&](int own_layer, std::vector<int> sources, int destination) {
-        Step one;
-        one.layer = own_layer;
-        one.phase = "forward";
-        one.sources = std::move(sources);
-        one.destinations = {destination};
-        program.steps.push_back(one);
-    };
-    const int source = tensor("source"), c = tensor("c"), r = tensor("r"), d = tensor("d");
-    SUBCASE("training") {
-        const int o = tensor("o");
-        step(0, {source}, c);
-        step(1, {c, source}, r);
-        step(5, {r}, o);
-        step(6, {o}, d);
-        const ExecutedLayers executed = executed_layers(plan, program);
-        CHECK(executed.step_of == std::vector<int>{0, 1, 1, 1, 2, 2, 3});
-        CHECK(executed.layers_of[1] == std::vector<int>{1, 2, 3});
-    }
-    SUBCASE("inference, where dropout does nothing") {
-        SUBCASE("dropout") {}
-        SUBCASE("spatial_dropout2d") {
-            plan.layers[5].type = "spatial_dropout2d";
-        }
-        program.phase = ProgramPhase::inference;
-        step(0, {source}, r);
-        step(6, {r}, d);
-        const ExecutedLayers executed = executed_layers(plan, program);
-        CHECK(executed.step_of == std::vector<int>{0, 0, 0, 0, 1, -1, 1});
-    }
 }

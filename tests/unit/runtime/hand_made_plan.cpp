@@ -157,7 +157,7 @@ class Builder {
         step.destinations = std::move(destinations);
         step.attributes = std::move(attributes);
         step.layer = 0;
-        step.phase = op == "sgd_update" ? "update" : "forward";
+        step.phase = op == "sgd_update" ? plan::StepPhase::update : plan::StepPhase::forward;
         step.place = {"hand.yaml", 3, 5};
         program_.steps.push_back(std::move(step));
     }
@@ -165,7 +165,7 @@ class Builder {
     int exchange(const std::string& op, const std::vector<int>& operands) {
         step(op, operands, operands, {{"collective", std::int64_t{0}}});
         program_.steps.back().kernel = "communicator";
-        program_.steps.back().phase = "communication";
+        program_.steps.back().phase = plan::StepPhase::communication;
         return int(program_.steps.size()) - 1;
     }
 

@@ -1,3 +1,5 @@
+#include "runtime/checkpoint/weights.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -7,11 +9,10 @@
 
 #include "runtime/base/arrangement.hpp"
 #include "runtime/base/files.hpp"
-#include "runtime/data/formats/npz_writer.hpp"
 #include "runtime/checkpoint/weight_file.hpp"
 #include "runtime/checkpoint/weight_match.hpp"
-#include "runtime/checkpoint/weights.hpp"
 #include "runtime/data/formats/npy.hpp"
+#include "runtime/data/formats/npz_writer.hpp"
 #include "runtime/exec/executor.hpp"
 #include "runtime/train/initialize.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
@@ -64,6 +65,7 @@ plan::Plan small_plan() {
     parameter("dense_1", "bias", {12});
     parameter("dense_2", "weights", {12, 5});
     parameter("conv2d_1", "weights.velocity", {3, 2, 3, 1});
+    plan.parameters.back().kind = plan::ParameterKind::optimizer_state;
     plan.parameters.back().optimizer_state = true;
     return plan;
 }
