@@ -201,7 +201,7 @@ std::int64_t LineFile::bytes() const {
 
 void LineFile::cut(std::int64_t bytes) {
     std::int64_t end = std::min(bytes, this->bytes());
-    // To the end of the last whole line.
+    // Cuts to the end of the last whole line.
     for (; end > 0; --end) {
         if (::fseeko(file_.get(), end - 1, SEEK_SET) != 0) throw system_error("read", path_, errno);
         if (std::fgetc(file_.get()) == '\n') break;

@@ -41,7 +41,7 @@ class LineFile {
     std::int64_t bytes() const;
     /// Drops what is behind so many bytes, and a last line that is not whole.
     void cut(std::int64_t bytes);
-    /// To the disk.
+    /// Writes everything to the disk.
     void flush();
     /// Flushes and closes. Called once at the end of a run.
     void close();

@@ -25,7 +25,7 @@ class NewFile {
     std::string path_;
     std::string buffer_;
     std::string aside_;    ///< what is written until it is whole; empty: path_ itself
-    int descriptor_ = -1;  ///< of what is written; -1: none
+    int descriptor_ = -1;  ///< the file that is written; -1: none
 };
 
 }  // namespace dtnn::runtime

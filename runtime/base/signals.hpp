@@ -11,7 +11,7 @@ void install_signal_handlers();
 /// The signal that asked the run to stop, or 0.
 int stop_requested();
 
-/// As if the signal had come; 0 takes the request back. For tests.
+/// Does what the signal would; 0 takes the request back. For tests.
 void request_stop(int signal);
 
 }  // namespace dtnn::runtime

@@ -14,7 +14,7 @@
 ///                                 "history_bytes",
 ///                                 "files": {"parameters.safetensors": {"bytes", "checksum"}}}}
 ///
-/// Of several ranks, rank 0 writes it: weights and optimizer state are the same on all, and its
+/// With several ranks, rank 0 writes it: weights and optimizer state are the same on all, and its
 /// moving statistics are those that count (runtime/train/session.hpp). State that ranks have in
 /// parts is gathered before, and stands there as an optimizer that is not shared has it: a tensor
 /// for each parameter, so that a checkpoint knows of no number of ranks.
@@ -37,9 +37,9 @@ struct Checkpoint {
     std::string model;
     std::string plan;      ///< the plan's checksum
     std::string training;  ///< training_identity of the plan; empty: one that does not say it
-    std::string dataset;   ///< of what the samples depend on
+    std::string dataset;   ///< hash of what the samples depend on
     int threads = 1;
-    std::int64_t history_bytes = 0;  ///< of history.jsonl when it was written
+    std::int64_t history_bytes = 0;  ///< length of history.jsonl when it was written
 };
 
 /// The folder is no whole checkpoint: a file is missing, or is not what was written.

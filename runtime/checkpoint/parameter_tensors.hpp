@@ -18,7 +18,7 @@ class ParameterTensors {
   public:
     /// plan().parameters[index], under this name. Valid until the parameter changes.
     void add(const Executor& executor, std::size_t index, const std::string& name);
-    /// A piece of a state that ranks have in parts, of which the executor has the whole.
+    /// A piece of a state that ranks have in parts; the executor has the whole of it.
     void add(const Executor& executor, const ShardTensor& tensor);
     std::span<const StoredTensor> all() const { return tensors_; }
 
@@ -32,18 +32,18 @@ class ParameterTensors {
 /// Writes a tensor's bytes, which are as many as the parameter's, to plan().parameters[index].
 void set_parameter(const Executor& executor, std::size_t index, std::span<const std::byte> logical);
 
-/// Likewise to the executor's whole states, which have room.
+/// Writes a tensor's bytes to the executor's whole states, which have room.
 void set_shard_tensor(Executor& executor, const ShardTensor& tensor,
                       std::span<const std::byte> logical);
 
-/// What `logical` is of: the weights' dims, or one number.
+/// The dims of `logical`: those of the weights, or one number.
 plan::Dims dims_of(const plan::Plan& plan, const ShardTensor& tensor);
 
-/// For each of the plan's parameters the place of its moving average, where it has one.
+/// The place of the moving average of each of the plan's parameters, where it has one.
 std::vector<std::optional<std::size_t>> averages_of(const plan::Plan& plan);
 
-/// What evaluation reads, under the names of weights: of every parameter that is no optimizer state
-/// its moving average, or itself where it has none.
+/// What evaluation reads, under the names of weights: the moving average of every parameter that is
+/// no optimizer state, or the parameter itself where it has none.
 ParameterTensors evaluated_tensors(const Executor& executor);
 
 /// Makes every moving average its parameter's value, as where a training begins with given weights.

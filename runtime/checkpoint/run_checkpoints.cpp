@@ -26,7 +26,7 @@ bool is_step(const std::string& name) {
            std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Of the tensors' bytes: a file that was changed is not taken back.
+/// A checksum of the tensors' bytes: a file that was changed is not taken back.
 std::string checksum_of(std::span<const StoredTensor> tensors) {
     Checksum checksum;
     for (const StoredTensor& tensor : tensors)
@@ -209,7 +209,7 @@ std::optional<Checkpoint> RunCheckpoints::load_newest(
     const std::function<void(const std::string&)>& warn) {
     std::vector<std::string> names = steps();
     if (names.empty()) {
-        // To begin from the start would throw away what may be mended.
+        // Beginning from the start would throw away what may be mended.
         for (const std::string& name : names_in(folder())) {
             if (!name.starts_with(kDamaged)) continue;
             throw DamagedCheckpoint(

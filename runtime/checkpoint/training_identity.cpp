@@ -15,7 +15,7 @@ std::string training_identity(const plan::Plan& plan) {
     same.target.dtype = plan.target.dtype;
     same.target.isa = plan.target.isa;
     same.training = plan.training;
-    // Of a whole epoch they follow from the samples and the ranks.
+    // The steps of a whole epoch follow from the samples and the ranks.
     if (plan.training.whole_epochs) same.training.steps_per_epoch = 0;
     // Checkpoints are written more often or less, and nothing else.
     same.training.checkpoint = {};

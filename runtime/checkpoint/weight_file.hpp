@@ -15,7 +15,7 @@ struct WeightFile {
     std::string path;
     const char* format = "";            ///< "safetensors", "npz"
     std::vector<StoredTensor> tensors;  ///< in the file's order; views, which moving keeps
-    std::map<std::string, std::string> metadata;  ///< of safetensors; .npz has none
+    std::map<std::string, std::string> metadata;  ///< what a safetensors file has; .npz has none
 
     Safetensors safetensors;                    ///< what the views are of
     std::deque<std::vector<std::byte>> arrays;  ///< likewise

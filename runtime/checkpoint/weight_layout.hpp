@@ -1,5 +1,5 @@
 #pragma once
-/// How files of other programs arrange the axes of weights.
+/// How other programs arrange the axes of weights in their files.
 ///
 ///     parameter                    own, and nchw    nhwc             nhwc_gpu
 ///     conv2d weights               (co,ci,kh,kw)    (ci,kh,kw,co)    (co,kh,kw,ci)
@@ -11,7 +11,8 @@
 ///       flattened image: dense     C,H,W            H,W,C
 ///       (in,out), batch norm
 ///
-/// Everything else has the plan's shape; of one axis, also with axes of one around it (not own).
+/// Everything else has the plan's shape. What has one axis may also have axes of one around it (not
+/// own).
 /// The three are what PyDTNN 1.x writes: NCHW, NHWC on the processor, NHWC with cuDNN. nchw is also
 /// PyTorch's for convolutions.
 

@@ -84,7 +84,7 @@ RunError difference(const Communicator& communicator, const Lists& lists) {
         for (std::size_t rank = 0; rank < lists.size(); ++rank)
             by_value[value_of(lists[rank], name)].push_back(int(rank));
         if (by_value.size() == 1) continue;
-        // Most ranks are right; of two halves the one with rank 0.
+        // Most ranks are right, or the half with rank 0.
         const auto* usual = &*by_value.begin();
         for (const auto& entry : by_value)
             if (entry.second.size() > usual->second.size() ||

@@ -38,8 +38,8 @@ struct Operation {
     plan::DType dtype = plan::DType::f32;
     Reduction reduction = Reduction::sum;
     int root = 0;
-    std::vector<const GradientCompression*> compressions;  ///< by rank, of kAllReduceCompressed
-    std::vector<void*> memory;                             ///< by rank, of those that have come
+    std::vector<const GradientCompression*> compressions;  ///< by rank, for kAllReduceCompressed
+    std::vector<void*> memory;                             ///< by rank; null: it has not come
     std::vector<std::vector<std::byte>> given;             ///< all_gather
     std::vector<bool> come;
     int missing = 0;  ///< ranks that have not come
@@ -104,7 +104,7 @@ struct Shared {
         changed.notify_all();
     }
 
-    /// Of the memory that a rank has brought, the part of another.
+    /// The part of `owner` in the memory that `rank` has brought.
     std::byte* part_of(const Operation& operation, int rank, int owner) const {
         return static_cast<std::byte*>(operation.memory[std::size_t(rank)]) +
                operation.elements / ranks * owner * plan::size_of(operation.dtype);
@@ -143,7 +143,8 @@ struct Shared {
     bool slow = false;
     std::mutex lock;
     std::condition_variable changed;
-    /// Those that some rank has not left, the oldest first; the first one's number is `first`.
+    /// The operations that some rank has not left, the oldest first; `first` is the oldest one's
+    /// number.
     /// Shared: the rank that leaves last drops it while others may still look at it.
     std::deque<std::shared_ptr<Operation>> operations;
     std::int64_t first = 1;
@@ -184,7 +185,7 @@ class InProcessExchange final : public Exchange {
     Reduction reduction_;
     std::string name_;
     GradientCompression compression_;
-    std::int64_t number_ = 0;  ///< of the operation under way; 0: none
+    std::int64_t number_ = 0;  ///< the number of the operation under way; 0: none
 };
 
 class InProcess final : public Communicator {

@@ -52,7 +52,7 @@ class Checks {
     }
 
     bool slurm(int rank) const { return of(rank).variables.contains("SLURM_JOB_ID"); }
-    /// A positive whole number; of "2(x3),1" the first.
+    /// A positive whole number, or the first one where there are several ("2(x3),1").
     std::optional<std::int64_t> number(int rank, const char* variable) const {
         const auto entry = of(rank).variables.find(variable);
         if (entry == of(rank).variables.end()) return std::nullopt;

@@ -11,7 +11,7 @@
 
 namespace dtnn::runtime {
 
-/// One mismatch. `fact` names rank and host (of a job with one rank nothing), in lower case.
+/// One mismatch. `fact` names rank and host, in lower case; with one rank it names neither.
 struct Finding {
     bool refused = false;  ///< it cannot work (exit 5); else it costs speed
     std::string fact;
@@ -23,10 +23,10 @@ struct Finding {
 struct Needs {
     int threads = 1;             ///< that the plan is laid out for
     std::int64_t memory = 0;     ///< bytes, samples in memory among them
-    std::int64_t allocated = 0;  ///< of them those that are allocated and written in any case
+    std::int64_t allocated = 0;  ///< the bytes that are allocated and written in any case
     bool shared = false;         ///< the plan may have several ranks
-    std::string machine;         ///< of the plan, if it names one
-    int machine_cores = 0;       ///< of a node of it
+    std::string machine;         ///< the machine that the plan names, if any
+    int machine_cores = 0;       ///< cores of a node of that machine
     std::vector<int> running;    ///< threads that each rank runs with, by rank
 };
 
@@ -35,7 +35,7 @@ Needs needs_of(const plan::Plan& plan, std::vector<int> running);
 /// At most one finding of each kind, which names the worst rank or group of ranks:
 /// - memory: more than the control group or the machine has is refused; more than Slurm was asked
 ///   for is a warning;
-/// - cores: fewer than threads, of a rank or of ranks of a host whose masks overlap;
+/// - cores: a rank, or the ranks of a host whose masks overlap, have fewer than threads;
 /// - the control group's or Slurm's processors, where the mask shows no want;
 /// - threads: fewer than the plan's by OMP_NUM_THREADS, or not the same on all ranks;
 /// - tasks: one rank where Slurm has allocated several, more ranks than Slurm was asked for.

@@ -16,19 +16,19 @@
 #include <thread>
 #include <vector>
 
-#include "plan/rules/parallel.hpp"
 #include "plan/plan.hpp"
+#include "plan/rules/parallel.hpp"
 #include "plan/rules/staging.hpp"
 #include "runtime/base/arrangement.hpp"
-#include "runtime/data/transforms/sample_chain.hpp"
 #include "runtime/data/sample_source.hpp"
+#include "runtime/data/transforms/sample_chain.hpp"
 #include "runtime/device/arena.hpp"
 
 namespace dtnn::runtime {
 
 /// One pass over samples, in batches. With several ranks, batch n of a rank is batch n * ranks +
-/// rank of the order (plan/rules/parallel.hpp): together they see what one rank sees. Samples are mixed
-/// within a batch, by numbers that belong to the batch of the order.
+/// rank of the order (plan/rules/parallel.hpp): together they see what one rank sees. Samples are
+/// mixed within a batch, by numbers that belong to the batch of the order.
 struct Pass {
     Split split = Split::train;
     /// The samples in order, which stays valid until the pass is over or the next one begins. An
@@ -36,9 +36,10 @@ struct Pass {
     /// more than once in an epoch, and each time with other augmentations.
     std::span<const std::int64_t> order = {};
     std::int64_t batch = 0;        ///< samples of a batch; the last one may be smaller
-    std::int64_t first_batch = 0;  ///< of this rank's: where a resumed pass goes on
-    std::int64_t last_batch = 0;   ///< likewise one behind the last; 0: all
-    /// Of training: augmented and mixed as in this epoch, from 0. Nothing: samples as they are.
+    std::int64_t first_batch = 0;  ///< this rank's first: where a resumed pass goes on
+    std::int64_t last_batch = 0;   ///< one behind this rank's last; 0: all
+    /// The epoch, from 0, whose augmentations and mixing the samples have. Nothing: samples as they
+    /// are.
     std::optional<std::int64_t> epoch = std::nullopt;
     int rank = 0;
     int ranks = 1;
@@ -100,7 +101,7 @@ class Pipeline {
     };
     /// Samples of one batch that a worker has taken on.
     struct Portion {
-        std::int64_t number = 0;  ///< of the batch
+        std::int64_t number = 0;  ///< the batch's number
         std::int64_t begin = 0;   ///< in the order
         std::int64_t end = 0;
     };
@@ -135,8 +136,8 @@ class Pipeline {
     // Guarded by mutex_; pass_ changes only while no worker is busy.
     Pass pass_;
     std::vector<Slot> slots_;
-    std::int64_t end_ = 0;         ///< of the pass, in the order
-    std::int64_t batches_ = 0;     ///< of the pass, of this rank
+    std::int64_t end_ = 0;         ///< the end of the pass, in the order
+    std::int64_t batches_ = 0;     ///< this rank's in the pass
     std::int64_t next_batch_ = 0;  ///< the first with samples that no worker has taken on yet
     std::int64_t next_ = 0;        ///< the first of these samples, in the batch
     std::int64_t taken_ = 0;       ///< the batch that wait() gives next

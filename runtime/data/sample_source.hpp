@@ -21,10 +21,10 @@ struct Sample {
     std::int64_t width = 0;
     /// Channels, height, width, row-major. Images: in [0, 1]; tables: any finite number.
     std::vector<float> pixels;
-    /// Of label kind `classes`: 0 <= class < classes, one, or one for each pixel, row-major, where
-    /// the dataset's label_shape says so. Otherwise empty.
+    /// Label kind `classes`: 0 <= class < classes, one, or one for each pixel, row-major, where the
+    /// dataset's label_shape says so. Otherwise empty.
     std::vector<std::int32_t> labels;
-    /// Of the label kinds `multiple` (0 and 1) and `values`: a number for each of `classes`.
+    /// Label kinds `multiple` (0 and 1) and `values`: a number for each of `classes`.
     /// Otherwise empty.
     std::vector<double> targets;
     std::vector<std::uint8_t> packed;   ///< the source's own: the file of an image
@@ -47,7 +47,7 @@ class SampleSource {
     /// is a RunError that names it, the fact and the remedy.
     virtual void load(Split split, std::int64_t index, Sample& sample) const = 0;
 
-    /// Samples in a split; of the train split, before validation is split off.
+    /// Samples in a split. Those of validation are among the train split's.
     virtual std::int64_t size(Split split) const = 0;
 
     /// XXH3 of what the samples depend on: their bytes where they are in memory, and names and
@@ -73,9 +73,9 @@ const char* name_of(Split split);
 /// Training samples that the dataset's source must have.
 std::int64_t source_train_samples(const plan::Dataset& dataset);
 
-/// Whether a source must have just as many samples as the plan says. Of ranks with data of their
-/// own the plan says how many one has at most; of the types digits, cifar10, cifar100 and synthetic
-/// all have as many.
+/// Whether a source must have just as many samples as the plan says. Where ranks have data of their
+/// own, the plan says how many one has at most; with the types digits, cifar10, cifar100 and
+/// synthetic all have as many.
 enum class Counts { exact, at_most };
 
 /// The plan's dataset, opened and verified against the plan: shape, classes and sizes. What is

@@ -12,7 +12,7 @@
 namespace dtnn::runtime {
 namespace {
 
-constexpr std::uint64_t kSurveySeed = 0;  ///< of the samples that are looked at
+constexpr std::uint64_t kSurveySeed = 0;  ///< chooses the samples that are looked at
 
 /// Mean and deviation by T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a
 /// pairwise algorithm for computing sample variances" (1979): the parts are samples.
@@ -44,7 +44,7 @@ class Moments {
   private:
     std::int64_t count_ = 0;
     double mean_ = 0;
-    double squares_ = 0;  ///< of the distances from the mean
+    double squares_ = 0;  ///< sum of the squared distances from the mean
     double least_ = std::numeric_limits<double>::infinity();
     double greatest_ = -std::numeric_limits<double>::infinity();
 };

@@ -5,21 +5,21 @@
 #include <vector>
 
 #include "plan/plan.hpp"
-#include "runtime/data/transforms/sample_chain.hpp"
 #include "runtime/data/sample_source.hpp"
+#include "runtime/data/transforms/sample_chain.hpp"
 
 namespace dtnn::runtime {
 
-/// Of many numbers.
+/// How many numbers are spread.
 struct NumberSpread {
     double mean = 0;
-    double deviation = 0;  ///< of the whole, not an estimate
+    double deviation = 0;  ///< standard deviation of the whole, not an estimate
     double least = 0;
     double greatest = 0;
 };
 
 struct SplitSurvey {
-    std::int64_t samples = 0;  ///< of the split
+    std::int64_t samples = 0;  ///< the split's
     std::int64_t seen = 0;     ///< how many of them were looked at
     /// Label kind `classes`: samples, or pixels, of each class. `multiple`: samples that have each.
     std::vector<std::int64_t> class_counts;
@@ -29,9 +29,10 @@ struct SplitSurvey {
 struct DataSurvey {
     SplitSurvey train;
     SplitSurvey test;
-    /// Extents before the transforms, of all samples that were looked at.
+    /// The extents before the transforms, over all samples that were looked at.
     plan::Dims smallest, largest;  ///< height and width, each by itself
-    /// Of the training samples behind the transforms, before normalize: of every channel.
+    /// The spread of every channel of the training samples, behind the transforms and before
+    /// normalize.
     std::vector<NumberSpread> channels;
 };
 

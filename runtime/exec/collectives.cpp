@@ -14,7 +14,7 @@ bool alike(const plan::Collective& a, const plan::Collective& b) {
 }  // namespace
 
 std::optional<std::string> collectives_mistake(const plan::Plan& plan) {
-    // Of a step that ends in an update, and of one whose gradients are only added up.
+    // A program whose step ends in an update, and one whose gradients are only added up.
     const plan::Program *first_update = nullptr, *first_sum = nullptr;
     for (const plan::Program& program : plan.programs) {
         if (!plan.parallel.data && !program.collectives.empty())

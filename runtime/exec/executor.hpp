@@ -84,7 +84,8 @@ class BoundProgram {
     const plan::Program* program_;
     std::byte* arena_;
     Communicator* communicator_;
-    std::vector<std::unique_ptr<Exchange>> exchanges_;  ///< of the program's collectives
+    std::vector<std::unique_ptr<Exchange>>
+        exchanges_;  ///< one for each of the program's collectives
     std::vector<BoundStep> prologue_;
     std::vector<BoundStep> steps_;
     StepObserver* observer_ = nullptr;
@@ -113,7 +114,7 @@ class Executor {
     /// The whole of what ranks have in parts, for those who write and read checkpoints.
     ShardStates& shard_states() { return shard_states_; }
     const ShardStates& shard_states() const { return shard_states_; }
-    /// The memory of a tensor of one of plan().programs; of one by rank, this rank's part.
+    /// The memory of a tensor of one of plan().programs; this rank's part of a tensor by rank.
     const std::byte* memory(const plan::Tensor& tensor) const;
 
   private:

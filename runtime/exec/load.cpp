@@ -31,9 +31,9 @@
 namespace dtnn::runtime {
 namespace {
 
-/// As many as a spec may ask for: an epoch's order is kept in memory.
+/// The most samples that a spec may ask for: an epoch's order is kept in memory.
 constexpr std::int64_t kMostSamples = 1'000'000'000;
-/// Of memory that a dataset may keep: no sum of such numbers overflows.
+/// The most memory that a dataset may keep: no sum of such numbers overflows.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
 
 const char* const kRecompile = "compile the job again with the dtnnc of this version";
@@ -285,7 +285,7 @@ void check_attributes(const plan::Plan& plan, const std::string& name) {
         if (fields.has("k")) fields.whole("k", 1, std::numeric_limits<std::int64_t>::max());
     }
     const plan::Dataset& dataset = plan.dataset;
-    // Of plans made by hand the source has the network's shape.
+    // Plans made by hand may have no stored shape: their source has the network's.
     if (!dataset.stored_shape.empty() && dataset.stored_shape.size() != 3) {
         throw refused(name, fmt::format("its dataset has samples of the shape [{}]; it must be "
                                         "channels, height and width",

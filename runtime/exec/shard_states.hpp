@@ -1,6 +1,6 @@
 #pragma once
-/// Optimizer state that ranks have in parts (plan::Shard), made whole for checkpoints, which know
-/// of no parts: a run goes on from them on another number of ranks.
+/// Optimizer state that ranks have in parts (plan::Shard), made whole for checkpoints. These know
+/// no parts, so that a run goes on from them on another number of ranks.
 
 #include <cstddef>
 #include <string>
@@ -13,29 +13,30 @@ namespace dtnn::runtime {
 
 class Executor;
 
-/// The state of one parameter, as an optimizer that is not shared has it: of the parameter's dims
+/// The state of one parameter, as an optimizer that is not shared has it: with the parameter's dims
 /// and arrangement, or one number.
 struct ShardTensor {
     std::string name;         ///< "conv2d_1.weights.velocity"
     std::size_t weights = 0;  ///< index into Plan::parameters
-    std::size_t state = 0;    ///< likewise, of the shard's state that it is a piece of
+    std::size_t state = 0;    ///< likewise: the shard's state that it is a piece of
 };
-/// Of every shard, state and parameter.
+/// One for every shard, state and parameter.
 std::vector<ShardTensor> shard_tensors(const plan::Plan& plan);
-/// The others: indices of the parameters that are no state of a shard.
+/// Indices of the parameters that are no state of a shard.
 std::vector<std::size_t> unsharded_parameters(const plan::Plan& plan);
 
-/// Likewise those that are no state in parts: a shard's state that is one number is among them.
+/// Indices of the parameters that are no state in parts. A shard's state that is one number is
+/// among them.
 std::vector<std::size_t> whole_parameters(const plan::Plan& plan);
 
-/// The states by rank of a plan's shards, of all ranks. Empty, and without memory, but between
+/// The states of a plan's shards, those of all ranks. Empty, and without memory, except between
 /// where they are filled and where they are used.
 class ShardStates {
   public:
     explicit ShardStates(const plan::Plan& plan) : plan_(&plan) {}
 
     bool empty() const { return stretches_.empty(); }
-    /// The plan has any.
+    /// Whether the plan has any.
     bool wanted() const { return !states().empty(); }
     void clear() { stretches_.clear(); }
     /// Zeros, to be filled from what a checkpoint holds.

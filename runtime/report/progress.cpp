@@ -35,7 +35,7 @@ std::string measure_text(const std::string& name, double value) {
     return fmt::format("{} {:.2f}%", plain ? "accuracy" : name, 100 * value);
 }
 
-/// Of an epoch that is not over: what is known at any time.
+/// The measures of an epoch that is not over: what is known at any time.
 std::string running_text(const MetricSet& metrics, const char* separator) {
     std::string text;
     for (std::size_t i = 0; i < metrics.running_count(); ++i) {

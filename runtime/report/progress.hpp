@@ -55,7 +55,7 @@ class ProgressReport {
     bool drawn_ = false;
     std::int64_t epochs_;
     double last_drawn_ = -1;
-    double validation_seconds_ = 0;  ///< of the last epoch, for the time left
+    double validation_seconds_ = 0;  ///< what the last epoch took, for the time left
 };
 
 }  // namespace dtnn::runtime

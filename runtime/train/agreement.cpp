@@ -14,7 +14,7 @@
 namespace dtnn::runtime {
 namespace {
 
-/// A RunError as it travels: the exit code, and its three texts, each ended by a zero.
+/// The bytes in which a RunError travels: the exit code, and its three texts, each ended by a zero.
 std::vector<std::byte> bytes_of(const std::optional<RunError>& error) {
     std::vector<std::byte> bytes;
     if (!error) return bytes;

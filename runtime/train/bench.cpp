@@ -82,7 +82,7 @@ BenchResult bench(Session& session, const BenchRequest& request) {
         program.program->run(team);
         if (i == 0 && request.allocations != nullptr) before = request.allocations();
     }
-    // As in training, a stop takes a step to be known to all.
+    // A stop takes a step to be known to all, as in training.
     bool stopped = session.agreement().agree({.stop = stop_requested() != 0}).stop;
     for (std::int64_t i = 0; i < request.steps && !stopped; ++i) {
         const Stopwatch watch;

@@ -17,8 +17,8 @@ struct BenchRequest {
 };
 
 struct BenchResult {
-    std::int64_t batch = 0;       ///< of all ranks
-    std::vector<double> seconds;  ///< of each measured step, with the copy of its batch
+    std::int64_t batch = 0;       ///< samples of all ranks together
+    std::vector<double> seconds;  ///< what each measured step took, with the copy of its batch
     std::vector<double>
         program_step_seconds;  ///< mean of each of the program's steps; empty unless asked for
     std::int64_t allocations_after_first_step = 0;

@@ -10,8 +10,8 @@ namespace dtnn::runtime {
 enum class Rate { precision, recall, f1 };
 enum class Averaging { macro, micro, per_class };
 
-/// For each class where samples have any number of them: true negatives, false positives, false
-/// negatives, true positives.
+/// Numbers of a class where samples have any number of classes: true negatives, false positives,
+/// false negatives, true positives.
 inline constexpr std::int64_t kOutcomes = 4;
 
 /// Of a class with TP, FP, FN: precision TP / (TP + FP), recall TP / (TP + FN), f1

@@ -41,7 +41,7 @@ class Divergence {
     /// was looked at, the steps since request.rewind's state are repeated first to find the result
     /// that was not finite.
     [[noreturn]] void report(const TrainingPlace& place);
-    /// Likewise, of what was not found by looking at a batch.
+    /// Likewise, about `mine`, which was not found by looking at a batch.
     [[noreturn]] void report(const NotANumber& mine, const TrainingPlace& place);
 
   private:

@@ -74,21 +74,21 @@ class Walk {
     const plan::Training& training_;
     std::int64_t samples_;
     DryRun result_;
-    std::optional<plan::LocalSteps> local_;  ///< of ranks that move weights of their own
+    std::optional<plan::LocalSteps> local_;  ///< where ranks move weights of their own
     std::set<std::string> kinds_;
     std::vector<plan::Part> parts_;           ///< all that were taken
     const plan::Program* of_step_ = nullptr;  ///< what the first rank runs in the step
-    std::vector<RecordedOperation> record_;   ///< of the first rank, of the step
+    std::vector<RecordedOperation> record_;   ///< the first rank's in the step
     std::set<const plan::Program*> ran_;
     struct Rank {
         std::unique_ptr<NullRank> communicator;
         std::map<const plan::Program*, std::vector<std::unique_ptr<Exchange>>> exchanges;
     };
     std::vector<Rank> ranks_;
-    double weight_ = 0;  ///< of the update so far, over all ranks
+    double weight_ = 0;  ///< the update's so far, over all ranks
 };
 
-/// Of all ranks and batches whose gradients the update of this step's group adds up.
+/// The samples of all ranks and batches whose gradients the update of this step's group adds up.
 std::int64_t Walk::group_samples(std::int64_t step) const {
     const std::int64_t size = training_.accumulation;
     const std::int64_t first = step / size * size;
@@ -204,7 +204,7 @@ void Walk::walk_local_step(std::int64_t step) {
             ++result_.idle_rank_steps;
             continue;
         }
-        // Of data of their own, all ranks have the same places.
+        // Where ranks have data of their own, all have the same places.
         if (!plan_.parallel.private_data || rank == 0) parts_.push_back(part);
         const bool update = local_->updates(rank, step);
         const plan::Program* program = program_of(part.count, update);

@@ -2,11 +2,12 @@
 /// Every rank's part of an epoch, without its arithmetic: whether the ranks of a job would meet in
 /// every exchange, take every sample once, and weight their batches as one global batch.
 ///
-/// Per rank and step the loop's choices are made as the loop makes them (plan/rules/parallel.hpp): which
-/// samples, which program, which weight. Every rank has a null communicator, which writes down what
-/// the steps of its program begin and wait for; the records of all ranks of a step must be equal,
-/// whatever programs they run. Ranks that begin the same exchanges in the same order, and wait only
-/// for what they have begun, cannot wait for one another for ever, so that rules deadlock out.
+/// Per rank and step the loop's choices are made as the loop makes them (plan/rules/parallel.hpp):
+/// which samples, which program, which weight. Every rank has a null communicator, which writes
+/// down what the steps of its program begin and wait for; the records of all ranks of a step must
+/// be equal, whatever programs they run. Ranks that begin the same exchanges in the same order, and
+/// wait only for what they have begun, cannot wait for one another for ever, so that rules deadlock
+/// out.
 
 #include <cstdint>
 #include <string>
@@ -18,14 +19,14 @@ namespace dtnn::runtime {
 
 struct DryRun {
     int ranks = 1;
-    std::int64_t steps = 0;             ///< of the epoch, on every rank
-    std::int64_t updates = 0;           ///< of the weights
+    std::int64_t steps = 0;             ///< steps of the epoch, on every rank
+    std::int64_t updates = 0;           ///< how often weights move
     std::int64_t samples = 0;           ///< taken by all ranks together
     std::int64_t rank_steps = 0;        ///< that were walked: ranks times steps
-    std::int64_t idle_rank_steps = 0;   ///< of them without a sample
-    std::int64_t exchanges = 0;         ///< of a rank in the epoch
-    std::int64_t exchanged_bytes = 0;   ///< of a rank in the epoch, as they lie in memory
-    std::int64_t memory = 0;            ///< of a rank: arena, batches ahead, samples
+    std::int64_t idle_rank_steps = 0;   ///< those without a sample
+    std::int64_t exchanges = 0;         ///< a rank's in the epoch
+    std::int64_t exchanged_bytes = 0;   ///< a rank's in the epoch, as they lie in memory
+    std::int64_t memory = 0;            ///< a rank's: arena, batches ahead, samples
     std::vector<std::string> programs;  ///< that ran, in the plan's order
     /// What would go wrong, the first of each kind; empty: nothing.
     std::vector<std::string> findings;

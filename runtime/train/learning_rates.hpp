@@ -42,7 +42,7 @@ namespace dtnn::runtime {
 /// all of them take in a step.
 struct TrainingExtent {
     std::int64_t epochs = 1;
-    std::int64_t batches = 1;       ///< of an epoch
+    std::int64_t batches = 1;       ///< batches of an epoch
     std::int64_t accumulation = 1;  ///< batches of an update; an epoch's last group may be smaller
 
     std::int64_t updates() const { return (batches + accumulation - 1) / accumulation; }

@@ -16,10 +16,10 @@ namespace dtnn::runtime {
 struct EpochResult {
     std::int64_t epoch = 0;    ///< counted from 1
     std::int64_t step = 0;     ///< steps done since the training began
-    double learning_rate = 0;  ///< of the epoch's last step
+    double learning_rate = 0;  ///< the one of the epoch's last step
     PassValues train;
     PassValues validation;          ///< no samples: there is no validation split
-    double samples_per_second = 0;  ///< of training alone, in this process, of all ranks
+    double samples_per_second = 0;  ///< of all ranks, while they train in this process
     double seconds = 0;             ///< with validation
 };
 
@@ -32,15 +32,15 @@ struct Progress {
     double seconds = 0;             ///< since this process began with the epoch
     std::int64_t first_step = 0;    ///< steps of the epoch that an earlier process has done
     std::int64_t first_sample = 0;  ///< samples likewise
-    std::int64_t samples = 0;       ///< of the epoch so far, of all ranks
-    const MetricSet& train;         ///< of the epoch so far, of this rank's samples
+    std::int64_t samples = 0;       ///< all ranks' in the epoch so far
+    const MetricSet& train;         ///< the epoch so far, over this rank's samples
 };
 
 /// The samples that this rank is about to train on.
 struct BatchSamples {
     std::int64_t epoch = 0;  ///< counted from 1
     std::int64_t step = 0;   ///< over the training, counted from 1
-    /// As Pass::order has them; none where the step's samples do not reach this rank.
+    /// Places as in Pass::order; none where the step has no samples for this rank.
     std::span<const std::int64_t> samples;
 };
 
@@ -52,7 +52,7 @@ class TrainingObserver {
     virtual void first_step() {}  ///< the first step of this process is done
     virtual void step(const Progress&) {}
     virtual void epoch(const EpochResult&) {}
-    /// The loss is no number: the steps since the state are repeated to find what made it.
+    /// The loss is NaN or infinite: the steps since the state are repeated to find what made it.
     virtual void searching(const TrainingState& /*from*/, std::int64_t /*until_step*/) {}
 };
 
@@ -63,11 +63,11 @@ struct TrainingRequest {
     /// Looks at every result of every step; slow.
     bool check_numbers = false;
     /// Makes the executor's parameters those of a state that the training went through, and gives
-    /// that state. Empty: what made a number that is none is not searched for. With several ranks,
+    /// that state. Empty: what made a NaN is not searched for. With several ranks,
     /// all have one and call it together; the parameters count on rank 0, the state on all.
     std::function<TrainingState()> rewind;
     std::int64_t until_step = 0;  ///< ends after this step, if the training does not; 0: no
-    double until_seconds = 0;     ///< likewise, after a step; 0: no
+    double until_seconds = 0;     ///< ends after the step in which they are over; 0: no
 };
 
 struct TrainingResult {
@@ -87,7 +87,7 @@ struct TrainingResult {
 /// after they have told each other; the clock of rank 0 counts. Keeps checkpoints as the plan's
 /// rule asks, between two updates, and one when a stop is requested.
 ///
-/// A loss that is not a number is a RunError (exit 6) that names epoch and step, and, found by
+/// A loss that is NaN or infinite is a RunError (exit 6) that names epoch and step, and, found by
 /// repeating the steps since `rewind`'s state, for at most kSearchSeconds, the first result that
 /// was not finite: operator, layer, line of the spec. With several ranks it is known one update
 /// later, to all of them (SharedRunError), and the search repeats the steps on all.

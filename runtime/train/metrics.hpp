@@ -49,7 +49,7 @@ struct MetricValue {
     std::string name;
     Form form = Form::number;
     std::vector<double> numbers;  ///< one; or one for each class; or the matrix row by row
-    std::int64_t columns = 1;     ///< of a matrix
+    std::int64_t columns = 1;     ///< columns of a matrix
 
     double number() const { return numbers.front(); }
 };
@@ -62,12 +62,13 @@ struct BatchOutputs {
         std::int64_t elements = 0;
     };
     Array loss;
-    Array loss_weight;           ///< no data: the number of samples
-    std::vector<Array> metrics;  ///< of plan.training.metrics; no data: not measured here
-    Array labels;                ///< the input "labels" or "targets"
+    Array loss_weight;  ///< no data: the number of samples
+    std::vector<Array>
+        metrics;   ///< one for each of plan.training.metrics; no data: not measured here
+    Array labels;  ///< the input "labels" or "targets"
 
     static BatchOutputs of(const plan::Plan& plan, const BoundProgram& program);
-    /// Of the batch that was run last.
+    /// The loss of the batch that was run last.
     double batch_loss() const;
 };
 
@@ -110,7 +111,7 @@ class MetricSet {
   private:
     struct Running {
         std::string name;
-        std::size_t metric = 0;  ///< of the plan; kLoss: the loss
+        std::size_t metric = 0;  ///< its place in the plan; kLoss: the loss
         std::int64_t items = 1;  ///< what the sum of one sample is divided by
         double sum = 0;
     };
@@ -140,12 +141,12 @@ class MetricSet {
     bool multiple_;        ///< a sample has any number of classes
     std::size_t scoring_;  ///< a metric of the plan that keeps scores
     std::int64_t samples_ = 0;
-    double weight_ = 0;             ///< of the losses added
+    double weight_ = 0;             ///< sum of the weights of the losses added
     std::vector<Running> running_;  ///< the loss first
     std::vector<Counts> counts_;
     std::vector<float> scores_;          ///< [rows, classes] of an f32 plan
-    std::vector<double> wide_scores_;    ///< likewise of an f64 plan
-    std::vector<std::int32_t> labels_;   ///< of the rows whose scores are kept
+    std::vector<double> wide_scores_;    ///< likewise, for an f64 plan
+    std::vector<std::int32_t> labels_;   ///< labels of the rows whose scores are kept
     std::vector<std::uint8_t> answers_;  ///< likewise [rows, classes], where there are many
 };
 

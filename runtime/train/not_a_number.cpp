@@ -10,7 +10,7 @@ namespace dtnn::runtime {
 
 namespace {
 
-/// As it travels: the numbers, then its three texts, each ended by a zero.
+/// The bytes in which it travels: the numbers, then its three texts, each ended by a zero.
 std::vector<std::byte> bytes_of(const NotANumber& found) {
     const double numbers[] = {double(found.epoch), double(found.step), found.value,
                               found.first ? 1.0 : 0.0};

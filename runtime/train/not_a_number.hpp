@@ -1,5 +1,5 @@
 #pragma once
-/// What is said of a training that has met a number that is none.
+/// The message about a training that has met a NaN or an infinity.
 
 #include <cstdint>
 #include <optional>
@@ -23,9 +23,9 @@ struct NotANumber {
     std::string search;              ///< what was repeated, or why nothing was
 };
 
-/// Of what the ranks have found, the earliest, of the lowest rank that knows most of it; all call
-/// it together. A rank that has found nothing gives what a NotANumber is made with. Of several
-/// ranks, `what` says whose it is.
+/// Together: the earliest of what the ranks have found, as told by the lowest rank that knows most
+/// about it. A rank that has found nothing gives a NotANumber as it is made. With several ranks,
+/// `what` says whose it is.
 NotANumber first_of_ranks(const NotANumber& mine, Communicator& communicator);
 
 /// Exit 6: the fact, epoch and step, the result that came first, what was repeated, the remedy.

@@ -61,7 +61,7 @@ struct PredictedAnswers {
             }
         }
     }
-    /// Those of the batch's first samples.
+    /// The predictions for the batch's first samples.
     template <class T>
     static std::span<const T> of(const std::vector<T>& all, std::int64_t samples,
                                  std::int64_t batch) {

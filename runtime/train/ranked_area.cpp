@@ -15,7 +15,7 @@ struct Scored {
     bool yes;
 };
 
-/// Of one question. Sorts what it is given.
+/// The area for one question. Sorts what it is given.
 double area_of(std::vector<Scored>& list) {
     for (const Scored& item : list)
         if (std::isnan(item.score)) return kNone;

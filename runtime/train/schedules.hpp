@@ -30,7 +30,7 @@ class Schedules {
     /// The weights that the end of the training takes back, if any.
     std::optional<BestWeights> restore_at_end() const;
 
-    /// Whose weights the schedules have asked to keep, and not dropped.
+    /// The weights that schedules have asked to keep, and not dropped.
     std::vector<KeptWeights> kept() const;
 
     /// What epoch_done has learned, a list of numbers for each schedule in the plan's order.

@@ -234,7 +234,7 @@ void Session::scatter_own_states(std::span<const std::byte> all) {
     }
 }
 
-/// From what another number of ranks owes (compression_selection.hpp): rank 0 owes all of it, the
+/// Takes what another number of ranks owes (compression_selection.hpp): rank 0 owes all of it, the
 /// others nothing, so that nothing is lost, and nothing counts twice.
 void Session::keep_what_is_owed(std::span<const std::byte> all, std::size_t size) {
     std::size_t offset = 0;

@@ -54,7 +54,7 @@ struct BatchProgram {
     void* batch_weight = nullptr;    ///< only with accumulation or several ranks
     BatchOutputs outputs;
 
-    /// Of the batch that was run last.
+    /// The loss of the batch that was run last.
     double loss() const { return outputs.batch_loss(); }
     void set_learning_rate(double value, plan::DType dtype) const;
     /// The batch's share of the samples that one update adds up, over all ranks.
@@ -64,7 +64,7 @@ struct BatchProgram {
 /// Everything is allocated and bound by the constructor; parameters have their first values.
 class Session {
   public:
-    /// Of one rank.
+    /// A session without other ranks.
     Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source);
     /// Together. The communicator outlives the session.
     Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
@@ -85,12 +85,12 @@ class Session {
     /// batches; without, its gradients wait for the batch that does.
     const BatchProgram& train_program(std::int64_t batch, bool update = true) const;
     const BatchProgram& evaluate_program(std::int64_t batch) const;
-    /// For a rank that has no samples in a step of the others: the one for the largest batch.
+    /// The program for the largest batch: a rank without samples runs it in a step of the others.
     const BatchProgram& idle_program(bool update) const;
 
     /// Null where ranks exchange gradients, and of one rank.
     const plan::LocalSteps* local_steps() const { return local_steps_ ? &*local_steps_ : nullptr; }
-    /// Of ranks with data of their own: the training samples of each.
+    /// Tells the training samples of each rank, where ranks have data of their own.
     void set_rank_samples(std::vector<std::int64_t> samples);
     /// Together: all that training changes, but the optimizer's state, becomes the mean over the
     /// ranks, in which each has a share of its own.
@@ -105,7 +105,8 @@ class Session {
     /// are of no shard, rank after rank without rank 0. Nothing on the others.
     std::vector<std::byte> gather_own_states();
     /// Together: the same from rank 0 to the ranks whose they are; nothing: they stay as they are.
-    /// Of another number of ranks: what exchanges keep for the next time is added up on rank 0.
+    /// Where these are another number of ranks, what exchanges keep for the next time is added up
+    /// on rank 0.
     void scatter_own_states(std::span<const std::byte> all);
     /// Together: moving statistics become those of rank 0.
     void share_statistics();
@@ -141,7 +142,7 @@ class Session {
     std::vector<BatchProgram> accumulate_;
     std::vector<BatchProgram> evaluate_;
     std::optional<plan::LocalSteps> local_steps_;
-    BoundProgram* synchronise_ = nullptr;  ///< of ranks that move weights of their own
+    BoundProgram* synchronise_ = nullptr;  ///< where ranks move weights of their own
     void* share_ = nullptr;                ///< its input
     std::vector<std::size_t> own_states_;  ///< parameters by rank that are of no shard
     std::vector<std::size_t> statistics_;  ///< parameters that are moving statistics

@@ -21,8 +21,8 @@ struct TrainingState {
     std::int64_t step = 0;    ///< batches done since the training began
     std::int64_t update = 0;  ///< updates done since the training began
     std::vector<std::byte>
-        sums;  ///< MetricSet::save of the unfinished epoch, of one rank after another
-    /// What each rank has of its own in the executor, of one rank after another but rank 0, whose
+        sums;  ///< MetricSet::save of the unfinished epoch, one rank after another
+    /// What each rank has of its own in the executor, one rank after another, without rank 0, whose
     /// is in the parameters (Session::gather_own_states). Does not travel with bytes_of.
     std::vector<std::byte> own_states;
     std::vector<std::vector<double>> schedules;  ///< Schedules::state

@@ -178,7 +178,7 @@ class ModelCheckpoint final : public Watcher {
                     EpochDecision& decision) override {
         const double value = watched_.of(values);
         if (epoch % every_ != 0 || std::isnan(value)) return;
-        // Best first; of equals, the earlier.
+        // The best first; the earlier one of two that are equal.
         const auto place = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) {
             return watched_.better(value, kept.value);
         });

@@ -82,7 +82,7 @@ class Watcher {
                             EpochDecision& decision) = 0;
     virtual double rate_factor() const { return 1; }
     virtual std::optional<BestWeights> restore_at_end() const { return std::nullopt; }
-    /// Whose weights it has asked to keep, and not dropped.
+    /// The weights that it has asked to keep, and not dropped.
     virtual std::vector<KeptWeights> kept() const { return {}; }
     /// All that a later epoch's decision depends on.
     virtual std::vector<double> state() const { return {}; }

@@ -9,7 +9,7 @@ namespace dtnn {
 
 struct Options;
 
-/// Its option, of the word that trains, which has --ranks and --resume already.
+/// Adds the option to the command that trains, which has --ranks and --resume already.
 void add_dry_run(CLI::App& train, Options& options);
 
 }  // namespace dtnn

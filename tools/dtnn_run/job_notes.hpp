@@ -12,13 +12,13 @@ namespace dtnn {
 
 /// What was left.
 struct Notes {
-    std::optional<int> code;  ///< of rank 0
+    std::optional<int> code;  ///< rank 0's exit code
     std::string run;          ///< the run's folder, once it is there
     std::string killed;       ///< which rank a signal has killed, and which: the first
-    std::string error;        ///< of a rank that has ended itself: the first
+    std::string error;        ///< why the first rank that has ended itself did so
 };
 
-/// The file, of the process that reads it. Removed with the object.
+/// The file, for the process that reads it. Removed with the object.
 class NotesFile {
   public:
     /// Without a place for it (TMPDIR, /tmp) there are no notes.

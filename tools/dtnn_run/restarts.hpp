@@ -13,7 +13,7 @@ struct TryEnd {
     int code = 0;
     bool stop_asked = false;           ///< by a signal to the process that has started the ranks
     std::string reason;                ///< "rank 1 (node17, process 42) was killed by signal 9"
-    std::optional<std::int64_t> step;  ///< of the newest checkpoint of the run; nothing: none
+    std::optional<std::int64_t> step;  ///< the newest checkpoint's; nothing: there is none
 };
 
 struct Decision {

@@ -12,7 +12,7 @@
 namespace dtnn {
 namespace {
 
-/// Of a line that this program has written; a line that is none has no step.
+/// The step of a line that this program has written; nothing for any other line.
 std::optional<std::int64_t> step_of(std::string_view line) {
     constexpr std::string_view kKey = "\"step\": ";
     const std::size_t place = line.find(kKey);

@@ -9,9 +9,9 @@
 
 namespace dtnn {
 
-/// Of one rank of so many: FILE, or FILE.RANK where there are several. Samples as the dataset
-/// numbers them (in an epoch that draws one more than once, plus the occurrence times the samples
-/// of the split).
+/// The log of one rank: FILE, or FILE.RANK where there are several. Samples have the dataset's
+/// numbers (in an epoch that draws one more than once, plus the occurrence times the samples of the
+/// split).
 class SampleLog {
   public:
     /// Nothing of an earlier run stays in the file, unless this one goes on with it.

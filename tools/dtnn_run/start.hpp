@@ -20,7 +20,7 @@ struct Start {
     runtime::LoadedPlan loaded;
     int threads = 1;
 
-    /// Of one rank of so many; only rank 0 warns.
+    /// For one rank of so many; only rank 0 warns.
     explicit Start(const std::string& plan, int rank = 0, int ranks = 1);
 };
 
@@ -28,7 +28,8 @@ struct Start {
 /// all ranks have found alike is printed by rank 0; what one has, is thrown, and main ends the job.
 int with_ranks(const Options& options, const std::function<int(runtime::Communicator&)>& work);
 
-/// Every rank's plan, read together, and agreed on: plan, version, batch, seed. `path` may throw.
+/// Reads the plan on every rank together; all agree on plan, version, batch and seed. `path` may
+/// throw.
 Start start_together(runtime::Communicator& communicator, const std::function<std::string()>& path);
 
 /// Every rank's dataset, agreed on by its hash.
@@ -42,8 +43,8 @@ std::string dataset_hash(const runtime::SampleSource& source);
 /// What a rank trains on: the dataset that all share, or one of its own.
 struct OpenData {
     std::unique_ptr<runtime::SampleSource> source;
-    std::string hash;                   ///< of all ranks' datasets, where each has its own
-    std::vector<std::int64_t> samples;  ///< likewise by rank, to train on; a shared one: none
+    std::string hash;                   ///< over all ranks' datasets, where each has its own
+    std::vector<std::int64_t> samples;  ///< training samples by rank, where each has its own data
 };
 /// Together. Where each rank has data of its own, the plan becomes the rank's
 /// (runtime/train/private_data.hpp).
@@ -57,7 +58,7 @@ void tell_notes(const runtime::SampleSource& source);
 /// "dtnn-run: warning: TEXT" on stderr.
 void warn(const std::string& text);
 
-/// A loss on the split that is no number is a RunError (exit 6).
+/// A loss on the split that is NaN or infinite is a RunError (exit 6).
 void require_number(const runtime::PassValues& values, const std::string& split = "test");
 
 }  // namespace dtnn

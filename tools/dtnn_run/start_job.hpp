@@ -11,8 +11,9 @@ struct JobRequest {
     int ranks = 1;  ///< 1: this program by itself; more: by mpiexec
     std::vector<std::string> words;
     int max_restarts = 0;
-    /// Of a restart: the words that go on with the run in the folder `run`, or, where it has no
-    /// checkpoint yet (`begun` is false), begin it again there. Not called before there is one.
+    /// Gives the words of a restart: they go on with the run in the folder `run`, or, where it has
+    /// no checkpoint yet (`begun` is false), begin it again there. Not called before there is a
+    /// folder.
     std::function<std::vector<std::string>(const std::string& run, bool begun)> words_again;
     std::string run;  ///< the run's folder where it is known from the beginning
 };

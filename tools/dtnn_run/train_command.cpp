@@ -31,7 +31,7 @@ namespace {
 
 using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
 
-/// Of a rank whose training is told by rank 0.
+/// The report of a rank whose training rank 0 reports.
 class RankReport : public TrainingObserver {
   public:
     explicit RankReport(SampleLog* log) : log_(log) {}
@@ -82,7 +82,7 @@ class RunReport final : public RankReport {
     int ranks_;
 };
 
-/// Of a rank whose checkpoints and best weights rank 0 keeps.
+/// The keeper of a rank whose checkpoints and best weights rank 0 keeps.
 class NothingKept final : public TrainingKeeper {
   public:
     void checkpoint(const TrainingState&) override {}
@@ -175,7 +175,7 @@ class TrainRun {
     std::string dataset_;
     NothingKept nothing_kept_;
     std::optional<SampleLog> log_;
-    // Of rank 0:
+    // Rank 0 only:
     std::optional<RunFolder> folder_;
     std::optional<History> history_;
     std::optional<RunCheckpoints> checkpoints_;
@@ -235,7 +235,7 @@ void TrainRun::go_on() {
                                    folder_->path()));
         return;
     }
-    // Of another number of ranks the data is another, too, where each has its own.
+    // Another number of ranks has other data, too, where each has its own.
     if (plan().parallel.private_data)
         static_cast<void>(at_ranks(plan(), newest->state, communicator_.ranks()));
     if (newest->dataset != dataset_) {
@@ -275,7 +275,7 @@ void TrainRun::announce() {
     if (!first()) return;
     const int ranks = communicator_.ranks();
     std::int64_t samples = plan().dataset.train_samples;
-    // Of data of their own, what an epoch sees.
+    // What an epoch sees, where ranks have data of their own.
     if (const plan::LocalSteps* local = session_->local_steps())
         samples = local->samples_before(local->steps());
     progress_->say(fmt::format("{}: {} samples, {} {}, {}{} {}{}; writing {}", plan().name, samples,

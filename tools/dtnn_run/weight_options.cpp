@@ -47,7 +47,7 @@ WeightRequest weight_request(const std::string& path, const WeightOptions& optio
 
 namespace {
 
-/// Of a run's folder one of the files in it is meant; which, only the user knows.
+/// A run's folder stands for one of the files in it; only the user knows which.
 void require_weight_file(const std::string& path) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(path, ignored)) return;

@@ -16,7 +16,7 @@ namespace {
 
 using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
 
-/// A file as it is; of a run's folder the weights that it ended with.
+/// A file as it is, or the weights that the run of a folder ended with.
 std::string file_of(const Options& options) {
     std::error_code ignored;
     if (!std::filesystem::is_directory(options.weights, ignored)) {
@@ -43,9 +43,9 @@ std::string list_json(const WeightFile& file) {
                            {"shape", tensor.dims},
                            {"bytes", tensor.bytes.size()}});
     const Json whole = {{"version", 1},
-                                          {"format", file.format},
-                                          {"metadata", file.metadata},
-                                          {"tensors", std::move(tensors)}};
+                        {"format", file.format},
+                        {"metadata", file.metadata},
+                        {"tensors", std::move(tensors)}};
     return write_json(whole, 2) + "\n";
 }
 

@@ -37,7 +37,7 @@ class Ring final : public Transfer {
     /// A block under way. There are several, so that one is added while another travels.
     struct Slot {
         std::int64_t first = 0, count = 0;  ///< elements of the array, or of every part
-        int step = -1;                      ///< of 2 (ranks - 1), or half of them; -1: none
+        int step = -1;  ///< one of 2 (ranks - 1) steps, or of half as many; -1: none
         std::array<MPI_Request, 2> requests{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
         std::vector<std::byte> come;  ///< a chunk, to be added
     };
@@ -58,7 +58,7 @@ class Ring final : public Transfer {
     MPI_Comm comm_;
     TransferKind kind_;
     int first_step_ = 0, last_step_ = 0;
-    int shift_ = 0;  ///< of the chunk that a rank has added up, from the one behind its own
+    int shift_ = 0;  ///< to the chunk that a rank has added up, from the one behind its own
     int rank_ = 0;
     int ranks_ = 1;
     char* data_;

@@ -94,7 +94,7 @@ struct ArchiveReader::Source {
     std::int64_t position = 0;  ///< from `begin`, of what libarchive has been given
     std::unique_ptr<GzipReader> gzip;
     std::vector<char> buffer;
-    std::exception_ptr error;  ///< of our own reading, on its way through libarchive
+    std::exception_ptr error;  ///< what our own reading has thrown, on its way through libarchive
     std::unique_ptr<archive, FreeArchive> reader;
 
     std::size_t fill() {

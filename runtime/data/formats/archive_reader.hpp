@@ -56,7 +56,7 @@ class ArchiveReader {
 
     std::string label_;
     std::unique_ptr<Source> source_;
-    std::int64_t size_ = 0;  ///< of the current member
+    std::int64_t size_ = 0;  ///< size of the current member
     std::string member_;     ///< its path
     std::int64_t unpacked_ = 0;
 };

@@ -37,7 +37,7 @@ class GzipReader {
 
     const RegularFile& file_;
     std::vector<char> packed_;
-    std::int64_t offset_ = 0;  ///< of the file: what has been read from it
+    std::int64_t offset_ = 0;  ///< how much of the file has been read
     std::int64_t unpacked_ = 0;
     bool ended_ = false;
     std::unique_ptr<State> state_;

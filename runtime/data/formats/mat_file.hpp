@@ -1,5 +1,5 @@
 #pragma once
-/// Of MATLAB's files only what ImageNet's devkit needs: the table of synsets in meta.mat.
+/// Reads as much of MATLAB's files as ImageNet's devkit needs: the table of synsets in meta.mat.
 /// ("MAT-File Format", MathWorks, level 5)
 
 #include <cstdint>

@@ -122,9 +122,11 @@ class HeaderText {
         const std::string type = text();
         if (type.size() >= 2 && (type[0] == '|' || type[0] == '<' || type[0] == '=')) {
             if (type[1] == 'O') {
-                throw bad_file(name_,
-                          "it is an array of Python objects (pickle), which could run any code "
-                          "when it is read", kSaveAgain);
+                throw bad_file(
+                    name_,
+                    "it is an array of Python objects (pickle), which could run any code "
+                    "when it is read",
+                    kSaveAgain);
             }
             static const std::map<std::string, std::pair<NpyHeader::Kind, int>> kTypes = {
                 {"f4", {NpyHeader::Kind::real, 4}},    {"f8", {NpyHeader::Kind::real, 8}},
@@ -137,11 +139,12 @@ class HeaderText {
                 return;
             }
         }
-        throw bad_file(name_,
-                  fmt::format("its elements are of the type `{}`; float32, float64, integers of 8 "
-                              "to 64 bits and booleans in little-endian order can be read",
-                              printable(type)),
-                  "convert it first, such as by array.astype('<f4')");
+        throw bad_file(
+            name_,
+            fmt::format("its elements are of the type `{}`; float32, float64, integers of 8 "
+                        "to 64 bits and booleans in little-endian order can be read",
+                        printable(type)),
+            "convert it first, such as by array.astype('<f4')");
     }
 
     std::string_view rest_;
@@ -155,7 +158,8 @@ Wanted converted(const char* at, const std::string& name) {
     if constexpr (std::is_integral_v<Wanted> && std::is_floating_point_v<Stored>) {
         // 2^53: above, doubles are not the numbers that were meant.
         if (!(std::abs(double(value)) <= 9007199254740992.0) || value != std::trunc(value))
-            throw bad_file(name, fmt::format("it holds {}, where whole numbers are needed", value), kSaveAgain);
+            throw bad_file(name, fmt::format("it holds {}, where whole numbers are needed", value),
+                           kSaveAgain);
     }
     return static_cast<Wanted>(value);
 }
@@ -235,31 +239,36 @@ NpyHeader parse_npy_header(std::string_view beginning, std::int64_t file_bytes,
     const auto byte = [&](std::size_t at) { return std::size_t(std::uint8_t(beginning[at])); };
     const std::size_t version = byte(6);
     if (version < 1 || version > 3 || byte(7) != 0)
-        throw bad_file(name, fmt::format("its format is version {}.{}; 1.0 to 3.0 can be read", version,
-                                    byte(7)), kSaveAgain);
+        throw bad_file(
+            name,
+            fmt::format("its format is version {}.{}; 1.0 to 3.0 can be read", version, byte(7)),
+            kSaveAgain);
     std::size_t begin = version == 1 ? 10 : 12;
     if (beginning.size() < begin) throw bad_file(name, "it is cut off in its header", kSaveAgain);
     const std::size_t length = version == 1
                                    ? byte(8) | byte(9) << 8
                                    : byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24;
     if (length > std::size_t(kMostNpyHeader) - begin)
-        throw bad_file(name,
-                  fmt::format("its header has {} bytes; {} are the most", length, kMostNpyHeader), kSaveAgain);
-    if (beginning.size() < begin + length) throw bad_file(name, "it is cut off in its header", kSaveAgain);
+        throw bad_file(
+            name, fmt::format("its header has {} bytes; {} are the most", length, kMostNpyHeader),
+            kSaveAgain);
+    if (beginning.size() < begin + length)
+        throw bad_file(name, "it is cut off in its header", kSaveAgain);
     NpyHeader header = HeaderText(beginning.substr(begin, length), name).read();
     header.begin = std::int64_t(begin + length);
     std::int64_t bytes = header.item_bytes;
     for (const std::int64_t dim : header.dims) {
         if (__builtin_mul_overflow(bytes, dim, &bytes))
             throw bad_file(name,
-                      fmt::format("its shape ({}) is too large", fmt::join(header.dims, ",")), kSaveAgain);
+                           fmt::format("its shape ({}) is too large", fmt::join(header.dims, ",")),
+                           kSaveAgain);
     }
     if (bytes != file_bytes - header.begin) {
         throw bad_file(name,
-                  fmt::format("its shape ({}) of {} takes {} bytes; it has {}",
-                              fmt::join(header.dims, ","), header.type(), bytes,
-                              file_bytes - header.begin),
-                  "it is cut off, or was changed: make it again");
+                       fmt::format("its shape ({}) of {} takes {} bytes; it has {}",
+                                   fmt::join(header.dims, ","), header.type(), bytes,
+                                   file_bytes - header.begin),
+                       "it is cut off, or was changed: make it again");
     }
     return header;
 }
@@ -296,19 +305,22 @@ void convert_elements(const NpyHeader& header, const char* from, const std::stri
 std::map<std::string, NpyArray> read_npz(const std::string& path, std::int64_t most_bytes,
                                          Exit exit) {
     const RegularFile file(path, exit);
-    if (!is_zip(file)) throw bad_file(path, "this is no .npz file (a zip of NumPy arrays)", kSaveAgain);
+    if (!is_zip(file))
+        throw bad_file(path, "this is no .npz file (a zip of NumPy arrays)", kSaveAgain);
     std::map<std::string, NpyArray> arrays;
     ArchiveReader archive(file);
     std::int64_t bytes = 0;
     while (const auto member = archive.next()) {
         const std::string name = path + ":" + member->path;
-        if (!member->path.ends_with(".npy")) throw bad_file(name, "this is no array (.npy)", kSaveAgain);
+        if (!member->path.ends_with(".npy"))
+            throw bad_file(name, "this is no array (.npy)", kSaveAgain);
         if (member->size > most_bytes - bytes) {
-            throw bad_file(name,
-                      fmt::format("the arrays up to this one have {} bytes or more; at most {} are "
-                                  "expected",
-                                  bytes + member->size, most_bytes),
-                      "check that this is the right file");
+            throw bad_file(
+                name,
+                fmt::format("the arrays up to this one have {} bytes or more; at most {} are "
+                            "expected",
+                            bytes + member->size, most_bytes),
+                "check that this is the right file");
         }
         bytes += member->size;
         const std::string key = member->path.substr(0, member->path.size() - 4);
@@ -322,7 +334,7 @@ bool is_zip(const RegularFile& file) {
     std::array<char, 4> magic{};
     if (file.size() < std::int64_t(magic.size())) return false;
     file.read(0, std::span<char>(magic));
-    // "PK", and a member or, of an empty archive, its end.
+    // "PK", and the beginning of a member, or of the end of an archive that is empty.
     return magic[0] == 'P' && magic[1] == 'K' && (magic[2] == 3 || magic[2] == 5);
 }
 

@@ -17,10 +17,10 @@ namespace dtnn::runtime {
 struct NpyHeader {
     enum class Kind { real, integer, natural, boolean };
     Kind kind = Kind::real;
-    int item_bytes = 4;    ///< of reals 4 or 8, of integers and naturals 1 to 8, of booleans 1
+    int item_bytes = 4;    ///< reals have 4 or 8, integers and naturals 1 to 8, booleans 1
     bool fortran = false;  ///< the first axis is the innermost in memory
     plan::Dims dims;
-    std::int64_t begin = 0;  ///< of the elements, in the file
+    std::int64_t begin = 0;  ///< where the elements begin in the file
 
     std::int64_t elements() const { return plan::element_count(dims); }
     std::int64_t bytes() const { return elements() * item_bytes; }
@@ -30,9 +30,9 @@ struct NpyHeader {
 /// More is never needed for a header.
 inline constexpr std::int64_t kMostNpyHeader = 65536;
 
-/// Reads the header at the beginning of a file of `file_bytes` bytes, of which `beginning` are the
-/// first (kMostNpyHeader, or all), and verifies that the elements fill the rest of it exactly.
-/// `name` is for messages.
+/// Reads the header at the beginning of a file of `file_bytes` bytes. `beginning` are its first
+/// bytes (kMostNpyHeader, or all). Verifies that the elements fill the rest of it exactly. `name`
+/// is for messages.
 NpyHeader parse_npy_header(std::string_view beginning, std::int64_t file_bytes,
                            const std::string& name);
 

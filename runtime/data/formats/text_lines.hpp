@@ -19,7 +19,7 @@ class TextLines {
     /// The next line without its end; false: there is none. Valid until the next call. A line that
     /// is too long or holds a zero byte is an error, as is text that is not UTF-8.
     bool next(std::string_view& line);
-    std::int64_t number() const { return number_; }  ///< of the line, from 1
+    std::int64_t number() const { return number_; }  ///< the line's number, from 1
 
   private:
     bool more();

@@ -47,9 +47,9 @@ class ArraySource final : public SampleSource {
   private:
     struct Part {
         std::unique_ptr<RegularFile> file;
-        std::string name;  ///< of the array of pixels, for messages
+        std::string name;  ///< the pixel array's, for messages
         NpyHeader header;
-        std::int64_t offset = -1;  ///< of the array file in `file`; -1: it is in `packed`
+        std::int64_t offset = -1;  ///< where the array begins in `file`; -1: it is in `packed`
         std::string packed;
         std::vector<std::int32_t> labels;
         std::vector<double> targets;

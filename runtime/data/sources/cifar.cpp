@@ -37,7 +37,7 @@ const char* names_file(Cifar::Kind kind) {
     }
 }
 
-/// As many names as classes, or none: without the file the classes have numbers.
+/// Returns as many names as classes, or none: without the file the classes have numbers.
 std::vector<std::string> names_in(const std::string& text, std::int64_t classes) {
     std::vector<std::string> names;
     std::istringstream lines(text);
@@ -93,7 +93,7 @@ void Cifar::read_folder(const std::string& path) {
     const bool ten = kind_ == Kind::ten;
     std::error_code ignored;
     fs::path folder = path;
-    // As the archive unpacks, or the archive itself, is as good as the files.
+    // The folder that the archive unpacks to, and the archive itself, are as good as the files.
     const fs::path inner = folder / (ten ? "cifar-10-batches-bin" : "cifar-100-binary");
     const fs::path packed = folder / (ten ? "cifar-10-binary.tar.gz" : "cifar-100-binary.tar.gz");
     if (!fs::exists(folder / parts_[0].name, ignored)) {
@@ -176,7 +176,7 @@ void Cifar::verify(const std::string& path) const {
                         "dataset.test_samples={}",
                         found[0], found[1]));
     }
-    // Of CIFAR-100 both labels must be right, whichever is used: wrong ones are another format.
+    // Both labels of CIFAR-100 must be right, whichever is used: wrong ones are another format.
     for (const Part& part : parts_) {
         for (std::size_t at = 0; at < part.bytes.size(); at += std::size_t(record_)) {
             for (std::size_t label = 0; label < std::size_t(record_ - kPixels); ++label) {

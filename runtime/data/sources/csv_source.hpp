@@ -51,14 +51,14 @@ class CsvSource final : public SampleSource {
         std::vector<std::int32_t> labels;  ///< first the numbers of `names`, in the end classes
         std::vector<double> targets;
         std::map<std::string, std::int32_t, std::less<>> names;
-        std::vector<std::int64_t> first_lines;  ///< of each of `names`: where it stands first
+        std::vector<std::int64_t> first_lines;  ///< where each of `names` stands first
         std::size_t label_column = 0;           ///< from 0, where labels are classes
     };
     const Table& of(Split split) const { return tables_[split == Split::train ? 0 : 1]; }
     void read(Table& table) const;
     void add_line(Table& table, const std::vector<std::string_view>& columns,
                   const std::vector<std::size_t>& label_columns, std::int64_t line) const;
-    /// From 0, for a table of so many columns.
+    /// The columns of labels, from 0, in a table of so many columns.
     std::vector<std::size_t> label_columns(std::size_t columns, const std::string& path) const;
     void check_header(const std::string& path, const std::vector<std::string_view>& columns,
                       const std::vector<std::size_t>& label_columns) const;

@@ -32,7 +32,8 @@ class Digits final : public SampleSource {
               states(std::size_t(count)) {}
         std::int64_t samples;
         std::vector<std::uint8_t> pixels;
-        std::vector<std::atomic<State>> states;  ///< of `pixels`, sample by sample
+        std::vector<std::atomic<State>>
+            states;  ///< what has been drawn of `pixels`, sample by sample
     };
     const Rendered& of(Split split) const { return split == Split::train ? train_ : test_; }
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of a file of arrays, and of what is in it.
+/// The largest file of arrays that is read, and the most bytes that the arrays in it have.
 constexpr std::int64_t kMostFile = std::int64_t{1} << 40;
 
 bool fits(const plan::Dims& sample, const plan::Dims& shape) {
@@ -108,7 +108,7 @@ void GivenSamples::add_folder(const std::string& path) {
         const std::string file = root + entry->path().lexically_relative(path).generic_string();
         if (folder && entry->is_symlink(ignored)) {
             throw bad_file(file, "it is a link to a folder, and links to folders are not followed",
-                      "name the folder that it leads to beside the other");
+                           "name the folder that it leads to beside the other");
         }
         if (folder) continue;
         if (is_beside_images(name)) {
@@ -120,7 +120,7 @@ void GivenSamples::add_folder(const std::string& path) {
     if (error) throw system_error("read the folder", path, error.value());
     if (files.empty())
         throw bad_file(path, "there are no images in this folder or below it",
-                  "name image files, or a folder that has them in it");
+                       "name image files, or a folder that has them in it");
     std::sort(files.begin(), files.end());
     std::sort(passed_over.begin(), passed_over.end());
     if (!passed_over.empty()) notes_.push_back(passed_over_note(path, passed_over));
@@ -142,7 +142,7 @@ void GivenSamples::add_array(const std::string& path) {
             for (const auto& [name, array] : arrays)
                 names += (names.empty() ? "" : ", ") + name;
             throw bad_file(path, fmt::format("it holds several arrays: {}", names),
-                      "save the samples as its only array, or as `x`");
+                           "save the samples as its only array, or as `x`");
         }
         part.array = std::move(found->second);
     } else {
@@ -152,15 +152,15 @@ void GivenSamples::add_array(const std::string& path) {
     const auto shape = array_shape(header.dims, shape_);
     if (!shape) {
         throw bad_file(part.array.name,
-                  fmt::format("its shape is ({}); samples of the plan's dataset are [{}]",
-                              fmt::join(header.dims, ","), shape_text(shape_)),
-                  "the array is [samples, channels, height, width]: "
-                  "numpy.transpose(x, (0, 3, 1, 2)) makes it of channels last");
+                       fmt::format("its shape is ({}); samples of the plan's dataset are [{}]",
+                                   fmt::join(header.dims, ","), shape_text(shape_)),
+                       "the array is [samples, channels, height, width]: "
+                       "numpy.transpose(x, (0, 3, 1, 2)) makes it of channels last");
     }
     if (header.fortran && squeezed(header.dims, 0).size() > 1)
         throw bad_file(part.array.name,
-                  "its elements are in Fortran's order, so samples do not lie together",
-                  "save numpy.ascontiguousarray(x)");
+                       "its elements are in Fortran's order, so samples do not lie together",
+                       "save numpy.ascontiguousarray(x)");
     part.shape = shape->sample;
     part.several = shape->several;
     part.samples = shape->several ? header.dims[0] : 1;
@@ -211,7 +211,7 @@ void GivenSamples::load_elements(const Part& part, std::int64_t index, Sample& s
         if (bytes) value /= 255.0f;
         if (std::isfinite(value)) continue;
         throw bad_file(name_of(Split::test, index), fmt::format("it holds {}", value),
-                  "samples are finite numbers");
+                       "samples are finite numbers");
     }
 }
 
@@ -227,7 +227,7 @@ void GivenSamples::load_image(const Part& part, Sample& sample) const {
     constexpr std::int64_t kMostImage = std::int64_t{1} << 30;
     if (file.size() > kMostImage)
         throw bad_file(part.path, fmt::format("it has {} bytes", file.size()),
-                  "this is no image; arrays are .npy or .npz files");
+                       "this is no image; arrays are .npy or .npz files");
     sample.packed.resize(std::size_t(file.size()));
     file.read(0, std::span<std::uint8_t>(sample.packed));
     decode_image(sample.packed, part.path, limits_, sample);

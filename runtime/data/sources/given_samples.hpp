@@ -32,7 +32,7 @@ class GivenSamples final : public SampleSource {
     std::int64_t size(Split split) const override;
     std::uint64_t content_hash() const override { return 0; }
     std::int64_t resident_bytes() const override;
-    /// The file; of one with several samples "FILE[7]".
+    /// The file's name, or "FILE[7]" where it has several samples.
     std::string name_of(Split split, std::int64_t index) const override;
     std::vector<std::string> notes() const override { return notes_; }
     /// Whether the path leads to one of the files, by whatever name.
@@ -43,8 +43,8 @@ class GivenSamples final : public SampleSource {
         std::string path;
         std::int64_t first = 0;  ///< its samples' place among all
         std::int64_t samples = 1;
-        NpyArray array = {};    ///< of an image: empty
-        plan::Dims shape = {};  ///< of a sample of the array
+        NpyArray array = {};    ///< empty for an image
+        plan::Dims shape = {};  ///< a sample's in the array
         bool several = false;   ///< the array has an axis of samples
     };
     void add_folder(const std::string& path);

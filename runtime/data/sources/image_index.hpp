@@ -73,7 +73,7 @@ class ImageIndex {
 
     std::int64_t size(Split split) const { return std::int64_t(of(split).size()); }
     std::int32_t label(Split split, std::int64_t index) const { return at(split, index).label; }
-    /// As messages call it.
+    /// What messages call a sample.
     std::string name_of(Split split, std::int64_t index) const;
     /// The image's file; read into `room` unless it is kept.
     std::span<const std::uint8_t> bytes(Split split, std::int64_t index,
@@ -127,7 +127,7 @@ class ImageIndex {
     Expected expected_;
     std::int64_t most_file_;  ///< bytes of an image's file
     std::vector<Container> containers_;
-    std::map<std::string, std::int32_t> numbers_;  ///< of classes, as they came
+    std::map<std::string, std::int32_t> numbers_;  ///< classes by name, numbered as they came
     std::vector<bool> trained_;                    ///< classes that the train split has
     std::vector<std::string> class_names_;
     std::string names_;

@@ -25,7 +25,7 @@ void require_image(const std::string& name, std::string_view begin);
 /// "PATH: passed over 3 files that are no images: README.md, a/Thumbs.db, ..."
 std::string passed_over_note(const std::string& path, const std::vector<std::string>& names);
 
-/// As many bytes as tell an image.
+/// How many of its first bytes tell an image.
 inline constexpr std::size_t kImageBegin = 8;
 
 }  // namespace dtnn::runtime

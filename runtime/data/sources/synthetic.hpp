@@ -26,7 +26,7 @@ class Synthetic final : public SampleSource {
     std::int64_t resident_bytes() const override { return 0; }
 
   private:
-    static constexpr std::int64_t kCells = 4;  ///< of the pattern, along each axis
+    static constexpr std::int64_t kCells = 4;  ///< the pattern's, along each axis
     using Lights = std::array<float, kCells>;
 
     /// Light and noise; `lights_of_row(channel, row of cells)` gives the light of that row's cells.

@@ -8,7 +8,7 @@ namespace dtnn::runtime {
 
 void Taps::set(std::int64_t extent, std::int64_t size, bool antialias) {
     const double scale = double(extent) / double(size);
-    const double width = antialias ? std::max(scale, 1.0) : 1.0;  // of half the triangle
+    const double width = antialias ? std::max(scale, 1.0) : 1.0;  // half the triangle's
     most_ = std::int64_t(std::ceil(2 * width)) + 1;
     ranges_.resize(std::size_t(size));
     weights_.assign(std::size_t(size * most_), 0.0f);

@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/data/transforms/geometry.hpp"
 #include "runtime/data/sample_source.hpp"
+#include "runtime/data/transforms/geometry.hpp"
 
 namespace dtnn::runtime {
 
 /// For every pixel of a result along one axis: the pixels of the source that it is made of.
 class Taps {
   public:
-    /// From `extent` pixels to `size`. Pixel x looks at the place c = (x + 1/2) extent / size.
+    /// Makes `size` pixels of `extent`. Pixel x looks at the place c = (x + 1/2) extent / size.
     /// Without antialias it is the line between the two pixels whose centres are nearest to c, and
     /// the edge's pixel beyond the edge's centre. With antialias, and where the axis shrinks, it is
     /// the mean of the pixels within extent / size of c, weighted by a triangle. (PyTorch's

@@ -13,9 +13,9 @@
 
 #include "plan/plan.hpp"
 #include "runtime/base/component_fields.hpp"
+#include "runtime/data/sample_source.hpp"
 #include "runtime/data/transforms/draws.hpp"
 #include "runtime/data/transforms/resample.hpp"
-#include "runtime/data/sample_source.hpp"
 
 namespace dtnn::runtime {
 
@@ -32,15 +32,16 @@ class SampleStep {
     /// places (replace_pixels). Called by several threads at once. A sample that it cannot work on
     /// is a RunError whose fact goes on from the sample's name: "is 3x20x20, ...".
     virtual void apply(Sample& sample, SampleScratch& scratch, Draws& draws) const = 0;
-    /// Of augmentations: what samples go through that are evaluated, not trained on. Only those do
-    /// something that make another size, so that both have it.
+    /// What an augmentation does with samples that are evaluated, not trained on. Only those that
+    /// make another size do something, so that both kinds of samples have it.
     virtual void apply_plain(Sample&, SampleScratch&) const {}
 };
 
 /// `sample` takes shape and pixels of the spare one, which gets those that it had.
 void replace_pixels(Sample& sample, SampleScratch& scratch);
 
-/// The bounds of fields, as the compiler's table has them (compiler/frontend/tables/transform_table.cpp).
+/// The bounds of fields, as the compiler's table has them
+/// (compiler/frontend/tables/transform_table.cpp).
 constexpr std::int64_t kMostExtent = 65536;
 constexpr double kPositive = std::numeric_limits<double>::denorm_min();
 

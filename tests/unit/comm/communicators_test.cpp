@@ -169,7 +169,7 @@ TEST_CASE("ranks that differ are refused, all with the same words") {
         differ(4, [](int rank) -> std::vector<Fact> {
             return {{"version", "1"}, {"plan checksum", rank == 3 ? "X" : "Y"}, {"isa", "avx2"}};
         }) == "the ranks of the job differ: rank 3 (thread) has plan checksum X; ranks 0-2 have Y");
-    // Of two halves the one with rank 0 is right.
+    // The half with rank 0 is right.
     CHECK(differ(2, [](int rank) -> std::vector<Fact> {
               return {{"batch size", rank == 1 ? "32" : "64"}};
           }) == "the ranks of the job differ: rank 1 (thread) has batch size 32; rank 0 has 64");

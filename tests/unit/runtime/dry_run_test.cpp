@@ -83,7 +83,7 @@ TEST_CASE("a sound plan runs on any number of ranks") {
 TEST_CASE("ranks that would exchange different sizes, orders or numbers are named") {
     plan::Plan plan = make_plan();
     plan.programs[1].collectives[1].bytes = 208;
-    // Of three ranks the last takes the tail, in the second step.
+    // The last of three ranks takes the tail, in the second step.
     CHECK(finds(plan, 3,
                 "rank 2 (program `train_tail`) is at all_reduce start `gradients_2` of 208"));
     CHECK(dry_run(plan, 1).findings.empty());  // alone it exchanges with nobody

@@ -177,7 +177,7 @@ struct Unstopped {
     ~Unstopped() { request_stop(0); }
 };
 
-/// Made-up samples, of which one is not to be had, or is no number.
+/// Made-up samples; one of them cannot be loaded, or is NaN.
 class Broken final : public SampleSource {
   public:
     Broken(const plan::Dataset& dataset, std::int64_t broken, bool throws)
@@ -440,7 +440,7 @@ TEST_CASE("exchanges that ranks cannot meet in are refused") {
            [](plan::Plan& plan) { plan.programs[1].collectives[0].bytes -= 8; });
     refuse("is not added up",
            [](plan::Plan& plan) { plan.programs[0].collectives[0].dtype = plan::DType::u8; });
-    // Of those whose gradients are only added up there may be several sizes too.
+    // Programs whose gradients are only added up may have several sizes too.
     plan::Plan sums = sound;
     for (const char* name : {"accumulate", "accumulate_tail"}) {
         sums.programs.push_back(sums.programs[0]);

@@ -241,7 +241,7 @@ TEST_CASE("a checkpoint that cannot be written ends the run and leaves the other
     plan.training.checkpoint = {1, 0, 0, 2};
     Run run(plan, folder.path());
     run.keeper.checkpoint({});
-    // As on a full disk, writing fails in the middle of a file.
+    // Writing fails in the middle of a file, as on a full disk.
     struct rlimit before {};
     REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);

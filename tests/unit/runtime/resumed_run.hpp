@@ -120,7 +120,7 @@ inline void flip_byte(const std::string& path, std::size_t at) {
     write_text(path, text);
 }
 
-/// A run of four epochs with a checkpoint after each, of which two are kept.
+/// A run of four epochs with a checkpoint after each; two are kept.
 inline void train_whole(const TemporaryFolder& folder, std::int64_t keep = 2) {
     plan::Plan plan = hand_made_plan();
     plan.training.checkpoint = {0, 0, 1, keep};

@@ -1,3 +1,5 @@
+#include "runtime/report/tensorboard.hpp"
+
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -10,7 +12,6 @@
 #include "runtime/base/files.hpp"
 #include "runtime/report/event_file.hpp"
 #include "runtime/report/protobuf_message.hpp"
-#include "runtime/report/tensorboard.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
 namespace dtnn::runtime {
@@ -45,7 +46,7 @@ std::vector<std::string> records_of(const std::string& path) {
     return records;
 }
 
-/// The fields of a message: number -> contents; of numbers their eight bytes.
+/// The fields of a message: number -> contents, which are eight bytes for a number.
 std::multimap<int, std::string> fields_of(std::string_view message) {
     const auto varint = [&] {
         std::uint64_t value = 0;
