@@ -132,6 +132,7 @@ LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& targ
         choose(step, problem_of(graph, node, step, target, isa), target, reference_only);
     DTNN_CHECK(step.kernel != nullptr, "no kernel for `{}` of operator {}{}", node.op, step.op,
                refusals_text(step));
+    step.kernel_class = kernel_class_of(graph, node, step.kernel->name);
     step.cost = cost_of(graph, node);
     return step;
 }

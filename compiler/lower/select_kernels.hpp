@@ -20,6 +20,7 @@ struct LoweredStep {
     /// Kernels before the chosen one in the catalogue's order, and why not; null: none. Steps of
     /// one kind share the list.
     std::shared_ptr<const std::vector<plan::Refusal>> refusals;
+    plan::KernelClass kernel_class = plan::KernelClass::memory;
     std::int64_t workspace = 0;  ///< bytes
     Cost cost;
 };

@@ -12,6 +12,11 @@
 
 namespace dtnn::compiler {
 
+using plan::KernelClass;
+
+/// Channels that a core handles at once: results with fewer leave lanes empty.
+inline constexpr std::int64_t kLanes = 16;
+
 /// Largest channels, filters and units: keeps every product of extents within 64 bits.
 inline constexpr double kLargestExtent = 1 << 20;
 /// Largest kernel, stride, padding and dilation.
@@ -41,6 +46,13 @@ class OpBuilder {
 
     OpBuilder& doc(std::string text) { return set(def_.doc, std::move(text)); }
     OpBuilder& family(Family family) { return set(def_.family, family); }
+    /// For forecasts: always the same class, or by what the step is.
+    OpBuilder& kernel_class(KernelClass one) {
+        return kernel_class([one](const KernelClassContext&) { return one; });
+    }
+    OpBuilder& kernel_class(std::function<KernelClass(const KernelClassContext&)> rule) {
+        return set(def_.kernel_class, std::move(rule));
+    }
     /// Users may write it as a layer; `example` is a line of YAML in a list of layers.
     OpBuilder& layer(std::string example) {
         def_.layer = true;
@@ -80,6 +92,9 @@ class OpBuilder {
         def_.in_place.emplace_back(output, input);
         return *this;
     }
+    /// What its result is where it ends a model; not said: scores.
+    OpBuilder& gives(plan::Prediction prediction) { return set(def_.gives, prediction); }
+    OpBuilder& keeps_numbers() { return set(def_.keeps_numbers, true); }
     OpBuilder& exchange() { return set(def_.exchange, true); }
     OpBuilder& view() { return set(def_.view, true); }
     OpBuilder& expression(std::string postfix) { return set(def_.expression, std::move(postfix)); }

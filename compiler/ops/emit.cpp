@@ -98,6 +98,16 @@ Cost cost_of(const Graph& graph, const Node& node) {
                             node.attributes);
 }
 
+plan::KernelClass kernel_class_of(const Graph& graph, const Node& node, std::string_view kernel) {
+    const std::vector<Type> inputs = types_of(graph, node.inputs);
+    const std::vector<Type> outputs = types_of(graph, node.outputs);
+    const OpDef& def = op(node.op);
+    const plan::KernelClass found = def.kernel_class({inputs, outputs, kernel});
+    const bool naive = kernel == "reference" && found != plan::KernelClass::updates &&
+                       def.cost(inputs, outputs, node.attributes).flops > 0;
+    return naive ? plan::KernelClass::reference_kernels : found;
+}
+
 std::optional<std::string> infer_types(const std::string& name, const std::vector<Type>& inputs,
                                        Attributes& attributes, std::vector<Type>& results) {
     const OpDef* def = find_op(name);

@@ -17,6 +17,11 @@ ValueList emit(Graph& graph, Node node, const std::string& name);
 /// The cost of a node of the graph.
 Cost cost_of(const Graph& graph, const Node& node);
 
+/// The class of the step that runs a node by the kernel of that name. What only a naive reference
+/// kernel can do has a class of its own, but for the updates of optimizers, which are bound by
+/// memory.
+plan::KernelClass kernel_class_of(const Graph& graph, const Node& node, std::string_view kernel);
+
 /// `infer` by name, in the form that parse_graph takes for texts that leave result types out.
 std::optional<std::string> infer_types(const std::string& op, const std::vector<Type>& inputs,
                                        Attributes& attributes, std::vector<Type>& results);

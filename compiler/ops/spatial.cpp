@@ -32,7 +32,35 @@ std::pair<std::int64_t, std::int64_t> same_padding(const Window& w, int axis, st
     return {total / 2, total - total / 2};
 }
 
+/// Images have fewer channels than this, what layers made of them has more.
+constexpr std::int64_t kImageChannels = 4;
+
+/// `filters` is [F, channels of a group, KH, KW].
+KernelClass class_by_filters(const KernelClassContext& c, const Dims& filters, KernelClass narrow,
+                             KernelClass others) {
+    if (c.kernel == "depthwise") return KernelClass::depthwise_convolutions;
+    if (filters[1] < kImageChannels) return KernelClass::first_convolutions;
+    if (c.kernel == "padded_rows") return KernelClass::row_convolutions;
+    if (filters[0] < kLanes) return narrow;
+    return filters[2] * filters[3] == 1 ? KernelClass::pointwise_convolutions : others;
+}
+
 }  // namespace
+
+KernelClass convolution_class(const KernelClassContext& c) {
+    return class_by_filters(c, c.inputs[1].dims, KernelClass::narrow_convolutions,
+                            KernelClass::convolutions);
+}
+
+KernelClass weight_gradient_class(const KernelClassContext& c) {
+    return class_by_filters(c, c.outputs[0].dims, KernelClass::narrow_weight_gradients,
+                            KernelClass::weight_gradients);
+}
+
+KernelClass max_pool_class(const KernelClassContext& c) {
+    return c.kernel == "window_2x2" ? KernelClass::window_pooling
+                                    : KernelClass::overlapping_pooling;
+}
 
 std::int64_t Window::output(int axis, std::int64_t extent) const {
     const auto a = static_cast<std::size_t>(axis);

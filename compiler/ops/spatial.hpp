@@ -48,6 +48,13 @@ bool expect_cells(ShapeContext& c, const char* op, const Window& window, const D
 /// and is the extents of the result.
 void adaptive_pool_shape(ShapeContext& c, const char* op);
 
+/// The class of a convolution or of the gradient of its source: operand 1 is the filters.
+KernelClass convolution_class(const KernelClassContext& c);
+/// The class of the gradient of a convolution's weights: result 0 is of the filters' extents.
+KernelClass weight_gradient_class(const KernelClassContext& c);
+/// The class of pools by the largest cell and of their gradients.
+KernelClass max_pool_class(const KernelClassContext& c);
+
 /// [N, channels, OH, OW] with the image's dtype and order.
 Type windowed_type(const Type& image, std::int64_t channels, const Window& window);
 

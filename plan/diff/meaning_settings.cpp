@@ -93,7 +93,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"machine.local", "latency", kSpeed, kForeseen},
         {"machine.local", "bandwidth", kSpeed, kForeseen},
         {"machine", "kernels", kSpeed, kForeseen},
-#define KERNEL_CLASS(name, unit, doc) {"machine.kernels", #name, kSpeed, kForeseen},
+#define KERNEL_CLASS(name, unit, otherwise, doc) {"machine.kernels", #name, kSpeed, kForeseen},
 #include "plan/forecast/rates.def"
 #undef KERNEL_CLASS
 

@@ -29,19 +29,22 @@ namespace dtnn::plan {
 
 enum class RateUnit { flops, bytes };
 
-struct KernelClass {
+/// A class that machines may have a rate of its own for: a field of the machine's `kernels`.
+struct KernelRate {
+    KernelClass kernel_class;
     std::string_view name;  ///< "weight_gradients"
     RateUnit unit;
+    KernelClass otherwise;  ///< whose rate counts when the machine does not know this one's
     std::string_view doc;
 };
-std::span<const KernelClass> kernel_classes();
+std::span<const KernelRate> kernel_rates();
+RateUnit unit_of(KernelClass kernel_class);
 
 /// Programs that touch no more than this keep it in the caches.
 inline constexpr std::int64_t kCachedBytes = std::int64_t{16} << 20;
 
-/// Which class a step belongs to; null: matrix products and convolutions that product_rate and
-/// convolution_rate are of, and what reads and writes as fast as memory can.
-const KernelClass* class_of(const Program& program, const Step& step);
+/// The step's class, or its twin for programs that stay in the caches.
+KernelClass class_of(const Program& program, const Step& step);
 
 /// What the machine's spec must say before anything can be foreseen on it, as a fact and a remedy;
 /// nothing when it says enough.
@@ -60,7 +63,7 @@ class RankRates {
     double bandwidth() const { return bandwidth_; }  ///< bytes/s of this rank
 
   private:
-    double rate_of(const KernelClass* kernel_class, const Step& step) const;
+    double rate_of(KernelClass kernel_class) const;
 
     const Machine* machine_;
     double speed_up_ = 1;

@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/ops/loss/losses.hpp"
+#include "compiler/ops/op.hpp"
 #include "plan/metrics.hpp"
 
 namespace dtnn::compiler {
@@ -75,26 +76,25 @@ class Checker {
     void model_end() {
         const std::vector<LayerSpec>& layers = job_.model.layers;
         const LayerSpec* last = &layers.back();
-        while (last->sources[0] >= 0 &&
-               (last->type == "flatten" || last->type == "reshape" || last->type == "identity"))
+        while (last->sources[0] >= 0 && op(last->type).keeps_numbers)
             last = &layers[static_cast<std::size_t>(last->sources[0])];
         const std::string& type = last->type;
-        const bool probabilities = type == "softmax" || type == "sigmoid" || type == "hard_sigmoid";
-        const bool logarithms = type == "log_softmax" || type == "log_sigmoid";
+        const plan::Prediction gives = op(type).gives;
+        const bool probabilities = gives == plan::Prediction::probabilities;
+        const bool logarithms = gives == plan::Prediction::log_probabilities;
         std::string wanted, help;
-        if (loss_->takes == Predictions::probabilities && !probabilities) {
+        if (loss_->takes == plan::Prediction::probabilities && !probabilities) {
             const bool binary = loss_->name == "binary_cross_entropy";
             wanted = "probabilities";
             help = fmt::format("end the model with `- {}`", binary ? "sigmoid" : "softmax");
             if (type == "log_softmax" && loss_->name == "categorical_cross_entropy")
                 help = "choose `loss: negative_log_likelihood`";
-        } else if (loss_->takes == Predictions::log_probabilities && !logarithms) {
+        } else if (loss_->takes == plan::Prediction::log_probabilities && !logarithms) {
             wanted = "logarithms of probabilities";
             help = "end the model with `- log_softmax`";
             if (type == "softmax" && loss_->name == "negative_log_likelihood")
                 help = "choose `loss: categorical_cross_entropy`";
-        } else if (loss_->name == "binary_cross_entropy_with_logits" &&
-                   (probabilities || logarithms)) {
+        } else if (loss_->takes == plan::Prediction::logits && (probabilities || logarithms)) {
             wanted = "logits, as `from_logits` says";
             help = "leave out `from_logits`: a sigmoid and the loss become one stable operator";
         }

@@ -26,7 +26,7 @@ const FieldTable& network_table() {
 const FieldTable& kernel_rate_table() {
     static const FieldTable table = [] {
         FieldTable fields;
-        for (const plan::KernelClass& one : plan::kernel_classes()) {
+        for (const plan::KernelRate& one : plan::kernel_rates()) {
             Field field{.name = one.name, .type = FieldType::quantity};
             field.doc = one.doc;
             field.minimum = 0;

@@ -6,7 +6,8 @@ namespace dtnn::compiler {
 OpDef define_identity() {
     return elementwise_operator("identity", {}, ElementwiseForm{"x"})
         .doc("Its input as it is: a place for a name, or for an activation that a parameter names.")
-        .layer("- identity");
+        .layer("- identity")
+        .keeps_numbers();
 }
 
 }  // namespace dtnn::compiler

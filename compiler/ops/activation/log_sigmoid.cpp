@@ -7,7 +7,8 @@ namespace dtnn::compiler {
 OpDef define_log_sigmoid() {
     return elementwise_operator("log_sigmoid", "min(x, 0) - log1p(exp(-abs(x)))", "-expm1(y)")
         .doc("The logarithm of the logistic function, for every x: log(sigmoid(x)).")
-        .layer("- log_sigmoid");
+        .layer("- log_sigmoid")
+        .gives(plan::Prediction::log_probabilities);
 }
 
 }  // namespace dtnn::compiler

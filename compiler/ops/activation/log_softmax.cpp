@@ -6,10 +6,12 @@ namespace dtnn::compiler {
 OpDef define_log_softmax() {
     return OpBuilder("log_softmax")
         .family(Family::activation)
+        .kernel_class(KernelClass::memory)
         .doc(
             "The logarithm of softmax, computed without taking the logarithm of a rounded zero; "
             "for the loss negative_log_likelihood.")
         .layer("- log_softmax")
+        .gives(plan::Prediction::log_probabilities)
         .inputs({"src"})
         .outputs({"dst"})
         .field(axis_field("axis of normalisation"))

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_log_softmax_backward() {
     return OpBuilder("log_softmax_backward")
         .family(Family::activation)
+        .kernel_class(KernelClass::memory)
         .doc("Gradient of log_softmax.")
         .inputs({"dst", "diff_dst"})
         .outputs({"diff_src"})

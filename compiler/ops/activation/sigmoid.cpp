@@ -5,7 +5,8 @@ namespace dtnn::compiler {
 OpDef define_sigmoid() {
     return elementwise_operator("sigmoid", "sigmoid(x)", "y * (1 - y)")
         .doc("The logistic function: 1 / (1 + exp(-x)).")
-        .layer("- sigmoid");
+        .layer("- sigmoid")
+        .gives(plan::Prediction::probabilities);
 }
 
 }  // namespace dtnn::compiler

@@ -6,8 +6,10 @@ namespace dtnn::compiler {
 OpDef define_softmax() {
     return OpBuilder("softmax")
         .family(Family::activation)
+        .kernel_class(KernelClass::memory)
         .doc("Normalised exponentials along one axis: positive numbers that sum to 1.")
         .layer("- softmax")
+        .gives(plan::Prediction::probabilities)
         .inputs({"src"})
         .outputs({"dst"})
         .field(axis_field("axis of normalisation"))

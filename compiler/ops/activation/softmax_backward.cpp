@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_softmax_backward() {
     return OpBuilder("softmax_backward")
         .family(Family::activation)
+        .kernel_class(KernelClass::memory)
         .doc("Gradient of softmax.")
         .inputs({"dst", "diff_dst"})
         .outputs({"diff_src"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_channel_sums() {
     return OpBuilder("channel_sums")
         .family(Family::convolution)
+        .kernel_class(KernelClass::memory)
         .doc("The sum of each channel over the batch; the gradient of a bias.")
         .inputs({"src"})
         .outputs({"dst"})

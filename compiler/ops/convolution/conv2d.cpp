@@ -111,6 +111,7 @@ std::int64_t count(const std::vector<Type>& in, const std::vector<Type>& out,
 OpDef define_conv2d() {
     return OpBuilder("conv2d")
         .family(Family::convolution)
+        .kernel_class(convolution_class)
         .doc(
             "Convolution of images (cross-correlation, as usual for networks) with learned "
             "filters.")

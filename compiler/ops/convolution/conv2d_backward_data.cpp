@@ -30,6 +30,7 @@ void conv2d_backward_data_shape(ShapeContext& c) {
 OpDef define_conv2d_backward_data() {
     return OpBuilder("conv2d_backward_data")
         .family(Family::convolution)
+        .kernel_class(convolution_class)
         .doc("Gradient of a convolution by its source.")
         .inputs({"diff_dst", "weights", "y?"})
         .outputs({"diff_src"})

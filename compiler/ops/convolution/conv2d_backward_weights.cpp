@@ -30,6 +30,7 @@ void conv2d_backward_weights_shape(ShapeContext& c) {
 OpDef define_conv2d_backward_weights() {
     return OpBuilder("conv2d_backward_weights")
         .family(Family::convolution)
+        .kernel_class(weight_gradient_class)
         .doc("Gradient of a convolution by its weights, and by its bias when it has one.")
         .inputs({"src", "diff_dst"})
         .outputs({"diff_weights", "diff_bias?"})

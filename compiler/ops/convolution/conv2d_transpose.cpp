@@ -144,6 +144,7 @@ void conv2d_transpose_gradient(GradientContext& g) {
 OpDef define_conv2d_transpose() {
     return OpBuilder("conv2d_transpose")
         .family(Family::convolution)
+        .kernel_class(convolution_class)
         .doc(
             "Transposed convolution: every input cell adds its filter to the result, stride apart; "
             "it enlarges images as a convolution of the same fields shrinks them.")

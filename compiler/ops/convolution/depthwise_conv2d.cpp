@@ -56,6 +56,7 @@ void depthwise_conv2d_shape(ShapeContext& c) {
 OpDef define_depthwise_conv2d() {
     return OpBuilder("depthwise_conv2d")
         .family(Family::convolution)
+        .kernel_class(convolution_class)
         .doc(
             "Convolution of each channel with filters of its own; results of the same channel are "
             "neighbours.")

@@ -1,7 +1,8 @@
+#include "compiler/ops/dense/dense.hpp"
+
 #include <fmt/format.h>
 
 #include "compiler/ir/printer.hpp"
-#include "compiler/ops/define.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {
@@ -67,10 +68,20 @@ void dense_gradient(GradientContext& g) {
 
 }  // namespace
 
+KernelClass product_class(const KernelClassContext& c) {
+    return c.kernel == "blis" ? KernelClass::large_products : KernelClass::products;
+}
+
+KernelClass product_gradient_class(const KernelClassContext& c) {
+    if (c.kernel == "blis" || c.inputs[1].dims[1] >= kLanes) return product_class(c);
+    return KernelClass::narrow_products;
+}
+
 /// dst[n,u] = sum over k of src[n,k] * weights[k,u] + bias[u].
 OpDef define_dense() {
     return OpBuilder("dense")
         .family(Family::dense)
+        .kernel_class(product_class)
         .doc("Fully connected layer: every unit reads every number of the input.")
         .layer("- dense: {units: 10}")
         .inputs({"src", "weights", "bias?"})

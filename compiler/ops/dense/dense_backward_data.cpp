@@ -1,4 +1,4 @@
-#include "compiler/ops/define.hpp"
+#include "compiler/ops/dense/dense.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -24,6 +24,7 @@ void dense_backward_data_shape(ShapeContext& c) {
 OpDef define_dense_backward_data() {
     return OpBuilder("dense_backward_data")
         .family(Family::dense)
+        .kernel_class(product_class)
         .doc("Gradient of a fully connected layer by its source.")
         .inputs({"diff_dst", "weights", "y?"})
         .outputs({"diff_src"})

@@ -1,4 +1,4 @@
-#include "compiler/ops/define.hpp"
+#include "compiler/ops/dense/dense.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -27,6 +27,7 @@ void dense_backward_weights_shape(ShapeContext& c) {
 OpDef define_dense_backward_weights() {
     return OpBuilder("dense_backward_weights")
         .family(Family::dense)
+        .kernel_class(product_gradient_class)
         .doc("Gradient of a fully connected layer by its weights, and by its bias when it has one.")
         .inputs({"src", "diff_dst"})
         .outputs({"diff_weights", "diff_bias?"})

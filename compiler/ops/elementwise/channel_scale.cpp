@@ -10,6 +10,7 @@ namespace dtnn::compiler {
 OpDef define_channel_scale() {
     return OpBuilder("channel_scale")
         .family(Family::join)
+        .kernel_class(KernelClass::memory)
         .doc("An image times one number per sample and channel.")
         .inputs({"src", "gate"})
         .outputs({"dst"})

@@ -9,6 +9,7 @@ namespace dtnn::compiler {
 OpDef define_channel_scale_backward_gate() {
     return OpBuilder("channel_scale_backward_gate")
         .family(Family::join)
+        .kernel_class(KernelClass::memory)
         .doc("Gradient of channel_scale by its gate.")
         .inputs({"src", "diff_dst"})
         .outputs({"diff_gate"})

@@ -11,6 +11,7 @@ OpDef define_dropout() {
     rate.exclusive_maximum = true;
     return OpBuilder("dropout")
         .family(Family::dropout)
+        .kernel_class(KernelClass::dropout)
         .doc(
             "Training only: sets numbers to 0 at random and scales the others by 1 / (1 - rate) "
             "(Srivastava et al., 2014).")

@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 OpDef define_dropout_apply() {
     return OpBuilder("dropout_apply")
         .family(Family::dropout)
+        .kernel_class(KernelClass::dropout)
         .doc("Sets elements to 0 at random, by counter-based random numbers.")
         .inputs({"src", "step"})
         .outputs({"dst"})

@@ -97,6 +97,10 @@ void elementwise_gradient(GradientContext& g) {
 
 }  // namespace
 
+KernelClass expression_class(const KernelClassContext& c) {
+    return c.kernel == "chunked" ? KernelClass::expressions : KernelClass::sums;
+}
+
 bool expect_same_types(ShapeContext& c, const char* op) {
     for (std::size_t i = 1; i < c.inputs().size(); ++i) {
         if (c.input(i) == c.input(0)) continue;
@@ -171,6 +175,7 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
     };
     OpBuilder builder(name);
     builder.family(Family::activation)
+        .kernel_class(expression_class)
         .inputs({"src"})
         .outputs({"dst"})
         .expression(to_postfix(forward(by_default)))
@@ -200,6 +205,7 @@ OpDef define_elementwise() {
     text.doc = "arithmetic over the inputs x0, x1, ... (x is x0), such as x * sigmoid(x)";
     OpBuilder builder("elementwise");
     builder.family(Family::activation)
+        .kernel_class(expression_class)
         .doc(
             "Arithmetic of your own, element by element, with the derivative that belongs to it: "
             "+ - * / and comparisons of inputs and numbers, and max, min, select, abs, exp, expm1, "

@@ -24,6 +24,9 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
 OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
                                ElementwiseForm form);
 
+/// Sums and rectifiers have a kernel of their own each, other expressions are read term by term.
+KernelClass expression_class(const KernelClassContext& c);
+
 /// "x0 x1 add x2 add": the operation over that many operands, from the left.
 std::string chain_of(std::string_view operation, std::size_t operands);
 

@@ -47,6 +47,7 @@ void multiply_gradient(GradientContext& g) {
 OpDef define_multiply() {
     OpBuilder builder("multiply");
     builder.family(Family::join)
+        .kernel_class(expression_class)
         .doc(
             "The product of its inputs, element by element; all have one shape, or one of two has "
             "one number for each channel of the other (Hu, Shen and Sun, 2018).")

@@ -11,6 +11,7 @@ OpDef define_spatial_dropout2d() {
     rate.exclusive_maximum = true;
     return OpBuilder("spatial_dropout2d")
         .family(Family::dropout)
+        .kernel_class(KernelClass::dropout)
         .doc(
             "Training only: sets whole channels of a sample to 0 at random and scales the others "
             "by 1 / (1 - rate) (Tompson et al., 2015).")

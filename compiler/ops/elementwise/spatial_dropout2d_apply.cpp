@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_spatial_dropout2d_apply() {
     return OpBuilder("spatial_dropout2d_apply")
         .family(Family::dropout)
+        .kernel_class(KernelClass::dropout)
         .doc("Sets whole channels of samples to 0 at random, by counter-based random numbers.")
         .inputs({"src", "step"})
         .outputs({"dst"})

@@ -8,6 +8,7 @@ OpDef define_all_gather_wait() {
     OpDef def =
         OpBuilder("all_gather_wait")
             .family(Family::exchange)
+            .kernel_class(KernelClass::memory)
             .doc("Ends an exchange: the results are parameters of which every rank has all parts.")
             .variadic(2)
             .inputs({"part", "parameter"})

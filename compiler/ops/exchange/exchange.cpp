@@ -20,6 +20,7 @@ bool expect_exchanged(ShapeContext& c, const std::string& op) {
 OpDef exchange_end(std::string name, std::string doc, bool counts_traffic) {
     OpDef def = OpBuilder(name)
                     .family(Family::exchange)
+                    .kernel_class(KernelClass::memory)
                     .doc(std::move(doc))
                     .variadic(1)
                     .inputs({"src"})
@@ -41,6 +42,7 @@ OpDef exchange_end(std::string name, std::string doc, bool counts_traffic) {
 OpDef own_part_of(std::string name, std::string doc) {
     OpDef def = OpBuilder(name)
                     .family(Family::exchange)
+                    .kernel_class(KernelClass::memory)
                     .doc(std::move(doc))
                     .variadic(1)
                     .inputs({"src"})

@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_categorical_accuracy() {
     return OpBuilder("categorical_accuracy")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Number of rows whose largest prediction is the label.")
         .inputs({"predictions", "labels"})
         .outputs({"right"})

@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 OpDef define_categorical_cross_entropy() {
     return OpBuilder("categorical_cross_entropy")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Mean negative logarithm of the probability that was predicted for the label.")
         .inputs({"probabilities", "labels"})
         .outputs({"loss"})

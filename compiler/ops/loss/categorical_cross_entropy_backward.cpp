@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_categorical_cross_entropy_backward() {
     return OpBuilder("categorical_cross_entropy_backward")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Gradient of categorical_cross_entropy.")
         .inputs({"probabilities", "labels"})
         .outputs({"diff"})

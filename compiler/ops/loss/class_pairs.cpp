@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_class_pairs() {
     return OpBuilder("class_pairs")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("The label and the predicted class of every row.")
         .inputs({"predictions", "labels"})
         .outputs({"pairs"})

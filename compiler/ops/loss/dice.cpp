@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 OpDef define_dice() {
     return OpBuilder("dice")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("One less the overlap of what was predicted and what should be.")
         .inputs({"probabilities", "labels"})
         .outputs({"loss"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_dice_backward() {
     return OpBuilder("dice_backward")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Gradient of dice.")
         .inputs({"probabilities", "labels"})
         .outputs({"diff"})

@@ -66,6 +66,7 @@ void elementwise_mean_gradient(GradientContext& g) {
 OpDef define_elementwise_mean() {
     return OpBuilder("elementwise_mean")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Mean of an expression, element by element: the pointwise losses.")
         .inputs({"x0"})
         .outputs({"loss"})

@@ -9,6 +9,7 @@ namespace dtnn::compiler {
 OpDef define_hinge() {
     return OpBuilder("hinge")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("How far the label's number is from a margin above the others.")
         .inputs({"predictions", "labels"})
         .outputs({"loss"})

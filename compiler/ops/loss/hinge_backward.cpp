@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_hinge_backward() {
     return OpBuilder("hinge_backward")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Gradient of hinge.")
         .inputs({"predictions", "labels"})
         .outputs({"diff"})

@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 OpDef define_label_counts() {
     return OpBuilder("label_counts")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("True and false negatives and positives of every class.")
         .inputs({"predictions", "targets"})
         .outputs({"counts"})

@@ -9,6 +9,7 @@ namespace dtnn::compiler {
 OpDef define_label_weights() {
     return OpBuilder("label_weights")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Sum of the weights of the labels' classes.")
         .inputs({"labels"})
         .outputs({"weight"})

@@ -18,9 +18,9 @@ constexpr bool elements = false;
 
 constexpr std::array kLosses{
 #define ROWWISE(name, takes, joins, labels, soft) \
-    LossInfo{#name, Predictions::takes, #joins, labels, soft},
+    LossInfo{#name, plan::Prediction::takes, #joins, labels, soft},
 #define POINTWISE(name, takes, joins, labels, over, expression, derivative) \
-    LossInfo{#name, Predictions::takes, #joins, labels, true, expression, derivative, over},
+    LossInfo{#name, plan::Prediction::takes, #joins, labels, true, expression, derivative, over},
 #include "compiler/ops/loss/losses.def"
 #undef ROWWISE
 #undef POINTWISE
@@ -41,6 +41,12 @@ const LossInfo* find_loss(std::string_view name) {
 const LossInfo* find_loss(std::string_view name, const Attributes& fields) {
     const bool logits = name == "binary_cross_entropy" && flag(fields, "from_logits");
     return find_loss(logits ? "binary_cross_entropy_with_logits" : name);
+}
+
+plan::Prediction prediction_of(plan::Prediction gives, const LossInfo* loss,
+                               plan::LabelKind labels) {
+    if (labels == plan::LabelKind::values) return plan::Prediction::values;
+    return loss == nullptr || loss->takes == plan::Prediction::scores ? gives : loss->takes;
 }
 
 Attributes pointwise_attributes(const LossInfo& loss, const Attributes& fields, bool weighted) {

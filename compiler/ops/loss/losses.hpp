@@ -9,12 +9,10 @@
 
 namespace dtnn::compiler {
 
-/// What the numbers at the end of a model must be for a loss to mean something.
-enum class Predictions { anything, probabilities, log_probabilities };
-
 struct LossInfo {
     std::string_view name;
-    Predictions takes = Predictions::anything;
+    /// What the numbers at the end of a model must be for the loss to mean something; scores: any.
+    plan::Prediction takes = plan::Prediction::scores;
     std::string_view joins = {};  ///< the layer that becomes one operator with it, or "nothing"
     int labels = 0;               ///< bit i: can be taken of labels of plan::LabelKind(i)
     bool soft = false;            ///< a row may have a share of every class
@@ -35,6 +33,11 @@ const LossInfo* find_loss(std::string_view name);
 /// The loss that a training's is with these fields: binary_cross_entropy with `from_logits` is
 /// binary_cross_entropy_with_logits.
 const LossInfo* find_loss(std::string_view name, const Attributes& fields);
+
+/// What a model predicts that ends in `gives` and is trained by the loss (null: by none) on labels
+/// of the kind. The loss decides where it takes a certain form; others go by the model's end.
+plan::Prediction prediction_of(plan::Prediction gives, const LossInfo* loss,
+                               plan::LabelKind labels);
 
 /// The attributes of elementwise_mean for a pointwise loss over (p, t), or over (p, t, w).
 Attributes pointwise_attributes(const LossInfo& loss, const Attributes& fields, bool weighted);

@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 OpDef define_negative_log_likelihood() {
     return OpBuilder("negative_log_likelihood")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Mean negative log-probability that was predicted for the label.")
         .inputs({"log_probabilities", "labels"})
         .outputs({"loss"})

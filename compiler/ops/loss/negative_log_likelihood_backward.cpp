@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_negative_log_likelihood_backward() {
     return OpBuilder("negative_log_likelihood_backward")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Gradient of negative_log_likelihood.")
         .inputs({"log_probabilities", "labels"})
         .outputs({"diff"})

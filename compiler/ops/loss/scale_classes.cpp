@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_scale_classes() {
     return OpBuilder("scale_classes")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Rows with every class scaled by its weight.")
         .inputs({"src"})
         .outputs({"dst"})

@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 OpDef define_softmax_cross_entropy() {
     return OpBuilder("softmax_cross_entropy")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Softmax and categorical cross-entropy together, numerically stable.")
         .inputs({"logits", "labels"})
         .outputs({"loss", "probabilities"})

@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_softmax_cross_entropy_backward() {
     return OpBuilder("softmax_cross_entropy_backward")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Gradient of softmax_cross_entropy by the logits.")
         .inputs({"probabilities", "labels"})
         .outputs({"diff_logits"})

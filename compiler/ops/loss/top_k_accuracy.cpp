@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_top_k_accuracy() {
     return OpBuilder("top_k_accuracy")
         .family(Family::loss)
+        .kernel_class(KernelClass::memory)
         .doc("Number of rows whose label is among the k largest predictions.")
         .inputs({"predictions", "labels"})
         .outputs({"right"})

@@ -31,6 +31,7 @@ OpDef define_batch_norm() {
     epsilon.exclusive_minimum = true;
     return OpBuilder("batch_norm")
         .family(Family::normalisation)
+        .kernel_class(KernelClass::normalizations)
         .doc(
             "Gives each channel mean 0 and deviation 1 over the batch, then scales and shifts it "
             "by "

@@ -21,6 +21,7 @@ void batch_norm_backward_shape(ShapeContext& c) {
 OpDef define_batch_norm_backward() {
     return OpBuilder("batch_norm_backward")
         .family(Family::normalisation)
+        .kernel_class(KernelClass::normalization_gradients)
         .doc("Gradient of batch_norm_training.")
         .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "beta?", "mask?"})
         .outputs({"diff_src", "diff_gamma", "diff_beta", "diff_residual?"})

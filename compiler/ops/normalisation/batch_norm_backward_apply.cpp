@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_batch_norm_backward_apply() {
     return OpBuilder("batch_norm_backward_apply")
         .family(Family::normalisation)
+        .kernel_class(KernelClass::normalization_gradients)
         .doc("Gradient of the source of a batch norm over the batches of all ranks.")
         .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "sums", "batch_weight",
                  "beta?", "mask?"})

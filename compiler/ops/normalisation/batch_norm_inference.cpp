@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_batch_norm_inference() {
     return OpBuilder("batch_norm_inference")
         .family(Family::normalisation)
+        .kernel_class(KernelClass::normalizations)
         .doc("Batch normalisation by the running statistics.")
         .inputs({"src", "gamma", "beta", "running_mean", "running_variance", "residual?"})
         .outputs({"dst"})

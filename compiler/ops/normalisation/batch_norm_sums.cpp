@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 OpDef define_batch_norm_sums() {
     return OpBuilder("batch_norm_sums")
         .family(Family::normalisation)
+        .kernel_class(KernelClass::normalizations)
         .doc("What a rank's batch adds to the batch statistics of all ranks.")
         .inputs({"src", "running_mean", "batch_weight", "statistics?"})
         .outputs({"sums"})

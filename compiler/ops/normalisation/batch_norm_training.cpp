@@ -49,6 +49,7 @@ void batch_norm_training_gradient(GradientContext& g) {
 OpDef define_batch_norm_training() {
     return OpBuilder("batch_norm_training")
         .family(Family::normalisation)
+        .kernel_class(KernelClass::normalizations)
         .doc(
             "Batch normalisation by the statistics of the batch, which also moves the running "
             "ones.")

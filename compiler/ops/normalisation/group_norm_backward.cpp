@@ -20,6 +20,7 @@ void group_norm_backward_shape(ShapeContext& c) {
 OpDef define_group_norm_backward() {
     return OpBuilder("group_norm_backward")
         .family(Family::normalisation)
+        .kernel_class(KernelClass::normalization_gradients)
         .doc("Gradient of group_norm.")
         .inputs({"src", "diff_dst", "mean", "inverse_deviation", "gamma?"})
         .outputs({"diff_src", "diff_gamma?", "diff_beta?"})

@@ -21,6 +21,7 @@ void layer_norm_backward_shape(ShapeContext& c) {
 OpDef define_layer_norm_backward() {
     return OpBuilder("layer_norm_backward")
         .family(Family::normalisation)
+        .kernel_class(KernelClass::normalization_gradients)
         .doc("Gradient of layer_norm.")
         .inputs({"src", "diff_dst", "mean", "inverse_deviation", "gamma?"})
         .outputs({"diff_src", "diff_gamma?", "diff_beta?"})

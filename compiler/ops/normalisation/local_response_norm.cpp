@@ -20,6 +20,7 @@ OpDef define_local_response_norm() {
     k.exclusive_minimum = true;
     return OpBuilder("local_response_norm")
         .family(Family::normalisation)
+        .kernel_class(KernelClass::normalizations)
         .doc(
             "Divides by a power of k plus alpha times the mean square of neighbouring channels of "
             "the pixel (Krizhevsky et al., 2012), as PyTorch defines it: alpha is divided by the "

@@ -9,6 +9,7 @@ namespace dtnn::compiler {
 OpDef define_local_response_norm_backward() {
     return OpBuilder("local_response_norm_backward")
         .family(Family::normalisation)
+        .kernel_class(KernelClass::normalization_gradients)
         .doc("Gradient of local_response_norm.")
         .inputs({"src", "diff_dst"})
         .outputs({"diff_src"})

@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_adaptive_avg_pool2d() {
     return OpBuilder("adaptive_avg_pool2d")
         .family(Family::pooling)
+        .kernel_class(KernelClass::window_pooling)
         .doc("Means over as many windows as the result has cells; they overlap where they must.")
         .layer("- adaptive_avg_pool2d: {size: [7, 7]}")
         .inputs({"src"})

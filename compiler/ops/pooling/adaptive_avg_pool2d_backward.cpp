@@ -6,7 +6,8 @@ namespace dtnn::compiler {
 OpDef define_adaptive_avg_pool2d_backward() {
     return resampling_backward("adaptive_avg_pool2d_backward", "adaptive_avg_pool2d",
                                "Gradient of adaptive_avg_pool2d.")
-        .family(Family::pooling);
+        .family(Family::pooling)
+        .kernel_class(KernelClass::window_pooling);
 }
 
 }  // namespace dtnn::compiler

@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 OpDef define_adaptive_max_pool2d() {
     return OpBuilder("adaptive_max_pool2d")
         .family(Family::pooling)
+        .kernel_class(max_pool_class)
         .doc(
             "The largest numbers of as many windows as the result has cells; they overlap where "
             "they must.")

@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_adaptive_max_pool2d_backward() {
     return OpBuilder("adaptive_max_pool2d_backward")
         .family(Family::pooling)
+        .kernel_class(max_pool_class)
         .doc("Gradient of adaptive_max_pool2d.")
         .inputs({"diff_dst", "indices"})
         .outputs({"diff_src"})

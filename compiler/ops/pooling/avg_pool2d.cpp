@@ -20,6 +20,7 @@ void avg_pool2d_shape(ShapeContext& c) {
 OpDef define_avg_pool2d() {
     return OpBuilder("avg_pool2d")
         .family(Family::pooling)
+        .kernel_class(KernelClass::window_pooling)
         .doc("The mean of each window; padded cells are not counted.")
         .layer("- avg_pool2d: {kernel: 2}")
         .inputs({"src"})

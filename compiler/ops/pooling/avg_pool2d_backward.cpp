@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_avg_pool2d_backward() {
     return OpBuilder("avg_pool2d_backward")
         .family(Family::pooling)
+        .kernel_class(KernelClass::window_pooling)
         .doc("Gradient of avg_pool2d.")
         .inputs({"diff_dst"})
         .outputs({"diff_src"})

@@ -1,4 +1,4 @@
-#include "compiler/ops/define.hpp"
+#include "compiler/ops/spatial.hpp"
 
 namespace dtnn::compiler {
 
@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_global_max_pool2d() {
     return OpBuilder("global_max_pool2d")
         .family(Family::pooling)
+        .kernel_class(max_pool_class)
         .doc("The largest number of each channel over the whole image.")
         .layer("- global_max_pool2d")
         .inputs({"src"})

@@ -45,6 +45,7 @@ void max_pool2d_gradient(GradientContext& g) {
 OpDef define_max_pool2d() {
     return OpBuilder("max_pool2d")
         .family(Family::pooling)
+        .kernel_class(max_pool_class)
         .doc("The largest number of each window.")
         .layer("- max_pool2d: {kernel: 2}")
         .inputs({"src"})

@@ -26,6 +26,7 @@ void max_pool2d_backward_shape(ShapeContext& c) {
 OpDef define_max_pool2d_backward() {
     return OpBuilder("max_pool2d_backward")
         .family(Family::pooling)
+        .kernel_class(max_pool_class)
         .doc("Gradient of max_pool2d.")
         .inputs({"diff_dst", "indices", "y?"})
         .outputs({"diff_src"})

@@ -53,6 +53,7 @@ void concat_gradient(GradientContext& g) {
 OpDef define_concat() {
     return OpBuilder("concat")
         .family(Family::join)
+        .kernel_class(KernelClass::copies)
         .doc("Joins its inputs along the channels, in order.")
         .layer("- concat: {from: [conv2d_1, conv2d_2]}")
         .variadic(2)

@@ -8,8 +8,10 @@ namespace dtnn::compiler {
 OpDef define_flatten() {
     return OpBuilder("flatten")
         .family(Family::shape)
+        .kernel_class(KernelClass::copies)
         .doc("One row of numbers per sample, in the order channels, height, width.")
         .layer("- flatten")
+        .keeps_numbers()
         .inputs({"src"})
         .outputs({"dst"})
         .shape([](ShapeContext& c) {

@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_pixels_to_rows() {
     return OpBuilder("pixels_to_rows")
         .family(Family::shape)
+        .kernel_class(KernelClass::copies)
         .doc("A row of channels for every pixel of an image, as if each were a sample.")
         .inputs({"src"})
         .outputs({"dst"})

@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_reorder() {
     return OpBuilder("reorder")
         .family(Family::shape)
+        .kernel_class(KernelClass::copies)
         .doc(
             "Stores a tensor in another physical order; the numbers and their logical places stay.")
         .inputs({"src"})

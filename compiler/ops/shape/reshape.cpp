@@ -85,8 +85,10 @@ OpDef define_reshape() {
     field.type = FieldType::integer_list;
     return OpBuilder("reshape")
         .family(Family::shape)
+        .kernel_class(KernelClass::copies)
         .doc("The same numbers, in the order channels, height, width, in another shape.")
         .layer("- reshape: {shape: [64, 7, -1]}")
+        .keeps_numbers()
         .inputs({"src"})
         .outputs({"dst"})
         .field(field)

@@ -10,6 +10,7 @@ namespace dtnn::compiler {
 OpDef define_rows_to_pixels() {
     return OpBuilder("rows_to_pixels")
         .family(Family::shape)
+        .kernel_class(KernelClass::copies)
         .doc("Puts rows of channels back into an image; pixels_to_rows' backward.")
         .inputs({"src"})
         .outputs({"dst"})

@@ -47,6 +47,7 @@ OpDef define_slice() {
     end.optional = true;
     return OpBuilder("slice")
         .family(Family::shape)
+        .kernel_class(KernelClass::copies)
         .doc("A range of the channels, rows or columns.")
         .layer("- slice: {axis: channels, begin: 0, end: 16}")
         .inputs({"src"})

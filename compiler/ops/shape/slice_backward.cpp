@@ -5,7 +5,8 @@ namespace dtnn::compiler {
 /// diff_src is diff_dst in the range, zero outside.
 OpDef define_slice_backward() {
     return resampling_backward("slice_backward", "slice", "Gradient of slice.")
-        .family(Family::shape);
+        .family(Family::shape)
+        .kernel_class(KernelClass::copies);
 }
 
 }  // namespace dtnn::compiler

@@ -9,6 +9,7 @@ namespace dtnn::compiler {
 OpDef define_unflatten() {
     return OpBuilder("unflatten")
         .family(Family::shape)
+        .kernel_class(KernelClass::copies)
         .doc(
             "Gives each row of numbers the shape of an image: flatten's backward, and part of "
             "reshape.")

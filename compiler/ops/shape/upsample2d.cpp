@@ -41,6 +41,7 @@ void upsample2d_shape(ShapeContext& c) {
 OpDef define_upsample2d() {
     return OpBuilder("upsample2d")
         .family(Family::shape)
+        .kernel_class(KernelClass::copies)
         .doc("Enlarges images: every cell repeated, or bilinear interpolation.")
         .layer("- upsample2d: {factor: 2, mode: bilinear}")
         .inputs({"src"})

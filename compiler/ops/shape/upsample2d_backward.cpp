@@ -5,7 +5,8 @@ namespace dtnn::compiler {
 /// Every cell of diff_src sums what it went into, with the same weights.
 OpDef define_upsample2d_backward() {
     return resampling_backward("upsample2d_backward", "upsample2d", "Gradient of upsample2d.")
-        .family(Family::shape);
+        .family(Family::shape)
+        .kernel_class(KernelClass::copies);
 }
 
 }  // namespace dtnn::compiler

@@ -32,6 +32,7 @@ OpDef define_zero_pad2d() {
         "right]";
     return OpBuilder("zero_pad2d")
         .family(Family::shape)
+        .kernel_class(KernelClass::copies)
         .doc("Puts zeros around images; a convolution behind it takes them as its own padding.")
         .layer("- zero_pad2d: {padding: [0, 1, 0, 1]}")
         .inputs({"src"})

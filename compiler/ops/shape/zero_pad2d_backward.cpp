@@ -5,7 +5,8 @@ namespace dtnn::compiler {
 /// diff_src is diff_dst without its border.
 OpDef define_zero_pad2d_backward() {
     return resampling_backward("zero_pad2d_backward", "zero_pad2d", "Gradient of zero_pad2d.")
-        .family(Family::shape);
+        .family(Family::shape)
+        .kernel_class(KernelClass::copies);
 }
 
 }  // namespace dtnn::compiler

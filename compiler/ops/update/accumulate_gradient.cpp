@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_accumulate_gradient() {
     return OpBuilder("accumulate_gradient")
         .family(Family::update)
+        .kernel_class(KernelClass::memory)
         .doc("Adds a batch's gradient, by the batch's weight, to the sum for a later update.")
         .inputs({"sum", "diff", "batch_weight"})
         .outputs({"sum"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_adagrad_update() {
     return OpBuilder("adagrad_update")
         .family(Family::update)
+        .kernel_class(KernelClass::updates)
         .doc("A step of AdaGrad.")
         .inputs({"weights", "diff", "learning_rate", "update", "square_sum", "scale?"})
         .outputs({"weights", "square_sum"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_adam_update() {
     return OpBuilder("adam_update")
         .family(Family::update)
+        .kernel_class(KernelClass::updates)
         .doc("A step of Adam or AdamW, and of AMSGrad.")
         .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
                  "largest_moment?", "scale?"})

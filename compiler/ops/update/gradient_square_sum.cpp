@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_gradient_square_sum() {
     return OpBuilder("gradient_square_sum")
         .family(Family::update)
+        .kernel_class(KernelClass::memory)
         .doc("The sum of the squares of a gradient's elements.")
         .inputs({"diff"})
         .outputs({"dst"})

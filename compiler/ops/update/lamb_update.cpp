@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_lamb_update() {
     return OpBuilder("lamb_update")
         .family(Family::update)
+        .kernel_class(KernelClass::updates)
         .doc("A step of LAMB: Adam's direction with a rate for every parameter, by its norms.")
         .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
                  "scale?"})

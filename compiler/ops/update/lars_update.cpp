@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_lars_update() {
     return OpBuilder("lars_update")
         .family(Family::update)
+        .kernel_class(KernelClass::updates)
         .doc("A step of LARS: momentum with a rate for every parameter, by its norms.")
         .inputs({"weights", "diff", "learning_rate", "velocity", "scale?"})
         .outputs({"weights", "velocity"})

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_moving_average() {
     return OpBuilder("moving_average")
         .family(Family::update)
+        .kernel_class(KernelClass::memory)
         .doc("The exponential moving average of a parameter, after its update.")
         .inputs({"average", "weights"})
         .outputs({"average"})

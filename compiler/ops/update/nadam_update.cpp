@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_nadam_update() {
     return OpBuilder("nadam_update")
         .family(Family::update)
+        .kernel_class(KernelClass::updates)
         .doc("A step of NAdam: Adam with Nesterov's momentum.")
         .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
                  "momentum_product?", "scale?"})

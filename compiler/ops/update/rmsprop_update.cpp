@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_rmsprop_update() {
     return OpBuilder("rmsprop_update")
         .family(Family::update)
+        .kernel_class(KernelClass::updates)
         .doc("A step of RMSProp, with momentum, centring and weight decay.")
         .inputs({"weights", "diff", "learning_rate", "second_moment", "first_moment?", "velocity?",
                  "scale?"})

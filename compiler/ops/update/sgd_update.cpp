@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_sgd_update() {
     return OpBuilder("sgd_update")
         .family(Family::update)
+        .kernel_class(KernelClass::updates)
         .doc(
             "A step of stochastic gradient descent, with momentum, Nesterov's variant and weight "
             "decay.")

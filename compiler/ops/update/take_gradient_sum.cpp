@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_take_gradient_sum() {
     return OpBuilder("take_gradient_sum")
         .family(Family::update)
+        .kernel_class(KernelClass::memory)
         .doc("The gradient of all batches of an update, out of the sum, which begins anew.")
         .inputs({"sum", "diff", "batch_weight"})
         .outputs({"sum", "total"})

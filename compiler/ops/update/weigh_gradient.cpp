@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_weigh_gradient() {
     return OpBuilder("weigh_gradient")
         .family(Family::update)
+        .kernel_class(KernelClass::memory)
         .doc("A gradient times the batch's share of the samples of an update.")
         .inputs({"diff", "batch_weight"})
         .outputs({"dst"})

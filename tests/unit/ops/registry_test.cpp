@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
@@ -9,6 +10,7 @@
 #include "compiler/support/check.hpp"
 
 using namespace dtnn::compiler;
+namespace plan = dtnn::plan;
 
 namespace {
 
@@ -35,6 +37,7 @@ TEST_CASE("every operator is documented and complete") {
         CHECK(def->doc.size() > 10);
         CHECK(def->doc.back() == '.');
         CHECK(def->family.has_value());
+        CHECK(def->kernel_class);
         CHECK(def->shape);
         CHECK(def->cost);
         CHECK_FALSE(def->inputs.empty());
@@ -156,6 +159,43 @@ TEST_CASE("work is counted by formula: a fused multiply-add is two") {
           4 * 4 * 8 * 16);
     CHECK(cost("graph @g(%x: f32[4,8]) { %y = elementwise(%x) {expression=\"x0 x0 mul tanh\"} }")
               .flops == 64);
+}
+
+TEST_CASE("the class of a step follows from its operator, its shapes and its kernel") {
+    const auto convolution = [](const char* filters, const char* kernel) {
+        const Graph graph = parse_graph(
+            fmt::format("graph @g(%x: f32[4,48,8,8], @w: f32[{}]) {{ %y = conv2d(%x, @w) "
+                        "{{groups={}}} }}",
+                        filters, std::string_view(kernel) == "depthwise" ? 48 : 1),
+            infer_types);
+        return kernel_class_of(graph, graph.nodes[0], kernel);
+    };
+    using plan::KernelClass;
+    CHECK(convolution("32,48,3,3", "direct") == KernelClass::convolutions);
+    CHECK(convolution("32,48,1,1", "direct") == KernelClass::pointwise_convolutions);
+    CHECK(convolution("12,48,3,3", "direct") == KernelClass::narrow_convolutions);
+    CHECK(convolution("16,48,3,3", "padded_rows") == KernelClass::row_convolutions);
+    CHECK(convolution("48,1,3,3", "depthwise") == KernelClass::depthwise_convolutions);
+    CHECK(convolution("32,48,3,3", "reference") == KernelClass::reference_kernels);
+
+    const Graph graph = parse_graph(
+        "graph @g(%x: f32[4,3,8,8], @w: f32[16,3,3,3], %r: f32[4,12], @v: f32[12,8], "
+        "%d: f32[4,8]) { %a = conv2d(%x, @w) %b = dense(%r, @v) "
+        "%c = dense_backward_weights(%r, %d) {weights_shape=[12,8]} "
+        "%e = max_pool2d(%x) {kernel=[2,2]} %f = relu(%r) }",
+        infer_types);
+    const auto of = [&](std::size_t node, const char* kernel) {
+        return kernel_class_of(graph, graph.nodes[node], kernel);
+    };
+    CHECK(of(0, "padded_rows") == KernelClass::first_convolutions);
+    CHECK(of(1, "blis") == KernelClass::large_products);
+    CHECK(of(1, "direct") == KernelClass::products);
+    CHECK(of(2, "direct") == KernelClass::narrow_products);
+    CHECK(of(3, "window_2x2") == KernelClass::window_pooling);
+    CHECK(of(3, "channels_last") == KernelClass::overlapping_pooling);
+    CHECK(of(4, "chunked") == KernelClass::expressions);
+    CHECK(of(4, "direct") == KernelClass::sums);
+    CHECK(of(4, "reference") == KernelClass::reference_kernels);
 }
 
 TEST_CASE("elementwise nodes have an expression, others have none") {
