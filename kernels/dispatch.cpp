@@ -27,14 +27,12 @@ namespace reference {
 namespace isa_baseline {
 #include "kernels/catalogue.def"
 }
-#if defined(DTNN_X86_KERNELS)
 namespace isa_avx2 {
 #include "kernels/catalogue.def"
 }
 namespace isa_avx512 {
 #include "kernels/catalogue.def"
 }
-#endif
 #undef KERNEL
 #undef REFERENCE
 
@@ -62,13 +60,14 @@ struct Operands {
     Workspace workspace;
 };
 
-/// One kernel in one precision: the function for each instruction set.
+/// One kernel in one precision: the function for each instruction set, null where it is not built.
 template <class Arguments, Function<Arguments> baseline, Function<Arguments> avx2,
           Function<Arguments> avx512>
 std::unique_ptr<BoundKernel> bind_function(const Operands& operands) {
     const Isa isa = operands.problem.isa;
     const Function<Arguments> function =
         isa == Isa::avx512 ? avx512 : (isa == Isa::avx2 ? avx2 : baseline);
+    if (function == nullptr) return nullptr;
     return std::make_unique<BoundFunction<Arguments>>(
         Arguments::bind(operands.problem, operands.sources, operands.destinations,
                         operands.workspace),
@@ -80,15 +79,20 @@ struct Entry {
     Binder f32, f64;
 };
 
-#if defined(DTNN_X86_KERNELS)
-#define DTNN_BINDER(function, Arguments, T)                                          \
-    &bind_function<Arguments<T>, &isa_baseline::function<T>, &isa_avx2::function<T>, \
-                   &isa_avx512::function<T>>
+// CMake defines DTNN_BUILT_... for the instruction sets that kernels/cpu is compiled for.
+#if defined(DTNN_BUILT_AVX2)
+#define DTNN_AVX2(function) &isa_avx2::function
 #else
-#define DTNN_BINDER(function, Arguments, T)                                              \
-    &bind_function<Arguments<T>, &isa_baseline::function<T>, &isa_baseline::function<T>, \
-                   &isa_baseline::function<T>>
+#define DTNN_AVX2(function) nullptr
 #endif
+#if defined(DTNN_BUILT_AVX512)
+#define DTNN_AVX512(function) &isa_avx512::function
+#else
+#define DTNN_AVX512(function) nullptr
+#endif
+#define DTNN_BINDER(function, Arguments, T)                                          \
+    &bind_function<Arguments<T>, &isa_baseline::function<T>, DTNN_AVX2(function<T>), \
+                   DTNN_AVX512(function<T>)>
 #define DTNN_ENTRY_both(function, Arguments) \
     { DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double) }
 #define DTNN_ENTRY_f32_only(function, Arguments) \
@@ -111,6 +115,16 @@ constexpr Entry kEntries[] = {
 };
 
 }  // namespace
+
+bool is_built(Isa isa) {
+#if defined(DTNN_BUILT_AVX512)
+    if (isa == Isa::avx512) return true;
+#endif
+#if defined(DTNN_BUILT_AVX2)
+    if (isa == Isa::avx2) return true;
+#endif
+    return isa == Isa::baseline;
+}
 
 std::unique_ptr<BoundKernel> bind(const KernelInfo& kernel, const Problem& problem,
                                   std::span<const void* const> sources,

@@ -17,10 +17,15 @@ class BoundKernel {
     virtual void run(ThreadTeam& team) = 0;
 };
 
+/// Whether this build has the kernels of an instruction set (DTNN_INSTRUCTION_SETS of CMake); it
+/// always has those of `baseline`, and the reference kernels for every one.
+bool is_built(Isa isa);
+
 /// Binds `kernel` to `problem` and to memory. Pointers are aligned to 64 bytes and stay valid as
 /// long as the result; sources and destinations are in the operator's documented order. Returns
 /// null when the kernel does not support the problem (the caller has asked `refusal` before, so
-/// that is the caller's bug) or is not built in.
+/// that is the caller's bug), or when it is not built for the problem's instruction set or this
+/// machine lacks that.
 std::unique_ptr<BoundKernel> bind(const KernelInfo& kernel, const Problem& problem,
                                   std::span<const void* const> sources,
                                   std::span<void* const> destinations,

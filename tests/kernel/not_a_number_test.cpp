@@ -22,7 +22,7 @@ constexpr std::array kSets{Isa::baseline, Isa::avx2, Isa::avx512};
 template <class Check>
 void with_one(Problem problem, std::int64_t element, Check check) {
     for (const Isa isa : kSets) {
-        if (isa > host_isa()) continue;
+        if (isa > host_isa() || !is_built(isa)) continue;
         problem.isa = isa;
         for (const KernelInfo& kernel : kernels_of(problem.op)) {
             if (refusal(kernel, problem)) continue;
