@@ -16,6 +16,8 @@
 #include <sstream>
 #include <string_view>
 
+#include "runtime/base/text_bytes.hpp"
+
 namespace dtnn::runtime {
 
 const std::vector<std::string> kWatchedVariables = {
@@ -139,8 +141,8 @@ Surroundings find_surroundings() {
 }
 
 std::vector<std::byte> bytes_of(const Surroundings& surroundings) {
-    std::string text;
-    const auto add = [&text](const std::string& word) { text += word + '\0'; };
+    std::vector<std::byte> bytes;
+    const auto add = [&bytes](const std::string& word) { append_text(bytes, word); };
     add(surroundings.host);
     add(fmt::format("{}", fmt::join(surroundings.cores, " ")));
     add(std::to_string(surroundings.host_cores));
@@ -152,21 +154,13 @@ std::vector<std::byte> bytes_of(const Surroundings& surroundings) {
         add(name);
         add(value);
     }
-    std::vector<std::byte> bytes(text.size());
-    if (!text.empty()) std::memcpy(bytes.data(), text.data(), text.size());
     return bytes;
 }
 
 Surroundings surroundings_of(const std::vector<std::byte>& bytes) {
-    std::vector<std::string> words(1);
-    for (const std::byte byte : bytes) {
-        if (byte == std::byte{0})
-            words.emplace_back();
-        else
-            words.back() += char(byte);
-    }
+    const std::vector<std::string> words = texts_of(bytes);
     Surroundings found;
-    if (words.size() < 8) return found;
+    if (words.size() < 7) return found;
     found.host = words[0];
     std::istringstream cores(words[1]);
     for (int core = 0; cores >> core;)

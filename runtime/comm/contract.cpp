@@ -8,28 +8,23 @@
 #include <set>
 
 #include "runtime/base/run_error.hpp"
+#include "runtime/base/text_bytes.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
-/// Facts as bytes: each text ended by a zero, so that no two lists have the same bytes.
-std::string encode(const std::vector<Fact>& facts) {
-    std::string text;
-    for (const Fact& fact : facts)
-        text += fact.name + '\0' + fact.value + '\0';
-    return text;
+std::vector<std::byte> encode(const std::vector<Fact>& facts) {
+    std::vector<std::byte> bytes;
+    for (const Fact& fact : facts) {
+        append_text(bytes, fact.name);
+        append_text(bytes, fact.value);
+    }
+    return bytes;
 }
 
-std::vector<Fact> decode(const std::vector<std::byte>& bytes) {
+std::vector<Fact> decode(std::span<const std::byte> bytes) {
     std::vector<Fact> facts;
-    std::vector<std::string> texts(1);
-    for (const std::byte byte : bytes) {
-        if (byte == std::byte{0}) {
-            texts.emplace_back();
-        } else {
-            texts.back() += char(byte);
-        }
-    }
+    const std::vector<std::string> texts = texts_of(bytes);
     for (std::size_t i = 0; i + 1 < texts.size(); i += 2)
         facts.push_back({texts[i], texts[i + 1]});
     return facts;
@@ -109,7 +104,7 @@ RunError difference(const Communicator& communicator, const Lists& lists) {
 }  // namespace
 
 void check_contract(Communicator& communicator, const std::vector<Fact>& facts) {
-    const std::string mine = encode(facts);
+    const std::vector<std::byte> mine = encode(facts);
     const XXH64_hash_t hash = XXH64(mine.data(), mine.size(), 0);
     const auto hashes = communicator.all_gather(std::as_bytes(std::span(&hash, 1)), "contract");
     bool same = true;
@@ -118,8 +113,7 @@ void check_contract(Communicator& communicator, const std::vector<Fact>& facts) 
                std::memcmp(other.data(), &hash, sizeof hash) == 0;
     // All ranks see the same hashes, so all come to the same answer.
     if (same) return;
-    const auto all =
-        communicator.all_gather(std::as_bytes(std::span(mine.data(), mine.size())), "facts");
+    const auto all = communicator.all_gather(mine, "facts");
     Lists lists;
     for (const std::vector<std::byte>& bytes : all)
         lists.push_back(decode(bytes));

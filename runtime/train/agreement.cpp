@@ -10,32 +10,24 @@
 #include <vector>
 
 #include "runtime/base/signals.hpp"
+#include "runtime/base/text_bytes.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
-/// The bytes in which a RunError travels: the exit code, and its three texts, each ended by a zero.
+/// The bytes in which a RunError travels: the exit code, and its three texts.
 std::vector<std::byte> bytes_of(const std::optional<RunError>& error) {
     std::vector<std::byte> bytes;
     if (!error) return bytes;
     bytes.push_back(std::byte(error->exit()));
-    for (const std::string& text : {std::string(error->what()), error->help(), error->detail()}) {
-        for (const char c : text)
-            bytes.push_back(std::byte(c));
-        bytes.push_back(std::byte{0});
-    }
+    for (const std::string& text : {std::string(error->what()), error->help(), error->detail()})
+        append_text(bytes, text);
     return bytes;
 }
 
-RunError error_of(const std::vector<std::byte>& bytes, const std::string& rank) {
-    std::array<std::string, 3> texts;
-    std::size_t which = 0;
-    for (std::size_t i = 1; i < bytes.size() && which < texts.size(); ++i) {
-        if (bytes[i] == std::byte{0})
-            ++which;
-        else
-            texts[which] += char(bytes[i]);
-    }
+RunError error_of(std::span<const std::byte> bytes, const std::string& rank) {
+    std::vector<std::string> texts = texts_of(bytes.subspan(1));
+    texts.resize(3);
     return RunError(Exit(std::to_integer<int>(bytes.front())), rank + texts[0], texts[1], texts[2]);
 }
 

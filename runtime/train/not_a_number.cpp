@@ -6,22 +6,21 @@
 #include <span>
 #include <vector>
 
+#include "runtime/base/text_bytes.hpp"
+
 namespace dtnn::runtime {
 
 namespace {
 
-/// The bytes in which it travels: the numbers, then its three texts, each ended by a zero.
+/// The bytes in which it travels: the numbers, then its three texts.
 std::vector<std::byte> bytes_of(const NotANumber& found) {
     const double numbers[] = {double(found.epoch), double(found.step), found.value,
                               found.first ? 1.0 : 0.0};
     const auto head = std::as_bytes(std::span(numbers));
     std::vector<std::byte> bytes(head.begin(), head.end());
     for (const std::string& text : {found.what, found.first ? found.first->place : std::string(),
-                                    found.first ? found.first->fact : std::string()}) {
-        for (const char c : text)
-            bytes.push_back(std::byte(c));
-        bytes.push_back(std::byte{0});
-    }
+                                    found.first ? found.first->fact : std::string()})
+        append_text(bytes, text);
     return bytes;
 }
 
@@ -30,14 +29,8 @@ NotANumber found_of(std::span<const std::byte> bytes) {
     double numbers[4] = {};
     if (bytes.size() < sizeof numbers) return found;
     std::memcpy(numbers, bytes.data(), sizeof numbers);
-    std::string texts[3];
-    std::size_t which = 0;
-    for (const std::byte byte : bytes.subspan(sizeof numbers)) {
-        if (byte == std::byte{0})
-            ++which;
-        else if (which < 3)
-            texts[which] += char(byte);
-    }
+    std::vector<std::string> texts = texts_of(bytes.subspan(sizeof numbers));
+    texts.resize(3);
     found.epoch = std::int64_t(numbers[0]);
     found.step = std::int64_t(numbers[1]);
     found.value = numbers[2];
