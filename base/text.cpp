@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstddef>
 
 namespace dtnn {
 
@@ -15,6 +14,16 @@ std::string grouped(std::int64_t number) {
     return text;
 }
 
+std::string real_text(double value) {
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".en") == std::string::npos) text += ".0";
+    return text;
+}
+
+std::string shape_text(std::span<const std::int64_t> extents, std::string_view times) {
+    return fmt::format("{}", fmt::join(extents, times));
+}
+
 std::string lower(std::string_view text) {
     std::string result(text);
     for (char& c : result)
@@ -22,10 +31,15 @@ std::string lower(std::string_view text) {
     return result;
 }
 
-int characters(std::string_view text) {
-    return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-    }));
+std::size_t characters(std::string_view text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+}
+
+std::size_t byte_of_character(std::string_view text, std::size_t index) {
+    std::size_t seen = 0;
+    for (std::size_t at = 0; at < text.size(); ++at)
+        if (begins_character(text[at]) && seen++ == index) return at;
+    return text.size();
 }
 
 }  // namespace dtnn

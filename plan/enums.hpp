@@ -101,6 +101,68 @@ struct EnumNames<ParameterKind> {
                                             "gradient_sum", "average",          "residual"};
 };
 
+/// What an exchange between ranks does with its stretch of memory: plan::Collective.
+enum class CollectiveKind : std::uint8_t { all_reduce, reduce_scatter, all_gather };
+template <>
+struct EnumNames<CollectiveKind> {
+    static constexpr const char* names[] = {"all_reduce", "reduce_scatter", "all_gather"};
+};
+
+/// Gradient compression: how the numbers of an exchange travel (docs/parallel.md).
+///     full   as they are in memory
+///     bf16   rounded to 16 bits; sums are taken in the dtype and rounded once more
+///     fp16   likewise, in blocks that have a power of two in common
+///     top_k  the largest, each with its place; what is not sent is kept for the next time
+enum class Compression : std::uint8_t { full, bf16, fp16, top_k };
+template <>
+struct EnumNames<Compression> {
+    static constexpr const char* names[] = {"full", "bf16", "fp16", "top_k"};
+};
+
+/// When ranks wait for the sums of their gradients: as late as can be, while backward goes on, or
+/// at once.
+enum class ReductionMode : std::uint8_t { overlapped, blocking };
+template <>
+struct EnumNames<ReductionMode> {
+    static constexpr const char* names[] = {"overlapped", "blocking"};
+};
+
+/// Whose batches batch norm takes its statistics of, in training: the rank's own, or all ranks'.
+enum class BatchStatistics : std::uint8_t { local, synchronised };
+template <>
+struct EnumNames<BatchStatistics> {
+    static constexpr const char* names[] = {"local", "synchronised"};
+};
+
+/// What learning rates are multiplied by: nothing, the ranks, their square root.
+enum class RateScaling : std::uint8_t { none, linear, square_root };
+template <>
+struct EnumNames<RateScaling> {
+    static constexpr const char* names[] = {"none", "linear", "square_root"};
+};
+
+/// Whether every rank has the optimizer's whole state or its part of it.
+enum class OptimizerState : std::uint8_t { replicated, sharded };
+template <>
+struct EnumNames<OptimizerState> {
+    static constexpr const char* names[] = {"replicated", "sharded"};
+};
+
+/// How ranks weigh in the average of the weights that they moved on their own: all alike, by their
+/// samples, by the inverse of these.
+enum class WeightAverage : std::uint8_t { avg, wavg, invwavg };
+template <>
+struct EnumNames<WeightAverage> {
+    static constexpr const char* names[] = {"avg", "wavg", "invwavg"};
+};
+
+/// When an epoch of local steps ends: with the first rank that is out of data, or with the last.
+enum class Participation : std::uint8_t { all, avail2all };
+template <>
+struct EnumNames<Participation> {
+    static constexpr const char* names[] = {"all", "avail2all"};
+};
+
 /// What a sample is labelled with.
 ///     classes  one class of `classes`, or one a pixel: the program's input "labels", i32
 ///     multiple any number of `classes`: the input "targets", [N, classes] of 0 and 1

@@ -114,7 +114,7 @@ struct Step {
 /// the integer attribute "collective", the index into Program::collectives.
 struct Collective {
     std::string name;  ///< unique in its program: "gradients_1", "stem/batch_norm_1.statistics"
-    std::string kind = "all_reduce";
+    CollectiveKind kind = CollectiveKind::all_reduce;
     int buffer = -1;          ///< index into Plan::buffers
     std::int64_t offset = 0;  ///< bytes from the start of the buffer, a multiple of kAlignment
     std::int64_t bytes = 0;   ///< whole elements; gaps between tensors are exchanged with them
@@ -123,11 +123,9 @@ struct Collective {
     int wait = -1;                ///< likewise, behind `start`
     std::vector<int> parameters;  ///< indices into Plan::parameters: whose gradients these are
     double seconds = 0;  ///< predicted for Target::ranks ranks on Plan::machine; 0: one rank
-    /// How numbers travel: "full" as they are in memory, "bf16" or "fp16" (rounded, added up in the
-    /// dtype), "top_k" (the largest; what is not sent is kept for the next time). docs/parallel.md.
-    std::string wire = "full";
-    double density = 0;  ///< of "top_k": the part of the elements that travels
-    int residual = -1;   ///< of "top_k": what was not sent yet, an index into Plan::buffers
+    Compression compression = Compression::full;
+    double density = 0;  ///< of top_k: the part of the elements that travels
+    int residual = -1;   ///< of top_k: what was not sent yet, an index into Plan::buffers
     int scratch = -1;    ///< memory of the exchange's own, an index into Plan::buffers; -1: none
 };
 
@@ -307,17 +305,17 @@ struct Training {
 struct Parallel {
     bool data = false;      ///< false: one rank only, and the programs have no collectives
     bool any_ranks = true;  ///< false: exactly Target::ranks
-    std::string reduction = "overlapped";    ///< or "blocking": each exchange is waited for at once
-    std::string batch_statistics = "local";  ///< of batch norm in training: or "synchronised"
-    std::string learning_rate_scaling = "none";  ///< by the ranks: "linear", "square_root"
+    ReductionMode reduction = ReductionMode::overlapped;
+    BatchStatistics batch_statistics = BatchStatistics::local;
+    RateScaling learning_rate_scaling = RateScaling::none;
     std::int64_t bucket_bytes = 0;         ///< most bytes of gradients in one exchange, as chosen
     double timeout_seconds = 300;          ///< a rank that waits longer for the others ends the job
-    std::string optimizer = "replicated";  ///< or "sharded": a rank keeps its part of the state
-    std::string wire = "full";             ///< of gradients: or "bf16", "fp16", "top_k"
-    double density = 0;                    ///< of "top_k"
+    OptimizerState optimizer = OptimizerState::replicated;
+    Compression compression = Compression::full;  ///< of gradients
+    double density = 0;                           ///< of top_k
     std::int64_t local_steps = 0;          ///< updates between two averages of the weights; 0: none
-    std::string average = "avg";           ///< of the ranks' weights: or "wavg", "invwavg"
-    std::string participation = "all";     ///< of ranks out of data: or "avail2all"
+    WeightAverage average = WeightAverage::avg;
+    Participation participation = Participation::all;
     std::int64_t min_avail = 0;            ///< ranks with data that an average takes at least
     bool private_data = false;  ///< each rank has a dataset of its own (`${rank}` in its paths)
     bool operator==(const Parallel&) const = default;
@@ -394,7 +392,7 @@ struct Plan {
     std::vector<Layer> layers;
     std::vector<Parameter> parameters;
     std::vector<Buffer> buffers;
-    std::vector<Shard> shards;       ///< with Parallel::optimizer "sharded"
+    std::vector<Shard> shards;       ///< where the optimizer is sharded
     std::vector<Refusals> refusals;  ///< each list once, however many steps it is true of
     std::vector<Program> programs;
     std::vector<std::string> passes;    ///< in the order they ran; a disabled one is marked "-name"

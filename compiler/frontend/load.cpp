@@ -7,21 +7,18 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/text.hpp"
 #include "compiler/frontend/compose/composition.hpp"
 #include "compiler/frontend/read/resolved.hpp"
 #include "compiler/frontend/read/scalars.hpp"
+#include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/tables/tables.hpp"
-#include "compiler/frontend/read/validation.hpp"
 #include "compiler/ir/graph.hpp"
 #include "plan/metrics.hpp"
 
 namespace dtnn::compiler {
 namespace {
-
-std::string shape_text(const plan::Dims& shape) {
-    return fmt::format("{}", fmt::join(shape, "x"));
-}
 
 /// The name of a file as a job's name: what a folder cannot be called becomes `_`.
 std::string name_of_file(const std::string& file) {

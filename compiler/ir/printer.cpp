@@ -5,6 +5,8 @@
 
 #include <cctype>
 
+#include "base/text.hpp"
+
 namespace dtnn::compiler {
 namespace {
 
@@ -52,13 +54,6 @@ std::string value_text(const Graph& graph, ValueId id) {
 
 std::string list_text(const std::vector<std::int64_t>& list) {
     return fmt::format("[{}]", fmt::join(list, ","));
-}
-
-// A real keeps a mark of being one, so that it reads back as a real.
-std::string real_text(double value) {
-    std::string text = fmt::format("{}", value);
-    if (text.find_first_of(".en") == std::string::npos) text += ".0";
-    return text;
 }
 
 std::string list_text(const std::vector<double>& list) {
@@ -156,7 +151,7 @@ std::string print(const Graph& graph) {
 }
 
 std::string shape_text(const Dims& dims) {
-    return dims.empty() ? "scalar" : fmt::format("{}", fmt::join(dims, "x"));
+    return dims.empty() ? "scalar" : dtnn::shape_text(dims);
 }
 
 }  // namespace dtnn::compiler

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "base/quantity_text.hpp"
+
 namespace dtnn::compiler {
 
 namespace {
@@ -89,16 +91,6 @@ std::int64_t largest_fitting(std::int64_t batch, std::int64_t budget,
 }
 
 }  // namespace
-
-std::string bytes_text(std::int64_t bytes) {
-    if (bytes < 1024) return fmt::format("{} bytes", bytes);
-    double value = static_cast<double>(bytes) / 1024;
-    for (const char* unit : {"KiB", "MiB", "GiB"}) {
-        if (value < 1024) return fmt::format("{:.1f} {}", value, unit);
-        value /= 1024;
-    }
-    return fmt::format("{:.1f} TiB", value);
-}
 
 void check_budget(const plan::Plan& plan, std::int64_t budget, const Span& span,
                   const std::function<std::int64_t(std::int64_t batch)>& need_of,

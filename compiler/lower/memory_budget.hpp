@@ -8,9 +8,6 @@
 
 namespace dtnn::compiler {
 
-/// "287.3 MiB", exact in bytes below one KiB.
-std::string bytes_text(std::int64_t bytes);
-
 /// Reports `over_budget` when arena and staging together exceed `budget` bytes: both numbers, the
 /// layers with the largest share at the step where the most is alive, and the largest batch size
 /// that fits. `need_of` gives the bytes for another batch size; it is asked only when the plan does

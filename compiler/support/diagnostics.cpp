@@ -8,6 +8,9 @@
 #include <set>
 #include <tuple>
 
+#include "base/json_text.hpp"
+#include "base/text.hpp"
+
 namespace dtnn::compiler {
 namespace {
 
@@ -93,9 +96,7 @@ class LineText {
     }
 
   private:
-    static bool begins(char c) {
-        return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U && c != '\r';
-    }
+    static bool begins(char c) { return begins_character(c) && c != '\r'; }
 
     std::string_view text_;
 };
@@ -123,22 +124,6 @@ std::string location(const Place& place) {
     if (place.file.empty()) return "dtnnc: ";
     if (place.file.starts_with("--") || place.line < 1) return place.file + ": ";
     return fmt::format("{}:{}:{}: ", place.file, place.line, place.column);
-}
-
-std::string json_text(std::string_view text) {
-    std::string result = "\"";
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\')
-            result += fmt::format("\\{}", c);
-        else if (c == '\n')
-            result += "\\n";
-        else if (byte < 0x20)
-            result += fmt::format("\\u{:04x}", byte);
-        else
-            result += c;
-    }
-    return result + "\"";
 }
 
 std::string json_place(const Span& span) {

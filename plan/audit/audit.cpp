@@ -12,7 +12,7 @@
 #include "plan/audit/local_steps.hpp"
 #include "plan/audit/programs.hpp"
 #include "plan/audit/shards.hpp"
-#include "plan/audit/wire.hpp"
+#include "plan/audit/compression.hpp"
 #include "plan/initializer.hpp"
 #include "plan/name_index.hpp"
 #include "plan/rules/local_steps.hpp"
@@ -270,7 +270,7 @@ std::vector<std::string> audit(const Plan& plan) {
         find(findings, "{}", finding);
     for (const std::string& finding : audit_local_steps(plan))
         find(findings, "{}", finding);
-    for (const std::string& finding : audit_wire(plan))
+    for (const std::string& finding : audit_compression(plan))
         find(findings, "{}", finding);
     check_training(plan, findings);
     return findings;

@@ -65,14 +65,11 @@ class ProgramAudit {
     std::int64_t tensor_bytes(const Tensor& t) const { return stretch_bytes(plan_, t); }
 
     void check(const Collective& collective) {
-        if (collective.kind != "all_reduce" && collective.kind != "reduce_scatter" &&
-            collective.kind != "all_gather")
-            find("exchange `{}` is of the unknown kind `{}`", collective.name, collective.kind);
         if (collective.wait <= collective.start)
             find("exchange `{}` is waited for in step {}, before it starts in step {}",
                  collective.name, collective.wait, collective.start);
-        check_end(collective, collective.start, collective.kind + "_start");
-        check_end(collective, collective.wait, collective.kind + "_wait");
+        check_end(collective, collective.start, std::string(name_of(collective.kind)) + "_start");
+        check_end(collective, collective.wait, std::string(name_of(collective.kind)) + "_wait");
         check_stretch(collective);
         const std::vector<int>& sources =
             program_.steps[static_cast<std::size_t>(collective.start)].sources;
@@ -127,7 +124,7 @@ class ProgramAudit {
     void check_stretch(const Collective& collective) {
         const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(collective.buffer)];
         // Parts are gathered of weights, everything else is added up.
-        const bool weights = collective.kind == "all_gather";
+        const bool weights = collective.kind == CollectiveKind::all_gather;
         if (weights ? buffer.role != BufferRole::parameter
                     : buffer.role != BufferRole::transient || buffer.program != index_)
             find("exchange `{}` is of buffer `{}`, which is {}", collective.name, buffer.name,

@@ -51,20 +51,14 @@ class LocalStepsAudit {
 
     void check_settings() {
         const Parallel& parallel = plan_.parallel;
-        const auto one_of = [](const std::string& word, std::initializer_list<const char*> words) {
-            return std::find(words.begin(), words.end(), word) != words.end();
-        };
         if (parallel.local_steps < 0 || parallel.min_avail < 0)
             find("weights are averaged every {} updates of at least {} ranks", parallel.local_steps,
                  parallel.min_avail);
-        if (!one_of(parallel.average, {"avg", "wavg", "invwavg"}))
-            find("the average `{}` is unknown", parallel.average);
-        if (!one_of(parallel.participation, {"all", "avail2all"}))
-            find("the participation `{}` is unknown", parallel.participation);
         if (parallel.local_steps > 0 &&
-            (parallel.optimizer != "replicated" || parallel.wire != "full"))
+            (parallel.optimizer != OptimizerState::replicated ||
+             parallel.compression != Compression::full))
             find("ranks move weights of their own, and share an optimizer or exchange in `{}`",
-                 parallel.wire);
+                 name_of(parallel.compression));
         if (parallel.private_data && !moves_locally(parallel))
             find("each rank has a dataset of its own, and all exchange gradients");
     }

@@ -21,7 +21,7 @@ class ShardsAudit {
         : plan_(plan), shard_of_(plan.parameters.size()), state_of_(plan.parameters.size()) {}
 
     std::vector<std::string> run() {
-        const bool sharded = plan_.parallel.data && plan_.parallel.optimizer == "sharded";
+        const bool sharded = plan_.parallel.data && plan_.parallel.optimizer == OptimizerState::sharded;
         if (sharded && plan_.parallel.any_ranks)
             find("the optimizer is shared between ranks, and their number is not fixed");
         if (!sharded && !plan_.shards.empty())
@@ -172,12 +172,12 @@ class ShardsAudit {
         const std::int64_t all =
             saturating_product({shard.part, size_of(first.dtype), plan_.target.ranks});
         const Collective* reduced = named(program, shard.name);
-        if (!reduced || reduced->kind != "reduce_scatter" || reduced->bytes != all ||
+        if (!reduced || reduced->kind != CollectiveKind::reduce_scatter || reduced->bytes != all ||
             reduced->parameters != shard.parameters)
             return wrong("its gradients are not added up into its parts");
         const auto gathered = std::find_if(
             program.collectives.begin(), program.collectives.end(), [&](const Collective& one) {
-                return one.kind == "all_gather" && one.buffer == first.buffer;
+                return one.kind == CollectiveKind::all_gather && one.buffer == first.buffer;
             });
         if (gathered == program.collectives.end() || gathered->offset != 0 ||
             gathered->bytes != all)

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "plan/json/text.hpp"
+#include "base/json_text.hpp"
 
 namespace dtnn::plan {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "plan/json/text.hpp"
+#include "base/json_text.hpp"
 #include "plan/diff/meaning.hpp"
 
 namespace dtnn::plan {

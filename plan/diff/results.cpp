@@ -4,16 +4,15 @@
 
 #include <set>
 
+#include "base/json_text.hpp"
 #include "plan/rules/communication.hpp"
-#include "plan/json/text.hpp"
 #include "plan/rules/parallel.hpp"
+#include "plan/rules/compression.hpp"
 #include "plan/summary/summary.hpp"
-#include "plan/rules/wire.hpp"
 
 namespace dtnn::plan {
 
 namespace {
-
 
 class ResultComparison {
   public:

@@ -8,7 +8,7 @@
 #include "base/json.hpp"
 #include "base/json_text.hpp"
 #include "plan/diff/meaning.hpp"
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 
 namespace dtnn::plan {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/json_text.hpp"
 #include "plan/diff/words.hpp"
-#include "plan/json/text.hpp"
 
 namespace dtnn::plan {
 

@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/json.hpp"
+#include "base/quantity_text.hpp"
 #include "base/text.hpp"
 #include "plan/summary/summary.hpp"
 
@@ -15,12 +16,10 @@ namespace dtnn::plan {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t kMostNames = 4, kMostScopes = 8;
 
 Json parsed(const std::string& json) {
-    return json.empty() ? Json() : Json::parse(json, nullptr, false);
+    return json.empty() ? Json() : parse_json_or_discard(json);
 }
 
 bool all_integers(const Json& list) {
@@ -51,7 +50,7 @@ std::string words(const Json& value) {
         return words(value["type"]) + (fields.empty() ? "" : " " + fields);
     }
     if (value.is_object()) return value.empty() ? "nothing" : field_words(value);
-    return value.dump();
+    return write_json(value);
 }
 
 // "7 conv2d, 7 batch_norm" of a list of layers.

@@ -10,7 +10,7 @@
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/staging.hpp"
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 #include "plan/saturating.hpp"
 
 namespace dtnn::plan {
@@ -171,13 +171,13 @@ ExchangeTime exchange_time(const Machine& machine, int nodes, int ranks_per_node
     if (machine.local_latency > 0) local.network_latency = machine.local_latency;
     if (machine.local_bandwidth > 0) local.network_bandwidth = machine.local_bandwidth;
     // Other forms go from every rank to every other, whatever the nodes.
-    if (collective.wire != "full") {
+    if (collective.compression != Compression::full) {
         if (nodes > 1)
             return {0, wire_seconds_of(link_of(network), collective,
                                        nodes * std::max(1, ranks_per_node))};
         return {wire_seconds_of(link_of(local), collective, ranks_per_node), 0};
     }
-    const std::string& kind = collective.kind;
+    const CollectiveKind kind = collective.kind;
     return {exchange_seconds(link_of(local), kind, ranks_per_node, collective.bytes),
             exchange_seconds(link_of(network), kind, nodes,
                              collective.bytes / std::max(1, ranks_per_node))};

@@ -63,7 +63,7 @@ void visit_fields(auto& v, is_record<Parallel> auto& r) {
     v("data", r.data), v("any_ranks", r.any_ranks), v("reduction", r.reduction);
     v("batch_statistics", r.batch_statistics);
     v("learning_rate_scaling", r.learning_rate_scaling), v("bucket_bytes", r.bucket_bytes);
-    v("timeout_seconds", r.timeout_seconds), v("optimizer", r.optimizer), v("wire", r.wire);
+    v("timeout_seconds", r.timeout_seconds), v("optimizer", r.optimizer), v("wire", r.compression);
     v("density", r.density), v("local_steps", r.local_steps), v("average", r.average);
     v("participation", r.participation), v("min_avail", r.min_avail);
     v("private_data", r.private_data);
@@ -83,7 +83,7 @@ void visit_fields(auto& v, is_record<Machine> auto& r) {
 void visit_fields(auto& v, is_record<Collective> auto& r) {
     v("name", r.name), v("kind", r.kind), v("buffer", r.buffer), v("offset", r.offset);
     v("bytes", r.bytes), v("dtype", r.dtype), v("start", r.start), v("wait", r.wait);
-    v("parameters", r.parameters), v("seconds", r.seconds), v("wire", r.wire);
+    v("parameters", r.parameters), v("seconds", r.seconds), v("wire", r.compression);
     v("density", r.density), v("residual", r.residual), v("scratch", r.scratch);
 }
 

@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <limits>
 
@@ -125,20 +124,6 @@ void check_program(const Plan& plan, const Program& program, const Where& where)
 
 void check_parallel(const Parallel& parallel) {
     const Where where{nullptr, "parallel"};
-    const auto one_of = [&](const char* key, const std::string& value,
-                            std::initializer_list<const char*> known) {
-        for (const char* name : known)
-            if (value == name) return;
-        Where{&where, key}.refuse(fmt::format("none of {}", fmt::join(known, ", ")));
-    };
-    one_of("reduction", parallel.reduction, {"overlapped", "blocking"});
-    one_of("batch_statistics", parallel.batch_statistics, {"local", "synchronised"});
-    one_of("learning_rate_scaling", parallel.learning_rate_scaling,
-           {"none", "linear", "square_root"});
-    one_of("optimizer", parallel.optimizer, {"replicated", "sharded"});
-    one_of("wire", parallel.wire, {"full", "bf16", "fp16", "top_k"});
-    one_of("average", parallel.average, {"avg", "wavg", "invwavg"});
-    one_of("participation", parallel.participation, {"all", "avail2all"});
     check_count(parallel.bucket_bytes, {&where, "bucket_bytes"});
     check_count(parallel.local_steps, {&where, "local_steps"});
     check_count(parallel.min_avail, {&where, "min_avail"});

@@ -9,7 +9,7 @@
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
 #include "plan/rules/local_steps.hpp"
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 #include "plan/saturating.hpp"
 #include "plan/summary/summary.hpp"
 
@@ -33,8 +33,8 @@ std::string sizes_words(const std::vector<std::int64_t>& bytes) {
 std::string local_words(const Parallel& parallel) {
     std::string text =
         fmt::format("; each rank moves weights of its own, averaged ({}) every {} update{}",
-                    parallel.average, parallel.local_steps, parallel.local_steps == 1 ? "" : "s");
-    text += parallel.participation == "all"
+                    name_of(parallel.average), parallel.local_steps, parallel.local_steps == 1 ? "" : "s");
+    text += parallel.participation == Participation::all
                 ? "; an epoch ends with the rank that has the fewest batches"
                 : "; an epoch goes on with the ranks that have data left";
     if (parallel.min_avail > 0)
@@ -44,22 +44,22 @@ std::string local_words(const Parallel& parallel) {
 }
 
 std::string wire_words(const Parallel& parallel) {
-    if (parallel.wire == "top_k")
+    if (parallel.compression == Compression::top_k)
         return fmt::format(
             "; of the gradients the largest travel, {:g} % of them, and the others later, which "
             "changes the mathematics",
             100 * parallel.density);
     return fmt::format("; gradients travel as {}, rounded twice, which changes the mathematics",
-                       parallel.wire);
+                       name_of(parallel.compression));
 }
 
 /// Members behind others; none where gradients travel as they are.
 std::string wire_json(const Parallel& parallel) {
-    if (parallel.wire == "full") return "";
-    const std::string density = parallel.wire == "top_k"
+    if (parallel.compression == Compression::full) return "";
+    const std::string density = parallel.compression == Compression::top_k
                                     ? fmt::format(", \"density\": {}", json_text(parallel.density))
                                     : "";
-    return fmt::format(", \"wire\": {}{}", json_text(parallel.wire), density);
+    return fmt::format(", \"wire\": {}{}", json_text(name_of(parallel.compression)), density);
 }
 
 /// Members behind others; none where gradients are exchanged.
@@ -68,14 +68,14 @@ std::string local_json(const Parallel& parallel) {
     return fmt::format(
         ", \"synchronise\": {{\"every\": {}, \"average\": {}, \"participation\": {}, "
         "\"min_avail\": {}, \"private_data\": {}}}",
-        parallel.local_steps, json_text(parallel.average), json_text(parallel.participation),
+        parallel.local_steps, json_text(name_of(parallel.average)), json_text(name_of(parallel.participation)),
         parallel.min_avail, parallel.private_data);
 }
 
 }  // namespace
 
 bool exchanges_statistics(const Plan& plan, const Collective& collective) {
-    return plan.parallel.batch_statistics == "synchronised" && collective.kind == "all_reduce" &&
+    return plan.parallel.batch_statistics == BatchStatistics::synchronised && collective.kind == CollectiveKind::all_reduce &&
            collective.parameters.empty() && collective.name != "gradient_norm";
 }
 
@@ -122,16 +122,16 @@ std::string parallel_words(const Plan& plan) {
     if (moves_locally(parallel))
         text += local_words(parallel);
     else
-        text += parallel.reduction == "blocking" ? "; exchanges behind the backward part"
+        text += parallel.reduction == ReductionMode::blocking ? "; exchanges behind the backward part"
                                                  : "; exchanges overlap the backward part";
     if (!plan.shards.empty())
         text += fmt::format("; each rank has 1/{} of the optimizer's state", ranks);
-    if (parallel.wire != "full") text += wire_words(parallel);
-    text += fmt::format("; {} batch statistics", parallel.batch_statistics);
-    if (parallel.learning_rate_scaling != "none")
+    if (parallel.compression != Compression::full) text += wire_words(parallel);
+    text += fmt::format("; {} batch statistics", name_of(parallel.batch_statistics));
+    if (parallel.learning_rate_scaling != RateScaling::none)
         text +=
             fmt::format("; learning rate scaled by the {}ranks",
-                        parallel.learning_rate_scaling == "linear" ? "" : "square root of the ");
+                        parallel.learning_rate_scaling == RateScaling::linear ? "" : "square root of the ");
     return text;
 }
 
@@ -162,9 +162,9 @@ std::string parallel_json(const Plan& plan) {
         "\"learning_rate_scaling\": {}, \"optimizer\": {}, \"global_batch\": {}, \"exchanges\": "
         "{}, \"bytes\": {}, "
         "\"wire_bytes\": {}, \"seconds\": {}{}{}{}}}",
-        plan.target.ranks, plan.parallel.any_ranks, json_text(plan.parallel.reduction),
-        json_text(plan.parallel.batch_statistics), json_text(plan.parallel.learning_rate_scaling),
-        json_text(plan.parallel.optimizer), all.global_batch, json_text(all.exchanges), all.bytes,
+        plan.target.ranks, plan.parallel.any_ranks, json_text(name_of(plan.parallel.reduction)),
+        json_text(name_of(plan.parallel.batch_statistics)), json_text(name_of(plan.parallel.learning_rate_scaling)),
+        json_text(name_of(plan.parallel.optimizer)), all.global_batch, json_text(all.exchanges), all.bytes,
         all.wire_bytes, json_text(all.seconds), statistics, wire_json(plan.parallel),
         local_json(plan.parallel));
 }

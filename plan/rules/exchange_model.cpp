@@ -25,17 +25,17 @@ double all_reduce_wire_bytes(int ranks, std::int64_t bytes) {
 
 namespace {
 
-double share_of_all_reduce(const std::string& kind) {
-    return kind == "all_reduce" ? 1 : 0.5;
+double share_of_all_reduce(CollectiveKind kind) {
+    return kind == CollectiveKind::all_reduce ? 1 : 0.5;
 }
 
 }  // namespace
 
-double exchange_seconds(const Link& link, const std::string& kind, int ranks, std::int64_t bytes) {
+double exchange_seconds(const Link& link, CollectiveKind kind, int ranks, std::int64_t bytes) {
     return share_of_all_reduce(kind) * all_reduce_seconds(link, ranks, bytes);
 }
 
-double exchange_wire_bytes(const std::string& kind, int ranks, std::int64_t bytes) {
+double exchange_wire_bytes(CollectiveKind kind, int ranks, std::int64_t bytes) {
     return share_of_all_reduce(kind) * all_reduce_wire_bytes(ranks, bytes);
 }
 

@@ -31,8 +31,8 @@ double all_reduce_wire_bytes(int ranks, std::int64_t bytes);
 
 /// The same of an exchange of that kind of plan::Collective: reduce-scatter and all-gather are each
 /// a half of an all-reduce.
-double exchange_seconds(const Link& link, const std::string& kind, int ranks, std::int64_t bytes);
-double exchange_wire_bytes(const std::string& kind, int ranks, std::int64_t bytes);
+double exchange_seconds(const Link& link, CollectiveKind kind, int ranks, std::int64_t bytes);
+double exchange_wire_bytes(CollectiveKind kind, int ranks, std::int64_t bytes);
 
 /// The most bytes of gradients in one exchange, of `gradients` bytes in all. So many that the
 /// latency is a twentieth of the transfer (alpha / 0.05 / beta), because smaller buckets cost more

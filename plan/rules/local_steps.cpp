@@ -28,7 +28,7 @@ bool moves_locally(const Parallel& parallel) {
     return parallel.data && parallel.local_steps > 0;
 }
 
-std::vector<double> average_shares(const std::string& average,
+std::vector<double> average_shares(WeightAverage average,
                                    std::span<const std::int64_t> samples,
                                    const std::vector<bool>& contributes) {
     std::vector<double> shares(samples.size());
@@ -36,7 +36,9 @@ std::vector<double> average_shares(const std::string& average,
     for (std::size_t rank = 0; rank < samples.size(); ++rank) {
         if (!contributes[rank]) continue;
         const auto own = static_cast<double>(samples[rank]);
-        shares[rank] = average == "wavg" ? own : average == "invwavg" ? 1 / own : 1;
+        shares[rank] = average == WeightAverage::wavg      ? own
+                       : average == WeightAverage::invwavg ? 1 / own
+                                                           : 1;
         all += shares[rank];
     }
     for (double& share : shares)
@@ -110,7 +112,7 @@ LocalSteps::LocalSteps(const Plan& plan, int ranks)
 
 LocalSteps::LocalSteps(const Plan& plan, std::vector<std::int64_t> samples)
     : private_data_(plan.parallel.private_data),
-      waits_for_all_(plan.parallel.participation == "all"),
+      waits_for_all_(plan.parallel.participation == Participation::all),
       average_(plan.parallel.average),
       batch_(plan.training.batch_size),
       accumulation_(std::max<std::int64_t>(1, plan.training.accumulation)),

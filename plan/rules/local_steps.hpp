@@ -39,7 +39,7 @@ bool moves_locally(const Parallel& parallel);
 ///     wavg      n_r / (sum of n)
 ///     invwavg   (1 / n_r) / (sum of 1/n)
 /// over those that contribute; the others have 0. At least one contributes, with samples.
-std::vector<double> average_shares(const std::string& average,
+std::vector<double> average_shares(WeightAverage average,
                                    std::span<const std::int64_t> samples,
                                    const std::vector<bool>& contributes);
 
@@ -107,7 +107,7 @@ class LocalSteps {
 
     bool private_data_;
     bool waits_for_all_;  ///< participation "all"
-    std::string average_;
+    WeightAverage average_;
     std::int64_t batch_, accumulation_;
     std::int64_t interval_;  ///< steps between two synchronisations
     std::int64_t min_avail_;

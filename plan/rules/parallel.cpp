@@ -42,8 +42,8 @@ std::int64_t steps_per_epoch(const Plan& plan, int ranks) {
 }
 
 double learning_rate_factor(const Parallel& parallel, int ranks) {
-    if (parallel.learning_rate_scaling == "linear") return ranks;
-    if (parallel.learning_rate_scaling == "square_root") return std::sqrt(double(ranks));
+    if (parallel.learning_rate_scaling == RateScaling::linear) return ranks;
+    if (parallel.learning_rate_scaling == RateScaling::square_root) return std::sqrt(double(ranks));
     return 1;
 }
 

@@ -7,8 +7,9 @@
 #include <map>
 #include <set>
 
+#include "base/json_text.hpp"
+#include "base/quantity_text.hpp"
 #include "base/text.hpp"
-#include "plan/json/text.hpp"
 
 namespace dtnn::plan {
 
@@ -232,40 +233,6 @@ std::string json_of(const Plan& plan, const std::vector<LayerFacts>& facts, cons
     if (column == "kernel" && !block) return "\"kernel\": " + json_text(own.kernel);
     if (column == "place") return "\"place\": " + json_text(cell_of(plan, facts, row, column).raw);
     return "";
-}
-
-std::string shape_text(const Dims& dims) {
-    return fmt::format("{}", fmt::join(dims, "x"));
-}
-
-std::string csv_quoted(const std::string& text) {
-    // RFC 4180, 2.5 to 2.7: quotes where there is a comma, a quote or a line break, quotes doubled.
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (char c : text)
-        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-}
-
-std::string markdown_escaped(const std::string& text) {
-    auto is_word = [](unsigned char c) { return std::isalnum(c) || c >= 0x80; };
-    std::string escaped;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        // An underscore within a word is only itself (CommonMark 6.2), and names are full of them.
-        const bool within_word = i > 0 && i + 1 < text.size() &&
-                                 is_word(static_cast<unsigned char>(text[i - 1])) &&
-                                 is_word(static_cast<unsigned char>(text[i + 1]));
-        if (c == '\n' || c == '\r') {
-            escaped += ' ';
-            continue;
-        }
-        if (std::string_view("\\`*[]<>|~&").find(c) != std::string_view::npos ||
-            (c == '_' && !within_word))
-            escaped += '\\';
-        escaped += c;
-    }
-    return escaped;
 }
 
 }  // namespace dtnn::plan

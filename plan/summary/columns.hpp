@@ -38,8 +38,4 @@ RowTotals totals_of(const Plan& plan, const std::vector<LayerFacts>& facts, cons
 /// The layers that a row reads from outside of it.
 std::vector<std::string> sources_of(const Plan& plan, const SummaryRow& row);
 
-std::string shape_text(const Dims& dims);
-std::string csv_quoted(const std::string& text);
-std::string markdown_escaped(const std::string& text);
-
 }  // namespace dtnn::plan

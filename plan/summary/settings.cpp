@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "plan/json/text.hpp"
+#include "base/json_text.hpp"
 
 namespace dtnn::plan {
 

@@ -20,11 +20,6 @@ struct Work {
 };
 Work work_of(const Plan& plan);
 
-/// "287.3 MiB"
-std::string bytes_text(std::int64_t bytes);
-/// "1.23 GFLOP"
-std::string flops_text(std::int64_t flops);
-
 /// A column of the table. `summary_columns.cpp` says how each is computed.
 struct SummaryColumn {
     std::string_view name;   ///< as in --columns, CSV and JSON

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace dtnn::plan {
 
 namespace {
@@ -11,39 +13,24 @@ namespace {
 constexpr std::size_t kGap = 2;  // between columns
 constexpr const char* kMore = "...";
 
-bool starts_character(char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-}
-
-// Columns that a terminal shows, for text that is UTF-8: its characters.
-std::size_t shown_width(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), starts_character));
-}
-
-std::size_t byte_of(std::string_view text, std::size_t character) {
-    std::size_t seen = 0;
-    for (std::size_t i = 0; i < text.size(); ++i)
-        if (starts_character(text[i]) && seen++ == character) return i;
-    return text.size();
-}
-
 // "bias=true ...": whole words only, so that no number is cut.
 std::string first_words(const std::string& text, std::size_t width, char separator) {
-    if (shown_width(text) <= width) return text;
+    if (characters(text) <= width) return text;
     if (width < 4) return std::string(kMore).substr(0, width);
     // One column for what separates words, three for the dots.
-    const std::size_t limit = byte_of(text, width - 3);
+    const std::size_t limit = byte_of_character(text, width - 3);
     const std::size_t end = limit == 0 ? std::string::npos : text.rfind(separator, limit - 1);
     return end == std::string::npos ? kMore : text.substr(0, end + 1) + kMore;
 }
 
 // "squeeze_...pool2d_1": both ends tell names apart.
 std::string without_middle(const std::string& text, std::size_t width) {
-    const std::size_t length = shown_width(text);
+    const std::size_t length = characters(text);
     if (length <= width) return text;
-    if (width < 5) return text.substr(0, byte_of(text, width));
+    if (width < 5) return text.substr(0, byte_of_character(text, width));
     const std::size_t tail = (width - 3) / 2, head = width - 3 - tail;
-    return text.substr(0, byte_of(text, head)) + kMore + text.substr(byte_of(text, length - tail));
+    return text.substr(0, byte_of_character(text, head)) + kMore +
+           text.substr(byte_of_character(text, length - tail));
 }
 
 struct TableColumn {
@@ -70,7 +57,7 @@ std::size_t total_width(const std::vector<TableColumn>& columns) {
 }
 
 void shrink(TableColumn& column, std::size_t excess) {
-    const std::size_t least = std::max(column.layout.least, shown_width(column.cells[0]));
+    const std::size_t least = std::max(column.layout.least, characters(column.cells[0]));
     if (column.width <= least) return;
     const std::size_t room = column.width - least;
     column.width -= std::min(room, excess);
@@ -110,7 +97,7 @@ void fit(std::vector<TableColumn>& columns, const std::vector<std::string>& chos
         if (!column.shown || column.layout.least == 0) continue;
         std::size_t longest = 0;
         for (const std::string& cell : column.cells)
-            longest = std::max(longest, shown_width(cell));
+            longest = std::max(longest, characters(cell));
         const std::size_t total = total_width(columns);
         if (total < width) column.width = std::min(longest, column.width + (width - total));
     }
@@ -140,7 +127,7 @@ std::string summary_table(const Plan& plan, const std::vector<LayerFacts>& facts
         for (const SummaryRow& row : rows)
             column.cells.push_back(table_cell(row, name, cell_of(plan, facts, row, name).text));
         for (const std::string& cell : column.cells)
-            column.width = std::max(column.width, shown_width(cell));
+            column.width = std::max(column.width, characters(cell));
         table.push_back(std::move(column));
     }
     fit(table, chosen, static_cast<std::size_t>(std::max(width, 0)));
@@ -151,8 +138,7 @@ std::string summary_table(const Plan& plan, const std::vector<LayerFacts>& facts
         for (const TableColumn& column : table) {
             if (!column.shown) continue;
             const std::string cell = fitted(column, column.cells[r]);
-            const std::string padding(column.width - std::min(column.width, shown_width(cell)),
-                                      ' ');
+            const std::string padding(column.width - std::min(column.width, characters(cell)), ' ');
             if (!line.empty()) line += std::string(kGap, ' ');
             line += column.layout.right ? padding + cell : cell + padding;
         }
@@ -170,7 +156,7 @@ std::string summary_table(const Plan& plan, const std::vector<LayerFacts>& facts
 }
 
 std::string wrapped(const std::string& label, const std::string& text, int width) {
-    const std::string indent(shown_width(label), ' ');
+    const std::string indent(characters(label), ' ');
     std::string result, line = label;
     bool empty = true;
     for (std::size_t begin = 0; begin < text.size();) {
@@ -182,7 +168,7 @@ std::string wrapped(const std::string& label, const std::string& text, int width
                       : text.find_first_of(",:;", end) + 1;
         while (end < text.size() && text[end] != ' ');
         const std::string part = text.substr(begin, end - begin);
-        if (!empty && shown_width(line) + 1 + shown_width(part) >
+        if (!empty && characters(line) + 1 + characters(part) >
                           static_cast<std::size_t>(std::max(width, 0))) {
             result += line + "\n";
             line = indent + part;

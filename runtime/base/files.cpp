@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/files.hpp"
+
 namespace dtnn::runtime {
 namespace {
 
@@ -49,46 +51,6 @@ std::string remedy(int error, bool reading) {
     }
 }
 
-/// A descriptor that closes itself.
-class Descriptor {
-  public:
-    explicit Descriptor(int value) : value_(value) {}
-    ~Descriptor() {
-        if (value_ >= 0) ::close(value_);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    int get() const { return value_; }
-    int release() { return std::exchange(value_, -1); }
-
-  private:
-    int value_;
-};
-
-/// Zero, or the errno.
-int write_all(int descriptor, std::string_view text) {
-    while (!text.empty()) {
-        const ssize_t written = ::write(descriptor, text.data(), text.size());
-        if (written < 0) {
-            if (errno == EINTR) continue;
-            return errno;
-        }
-        text.remove_prefix(std::size_t(written));
-    }
-    return 0;
-}
-
-int write_into(const std::string& path, std::span<const std::string_view> parts) {
-    Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-    if (file.get() < 0) return errno;
-    for (const std::string_view part : parts) {
-        if (const int error = write_all(file.get(), part)) return error;
-    }
-    // Pipes and devices have nothing to be flushed.
-    if (::fsync(file.get()) != 0 && errno != EINVAL && errno != EROFS) return errno;
-    return ::close(file.release()) == 0 ? 0 : errno;
-}
-
 }  // namespace
 
 RunError system_error(const std::string& action, const std::string& path, int error, Exit exit) {
@@ -100,60 +62,22 @@ RunError system_error(const std::string& action, const std::string& path, int er
 
 std::string read_file(const std::string& path, Exit exit) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.get() < 0) throw system_error("open", path, errno, exit);
-    struct stat status {};
-    if (::fstat(file.get(), &status) != 0) throw system_error("read", path, errno, exit);
-    if (S_ISDIR(status.st_mode)) throw system_error("read", path, EISDIR, exit);
+    if (file.number() < 0) throw system_error("open", path, errno, exit);
     std::string text;
-    // The size is a first guess only: pipes have none, and a file may grow.
-    std::size_t room = std::size_t(status.st_size > 0 ? status.st_size : 0) + 1;
-    std::size_t have = 0;
-    while (true) {
-        text.resize(have + room);
-        const ssize_t got = ::read(file.get(), text.data() + have, room);
-        if (got < 0) {
-            if (errno == EINTR) continue;
-            throw system_error("read", path, errno, exit);
-        }
-        if (got == 0) break;
-        have += std::size_t(got);
-        room = room > std::size_t(got) ? room - std::size_t(got) : 65536;
-    }
-    text.resize(have);
+    if (const int error = read_all(file.number(), text))
+        throw system_error("read", path, error, exit);
     return text;
 }
 
-std::string place_of_file(const std::string& path) {
-    struct stat status {};
-    if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
-        return "";
-    std::error_code error;
-    if (!std::filesystem::is_symlink(path, error)) return path;
-    const std::filesystem::path target = std::filesystem::weakly_canonical(path, error);
-    return error ? path : target.string();
-}
-
 void write_file(const std::string& name, std::span<const std::string_view> parts) {
+    const auto write = [&](int descriptor) {
+        for (const std::string_view part : parts)
+            if (const int error = write_all(descriptor, part)) return error;
+        return 0;
+    };
     const std::string path = place_of_file(name);
-    if (path.empty()) {
-        if (const int error = write_into(name, parts)) throw system_error("write", name, error);
-        return;
-    }
-    const std::string aside = path + ".part";
-    if (const int error = write_into(aside, parts)) {
-        ::unlink(aside.c_str());
-        throw system_error("write", path, error);
-    }
-    if (::rename(aside.c_str(), path.c_str()) != 0) {
-        const int error = errno;
-        ::unlink(aside.c_str());
-        throw system_error("write", path, error);
-    }
-    // The new name is safe once the folder is on the disk; not every file system can be asked.
-    const std::string folder = std::filesystem::path(path).parent_path().string();
-    const Descriptor directory(
-        ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (directory.get() >= 0) ::fsync(directory.get());
+    const int error = path.empty() ? write_into(name, write) : replace_file(path, ".part", write);
+    if (error != 0) throw system_error("write", path.empty() ? name : path, error);
 }
 
 void write_file(const std::string& path, std::string_view text) {
@@ -171,16 +95,16 @@ void create_folders(const std::string& path) {
 
 LineFile::LineFile(std::string path, Begin begin) : path_(std::move(path)) {
     Descriptor file(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
-    if (file.get() < 0) throw system_error("write", path_, errno);
+    if (file.number() < 0) throw system_error("write", path_, errno);
     // The lock goes with the process, however it ends.
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         throw RunError(Exit::failed, fmt::format("another process writes {}", path_),
                        "wait until that run is over, or stop it");
     }
     // A device has no end to be moved.
-    if (begin == Begin::empty && ::ftruncate(file.get(), 0) != 0 && errno != EINVAL)
+    if (begin == Begin::empty && ::ftruncate(file.number(), 0) != 0 && errno != EINVAL)
         throw system_error("write", path_, errno);
-    file_.reset(::fdopen(file.get(), "r+"));
+    file_.reset(::fdopen(file.number(), "r+"));
     if (!file_) throw system_error("write", path_, errno);
     file.release();
     if (std::fseek(file_.get(), 0, SEEK_END) != 0) throw system_error("write", path_, errno);

@@ -22,10 +22,6 @@ std::string read_file(const std::string& path, Exit exit = Exit::failed);
 void write_file(const std::string& path, std::span<const std::string_view> parts);
 void write_file(const std::string& path, std::string_view text);
 
-/// Where a file that is written aside and renamed goes: the end of a chain of links. Empty where
-/// there is something that is no regular file, which must be written into as it is.
-std::string place_of_file(const std::string& path);
-
 /// Creates the folder and those above it.
 void create_folders(const std::string& path);
 

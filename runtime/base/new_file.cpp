@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/files.hpp"
 #include "runtime/base/files.hpp"
 
 namespace dtnn::runtime {
@@ -39,12 +40,7 @@ void NewFile::flush() {
         buffer_.clear();
         return;
     }
-    std::string_view rest = buffer_;
-    while (!rest.empty()) {
-        const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-        if (written < 0 && errno != EINTR) fail(errno);
-        if (written > 0) rest.remove_prefix(std::size_t(written));
-    }
+    if (const int error = write_all(descriptor_, buffer_)) fail(error);
     buffer_.clear();
 }
 
@@ -56,8 +52,7 @@ void NewFile::add(std::string_view text) {
 void NewFile::finish() {
     flush();
     if (path_ == "-") return;
-    // Pipes and devices have nothing to be flushed.
-    if (::fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) fail(errno);
+    if (const int error = flush_to_disk(descriptor_)) fail(error);
     const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
     if (closed && (aside_.empty() || ::rename(aside_.c_str(), path_.c_str()) == 0)) return;
     const int error = errno;

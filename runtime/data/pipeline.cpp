@@ -158,14 +158,14 @@ void Pipeline::store_pixels(const Sample& sample, std::byte* place) const {
                 copy([](float pixel) { return Real(pixel); });
             } else if (list.size() == 1) {
                 const Real mean = Real(list[0].mean[std::size_t(channel)]);
-                const Real deviation = Real(list[0].deviation[std::size_t(channel)]);
-                copy([=](float pixel) { return (Real(pixel) - mean) / deviation; });
+                const Real divisor = Real(list[0].standard_deviation[std::size_t(channel)]);
+                copy([=](float pixel) { return (Real(pixel) - mean) / divisor; });
             } else {
                 copy([&](float pixel) {
                     Real value = Real(pixel);
                     for (const Normalization& one : list)
                         value = (value - Real(one.mean[std::size_t(channel)])) /
-                                Real(one.deviation[std::size_t(channel)]);
+                                Real(one.standard_deviation[std::size_t(channel)]);
                     return value;
                 });
             }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kSurveySeed = 0;  ///< chooses the samples that are looked at
 
-/// Mean and deviation by T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and a
-/// pairwise algorithm for computing sample variances" (1979): the parts are samples.
+/// Mean and standard deviation by T. F. Chan, G. H. Golub and R. J. LeVeque, "Updating formulae and
+/// a pairwise algorithm for computing sample variances" (1979): the parts are samples.
 class Moments {
   public:
     template <class Number>

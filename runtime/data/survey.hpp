@@ -13,7 +13,7 @@ namespace dtnn::runtime {
 /// How many numbers are spread.
 struct NumberSpread {
     double mean = 0;
-    double deviation = 0;  ///< standard deviation of the whole, not an estimate
+    double standard_deviation = 0;  ///< of these numbers, not an estimate
     double least = 0;
     double greatest = 0;
 };

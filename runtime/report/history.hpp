@@ -30,10 +30,6 @@ namespace dtnn::runtime {
 /// metric may also be a list, or a matrix as a list of rows. What is not a number is null.
 std::string measures_json(const PassValues& pass);
 
-/// The text with what JSON asks for in front of quotes, backslashes and control characters; without
-/// the quotes around.
-std::string json_text(const std::string& text);
-
 class History {
   public:
     History(const std::string& path, const plan::Plan& plan,

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/escape.hpp"
+#include "base/json.hpp"
+#include "base/json_text.hpp"
+#include "base/quantity_text.hpp"
 #include "base/text.hpp"
-#include "plan/json/text.hpp"
 #include "runtime/report/html_style.hpp"
 #include "runtime/report/line_chart.hpp"
 
@@ -22,36 +24,13 @@ constexpr std::size_t kMostMistakes = 12;
 std::string row(const std::vector<std::string>& cells, const char* tag = "td") {
     std::string text = "<tr>";
     for (const std::string& cell : cells)
-        text += fmt::format("<{0}>{1}</{0}>", tag, escaped(cell));
+        text += fmt::format("<{0}>{1}</{0}>", tag, html_escaped(cell));
     return text + "</tr>\n";
 }
 
 std::string section(const std::string& title, const std::string& content) {
     if (content.empty()) return "";
     return fmt::format("<section>\n<h2>{}</h2>\n{}</section>\n", title, content);
-}
-
-std::string bytes_text(std::int64_t bytes) {
-    if (bytes < 1024) return fmt::format("{} bytes", bytes);
-    double value = double(bytes);
-    const char* unit = "";
-    for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {
-        if (value < 1024) break;
-        value /= 1024;
-        unit = next;
-    }
-    return fmt::format("{:.2f} {}", value, unit);
-}
-
-std::string duration_text(double seconds) {
-    const auto whole = std::int64_t(seconds);
-    if (seconds < 60) return fmt::format("{:.1f} s", seconds);
-    if (seconds < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
-    return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-}
-
-std::string shape_text(const plan::Dims& dims) {
-    return fmt::format("{}", fmt::join(dims, "\u00d7"));
 }
 
 class Page {
@@ -65,7 +44,7 @@ class Page {
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}{}{}{}{}{}{}{}</body>\n"
             "</html>\n",
-            escaped(plan_.name), kReportStyle, head(), section("Curves", curves()),
+            html_escaped(plan_.name), kReportStyle, head(), section("Curves", curves()),
             section("Test split", test()), section("Epochs", epochs()), section("Layers", layers()),
             section("Time by operator", operators()), section("Settings", settings()),
             section("Environment", environment()));
@@ -77,7 +56,7 @@ class Page {
         if (history_.ending == "interrupted")
             return "<span class=\"pause\">interrupted; dtnn-run --resume goes on</span>";
         if (history_.ending == "failed")
-            return "<span class=\"bad\">failed: " + escaped(history_.error) + "</span>";
+            return "<span class=\"bad\">failed: " + html_escaped(history_.error) + "</span>";
         return "<span class=\"pause\">not finished when this page was written</span>";
     }
 
@@ -95,23 +74,24 @@ class Page {
             trainable += layer.trainable;
         std::string facts;
         const auto fact = [&](const char* name, const std::string& value) {
-            facts += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, escaped(value));
+            facts += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, html_escaped(value));
         };
         fact("model", plan_.model);
         fact("trainable parameters", grouped(trainable));
         fact("dataset", fmt::format("{} ({} training samples)", plan_.dataset.name,
                                     grouped(plan_.dataset.train_samples)));
         fact("epochs", fmt::format("{} of {}", history_.epochs.size(), plan_.training.epochs));
-        fact("time", duration_text(seconds));
+        fact("time", elapsed_time_text(seconds));
         if (training_seconds > 0)
             fact("samples/s", fmt::format("{:.1f}", samples / training_seconds));
         fact("memory per rank",
-             bytes_text(plan_.memory.arena + plan_.memory.staging + plan_.memory.samples));
+             bytes_text(plan_.memory.arena + plan_.memory.staging + plan_.memory.samples,
+                        BytesForm::fine));
         if (history_.resumed > 0) fact("resumed", fmt::format("{} times", history_.resumed));
         return fmt::format(
             "<header>\n<h1>{}</h1>\n<p>{}</p>\n<p "
             "class=\"path\">{}</p>\n<dl>\n{}</dl>\n</header>\n",
-            escaped(plan_.name), ending(), escaped(parts_.folder), facts);
+            html_escaped(plan_.name), ending(), html_escaped(parts_.folder), facts);
     }
 
     std::string curves() const {
@@ -164,8 +144,8 @@ class Page {
     static std::string confusion_matrix(const std::string& json) {
         std::vector<std::vector<double>> counts;
         try {
-            counts = nlohmann::json::parse(json).get<std::vector<std::vector<double>>>();
-        } catch (const nlohmann::json::exception&) {
+            counts = parse_json(json).get<std::vector<std::vector<double>>>();
+        } catch (const Json::exception&) {
             return "";
         }
         for (const std::vector<double>& line : counts)
@@ -256,11 +236,11 @@ class Page {
         for (const plan::Layer& layer : plan_.layers) {
             std::string attributes;
             for (const auto& [name, value] : layer.attributes)
-                attributes += fmt::format("{}{}={}", attributes.empty() ? "" : " ", name,
-                                          plan::json_text(value));
+                attributes +=
+                    fmt::format("{}{}={}", attributes.empty() ? "" : " ", name, json_text(value));
             text += row({fmt::format("{}", layer.index), layer.name, layer.type,
-                         shape_text(layer.output_shape), shape_text(layer.weights_shape),
-                         grouped(layer.parameters),
+                         shape_text(layer.output_shape, kTimesSign),
+                         shape_text(layer.weights_shape, kTimesSign), grouped(layer.parameters),
                          fmt::format("{:.3f}", 1e-6 * double(layer.forward_flops)), attributes});
             parameters += layer.parameters;
             flops += layer.forward_flops;
@@ -308,7 +288,7 @@ class Page {
         return fmt::format(
             "<details>\n<summary>{}</summary>\n<div class=\"wide\">{}</div>\n"
             "</details>\n",
-            escaped(summary), content);
+            html_escaped(summary), content);
     }
 
     static std::string escaped_lines(const std::string& text) {
@@ -316,7 +296,7 @@ class Page {
         std::size_t begin = 0;
         while (begin < text.size()) {
             const std::size_t end = std::min(text.find('\n', begin), text.size());
-            result += escaped(text.substr(begin, end - begin)) + "\n";
+            result += html_escaped(text.substr(begin, end - begin)) + "\n";
             begin = end + 1;
         }
         return result;

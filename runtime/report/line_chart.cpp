@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/escape.hpp"
+
 namespace dtnn::runtime {
 namespace {
 
@@ -57,7 +59,7 @@ class Drawing {
         svg_ = fmt::format(
             "<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n"
             "<text class=\"title\" x=\"{}\" y=\"18\">{}</text>\n",
-            kWidth, kHeight, escaped(chart_.title), kLeft, escaped(chart_.title));
+            kWidth, kHeight, html_escaped(chart_.title), kLeft, html_escaped(chart_.title));
         axes();
         for (const Curve& curve : chart_.curves)
             line(curve);
@@ -90,7 +92,7 @@ class Drawing {
         }
         svg_ +=
             fmt::format("<text class=\"tick\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text>\n",
-                        (kLeft + kWidth - kRight) / 2, kHeight - 6, escaped(chart_.x_label));
+                        (kLeft + kWidth - kRight) / 2, kHeight - 6, html_escaped(chart_.x_label));
     }
 
     void line(const Curve& curve) {
@@ -112,8 +114,8 @@ class Drawing {
             svg_ += fmt::format(
                 "<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\"><title>{} {}: {} = "
                 "{:.6g}</title></circle>\n",
-                curve.style, place_x(curve.x[i]), place_y(curve.y[i]), escaped(chart_.x_label),
-                tick_text(curve.x[i]), escaped(curve.name), curve.y[i]);
+                curve.style, place_x(curve.x[i]), place_y(curve.y[i]), html_escaped(chart_.x_label),
+                tick_text(curve.x[i]), html_escaped(curve.name), curve.y[i]);
         }
     }
 
@@ -124,7 +126,7 @@ class Drawing {
             svg_ += fmt::format(
                 "<text class=\"legend {0}\" text-anchor=\"end\" x=\"{1:.1f}\" "
                 "y=\"18\">{2}</text>\n",
-                curve->style, right, escaped(curve->name));
+                curve->style, right, html_escaped(curve->name));
             right -= 14 + 6.6 * double(curve->name.size());
         }
     }
@@ -157,32 +159,6 @@ std::vector<double> round_ticks(double least, double most, int wanted) {
     for (double i = first; i <= last; ++i)
         ticks.push_back(i * step);
     return ticks;
-}
-
-std::string escaped(const std::string& text) {
-    std::string result;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                result += "&amp;";
-                break;
-            case '<':
-                result += "&lt;";
-                break;
-            case '>':
-                result += "&gt;";
-                break;
-            case '"':
-                result += "&quot;";
-                break;
-            case '\'':
-                result += "&#39;";
-                break;
-            default:
-                result += std::uint8_t(c) < 0x20 || c == 0x7F ? ' ' : c;
-        }
-    }
-    return result;
 }
 
 std::string svg_of(const LineChart& chart) {

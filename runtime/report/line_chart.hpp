@@ -28,8 +28,4 @@ std::string svg_of(const LineChart& chart);
 /// the last at least `most`.
 std::vector<double> round_ticks(double least, double most, int wanted);
 
-/// The text with `&`, `<`, `>` and quotes as HTML and XML have them. Control characters become
-/// spaces.
-std::string escaped(const std::string& text);
-
 }  // namespace dtnn::runtime

@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/json_text.hpp"
 #include "runtime/base/new_file.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/npz_writer.hpp"
@@ -166,7 +167,7 @@ class JsonLinesWriter final : public TextWriter {
     }
     std::string line(const Row& row) override {
         std::string text =
-            fmt::format("{{\"index\": {}, \"sample\": \"{}\"", row.index, json_text(*row.name));
+            fmt::format("{{\"index\": {}, \"sample\": {}", row.index, json_text(*row.name));
         const auto add = [&](const char* key, const std::string& json) {
             text += fmt::format(", \"{}\": {}", key, json);
         };
@@ -177,8 +178,7 @@ class JsonLinesWriter final : public TextWriter {
             const std::size_t best = largest(row.numbers, 0, 1);
             if (facts_.answers) add("label", fmt::format("{}", row.label[0]));
             add("class", fmt::format("{}", best));
-            if (!facts_.class_names.empty())
-                add("class_name", "\"" + json_text(facts_.class_names[best]) + "\"");
+            if (!facts_.class_names.empty()) add("class_name", json_text(facts_.class_names[best]));
             add(what(), number(row.numbers[best]));
             add_numbers();
         } else if (kind() == plan::LabelKind::multiple) {
@@ -189,7 +189,7 @@ class JsonLinesWriter final : public TextWriter {
             if (!facts_.class_names.empty()) {
                 std::string names;
                 for (const std::size_t i : classes)
-                    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ",
+                    names += fmt::format("{}{}", names.empty() ? "" : ", ",
                                          json_text(facts_.class_names[i]));
                 add("class_names", "[" + names + "]");
             }

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/quantity_text.hpp"
 #include "runtime/base/clock.hpp"
 
 namespace dtnn::runtime {
@@ -69,13 +70,6 @@ bool choose_color(const std::string& word) {
     const char* refused = std::getenv("NO_COLOR");
     if (refused != nullptr && *refused != '\0') return false;
     return isatty(STDERR_FILENO) != 0;
-}
-
-std::string clock_text(double seconds) {
-    const auto whole = std::int64_t(std::max(0.0, seconds) + 0.5);
-    const std::int64_t hours = whole / 3600, minutes = whole / 60 % 60;
-    if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60);
-    return fmt::format("{}:{:02}", minutes, whole % 60);
 }
 
 std::string measures_text(const PassValues& pass, const char* separator) {

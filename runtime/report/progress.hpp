@@ -17,9 +17,6 @@ ProgressStyle choose_progress(const std::string& word);
 /// TERM=dumb.
 bool choose_color(const std::string& word);
 
-/// "1:05", "2:03:04"
-std::string clock_text(double seconds);
-
 /// One line of at most `width` columns, with the speed of all ranks and the measures of this one,
 /// e.g.
 ///     epoch 2/3 [=====>    ] 43%  21.3k samples/s  loss 0.0921  accuracy 97.20%  0:12 left

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "plan/json/text.hpp"
+#include "base/json_text.hpp"
 
 namespace dtnn {
 
@@ -14,7 +14,7 @@ namespace {
 // An initializer with numbers is text in a plan ("normal: {mean: 0.0}") and a map in a spec.
 std::string yaml_value(const plan::AttributeValue& value) {
     const auto* text = std::get_if<std::string>(&value);
-    return text && text->ends_with('}') ? "{" + *text + "}" : plan::json_text(value);
+    return text && text->ends_with('}') ? "{" + *text + "}" : json_text(value);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ EditedJob EditedJob::of(const plan::Plan& plan, bool names) {
         {"name", "edited"}, {"threads", "2"}, {"data_workers", "1"}, {"memory_budget", "64GiB"}};
     job.dataset = {{"name", "samples"},
                    {"type", "synthetic"},
-                   {"shape", plan::json_text(plan.dataset.shape)},
+                   {"shape", json_text(plan.dataset.shape)},
                    {"classes", std::to_string(plan.dataset.classes)},
                    {"train_samples", "64"},
                    {"test_samples", "16"},
@@ -112,7 +112,7 @@ std::string EditedJob::text() const {
     for (const auto& [name, value] : job)
         text += fmt::format("{}: {}\n", name, value);
     text += fmt::format("model:\n  name: network\n  input: {{shape: {}}}\n  layers:\n",
-                        plan::json_text(input));
+                        json_text(input));
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const EditedLayer& layer = layers[i];
         std::vector<std::string> fields;

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/json_text.hpp"
 #include "plan/diff/diff.hpp"
-#include "plan/json/text.hpp"
 #include "tests/diff/compile_job.hpp"
 #include "tests/diff/edits.hpp"
 
@@ -97,16 +97,16 @@ struct Comparison {
         }
         if (!expected.field.empty()) {
             auto value = [&](const Plan& plan, int index) {
-                return plan::json_text(
+                return json_text(
                     plan.layers[static_cast<std::size_t>(index)].attributes.at(expected.field));
             };
             if (change.before != value(a, i) || change.after != value(b, j))
                 return fmt::format("another value: {} -> {}", change.before, change.after);
         }
         if (expected.section == "connections" &&
-            change.after != plan::json_text(b.layers[static_cast<std::size_t>(j)].from))
+            change.after != json_text(b.layers[static_cast<std::size_t>(j)].from))
             return "another source: " + change.after;
-        if (expected.action == Action::renamed && change.after != plan::json_text(told))
+        if (expected.action == Action::renamed && change.after != json_text(told))
             return "another name: " + change.after;
         return "";
     }
@@ -133,9 +133,8 @@ struct Comparison {
                 for (const std::string& name : change.members) {
                     told.insert(name);
                     int j = index_of(b, name);
-                    if (j < 0 ||
-                        plan::json_text(b.layers[static_cast<std::size_t>(j)].output_shape) !=
-                            change.after)
+                    if (j < 0 || json_text(b.layers[static_cast<std::size_t>(j)].output_shape) !=
+                                     change.after)
                         return "another shape: " + name;
                 }
         return told == differing
@@ -153,9 +152,10 @@ struct Base {
 // Networks that are small enough to compile often, with written names and with made ones.
 std::vector<Base> bases(const std::filesystem::path& home) {
     std::vector<std::filesystem::path> files;
-    for (const auto& item : std::filesystem::directory_iterator(home / "specs/models"))
+    for (const auto& item : std::filesystem::recursive_directory_iterator(home / "specs/models"))
         if (item.path().extension() == ".yaml") files.push_back(item.path());
-    std::sort(files.begin(), files.end());
+    std::sort(files.begin(), files.end(),
+              [](const auto& a, const auto& b) { return a.filename() < b.filename(); });
     std::vector<Base> bases;
     for (const auto& file : files) {
         // Copied, because a spec finds what it extends beside itself.

@@ -14,15 +14,15 @@
 #include <span>
 #include <string>
 
+#include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
-#include "runtime/data/sources/array_source.hpp"
-#include "runtime/data/sources/csv_source.hpp"
 #include "runtime/data/formats/idx.hpp"
 #include "runtime/data/formats/image.hpp"
 #include "runtime/data/formats/mat_file.hpp"
 #include "runtime/data/formats/npy.hpp"
-#include "runtime/data/formats/utf8.hpp"
+#include "runtime/data/sources/array_source.hpp"
+#include "runtime/data/sources/csv_source.hpp"
 
 namespace {
 
@@ -185,7 +185,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } catch (const RunError& error) {
         const std::string text = error.what();
         if (error.exit() == Exit::internal || text.empty()) fail("not a user's mistake");
-        if (!is_utf8(error.render(false))) fail("a message that is not UTF-8");
+        if (!dtnn::is_utf8(error.render(false))) fail("a message that is not UTF-8");
     }
     return 0;
 }

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "base/json_text.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/report/history.hpp"
@@ -38,7 +39,7 @@ int evaluate(const Options& options, Communicator& communicator) {
     together(communicator, "the loss", [&] { require_number(values, options.split); });
     if (communicator.rank() != 0) return int(Exit::done);
     if (options.format == "json") {
-        print_out(fmt::format("{{\"version\": 1, \"name\": \"{}\", \"samples\": {}, \"{}\": {}}}\n",
+        print_out(fmt::format("{{\"version\": 1, \"name\": {}, \"samples\": {}, \"{}\": {}}}\n",
                               json_text(plan.name), values.samples, options.split,
                               measures_json(values)));
     } else {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/json_text.hpp"
 #include "plan/diff/diff.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/files.hpp"
@@ -398,7 +399,7 @@ int TrainRun::finish(const TrainingResult& result) {
                                folder_->weights()));
     if (plan().training.average_decay > 0) progress_->say("averages " + folder_->average_weights());
     if (options_.format == "json") {
-        print_out(fmt::format("{{\"version\": 1, \"output\": \"{}\", \"test\": {}}}\n",
+        print_out(fmt::format("{{\"version\": 1, \"output\": {}, \"test\": {}}}\n",
                               json_text(folder_->path()), measures_json(test)));
     }
     return int(Exit::done);

@@ -80,8 +80,9 @@ std::vector<Composer::Setting> Composer::parse_settings() {
         constexpr std::size_t kBegin = 6;
         const std::size_t equals = argument.find('=', kBegin);
         const auto span = [&](std::size_t begin, std::size_t end) {
-            return Span{{argument, 1, characters(argument.substr(0, begin)) + 1},
-                        std::max(1, characters(argument.substr(begin, end - begin)))};
+            return Span{
+                {argument, 1, static_cast<int>(characters(argument.substr(0, begin))) + 1},
+                std::max(1, static_cast<int>(characters(argument.substr(begin, end - begin))))};
         };
         diagnostics_.add_file(argument, argument);
         if (equals == std::string::npos) {

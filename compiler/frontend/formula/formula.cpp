@@ -34,14 +34,15 @@ std::shared_ptr<const FormulaText> parsed(const std::string& text) {
 Span span_inside(const SourceNode& scalar, std::size_t begin, std::size_t end) {
     const std::string_view text = scalar.text;
     const int quotes = scalar.quoted ? 2 : 0;
-    if (scalar.span.place.file.empty() || characters(text) + quotes != scalar.span.width ||
+    if (scalar.span.place.file.empty() ||
+        static_cast<int>(characters(text)) + quotes != scalar.span.width ||
         text.find('\n') != std::string_view::npos)
         return scalar.span;
     begin = std::min(begin, text.size());
     end = std::clamp(end, begin, text.size());
     Span span = scalar.span;
-    span.place.column += quotes / 2 + characters(text.substr(0, begin));
-    span.width = std::max(1, characters(text.substr(begin, end - begin)));
+    span.place.column += quotes / 2 + static_cast<int>(characters(text.substr(0, begin)));
+    span.width = std::max(1, static_cast<int>(characters(text.substr(begin, end - begin))));
     return span;
 }
 
@@ -60,13 +61,6 @@ bool is_unknown(const FormulaValue& value) {
 double as_real(const FormulaValue& value) {
     const auto* integer = std::get_if<std::int64_t>(&value);
     return integer ? static_cast<double>(*integer) : std::get<double>(value);
-}
-
-std::string real_text(double value) {
-    std::string text = fmt::format("{}", value);
-    // A real stays one where it is read again: 2.0 is no integer.
-    if (text.find_first_of(".en") == std::string::npos) text += ".0";
-    return text;
 }
 
 /// In the arithmetic of messages.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/json_text.hpp"
 #include "compiler/frontend/compose/composition.hpp"
 #include "compiler/frontend/read/resolved.hpp"
 #include "compiler/frontend/read/scalars.hpp"
@@ -18,7 +19,7 @@ namespace {
 /// A scalar as it was written, or so that it is read the same.
 std::string scalar_text(const SourceNode& node) {
     if (!node.quoted) return node.text;
-    return json_quoted(node.text);
+    return json_text(node.text);
 }
 
 /// A value on one line.
@@ -269,7 +270,7 @@ std::vector<plan::ResolvedValue> model_parameters(const std::string& path,
             !entry.value.quoted && (entry.value.text == "true" || entry.value.text == "false" ||
                                     parse_real(entry.value.text).value);
         values.push_back({"model.parameters." + entry.key,
-                          number ? entry.value.text : json_quoted(entry.value.text),
+                          number ? entry.value.text : json_text(entry.value.text),
                           entry.value.span.place.file.starts_with("--set ")
                               ? plan::OriginKind::command_line
                               : plan::OriginKind::file,

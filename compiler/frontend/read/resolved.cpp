@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/tables/components.hpp"
+#include "base/json_text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/scalars.hpp"
-#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/tables/components.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace dtnn::compiler {
@@ -33,7 +34,7 @@ std::string yaml_text(const std::string& text) {
     for (const std::string_view reserved :
          {"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
         bare = bare && word != reserved;
-    return bare ? text : json_quoted(text);
+    return bare ? text : json_text(text);
 }
 
 std::string yaml_value(const plan::AttributeValue& value) {
@@ -110,7 +111,7 @@ class Writer {
                   std::string_view unit, double content, const Spans& spans) {
         const std::string text = quantity_text(content, unit);
         text_ += fmt::format("{}{}: {}\n", indent, key, text);
-        value(prefix + key, json_quoted(text), key, spans);
+        value(prefix + key, json_text(text), key, spans);
     }
 
     /// Only in jobs that have it: how many ranks there are may be said by the command line.
@@ -126,12 +127,13 @@ class Writer {
                   spec.spans);
         }
         const plan::Parallel& parallel = spec.parallel;
-        field("  ", prefix, "reduction", parallel.reduction, spec.spans);
-        field("  ", prefix, "batch_statistics", parallel.batch_statistics, spec.spans);
-        field("  ", prefix, "learning_rate_scaling", parallel.learning_rate_scaling, spec.spans);
-        field("  ", prefix, "optimizer", parallel.optimizer, spec.spans);
-        field("  ", prefix, "wire", parallel.wire, spec.spans);
-        if (parallel.wire == "top_k") field("  ", prefix, "density", parallel.density, spec.spans);
+        const auto word = [](auto value) { return std::string(plan::name_of(value)); };
+        field("  ", prefix, "reduction", word(parallel.reduction), spec.spans);
+        field("  ", prefix, "batch_statistics", word(parallel.batch_statistics), spec.spans);
+        field("  ", prefix, "learning_rate_scaling", word(parallel.learning_rate_scaling), spec.spans);
+        field("  ", prefix, "optimizer", word(parallel.optimizer), spec.spans);
+        field("  ", prefix, "wire", word(parallel.compression), spec.spans);
+        if (parallel.compression == plan::Compression::top_k) field("  ", prefix, "density", parallel.density, spec.spans);
         if (parallel.bucket_bytes > 0)
             quantity("  ", prefix, "bucket_size", "bytes",
                      static_cast<double>(parallel.bucket_bytes), spec.spans);
@@ -139,8 +141,8 @@ class Writer {
             text_ += fmt::format("  synchronise: {{{}}}\n",
                                  members_fields(prefix, "synchronise", synchronise_table(),
                                                 {{"every", parallel.local_steps},
-                                                 {"average", parallel.average},
-                                                 {"participation", parallel.participation},
+                                                 {"average", word(parallel.average)},
+                                                 {"participation", word(parallel.participation)},
                                                  {"min_avail", parallel.min_avail}},
                                                 spec.spans));
         field("  ", prefix, "timeout", parallel.timeout_seconds, spec.spans);
@@ -153,7 +155,7 @@ class Writer {
                              const char* separator) {
             const std::string text = quantity_text(content, unit);
             text_ += fmt::format("{}{}: {}", separator, key, text);
-            value(fmt::format("machine.{}.{}", name, key), json_quoted(text),
+            value(fmt::format("machine.{}.{}", name, key), json_text(text),
                   fmt::format("{}.{}", name, key), job_.machine.spans);
         };
         if (latency > 0) one("latency", "seconds", latency, "");
@@ -209,7 +211,7 @@ class Writer {
             for (const int source : layer.sources) {
                 const std::string name =
                     source < 0 ? "input" : job_.model.layers[static_cast<std::size_t>(source)].name;
-                quoted += (quoted.empty() ? "" : ", ") + json_quoted(name);
+                quoted += (quoted.empty() ? "" : ", ") + json_text(name);
                 bare += (bare.empty() ? "" : ", ") + yaml_text(name);
             }
             text_ += fmt::format(", from: [{}]", bare);
@@ -253,7 +255,7 @@ class Writer {
     /// A field that chooses one of a set: its name is a value, and every field of it.
     void component(const std::string& prefix, const std::string& key, const ComponentSet& set,
                    const plan::Component& component, const Spans& spans) {
-        value(prefix + key, json_quoted(component.type), key, spans);
+        value(prefix + key, json_text(component.type), key, spans);
         text_ += fmt::format("  {}: {}\n", key, component_text(prefix, key, set, component, spans));
     }
 
@@ -262,7 +264,7 @@ class Writer {
                     const std::vector<plan::Component>& list, const Spans& spans) {
         std::string names;
         for (const plan::Component& one : list)
-            names += (names.empty() ? "" : ", ") + json_quoted(one.type);
+            names += (names.empty() ? "" : ", ") + json_text(one.type);
         value(prefix + key, "[" + names + "]", key, spans);
         std::string text;
         for (std::size_t i = 0; i < list.size(); ++i)
@@ -293,7 +295,7 @@ class Writer {
                 const Spans& spans) {
         std::string patterns, text;
         for (const plan::ParameterGroup& group : list)
-            patterns += (patterns.empty() ? "" : ", ") + json_quoted(group.pattern);
+            patterns += (patterns.empty() ? "" : ", ") + json_text(group.pattern);
         value("training.groups", "[" + patterns + "]", "groups", spans);
         for (std::size_t i = 0; i < list.size(); ++i) {
             plan::Attributes attributes = list[i].attributes;

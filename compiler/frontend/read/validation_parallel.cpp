@@ -74,7 +74,7 @@ void share_batch(JobSpec& job, bool known, Diagnostics& diagnostics) {
 /// at a time.
 void check_sharded(JobSpec& job, bool known, Diagnostics& diagnostics) {
     plan::Parallel& parallel = job.parallel.parallel;
-    if (parallel.optimizer != "sharded") return;
+    if (parallel.optimizer != plan::OptimizerState::sharded) return;
     const Span span = span_or(job.parallel.spans, "optimizer", job.parallel.span);
     const auto refuse = [&](std::string fact, std::string help) {
         Diagnostic& error =
@@ -106,29 +106,29 @@ void check_wire(const JobSpec& job, Diagnostics& diagnostics) {
     const plan::Parallel& parallel = spec.parallel;
     const Span span = span_or(spec.spans, "wire", spec.span);
     const auto density = spec.spans.find("density");
-    if (density != spec.spans.end() && parallel.wire != "top_k")
+    if (density != spec.spans.end() && parallel.compression != plan::Compression::top_k)
         diagnostics
             .error(Code::conflicting_fields, density->second,
                    fmt::format("`density` of parallel is of `wire: top_k`, and `wire` is `{}`",
-                               parallel.wire))
+                               plan::name_of(parallel.compression)))
             .help = "leave it out, or write `wire: top_k`";
-    if (parallel.wire == "full") return;
+    if (parallel.compression == plan::Compression::full) return;
     if (job.training.dtype != plan::DType::f32) {
         Diagnostic& error = diagnostics.error(
             Code::conflicting_fields, span,
             fmt::format("`wire` of parallel is `{}`, and numbers of {} do not travel in fewer "
                         "bytes, only those of f32",
-                        parallel.wire, plan::name_of(job.training.dtype)));
+                        plan::name_of(parallel.compression), plan::name_of(job.training.dtype)));
         if (const auto dtype = job.training.spans.find("dtype"); dtype != job.training.spans.end())
             error.notes.push_back({dtype->second, "`dtype` is given here"});
         error.help = "write `wire: full`, or train in f32";
     }
-    if (parallel.optimizer == "sharded") {
+    if (parallel.optimizer == plan::OptimizerState::sharded) {
         Diagnostic& error = diagnostics.error(
             Code::conflicting_fields, span,
             fmt::format("`wire` of parallel is `{}`, and a sharded optimizer exchanges parts as "
                         "they are",
-                        parallel.wire));
+                        plan::name_of(parallel.compression)));
         error.notes.push_back(
             {span_or(spec.spans, "optimizer", spec.span), "`optimizer` is given here"});
         error.help = "leave one of them out";
@@ -158,14 +158,15 @@ ParallelSpec read_parallel(const SourceNode& node, Diagnostics& diagnostics) {
     }
     plan::Parallel& parallel = spec.parallel;
     // What is unsound has its diagnostic and leaves the default.
-    if (values.values.contains("reduction")) parallel.reduction = values.text("reduction");
-    if (values.values.contains("batch_statistics"))
-        parallel.batch_statistics = values.text("batch_statistics");
-    if (values.values.contains("learning_rate_scaling"))
-        parallel.learning_rate_scaling = values.text("learning_rate_scaling");
-    if (values.values.contains("optimizer")) parallel.optimizer = values.text("optimizer");
-    if (values.values.contains("wire")) parallel.wire = values.text("wire");
-    if (parallel.wire == "top_k" && values.values.contains("density"))
+    const auto word = [&](const char* field, auto& value) {
+        if (values.values.contains(field)) plan::parse_name(values.text(field), value);
+    };
+    word("reduction", parallel.reduction);
+    word("batch_statistics", parallel.batch_statistics);
+    word("learning_rate_scaling", parallel.learning_rate_scaling);
+    word("optimizer", parallel.optimizer);
+    word("wire", parallel.compression);
+    if (parallel.compression == plan::Compression::top_k && values.values.contains("density"))
         parallel.density = values.real("density");
     parallel.bucket_bytes = values.integer("bucket_size");
     if (values.values.contains("timeout")) parallel.timeout_seconds = values.real("timeout");
@@ -193,14 +194,14 @@ void settle_ranks(JobSpec& job, int ranks_option, Diagnostics& diagnostics) {
     check_sharded(job, job.parallel.data != "auto" || ranks_option > 0, diagnostics);
     check_wire(job, diagnostics);
     const plan::Parallel& parallel = job.parallel.parallel;
-    if (parallel.data && parallel.learning_rate_scaling != "none" &&
+    if (parallel.data && parallel.learning_rate_scaling != plan::RateScaling::none &&
         !warms_up(job.training.training))
         diagnostics
             .warning(Code::no_warm_up,
                      span_or(job.parallel.spans, "learning_rate_scaling", job.parallel.span),
                      fmt::format("the learning rate is scaled by the ranks ({}), and no schedule "
                                  "warms it up",
-                                 parallel.learning_rate_scaling))
+                                 plan::name_of(parallel.learning_rate_scaling)))
             .help = "such as `schedules: [warm_up: {epochs: 5}]` in the training";
 }
 

@@ -16,19 +16,19 @@ Span span_of_synchronise(const ParallelSpec& parallel) {
 /// What exchanges something for every update.
 void refuse_exchanges(const ParallelSpec& spec, Diagnostics& diagnostics) {
     const plan::Parallel& parallel = spec.parallel;
-    const auto refuse = [&](const char* field, const std::string& value, const char* usual,
-                            const char* reason) {
-        if (value == usual) return;
+    const plan::Parallel usual;
+    const auto refuse = [&](const char* field, auto plan::Parallel::*value, const char* reason) {
+        if (parallel.*value == usual.*value) return;
         Diagnostic& error = diagnostics.error(
             Code::conflicting_fields, span_or(spec.spans, field, spec.span),
             fmt::format("`{}` of parallel is `{}`, and ranks that move weights of their own {}",
-                        field, value, reason));
+                        field, plan::name_of(parallel.*value), reason));
         error.notes.push_back({span_of_synchronise(spec), "`synchronise` is given here"});
         error.help = "leave one of them out";
     };
-    refuse("optimizer", parallel.optimizer, "replicated", "have each an optimizer of their own");
-    refuse("wire", parallel.wire, "full", "exchange no gradients");
-    refuse("batch_statistics", parallel.batch_statistics, "local",
+    refuse("optimizer", &plan::Parallel::optimizer, "have each an optimizer of their own");
+    refuse("wire", &plan::Parallel::compression, "exchange no gradients");
+    refuse("batch_statistics", &plan::Parallel::batch_statistics,
            "share no batches whose statistics could be one");
 }
 
@@ -75,13 +75,14 @@ void read_synchronise(const SourceNode* node, ParallelSpec& spec, Diagnostics& d
         read_record(*node, synchronise_table(), {"synchronise", node->span}, diagnostics);
     plan::Parallel& parallel = spec.parallel;
     parallel.local_steps = values.integer("every");
-    if (values.values.contains("average")) parallel.average = values.text("average");
+    if (values.values.contains("average"))
+        plan::parse_name(values.text("average"), parallel.average);
     if (values.values.contains("participation"))
-        parallel.participation = values.text("participation");
+        plan::parse_name(values.text("participation"), parallel.participation);
     parallel.min_avail = values.integer("min_avail");
     for (auto& [name, span] : values.spans)
         spec.spans["synchronise." + name] = span;
-    if (parallel.participation == "all" && parallel.min_avail > 0) {
+    if (parallel.participation == plan::Participation::all && parallel.min_avail > 0) {
         diagnostics
             .error(Code::conflicting_fields,
                    span_or(spec.spans, "synchronise.min_avail", node->span),

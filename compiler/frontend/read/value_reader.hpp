@@ -74,8 +74,7 @@ std::string describe_range(const Field& field);
 FieldValues read_record(const SourceNode& node, const FieldTable& table, const FieldScope& scope,
                         Diagnostics& diagnostics);
 
-/// As JSON; also valid YAML.
+/// A value as a spec writes it, which is JSON and YAML both: a whole real has no point.
 std::string to_json(const plan::AttributeValue& value);
-std::string json_quoted(std::string_view text);
 
 }  // namespace dtnn::compiler

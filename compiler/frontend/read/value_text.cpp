@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/json_text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 
@@ -98,25 +99,12 @@ bool worth_suggesting(const Diagnostics& diagnostics, std::size_t candidates) {
     return mistakes < kMistakes && (mistakes + 1) * candidates <= kComparisons;
 }
 
-std::string json_quoted(std::string_view text) {
-    std::string result = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\')
-            result += fmt::format("\\{}", c);
-        else if (static_cast<unsigned char>(c) < 0x20)
-            result += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-        else
-            result += c;
-    }
-    return result + "\"";
-}
-
 std::string to_json(const plan::AttributeValue& value) {
     struct Printer {
         std::string operator()(bool v) const { return v ? "true" : "false"; }
         std::string operator()(std::int64_t v) const { return fmt::format("{}", v); }
         std::string operator()(double v) const { return fmt::format("{}", v); }
-        std::string operator()(const std::string& v) const { return json_quoted(v); }
+        std::string operator()(const std::string& v) const { return json_text(v); }
         std::string operator()(const std::vector<std::int64_t>& v) const {
             return fmt::format("[{}]", fmt::join(v, ", "));
         }

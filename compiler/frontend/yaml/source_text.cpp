@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+
+#include "base/text.hpp"
+#include "base/utf8.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
 /// Brackets are followed this far: no excerpt is as wide, and files of one line stay linear.
 constexpr std::size_t kBracketBytes = 4096;
-
-bool begins_character(char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-}
 
 /// The end of the quoted text that begins at `begin`, or the line's end.
 std::size_t end_of_quotes(std::string_view line, std::size_t begin) {
@@ -47,22 +45,6 @@ std::size_t end_of_brackets(std::string_view line, std::size_t begin) {
         }
     }
     return begin + 1;
-}
-
-/// The length of the UTF-8 sequence at `i`, or nothing when there is none (overlong forms and
-/// surrogates included).
-std::optional<std::size_t> utf8_length(std::string_view text, std::size_t i) {
-    const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[i + k]); };
-    const unsigned char lead = byte(0);
-    if (lead < 0x80) return 1;
-    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    if (lead < 0xC2 || lead > 0xF4 || i + length > text.size()) return std::nullopt;
-    for (std::size_t k = 1; k < length; ++k)
-        if ((byte(k) & 0xC0U) != 0x80U) return std::nullopt;
-    if ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F) ||
-        (lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F))
-        return std::nullopt;
-    return length;
 }
 
 }  // namespace
@@ -188,10 +170,10 @@ bool SourceText::quotes_close(int index, int column) const {
 bool SourceText::check_encoding(Diagnostics& diagnostics) const {
     for (std::size_t i = 0; i < text_.size();) {
         const auto byte = static_cast<unsigned char>(text_[i]);
-        const std::optional<std::size_t> length = utf8_length(text_, i);
+        const std::size_t length = utf8_length(std::string_view(text_).substr(i));
         const bool control =
             (byte < 0x20 && byte != '\n' && byte != '\t' && byte != '\r') || byte == 0x7F;
-        if (!length || control) {
+        if (length == 0 || control) {
             const auto next = std::upper_bound(starts_.begin(), starts_.end(), i);
             const auto index = static_cast<int>(next - starts_.begin()) - 1;
             const std::size_t column = i - starts_[static_cast<std::size_t>(index)];
@@ -202,7 +184,7 @@ bool SourceText::check_encoding(Diagnostics& diagnostics) const {
                 .help = "save the file as UTF-8";
             return false;
         }
-        i += *length;
+        i += length;
     }
     return true;
 }

@@ -11,8 +11,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/utf8.hpp"
 #include "runtime/data/formats/gzip.hpp"
-#include "runtime/data/formats/utf8.hpp"
 
 namespace dtnn::runtime {
 namespace {

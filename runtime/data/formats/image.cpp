@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/utf8.hpp"
 #include "runtime/data/formats/image_formats.hpp"
-#include "runtime/data/formats/utf8.hpp"
 
 namespace dtnn::runtime {
 namespace image {

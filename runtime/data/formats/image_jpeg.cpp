@@ -4,8 +4,8 @@
 #include <csetjmp>
 #include <cstdio>
 
+#include "base/utf8.hpp"
 #include "runtime/data/formats/image_formats.hpp"
-#include "runtime/data/formats/utf8.hpp"
 
 namespace dtnn::runtime::image {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "base/utf8.hpp"
 #include "runtime/data/formats/image_formats.hpp"
-#include "runtime/data/formats/utf8.hpp"
 
 namespace dtnn::runtime::image {
 namespace {

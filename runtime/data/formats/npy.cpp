@@ -13,8 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/utf8.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
-#include "runtime/data/formats/utf8.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/data/formats/utf8.hpp"
+#include "base/utf8.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -6,11 +6,11 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "base/utf8.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
 #include "runtime/data/formats/image_readers.hpp"
 #include "runtime/data/formats/text_lines.hpp"
-#include "runtime/data/formats/utf8.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -38,7 +38,7 @@ std::int32_t findings_of(std::string_view text, const std::string& place) {
         const auto found = std::find(kFindings.begin(), kFindings.end(), one);
         if (found == kFindings.end()) {
             throw bad_file(place, fmt::format("`{}` is none of the 15 findings", printable(one)),
-                      "correct the line, or download the table again");
+                           "correct the line, or download the table again");
         }
         bits |= 1 << (found - kFindings.begin());
         if (one.size() == text.size()) return bits;
@@ -63,7 +63,7 @@ Images read_table(const std::string& path) {
                 const auto found = std::find(columns.begin(), columns.end(), title);
                 if (found != columns.end()) return std::size_t(found - columns.begin());
                 throw bad_file(path, fmt::format("it has no column `{}`", title),
-                          "name the folder of NIH's Data_Entry_2017_v2020.csv");
+                               "name the folder of NIH's Data_Entry_2017_v2020.csv");
             };
             name = column("Image Index");
             findings = column("Finding Labels");
@@ -75,7 +75,7 @@ Images read_table(const std::string& path) {
         image.findings = findings_of(columns[findings], place);
         if (!images.emplace(columns[name], image).second) {
             throw bad_file(place, fmt::format("the image {} comes twice", printable(columns[name])),
-                      "take one of the lines out");
+                           "take one of the lines out");
         }
     }
     return images;
@@ -89,13 +89,13 @@ void read_list(const std::string& path, Split split, Images& images) {
         const std::string place = fmt::format("{}:{}", path, lines.number());
         const auto found = images.find(std::string(line));
         if (found == images.end()) {
-            throw bad_file(place,
-                      fmt::format("the image {} is not in the table of findings", printable(line)),
-                      "download the lists and the table again");
+            throw bad_file(
+                place, fmt::format("the image {} is not in the table of findings", printable(line)),
+                "download the lists and the table again");
         }
         if (found->second.listed) {
             throw bad_file(place, fmt::format("the image {} is listed twice", printable(line)),
-                      "an image is a training or a test sample; take one of the lines out");
+                           "an image is a training or a test sample; take one of the lines out");
         }
         found->second.listed = true;
         found->second.split = split;
@@ -179,9 +179,10 @@ std::unique_ptr<SampleSource> open_chestxray(const std::string& path,
     }
     for (const auto& [name, image] : images) {
         if (!image.listed || image.found) continue;
-        throw bad_file(path, fmt::format("the image {} is listed and not there", printable(name)),
-                  "put NIH's images_001.tar.gz to images_012.tar.gz, or what they unpack to, into "
-                  "the folder");
+        throw bad_file(
+            path, fmt::format("the image {} is listed and not there", printable(name)),
+            "put NIH's images_001.tar.gz to images_012.tar.gz, or what they unpack to, into "
+            "the folder");
     }
     index->finish();
     return std::make_unique<ImageSource>(std::move(index), true);

@@ -7,10 +7,11 @@
 #include <sstream>
 #include <system_error>
 
+#include "base/utf8.hpp"
+#include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
 #include "runtime/data/formats/content_hash.hpp"
-#include "runtime/data/formats/utf8.hpp"
 
 namespace dtnn::runtime {
 namespace {

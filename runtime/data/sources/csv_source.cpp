@@ -8,10 +8,10 @@
 #include <optional>
 #include <set>
 
+#include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/content_hash.hpp"
 #include "runtime/data/formats/text_lines.hpp"
-#include "runtime/data/formats/utf8.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -20,8 +20,8 @@ namespace {
 double number(std::string_view text, const std::string& path, std::int64_t line,
               std::size_t column) {
     const auto fail = [&](const std::string& fact, const char* help) {
-        return bad_file(fmt::format("{}:{}", path, line), fmt::format("column {} {}", column + 1, fact),
-                   help);
+        return bad_file(fmt::format("{}:{}", path, line),
+                        fmt::format("column {} {}", column + 1, fact), help);
     };
     if (text.empty()) {
         throw fail("is empty: the table has a hole",
@@ -168,9 +168,9 @@ void CsvSource::check_header(const std::string& path, const std::vector<std::str
     }
     if (counts_up) return;
     throw bad_file(path + ":1",
-              "the first line is numbers, as a sample is; with dataset.header it must be the "
-              "columns' names, and is no sample",
-              "compile the job with --set dataset.header=false, or name the columns");
+                   "the first line is numbers, as a sample is; with dataset.header it must be the "
+                   "columns' names, and is no sample",
+                   "compile the job with --set dataset.header=false, or name the columns");
 }
 
 void CsvSource::add_line(Table& table, const std::vector<std::string_view>& columns,
@@ -183,8 +183,8 @@ void CsvSource::add_line(Table& table, const std::vector<std::string_view>& colu
         if (form_.kind == plan::LabelKind::classes) {
             if (columns[column].empty()) {
                 throw bad_file(fmt::format("{}:{}", table.path, line),
-                          fmt::format("column {}, the label, is empty", column + 1),
-                          "every sample has a label; take the line out");
+                               fmt::format("column {}, the label, is empty", column + 1),
+                               "every sample has a label; take the line out");
             }
             const auto next = std::int32_t(table.names.size());
             const auto found = table.names.emplace(columns[column], next).first;
@@ -204,9 +204,9 @@ void CsvSource::add_line(Table& table, const std::vector<std::string_view>& colu
     ++table.samples;
     if (table.samples % 1024 != 0 || resident_bytes() <= form_.cache) return;
     throw bad_file(table.path,
-              fmt::format("its first {} samples take {} bytes in memory; dataset.cache is {}",
-                          table.samples, resident_bytes(), form_.cache),
-              "compile the job with a larger dataset.cache");
+                   fmt::format("its first {} samples take {} bytes in memory; dataset.cache is {}",
+                               table.samples, resident_bytes(), form_.cache),
+                   "compile the job with a larger dataset.cache");
 }
 
 void CsvSource::number_classes() {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/utf8.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
-#include "runtime/data/sources/image_names.hpp"
 #include "runtime/data/formats/image_readers.hpp"
-#include "runtime/data/formats/utf8.hpp"
+#include "runtime/data/sources/image_names.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/utf8.hpp"
 #include "runtime/base/files.hpp"
-#include "runtime/data/sources/image_names.hpp"
 #include "runtime/data/formats/image_readers.hpp"
-#include "runtime/data/formats/utf8.hpp"
+#include "runtime/data/sources/image_names.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -6,10 +6,10 @@
 #include <limits>
 #include <utility>
 
+#include "base/utf8.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/data/formats/content_hash.hpp"
 #include "runtime/data/sources/image_names.hpp"
-#include "runtime/data/formats/utf8.hpp"
 
 namespace dtnn::runtime {
 namespace {

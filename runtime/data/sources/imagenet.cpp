@@ -5,10 +5,11 @@
 #include <map>
 #include <system_error>
 
+#include "base/utf8.hpp"
+#include "runtime/base/files.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
 #include "runtime/data/formats/image_readers.hpp"
 #include "runtime/data/formats/mat_file.hpp"
-#include "runtime/data/formats/utf8.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -38,7 +39,7 @@ std::vector<std::string> validation_synsets(const std::string& path) {
         const std::string place = path + ":" + member->path;
         if (member->size > kMostDevkitFile)
             throw bad_file(place, fmt::format("it has {} bytes", member->size),
-                      "download ImageNet's devkit again");
+                           "download ImageNet's devkit again");
         if (meta)
             synsets = read_synsets(archive.read(), place);
         else
@@ -46,7 +47,7 @@ std::vector<std::string> validation_synsets(const std::string& path) {
     }
     if (synsets.empty() || truth.empty()) {
         throw bad_file(path, "meta.mat or ILSVRC2012_validation_ground_truth.txt is not in it",
-                  "name the devkit of tasks 1 and 2 (ILSVRC2012_devkit_t12.tar.gz)");
+                       "name the devkit of tasks 1 and 2 (ILSVRC2012_devkit_t12.tar.gz)");
     }
     std::vector<std::string> result;
     for (std::size_t begin = 0; begin < truth.size();) {
@@ -60,9 +61,9 @@ std::vector<std::string> validation_synsets(const std::string& path) {
         const auto found = synsets.find(id);
         if (error != std::errc() || last != line.data() + line.size() || found == synsets.end()) {
             throw bad_file(truth_name,
-                      fmt::format("line {} is `{}`, which is no synset's number", result.size() + 1,
-                                  printable(line)),
-                      "download ImageNet's devkit again");
+                           fmt::format("line {} is `{}`, which is no synset's number",
+                                       result.size() + 1, printable(line)),
+                           "download ImageNet's devkit again");
         }
         result.push_back(found->second);
     }
@@ -78,9 +79,9 @@ void add_training_tar(ImageIndex& index, const std::string& path) {
         const std::string name = base_name(synset_tar->path);
         if (!name.ends_with(".tar") || synset_tar->offset < 0) {
             throw bad_file(path + ":" + printable(synset_tar->path),
-                      "it is not the uncompressed tar of a synset",
-                      "ILSVRC2012_img_train.tar holds n01440764.tar and 999 others; if it was "
-                      "compressed, unpack it: images are read where they lie");
+                           "it is not the uncompressed tar of a synset",
+                           "ILSVRC2012_img_train.tar holds n01440764.tar and 999 others; if it was "
+                           "compressed, unpack it: images are read where they lie");
         }
         const std::string synset = name.substr(0, name.size() - 4);
         const std::int32_t label = index.class_number(synset, Split::train);
@@ -105,11 +106,12 @@ void add_validation_tar(ImageIndex& index, const std::string& path,
             std::from_chars(name.data() + digits, name.data() + name.size(), number);
         if (error != std::errc() || *end != '.' || number < 1 ||
             number > std::int64_t(synsets.size()) || image->offset < 0) {
-            throw bad_file(path + ":" + printable(image->path),
-                      fmt::format("it is not one of {} validation images in an uncompressed tar",
-                                  synsets.size()),
-                      "the images are ILSVRC2012_val_00000001.JPEG and so on, as the devkit counts "
-                      "them");
+            throw bad_file(
+                path + ":" + printable(image->path),
+                fmt::format("it is not one of {} validation images in an uncompressed tar",
+                            synsets.size()),
+                "the images are ILSVRC2012_val_00000001.JPEG and so on, as the devkit counts "
+                "them");
         }
         const std::string& synset = synsets[std::size_t(number - 1)];
         index.add(Split::test, "val/" + synset + "/" + name,

@@ -27,13 +27,13 @@ Normalization normalization_of(const plan::Component& component, std::int64_t ch
     } else {
         result = {fields.reals("mean"), fields.reals("deviation")};
     }
-    if (std::any_of(result.deviation.begin(), result.deviation.end(),
+    if (std::any_of(result.standard_deviation.begin(), result.standard_deviation.end(),
                     [](double number) { return !(number > 0); })) {
         throw RunError(Exit::mismatch,
                        "the plan's `normalize` divides by a `deviation` that is not positive",
                        "compile the job again with the dtnnc of this version");
     }
-    for (std::vector<double>* list : {&result.mean, &result.deviation}) {
+    for (std::vector<double>* list : {&result.mean, &result.standard_deviation}) {
         if (list->size() == 1) list->assign(std::size_t(channels), list->front());
         if (std::int64_t(list->size()) == channels) continue;
         throw RunError(Exit::mismatch,

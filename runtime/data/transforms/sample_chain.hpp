@@ -15,11 +15,11 @@
 
 namespace dtnn::runtime {
 
-/// A normalization: (pixel - mean) / deviation, in the plan's floating type; one number of each for
-/// every channel.
+/// A normalization: (pixel - mean) / standard deviation, in the plan's floating type; one number of
+/// each for every channel.
 struct Normalization {
     std::vector<double> mean;
-    std::vector<double> deviation;
+    std::vector<double> standard_deviation;
 };
 
 /// The constants that `normalize` names (plan/normalization.hpp), or the lists that it has, for so

@@ -219,7 +219,8 @@ TEST_CASE("planted faults of exchanges are found") {
             p.collectives.push_back(second);
         },
         "exchange `gradients_0` starts with step 3, the one listed before it with step 3");
-    finds([](Plan&, Program&, Collective& c) { c.kind = "broadcast"; }, "unknown kind");
+    finds([](Plan&, Program&, Collective& c) { c.kind = CollectiveKind::all_gather; },
+          "is not the all_gather_start");
     finds([](Plan&, Program&, Collective& c) { c.buffer = 8; }, "lies outside its stretch");
     finds([](Plan&, Program&, Collective& c) { c.buffer = 0; }, "no transient one");
     finds([](Plan&, Program&, Collective& c) { c.bytes = 44; }, "lies outside its stretch");
@@ -261,7 +262,7 @@ TEST_CASE("planted faults of exchanges are found") {
           "an epoch has 5 steps, of 3 that 10 samples give 2 ranks");
     finds(
         [](Plan& p, Program& program, Collective&) {
-            p.parallel.batch_statistics = "synchronised";
+            p.parallel.batch_statistics = BatchStatistics::synchronised;
             program.steps[0].op = "batch_norm_training";
         },
         "takes the statistics of one rank, not of all");

@@ -63,7 +63,6 @@ Plan hand_made(const std::vector<int>& begins, const std::vector<int>& ends,
             if (begins[i] != product) continue;
             Collective one;
             one.name = fmt::format("gradients_{}", i + 1);
-            one.kind = "all_reduce";
             one.buffer = 0;
             one.bytes = bytes_each;
             one.start = int(program.steps.size());

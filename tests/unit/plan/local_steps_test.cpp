@@ -12,7 +12,7 @@ using namespace dtnn::plan;
 
 namespace {
 
-Plan plan_of(const char* participation, std::int64_t every, std::int64_t batch = 2) {
+Plan plan_of(Participation participation, std::int64_t every, std::int64_t batch = 2) {
     Plan plan;
     plan.parallel.data = true;
     plan.parallel.local_steps = every;
@@ -21,7 +21,7 @@ Plan plan_of(const char* participation, std::int64_t every, std::int64_t batch =
     return plan;
 }
 
-Plan private_plan(const char* participation, std::int64_t every, std::int64_t batch = 2) {
+Plan private_plan(Participation participation, std::int64_t every, std::int64_t batch = 2) {
     Plan plan = plan_of(participation, every, batch);
     plan.parallel.private_data = true;
     return plan;
@@ -40,13 +40,13 @@ const std::vector<bool> kAll(3, true);
 
 TEST_CASE("shares by hand add up to one") {
     const std::vector<std::int64_t> samples = {100, 100, 400};
-    check_shares(average_shares("avg", samples, kAll), {1. / 3, 1. / 3, 1. / 3});
-    check_shares(average_shares("wavg", samples, kAll), {1. / 6, 1. / 6, 4. / 6});
+    check_shares(average_shares(WeightAverage::avg, samples, kAll), {1. / 3, 1. / 3, 1. / 3});
+    check_shares(average_shares(WeightAverage::wavg, samples, kAll), {1. / 6, 1. / 6, 4. / 6});
     // 1/100, 1/100 and 1/400 of 9/400; (least + most - n) / sum would be 400/600 twice, and
     // 100/600: one and a half.
-    check_shares(average_shares("invwavg", samples, kAll), {4. / 9, 4. / 9, 1. / 9});
+    check_shares(average_shares(WeightAverage::invwavg, samples, kAll), {4. / 9, 4. / 9, 1. / 9});
     const std::vector<std::int64_t> four = {10, 20, 30, 1000};
-    const std::vector<double> inverse = average_shares("invwavg", four, std::vector<bool>(4, true));
+    const std::vector<double> inverse = average_shares(WeightAverage::invwavg, four, std::vector<bool>(4, true));
     CHECK(std::fabs(std::accumulate(inverse.begin(), inverse.end(), 0.0) - 1) < 1e-15);
     CHECK(inverse[0] == doctest::Approx(2 * inverse[1]));
     CHECK(inverse[0] == doctest::Approx(100 * inverse[3]));
@@ -55,9 +55,9 @@ TEST_CASE("shares by hand add up to one") {
 TEST_CASE("ranks that do not contribute weigh nothing, and the others one") {
     const std::vector<std::int64_t> samples = {100, 100, 400};
     const std::vector<bool> last_two = {false, true, true};
-    check_shares(average_shares("avg", samples, last_two), {0, 0.5, 0.5});
-    check_shares(average_shares("wavg", samples, last_two), {0, 0.2, 0.8});
-    check_shares(average_shares("invwavg", samples, last_two), {0, 0.8, 0.2});
+    check_shares(average_shares(WeightAverage::avg, samples, last_two), {0, 0.5, 0.5});
+    check_shares(average_shares(WeightAverage::wavg, samples, last_two), {0, 0.2, 0.8});
+    check_shares(average_shares(WeightAverage::invwavg, samples, last_two), {0, 0.8, 0.2});
 }
 
 TEST_CASE("rounded shares add up to one exactly") {
@@ -76,7 +76,7 @@ TEST_CASE("rounded shares add up to one exactly") {
 }
 
 TEST_CASE("with all an epoch ends with the rank that has the fewest batches") {
-    const LocalSteps steps(private_plan("all", 3), {10, 9, 40});
+    const LocalSteps steps(private_plan(Participation::all, 3), {10, 9, 40});
     CHECK(steps.steps() == 4);  // of the second: whole batches of two
     for (int rank = 0; rank < 3; ++rank) {
         CHECK(steps.batches(rank) == 4);
@@ -94,8 +94,8 @@ TEST_CASE("with all an epoch ends with the rank that has the fewest batches") {
 }
 
 TEST_CASE("with avail2all ranks contribute that have trained since the last average") {
-    Plan plan = private_plan("avail2all", 2);
-    plan.parallel.average = "wavg";
+    Plan plan = private_plan(Participation::avail2all, 2);
+    plan.parallel.average = WeightAverage::wavg;
     const LocalSteps steps(plan, {2, 8, 12});  // 1, 4 and 6 batches
     CHECK(steps.steps() == 6);
     CHECK(steps.batches(0) == 1);
@@ -112,7 +112,7 @@ TEST_CASE("with avail2all ranks contribute that have trained since the last aver
 }
 
 TEST_CASE("below min_avail no average takes place, but at the end of an epoch") {
-    Plan plan = private_plan("avail2all", 1);
+    Plan plan = private_plan(Participation::avail2all, 1);
     plan.parallel.min_avail = 2;
     const LocalSteps two(plan, {2, 4, 8});  // 1, 2 and 4 batches
     CHECK_FALSE(two.shares(1).empty());
@@ -132,7 +132,7 @@ TEST_CASE("below min_avail no average takes place, but at the end of an epoch") 
 }
 
 TEST_CASE("updates of accumulated batches are counted by rank") {
-    Plan plan = private_plan("avail2all", 2);
+    Plan plan = private_plan(Participation::avail2all, 2);
     plan.training.accumulation = 3;
     const LocalSteps steps(plan, {8, 20});  // 4 and 10 batches: 2 and 4 updates
     CHECK_FALSE(steps.due(2));
@@ -151,7 +151,7 @@ TEST_CASE("updates of accumulated batches are counted by rank") {
 }
 
 TEST_CASE("ranks share one dataset as they do where gradients are exchanged") {
-    Plan plan = plan_of("all", 4, 10);
+    Plan plan = plan_of(Participation::all, 4, 10);
     plan.dataset.train_samples = 75;  // 8 batches, the last of 5
     const LocalSteps all(plan, 3);
     CHECK(all.steps() == 2);
@@ -159,8 +159,8 @@ TEST_CASE("ranks share one dataset as they do where gradients are exchanged") {
     CHECK(all.samples(0) == 20);
     CHECK(all.part(2, 1) == Part{50, 10});
     CHECK(all.samples_before(2) == 60);
-    plan.parallel.participation = "avail2all";
-    plan.parallel.average = "wavg";
+    plan.parallel.participation = Participation::avail2all;
+    plan.parallel.average = WeightAverage::wavg;
     const LocalSteps available(plan, 3);
     CHECK(available.steps() == 3);
     CHECK(available.samples(0) == 30);
@@ -177,11 +177,11 @@ TEST_CASE("ranks share one dataset as they do where gradients are exchanged") {
 }
 
 TEST_CASE("plans say which ranks cannot move weights of their own") {
-    Plan plan = plan_of("all", 4, 10);
+    Plan plan = plan_of(Participation::all, 4, 10);
     plan.dataset.train_samples = 35;
     CHECK(refuses_ranks(plan, 4) == "");
     CHECK(refuses_ranks(plan, 5).find("leave some of 5 ranks without one") != std::string::npos);
-    plan.parallel.participation = "avail2all";
+    plan.parallel.participation = Participation::avail2all;
     CHECK(refuses_ranks(plan, 5) == "");
     plan.parallel.min_avail = 6;
     CHECK(refuses_ranks(plan, 5).find("at least 6 ranks") != std::string::npos);

@@ -1,3 +1,5 @@
+#include "plan/rules/parallel.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -5,7 +7,6 @@
 
 #include "plan/rules/communication.hpp"
 #include "plan/rules/exchange_model.hpp"
-#include "plan/rules/parallel.hpp"
 #include "plan/summary/summary.hpp"
 #include "tests/unit/plan/sample_plan.hpp"
 
@@ -101,9 +102,9 @@ TEST_CASE("which ranks a plan refuses") {
 TEST_CASE("learning rates are scaled by the ranks") {
     Parallel parallel;
     CHECK(learning_rate_factor(parallel, 16) == 1);
-    parallel.learning_rate_scaling = "linear";
+    parallel.learning_rate_scaling = RateScaling::linear;
     CHECK(learning_rate_factor(parallel, 16) == 16);
-    parallel.learning_rate_scaling = "square_root";
+    parallel.learning_rate_scaling = RateScaling::square_root;
     CHECK(learning_rate_factor(parallel, 16) == 4);
     CHECK(learning_rate_factor(parallel, 1) == 1);
 }
@@ -167,8 +168,8 @@ TEST_CASE("what an update exchanges, in figures and words") {
     CHECK(summary_text(sample_plan(), 200).find("exchanges") == std::string::npos);
 
     plan.parallel.any_ranks = false;
-    plan.parallel.reduction = "blocking";
-    plan.parallel.learning_rate_scaling = "square_root";
+    plan.parallel.reduction = ReductionMode::blocking;
+    plan.parallel.learning_rate_scaling = RateScaling::square_root;
     plan.machine.name.clear();
     plan.training.accumulation = 5;
     CHECK(parallel_words(plan) ==
@@ -181,11 +182,4 @@ TEST_CASE("what an update exchanges, in figures and words") {
     CHECK(exchange_words(plan).starts_with("10 for an update, of 48 bytes to 96 bytes; "));
     plan.programs[0].collectives.clear();
     CHECK(exchange_words(plan) == "none");
-}
-
-TEST_CASE("seconds are shown in a unit that fits") {
-    CHECK(seconds_text(0) == "0.0 s");
-    CHECK(seconds_text(12.34) == "12.3 s");
-    CHECK(seconds_text(0.0123) == "12.3 ms");
-    CHECK(seconds_text(2.5e-7) == "0.2 us");
 }

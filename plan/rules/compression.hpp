@@ -5,13 +5,12 @@
 ///
 ///     full   as they are in memory
 ///     bf16   every number rounded to 16 bits; sums are taken in f32 and rounded once more
-///     fp16   likewise, in blocks of kWireBlock numbers that have a power of two in common
+///     fp16   likewise, in blocks of kCompressionBlock numbers that have a power of two in common
 ///     top_k  the largest numbers only, each with its place; the others wait for the next time
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <string>
 
 #include "plan/rules/exchange_model.hpp"
 #include "plan/plan.hpp"
@@ -20,7 +19,7 @@ namespace dtnn::plan {
 
 /// Numbers that are packed together, and that one rank adds up for all. A fixed grid over the
 /// exchange, so that results do not depend on which rank has which part.
-inline constexpr std::int64_t kWireBlock = 256;
+inline constexpr std::int64_t kCompressionBlock = 256;
 /// top_k: numbers that an exchange sends at least, whatever the density.
 inline constexpr std::int64_t kLeastSelected = 10;
 /// top_k: a number with its place.
@@ -29,9 +28,8 @@ inline constexpr std::int64_t kEntryBytes = 8;
 inline constexpr std::int64_t kSelectionBins = 256;
 inline constexpr int kSelectionRounds = 4;
 /// Numbers of an exchange that is not "full": their places are 31 bits.
-inline constexpr std::int64_t kMostWireElements = (std::int64_t{1} << 31) - kWireBlock;
+inline constexpr std::int64_t kMostCompressedElements = (std::int64_t{1} << 31) - kCompressionBlock;
 
-bool is_wire(const std::string& wire);
 /// What a number becomes depends on which numbers are in its exchange, so bucket_bytes has a part
 /// in the mathematics.
 bool depends_on_buckets(const Parallel& parallel);
@@ -39,7 +37,7 @@ bool depends_on_buckets(const Parallel& parallel);
 /// bf16, fp16: bytes that so many numbers take, from the start of a block. Blocks of fp16 begin
 /// with their power of two, in 16 bits.
 inline std::int64_t packed_bytes(bool fp16, std::int64_t elements) {
-    const std::int64_t blocks = elements / kWireBlock + (elements % kWireBlock > 0);
+    const std::int64_t blocks = elements / kCompressionBlock + (elements % kCompressionBlock > 0);
     return 2 * (elements + (fp16 ? blocks : 0));
 }
 
@@ -54,7 +52,8 @@ inline std::int64_t selected_of(std::int64_t elements, double density) {
 ///     bf16, fp16: all numbers, packed; then what comes from other ranks for the own part, which on
 ///                 two ranks is half of that, and from several at once fills as much again
 ///     top_k:      the own entries; twice as much for entries that come; the counts
-std::int64_t wire_scratch_bytes(const std::string& wire, std::int64_t elements, double density);
+std::int64_t compression_scratch_bytes(Compression compression, std::int64_t elements,
+                                       double density);
 
 /// Bytes that each rank sends in the exchange, and seconds that it takes, as exchange_wire_bytes
 /// and exchange_seconds have them of "full". Of top_k with evenly spread places.

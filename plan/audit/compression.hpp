@@ -13,6 +13,6 @@ namespace dtnn::plan {
 /// of f32, with memory of its own from its start to its end, as much as its form needs; and that
 /// one of top_k has a residual of its own, as many numbers as it has, by rank and in checkpoints.
 /// The plan has been read by read_plan, so its indices are sound.
-std::vector<std::string> audit_wire(const Plan& plan);
+std::vector<std::string> audit_compression(const Plan& plan);
 
 }  // namespace dtnn::plan

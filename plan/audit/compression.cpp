@@ -1,4 +1,4 @@
-#include "plan/audit/wire.hpp"
+#include "plan/audit/compression.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 
 namespace dtnn::plan {
 
@@ -19,13 +19,13 @@ class WireAudit {
 
     void run() {
         const Parallel& parallel = plan_.parallel;
-        if (parallel.wire != "full" && parallel.optimizer == "sharded")
+        if (parallel.compression != Compression::full && parallel.optimizer == OptimizerState::sharded)
             findings_.push_back(
-                fmt::format("parts of a sharded optimizer travel as {}", parallel.wire));
-        if (parallel.wire != "full" && plan_.target.dtype != DType::f32)
+                fmt::format("parts of a sharded optimizer travel as {}", name_of(parallel.compression)));
+        if (parallel.compression != Compression::full && plan_.target.dtype != DType::f32)
             findings_.push_back(fmt::format("numbers of {} travel as {}",
-                                            name_of(plan_.target.dtype), parallel.wire));
-        if (parallel.wire == "top_k" && !(parallel.density > 0 && parallel.density <= 1))
+                                            name_of(plan_.target.dtype), name_of(parallel.compression)));
+        if (parallel.compression == Compression::top_k && !(parallel.density > 0 && parallel.density <= 1))
             findings_.push_back(
                 fmt::format("a part of {} of the gradients travels", parallel.density));
         for (std::size_t p = 0; p < plan_.programs.size(); ++p)
@@ -45,25 +45,23 @@ class WireAudit {
                 findings_.push_back(
                     fmt::format("{}: exchange `{}` {}", program.name, one.name, fact));
             };
-            if (!is_wire(one.wire)) {
-                find(fmt::format("travels in the unknown form `{}`", one.wire));
-                continue;
-            }
             const bool gradients =
                 !one.parameters.empty() && program.kind != ProgramKind::synchronise;
-            const std::string& wanted = gradients ? plan_.parallel.wire : "full";
-            if (one.wire != wanted) find(fmt::format("travels as {}, not as {}", one.wire, wanted));
-            if (one.wire == "full") {
+            const Compression wanted = gradients ? plan_.parallel.compression : Compression::full;
+            if (one.compression != wanted)
+                find(fmt::format("travels as {}, not as {}", name_of(one.compression),
+                                 name_of(wanted)));
+            if (one.compression == Compression::full) {
                 if (one.scratch >= 0 || one.residual >= 0 || one.density != 0)
                     find("travels as it is, and has what other forms need");
                 continue;
             }
-            if (one.kind != "all_reduce" || one.dtype != DType::f32)
+            if (one.kind != CollectiveKind::all_reduce || one.dtype != DType::f32)
                 find(fmt::format("of {} is {}, and only sums of f32 travel as {}",
-                                 name_of(one.dtype), one.kind, one.wire));
-            else if (one.bytes / 4 > kMostWireElements)
+                                 name_of(one.dtype), name_of(one.kind), name_of(one.compression)));
+            else if (one.bytes / 4 > kMostCompressedElements)
                 find(
-                    fmt::format("has {} numbers, more than travel as {}", one.bytes / 4, one.wire));
+                    fmt::format("has {} numbers, more than travel as {}", one.bytes / 4, name_of(one.compression)));
             else
                 check_memory(index, program, one, find);
             if (one.scratch >= 0 && !scratch.insert(one.scratch).second)
@@ -74,10 +72,10 @@ class WireAudit {
     template <typename Find>
     void check_memory(int index, const Program& program, const Collective& one, Find find) {
         const std::int64_t elements = one.bytes / size_of(one.dtype);
-        const bool top_k = one.wire == "top_k";
+        const bool top_k = one.compression == Compression::top_k;
         if (top_k && one.density != plan_.parallel.density)
             find(fmt::format("sends a part of {}, not of {}", one.density, plan_.parallel.density));
-        const std::int64_t need = wire_scratch_bytes(one.wire, elements, one.density);
+        const std::int64_t need = compression_scratch_bytes(one.compression, elements, one.density);
         const auto first = static_cast<int>(program.prologue.size());
         if (one.scratch < 0) {
             find("has no memory of its own");
@@ -123,7 +121,7 @@ class WireAudit {
 
 }  // namespace
 
-std::vector<std::string> audit_wire(const Plan& plan) {
+std::vector<std::string> audit_compression(const Plan& plan) {
     std::vector<std::string> findings;
     WireAudit(plan, findings).run();
     return findings;

@@ -1,32 +1,29 @@
-#include "runtime/data/formats/utf8.hpp"
+#include "base/utf8.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdint>
 
-namespace dtnn::runtime {
-namespace {
+namespace dtnn {
 
-/// The length of the character that begins `bytes`, 0: there is none.
-std::size_t character(std::string_view bytes) {
-    const auto at = [&](std::size_t i) { return std::uint8_t(bytes[i]); };
+std::size_t utf8_length(std::string_view text) {
+    if (text.empty()) return 0;
+    const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
     const std::uint8_t first = at(0);
     if (first < 0x80) return 1;
     const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-    if (first < 0xC2 || first > 0xF4 || bytes.size() < length) return 0;
+    if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
     for (std::size_t i = 1; i < length; ++i)
-        if ((at(i) & 0xC0) != 0x80) return 0;
+        if ((at(i) & 0xC0U) != 0x80U) return 0;
     const std::uint8_t second = at(1);
     const bool sound = !(first == 0xE0 && second < 0xA0) && !(first == 0xED && second > 0x9F) &&
                        !(first == 0xF0 && second < 0x90) && !(first == 0xF4 && second > 0x8F);
     return sound ? length : 0;
 }
 
-}  // namespace
-
 bool is_utf8(std::string_view bytes) {
     while (!bytes.empty()) {
-        const std::size_t length = character(bytes);
+        const std::size_t length = utf8_length(bytes);
         if (length == 0) return false;
         bytes.remove_prefix(length);
     }
@@ -38,8 +35,8 @@ std::string printable(std::string_view text) {
     std::string out;
     while (!text.empty()) {
         if (out.size() >= kMost) return out + "...";
-        const std::size_t length = character(text);
-        const std::uint8_t first = std::uint8_t(text[0]);
+        const std::size_t length = utf8_length(text);
+        const auto first = static_cast<std::uint8_t>(text[0]);
         if (length == 0 || first < 0x20 || first == 0x7F) {
             out += fmt::format("\\x{:02X}", first);
             text.remove_prefix(1);
@@ -51,4 +48,4 @@ std::string printable(std::string_view text) {
     return out;
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn

@@ -1,0 +1,36 @@
+#include "base/escape.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace dtnn;
+
+TEST_CASE("HTML has no marks of its own left") {
+    CHECK(html_escaped("a & b < c > d \"e\" 'f'") ==
+          "a &amp; b &lt; c &gt; d &quot;e&quot; &#39;f&#39;");
+    CHECK(html_escaped("two\nlines\x7F") == "two lines ");
+    CHECK(html_escaped("\xC3\xA4") == "\xC3\xA4");
+}
+
+TEST_CASE("a DOT string ends at its own quote only") {
+    CHECK(dot_escaped("say \"\\N\"\nnow") == "say \\\"\\\\N\\\" now");
+}
+
+TEST_CASE("Markdown is escaped where it would mean something") {
+    CHECK(markdown_escaped("conv2d_1") == "conv2d_1");
+    CHECK(markdown_escaped("a|b") == "a\\|b");
+    CHECK(markdown_escaped("_a_ *b* `c` [d] <e>") == "\\_a\\_ \\*b\\* \\`c\\` \\[d\\] \\<e\\>");
+    CHECK(markdown_escaped("back\\slash") == "back\\\\slash");
+    CHECK(markdown_escaped("two\nlines") == "two lines");
+}
+
+TEST_CASE("CSV is quoted as RFC 4180 says") {
+    CHECK(csv_quoted("plain text") == "plain text");
+    CHECK(csv_quoted("a,b") == "\"a,b\"");
+    CHECK(csv_quoted("say \"x\"") == "\"say \"\"x\"\"\"");
+    CHECK(csv_quoted("two\nlines") == "\"two\nlines\"");
+}
+
+TEST_CASE("a word for the shell is one word") {
+    CHECK(shell_quoted("a b") == "'a b'");
+    CHECK(shell_quoted("it's $HOME") == "'it'\\''s $HOME'");
+}
