@@ -40,10 +40,10 @@ const Kind* find_kind(const std::string& name) {
     return found == std::end(kKinds) ? nullptr : found;
 }
 
-/// The distribution function of the normal distribution at -2, and the deviation of what is left
-/// between -2 and 2.
+/// The distribution function of the normal distribution at -2, and the standard deviation of what
+/// is left between -2 and 2.
 constexpr double kBelowMinusTwo = 0.022750131948179207;
-constexpr double kTruncatedDeviation = 0.87962566103423978;
+constexpr double kTruncatedStandardDeviation = 0.87962566103423978;
 
 double polynomial(std::span<const double> coefficients, double x) {
     double value = 0;
@@ -88,9 +88,10 @@ Draw draw_of(const plan::Initializer& initializer) {
     const Kind& kind = *find_kind(name);
     const double fan = double(
         std::max<std::int64_t>(1, initializer.fan_in + (kind.with_out ? initializer.fan_out : 0)));
-    const double deviation = std::sqrt(kind.gain / fan);
-    if (kind.normal) return {Draw::Shape::truncated, 0, deviation / kTruncatedDeviation};
-    return {Draw::Shape::uniform, 0, deviation * std::sqrt(3.0)};
+    const double standard_deviation = std::sqrt(kind.gain / fan);
+    if (kind.normal)
+        return {Draw::Shape::truncated, 0, standard_deviation / kTruncatedStandardDeviation};
+    return {Draw::Shape::uniform, 0, standard_deviation * std::sqrt(3.0)};
 }
 
 /// Calls visit(logical, physical, value) for every element, in parallel.

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "runtime/base/files.hpp"
-#include "runtime/data/sources/digits.hpp"
 #include "runtime/data/formats/idx.hpp"
-#include "runtime/data/sources/mnist.hpp"
 #include "runtime/data/sampler.hpp"
+#include "runtime/data/sources/digits.hpp"
+#include "runtime/data/sources/mnist.hpp"
 #include "runtime/data/sources/synthetic.hpp"
 #include "tests/unit/runtime/archive_files.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
@@ -84,8 +84,8 @@ TEST_CASE("an epoch's order is a pure function of seed and epoch") {
 }
 
 TEST_CASE("shuffling favours no place") {
-    // 6 values, 6000 shuffles: each value stands at each place about 1000 times (deviation about
-    // 29).
+    // 6 values, 6000 shuffles: each value stands at each place about 1000 times (standard deviation
+    // about 29).
     plan::Dataset dataset;
     dataset.train_samples = 6;
     Sampler sampler(dataset, plan::Training{});

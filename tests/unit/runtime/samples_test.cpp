@@ -349,11 +349,11 @@ TEST_CASE("normalize has constants or lists, one number or one for each channel"
          {{"mean", std::vector<double>{0.5}}, {"deviation", std::vector<double>{1, 2}}}},
         2);
     CHECK(lists.mean == std::vector<double>{0.5, 0.5});
-    CHECK(lists.deviation == std::vector<double>{1, 2});
+    CHECK(lists.standard_deviation == std::vector<double>{1, 2});
     const Normalization known =
         normalization_of({"normalize", {{"constants", std::string("imagenet")}}}, 3);
     CHECK(known.mean[0] == 0.485);
-    CHECK(known.deviation[2] == 0.225);
+    CHECK(known.standard_deviation[2] == 0.225);
     expect_error(Exit::mismatch, {"imagenettes", "dtnnc"}, [] {
         normalization_of({"normalize", {{"constants", std::string("imagenettes")}}}, 3);
     });

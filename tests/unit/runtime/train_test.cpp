@@ -59,7 +59,7 @@ TEST_CASE("the inverse of the normal distribution inverts it") {
     CHECK(inverse_normal(0.022750131948179207) == doctest::Approx(-2.0).epsilon(1e-14));
 }
 
-TEST_CASE("initial values have the mean, deviation and bounds of their formula") {
+TEST_CASE("initial values have the mean, standard deviation and bounds of their formula") {
     constexpr std::int64_t kCount = 200000;
     struct Case {
         const char* kind;
@@ -84,8 +84,8 @@ TEST_CASE("initial values have the mean, deviation and bounds of their formula")
             squares += value * value;
             most = std::max(most, std::fabs(value));
         }
-        const double deviation = std::sqrt(test.variance);
-        CHECK(std::fabs(sum / kCount) < 5 * deviation / std::sqrt(double(kCount)));
+        const double standard_deviation = std::sqrt(test.variance);
+        CHECK(std::fabs(sum / kCount) < 5 * standard_deviation / std::sqrt(double(kCount)));
         CHECK(squares / kCount == doctest::Approx(test.variance).epsilon(0.01));
         CHECK(most <= test.bound);
         CHECK(most > 0.99 * test.bound);

@@ -209,7 +209,7 @@ std::string numbers_text(const char* what, const std::vector<NumberSpread>& list
                      {"greatest", true}};
     for (std::size_t i = 0; i < std::min(list.size(), kClassesShown); ++i)
         table.rows.push_back({fmt::format("  {}", i), fmt::format("{:.4f}", list[i].mean),
-                              fmt::format("{:.4f}", list[i].deviation),
+                              fmt::format("{:.4f}", list[i].standard_deviation),
                               fmt::format("{:.4f}", list[i].least),
                               fmt::format("{:.4f}", list[i].greatest)});
     return text_table(table, output_width());
@@ -262,9 +262,9 @@ std::string report_text(const Report& report) {
 std::string numbers_json(const std::vector<NumberSpread>& list) {
     std::string text;
     for (const NumberSpread& one : list)
-        text +=
-            fmt::format("{}{{\"mean\": {}, \"deviation\": {}, \"least\": {}, \"greatest\": {}}}",
-                        text.empty() ? "" : ", ", one.mean, one.deviation, one.least, one.greatest);
+        text += fmt::format(
+            "{}{{\"mean\": {}, \"deviation\": {}, \"least\": {}, \"greatest\": {}}}",
+            text.empty() ? "" : ", ", one.mean, one.standard_deviation, one.least, one.greatest);
     return "[" + text + "]";
 }
 
