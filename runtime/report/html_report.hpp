@@ -5,7 +5,7 @@
 #include <string>
 
 #include "plan/plan.hpp"
-#include "runtime/report/run_history.hpp"
+#include "runtime/report/history_reader.hpp"
 
 namespace dtnn::runtime {
 

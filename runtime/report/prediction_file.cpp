@@ -12,7 +12,7 @@
 #include "runtime/base/new_file.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/npz_writer.hpp"
-#include "runtime/report/history.hpp"
+#include "runtime/report/history_writer.hpp"
 
 namespace dtnn::runtime {
 namespace {

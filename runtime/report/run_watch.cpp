@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/base/files.hpp"
-#include "runtime/report/run_history.hpp"
+#include "runtime/report/history_reader.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "base/json_text.hpp"
-#include "runtime/report/history.hpp"
+#include "runtime/report/history_writer.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/json_text.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/signals.hpp"
-#include "runtime/report/history.hpp"
+#include "runtime/report/history_writer.hpp"
 #include "runtime/report/progress.hpp"
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/split.hpp"

@@ -4,8 +4,8 @@
 
 #include "plan/json/json.hpp"
 #include "runtime/base/files.hpp"
+#include "runtime/report/history_reader.hpp"
 #include "runtime/report/html_report.hpp"
-#include "runtime/report/run_history.hpp"
 #include "tools/dtnn_run/commands.hpp"
 
 namespace dtnn {

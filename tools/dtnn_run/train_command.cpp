@@ -15,7 +15,7 @@
 #include "runtime/checkpoint/run_checkpoints.hpp"
 #include "runtime/checkpoint/training_identity.hpp"
 #include "runtime/checkpoint/weights.hpp"
-#include "runtime/report/history.hpp"
+#include "runtime/report/history_writer.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/run_folder.hpp"
 #include "runtime/report/run_watch.hpp"
@@ -47,7 +47,7 @@ class RankReport : public TrainingObserver {
 /// Tells the history and the screen what the loop says.
 class RunReport final : public RankReport {
   public:
-    RunReport(SampleLog* log, History& history, ProgressReport& progress, RunWatch& watch,
+    RunReport(SampleLog* log, HistoryWriter& history, ProgressReport& progress, RunWatch& watch,
               const Start& start, std::string dataset, int ranks)
         : RankReport(log),
           history_(history),
@@ -75,7 +75,7 @@ class RunReport final : public RankReport {
     }
 
   private:
-    History& history_;
+    HistoryWriter& history_;
     ProgressReport& progress_;
     RunWatch& watch_;
     const Start& start_;
@@ -178,7 +178,7 @@ class TrainRun {
     std::optional<SampleLog> log_;
     // Rank 0 only:
     std::optional<RunFolder> folder_;
-    std::optional<History> history_;
+    std::optional<HistoryWriter> history_;
     std::optional<RunCheckpoints> checkpoints_;
     std::optional<ProgressReport> progress_;
     std::optional<RunWatch> watch_;

@@ -1,11 +1,12 @@
+#include "runtime/report/html_report.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "runtime/report/history.hpp"
-#include "runtime/report/html_report.hpp"
+#include "runtime/report/history_reader.hpp"
+#include "runtime/report/history_writer.hpp"
 #include "runtime/report/line_chart.hpp"
-#include "runtime/report/run_history.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "plan/json/json.hpp"
 #include "runtime/report/bench_report.hpp"
-#include "runtime/report/history.hpp"
+#include "runtime/report/history_writer.hpp"
 #include "runtime/report/progress.hpp"
 #include "runtime/report/run_folder.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
@@ -91,7 +91,7 @@ TEST_CASE("without a name runs get dated folders of their own") {
 
 TEST_CASE("history has a line of JSON per event, in the stable form") {
     const TemporaryFolder folder;
-    History history(folder / "history.jsonl", hand_made_plan());
+    HistoryWriter history(folder / "history.jsonl", hand_made_plan());
     history.start("xxh3:12", 2, 34.5, "xxh3:ab", 3);
     EpochResult epoch;
     epoch.epoch = 1;

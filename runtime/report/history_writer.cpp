@@ -1,4 +1,4 @@
-#include "runtime/report/history.hpp"
+#include "runtime/report/history_writer.hpp"
 
 #include <utility>
 
@@ -37,11 +37,11 @@ std::string measures_json(const PassValues& pass) {
     return write_json(measures(pass));
 }
 
-History::History(const std::string& path, const plan::Plan& plan, LineFile::Begin begin)
+HistoryWriter::HistoryWriter(const std::string& path, const plan::Plan& plan, LineFile::Begin begin)
     : name_(plan.name), model_(plan.model), file_(path, begin) {}
 
-void History::start(const std::string& checksum, int threads, double first_step_milliseconds,
-                    const std::string& dataset_hash, int ranks) {
+void HistoryWriter::start(const std::string& checksum, int threads, double first_step_milliseconds,
+                          const std::string& dataset_hash, int ranks) {
     const Machine machine = this_machine();
     file_.add(line_of({{"event", "start"},
                        {"time", utc_time_stamp()},
@@ -61,7 +61,7 @@ void History::start(const std::string& checksum, int threads, double first_step_
                          {"memory_bytes", machine.memory_bytes}}}}));
 }
 
-void History::epoch(const EpochResult& result) {
+void HistoryWriter::epoch(const EpochResult& result) {
     Json validation;
     if (result.validation.samples > 0) validation = measures(result.validation);
     file_.add(line_of({{"event", "epoch"},
@@ -74,24 +74,24 @@ void History::epoch(const EpochResult& result) {
                        {"seconds", result.seconds}}));
 }
 
-void History::evaluate(const PassValues& test) {
+void HistoryWriter::evaluate(const PassValues& test) {
     file_.add(
         line_of({{"event", "evaluate"}, {"test", measures(test)}, {"samples", test.samples}}));
 }
 
-void History::stopped(const TrainingResult& result) {
+void HistoryWriter::stopped(const TrainingResult& result) {
     if (result.stop.empty()) return;
     file_.add(line_of({{"event", "stopped"}, {"epoch", result.epoch}, {"reason", result.stop}}));
 }
 
-void History::restored(const TrainingResult& result) {
+void HistoryWriter::restored(const TrainingResult& result) {
     if (!result.restored) return;
     file_.add(line_of({{"event", "restored"},
                        {"epoch", result.restored->epoch},
                        {result.restored->metric, result.restored->value}}));
 }
 
-void History::resume(const TrainingState& state, std::int64_t bytes, int threads, int ranks) {
+void HistoryWriter::resume(const TrainingState& state, std::int64_t bytes, int threads, int ranks) {
     file_.cut(bytes);
     if (empty()) return;
     file_.add(line_of({{"event", "resume"},
@@ -102,16 +102,16 @@ void History::resume(const TrainingState& state, std::int64_t bytes, int threads
                        {"ranks", ranks}}));
 }
 
-std::int64_t History::flush() {
+std::int64_t HistoryWriter::flush() {
     file_.flush();
     return file_.bytes();
 }
 
-void History::interrupted(const TrainingResult& result) {
+void HistoryWriter::interrupted(const TrainingResult& result) {
     file_.add(line_of({{"event", "interrupted"}, {"epoch", result.epoch}, {"step", result.step}}));
 }
 
-void History::failed(const std::string& error) {
+void HistoryWriter::failed(const std::string& error) {
     if (!file_.is_open()) return;
     file_.add(line_of({{"event", "failed"}, {"error", error}}));
 }

@@ -1,4 +1,4 @@
-#include "runtime/report/run_history.hpp"
+#include "runtime/report/history_reader.hpp"
 
 #include <fmt/format.h>
 

@@ -1,19 +1,22 @@
 #pragma once
-/// history.jsonl: a line of JSON per event. The forms are stable. All figures are of all ranks.
+/// Writes a run's history.jsonl: a line of JSON for each event. The forms are stable. All figures
+/// are those of all ranks together. history_reader.hpp reads it back.
 ///
-///     {"event": "start", "time", "name", "model", "plan", "dataset", "threads",
-///      "ranks", "first_step_milliseconds", "version",
+///     {"event": "start", "time", "name", "model", "plan", "dataset", "threads", "ranks",
+///      "first_step_milliseconds", "version",
 ///      "machine": {"host", "system", "processor", "processors", "memory_bytes"}}
 ///     {"event": "epoch", "epoch", "step", "learning_rate", "train": {"loss", METRIC...},
-///     "validation": {...},
-///      "samples_per_second", "seconds"}                               validation is null where
-///      nothing is split off
+///      "validation": {...}, "samples_per_second", "seconds"}
+///           `validation` is null where nothing is split off
 ///     {"event": "evaluate", "test": {...}, "samples"}
-///     {"event": "stopped", "epoch", "reason"}                         a schedule has ended it
-///     {"event": "restored", "epoch", METRIC: value}                   the weights are that epoch's
-///     {"event": "interrupted", "epoch", "step"}                       epochs finished, steps done
+///     {"event": "stopped", "epoch", "reason"}
+///           a schedule has ended the training
+///     {"event": "restored", "epoch", METRIC: value}
+///           the weights are those of this epoch
+///     {"event": "interrupted", "epoch", "step"}
+///           epochs finished and steps done
 ///     {"event": "resume", "time", "epoch", "step", "threads", "ranks"}
-///                                                                     likewise, of the checkpoint
+///           epochs finished and steps done when the checkpoint was written
 ///     {"event": "failed", "error"}
 
 #include <cstdint>
@@ -27,16 +30,16 @@
 namespace dtnn::runtime {
 
 /// {"loss": 0.1, "categorical_accuracy": 0.97} with the shortest digits that read back exactly; a
-/// metric may also be a list, or a matrix as a list of rows. What is not a number is null.
+/// metric may also be a list, or a matrix as a list of rows. NaN and infinities are null.
 std::string measures_json(const PassValues& pass);
 
-class History {
+class HistoryWriter {
   public:
-    History(const std::string& path, const plan::Plan& plan,
-            LineFile::Begin begin = LineFile::Begin::empty);
+    HistoryWriter(const std::string& path, const plan::Plan& plan,
+                  LineFile::Begin begin = LineFile::Begin::empty);
 
-    /// `dataset_hash`: of everything the samples depend on, so that a changed dataset is noticed;
-    /// empty: not known.
+    /// `dataset_hash` is a hash of everything the samples depend on, so that a changed dataset is
+    /// noticed; empty: not known.
     void start(const std::string& checksum, int threads, double first_step_milliseconds,
                const std::string& dataset_hash = {}, int ranks = 1);
     void epoch(const EpochResult& result);
@@ -47,7 +50,7 @@ class History {
     /// The run goes on from a checkpoint: drops what it was told after that.
     void resume(const TrainingState& state, std::int64_t bytes, int threads, int ranks = 1);
     bool empty() const { return file_.bytes() == 0; }
-    /// To the disk; the length then.
+    /// Writes everything to the disk. Returns the length.
     std::int64_t flush();
     void failed(const std::string& error);  ///< nothing after close(): the run itself was done
     void close() { file_.close(); }

@@ -1,6 +1,6 @@
 #pragma once
-/// A history.jsonl read back: what reports and tables are made of. The forms of the lines are in
-/// history.hpp.
+/// Reads a history.jsonl back, of which reports and tables are made. history_writer.hpp has the
+/// forms of the lines.
 
 #include <cstdint>
 #include <map>
@@ -27,14 +27,14 @@ struct EpochRecord {
 };
 
 struct RunHistory {
-    std::map<std::string, std::string> start;  ///< of the last start event; nested names with dots
-    std::vector<std::string> names;            ///< of measures, in the order of the first epoch
+    std::map<std::string, std::string> start;  ///< the last start event; nested names have dots
+    std::vector<std::string> names;            ///< the measures', in the order of the first epoch
     std::vector<EpochRecord> epochs;
     Measures test;
     std::int64_t test_samples = 0;
     int resumed = 0;       ///< how often
     std::string ending;    ///< "finished", "interrupted", "failed"; empty: running, or killed
-    std::string error;     ///< of a failed run
+    std::string error;     ///< why a failed run has failed
     bool cut_off = false;  ///< the last line is not whole, as a killed run may leave it
 };
 
@@ -43,7 +43,7 @@ RunHistory read_history(const std::string& path);
 RunHistory parse_history(const std::string& text, const std::string& path);
 
 /// A line for every epoch: epoch, step, learning_rate, train.NAME ..., validation.NAME ...,
-/// samples_per_second, seconds; what is not a number is left out, what is missing is empty.
+/// samples_per_second, seconds. A NaN or an infinity, and what is missing, is an empty field.
 /// (RFC 4180 with bare line feeds.)
 std::string history_csv(const RunHistory& history);
 
