@@ -43,8 +43,8 @@ RunHistory read_history(const std::string& path);
 RunHistory parse_history(const std::string& text, const std::string& path);
 
 /// A line for every epoch: epoch, step, learning_rate, train.NAME ..., validation.NAME ...,
-/// samples_per_second, seconds. A NaN or an infinity, and what is missing, is an empty field.
-/// (RFC 4180 with bare line feeds.)
+/// samples_per_second, seconds. Lists and matrices have no column; a value that is missing, NaN or
+/// infinite is an empty field. (RFC 4180 with bare line feeds.)
 std::string history_csv(const RunHistory& history);
 
 }  // namespace dtnn::runtime

@@ -1,5 +1,7 @@
 /// First values: every kind of initializer over the shapes of layers, in every arrangement.
 
+#include "runtime/train/initialize.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,7 +12,7 @@
 #include "plan/initializer.hpp"
 #include "runtime/base/arrangement.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/train/initialize.hpp"
+#include "tests/unit/runtime/expect_error.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -89,7 +91,8 @@ TEST_CASE("distributions have their mean, variance and bounds") {
         plan::Attributes numbers;
         double mean, variance, least, most;
     };
-    // Of a normal number cut off at two deviations: 1 - 4 phi(2) / (2 Phi(2) - 1).
+    // The variance of a normal number cut off at two standard deviations is
+    // 1 - 4 phi(2) / (2 Phi(2) - 1).
     const double cut = 0.87962566103423978 * 0.87962566103423978;
     const Case cases[] = {
         {"normal",
@@ -176,9 +179,11 @@ TEST_CASE("orthogonal matrices are, by rows or by columns") {
 
 TEST_CASE("an initializer that cannot be used is refused") {
     auto parameter = parameter_of({4}, "normal", {{"mean", 0.0}});
-    CHECK_THROWS_AS(values_of(parameter), RunError);
+    expect_error(Exit::mismatch, {"cannot be initialised", "deviation"},
+                 [&] { values_of(parameter); });
     parameter.initializer.kind = "sparkles";
-    CHECK_THROWS_AS(values_of(parameter), RunError);
+    expect_error(Exit::mismatch, {"cannot be initialised", "sparkles"},
+                 [&] { values_of(parameter); });
 }
 
 TEST_CASE("normal numbers are right far out") {
