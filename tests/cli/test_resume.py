@@ -21,7 +21,7 @@ from kills import JOBS, Trial, epochs_of, verify_checkpoints
 
 
 class Killed(CommandTest):
-    """A bounded form of tests/resume/kill_test.py."""
+    """A bounded form of tests/resume/kill_trials.py."""
 
     def test_killed_runs_end_with_the_bits_of_a_run_without_a_break(self):
         kills = 0

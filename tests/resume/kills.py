@@ -1,6 +1,6 @@
 """Kills training runs and lets them go on, until they are done: the weights must be those of a run that was never stopped.
 
-`Trial` is one job; `tests/resume/kill_test.py` and `tests/cli/test_resume.py` use it.
+`Trial` is one job; `tests/resume/kill_trials.py` and `tests/cli/test_resume.py` use it.
 """
 
 import json

@@ -1,10 +1,9 @@
 // What is large, long or deep is read or refused in about the time that it takes to look at it.
-// The bounds on time are no measurements: what they catch takes minutes.
+// Nothing is timed here: what is quadratic takes minutes and ends at the time limit of the test.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,23 +26,18 @@ std::string repeated(int times, const std::string& format) {
     return text;
 }
 
-/// Runs within `seconds` and returns what was said.
+/// What `run` says, in a text of bounded length. How long it takes is for
+/// benchmarks/front_end_bench; what is quadratic is stopped by the test's time limit.
 template <class Run>
-Diagnostics timed(double seconds, Run run) {
-    const auto begin = std::chrono::steady_clock::now();
+Diagnostics said_by(Run run) {
     Diagnostics diagnostics;
     run(diagnostics);
-    const std::string shown = diagnostics.render(false, 20);
-    CHECK_LT(shown.size(), std::size_t{100'000});
-    const auto took = std::chrono::steady_clock::now() - begin;
-    CHECK_LT(std::chrono::duration<double>(took).count(), seconds);
+    CHECK_LT(diagnostics.render(false, 20).size(), std::size_t{100'000});
     return diagnostics;
 }
 
-constexpr double kSeconds = 12;
-
 Diagnostics load(const std::map<std::string, std::string>& texts) {
-    return timed(kSeconds, [&](Diagnostics& diagnostics) {
+    return said_by([&](Diagnostics& diagnostics) {
         LoadOptions options;
         options.texts = texts;
         load_job("spec.yaml", options, diagnostics);
@@ -55,12 +49,11 @@ Diagnostics load(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("places on one very long line are right, and found in linear time") {
+TEST_CASE("places on one very long line are right") {
     const int maps = 19'000;
     const std::string text = "[é, '', " + repeated(maps, "{{k{0}: [a, ü]}}, ") + "~, ]";
     std::optional<SourceNode> tree;
-    timed(kSeconds,
-          [&](Diagnostics& diagnostics) { tree = read_yaml("a.yaml", text, diagnostics); });
+    said_by([&](Diagnostics& diagnostics) { tree = read_yaml("a.yaml", text, diagnostics); });
     REQUIRE(tree);
     REQUIRE_EQ(tree->items.size(), maps + 3);
     CHECK_EQ(tree->items[1].span.place.column, 5);
@@ -77,8 +70,8 @@ TEST_CASE("places on one very long line are right, and found in linear time") {
     CHECK_EQ(tree->items.back().span.place.column, column);
 }
 
-TEST_CASE("values that are left out of long lists, and quotes that are none, take linear time") {
-    timed(kSeconds, [](Diagnostics& diagnostics) {
+TEST_CASE("values that are left out of long lists, and quotes that are none, are read") {
+    said_by([](Diagnostics& diagnostics) {
         read_yaml("a.yaml", "[" + std::string(99'000, ',') + "]", diagnostics);
         read_yaml("b.yaml", repeated(99'000, "-\n"), diagnostics);
         read_yaml("c.yaml", "[" + repeated(24'000, "{{a: b 'c \"d}}, ") + "]", diagnostics);
@@ -87,7 +80,7 @@ TEST_CASE("values that are left out of long lists, and quotes that are none, tak
 }
 
 TEST_CASE("anchors inside anchors do not multiply what they hold") {
-    const Diagnostics said = timed(kSeconds, [](Diagnostics& diagnostics) {
+    const Diagnostics said = said_by([](Diagnostics& diagnostics) {
         read_yaml("a.yaml", repeated(50, "&a{} [") + repeated(90'000, "a, ") + std::string(50, ']'),
                   diagnostics);
     });

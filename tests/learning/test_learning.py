@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Learning: a shipped job must reach its accuracy on the test split.
 
-    learn.py digits        embedded data, at least 97 %
-    learn.py mnist         real MNIST, at least 98.0 %, twice the same bits; the folder is named by DTNN_MNIST (77: skipped without it)
+    test_learning.py digits        embedded data, at least 97 %
+    test_learning.py mnist         real MNIST, at least 98.0 %, twice the same bits; the folder is named by DTNN_MNIST (77: skipped without it)
 """
 
 import json

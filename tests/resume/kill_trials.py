@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The long form of the resume test: `kill_test.py [KILLS [SEED]]` (100, and the clock) kills runs of every job of kills.py at
+"""The long form of the resume test: `kill_trials.py [KILLS [SEED]]` (100, and the clock) kills runs of every job of kills.py at
 random moments until there were so many kills, and compares each run's weights with those of the run without a break."""
 
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Federated averaging over ranks must reach its accuracy on the test split.
 
-    federated_mnist.py digits      four ranks that share the embedded digits, at least 95 %
-    federated_mnist.py [DIR]       MNIST by label: each of four ranks has two or three digits only; at least 95 %. DIR, or
+    test_federated.py digits      four ranks that share the embedded digits, at least 95 %
+    test_federated.py [DIR]       MNIST by label: each of four ranks has two or three digits only; at least 95 %. DIR, or
                                    DTNN_MNIST, is the folder of MNIST's four files; nothing of it is kept.
 
 77: skipped, without MPI or without the files.
