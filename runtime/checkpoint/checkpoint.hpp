@@ -1,12 +1,10 @@
 #pragma once
 /// One checkpoint: a folder of two files.
 ///
-///     parameters.safetensors    every parameter of the plan, optimizer state and averages
-///     included,
+///     parameters.safetensors    every parameter of the plan, with optimizer state and averages,
 ///                               in logical order by the plan's names; and `sums of the epoch`,
-///                               bytes of the metrics' sums (MetricSet::save), of one rank after
-///                               another
-///     state.json                {"checksum": of the text of content, "content": {
+///                               bytes of the metrics' sums (MetricSet::save), rank after rank
+///     state.json                {"checksum": that of the text of content, "content": {
 ///                                 "version": 1, "model", "plan", "training", "dataset",
 ///                                 "threads", "ranks",
 ///                                 "epoch", "batch", "step", "update",     done so far
@@ -17,7 +15,7 @@
 /// With several ranks, rank 0 writes it: weights and optimizer state are the same on all, and its
 /// moving statistics are those that count (runtime/train/session.hpp). State that ranks have in
 /// parts is gathered before, and stands there as an optimizer that is not shared has it: a tensor
-/// for each parameter, so that a checkpoint knows of no number of ranks.
+/// for each parameter, so that any number of ranks goes on from it.
 ///
 /// Numbers are written with the shortest digits that read back exactly; infinite ones as "inf" and
 /// "-inf".

@@ -40,10 +40,10 @@ class RunCheckpoints final : public TrainingKeeper {
     void take_back(const BestWeights& best) override;
     void forget_others(const std::vector<KeptWeights>& kept) override;
 
-    /// The newest checkpoint that is whole, with its parameters in the executor; nothing when there
-    /// is none at all. Damaged ones before it are told to `warn` and set aside; when all are
-    /// damaged, nothing is changed and that is a RunError. So is one that is of another plan, and
-    /// one that the system does not hand out.
+    /// The newest checkpoint that is whole, with its parameters in the executor; nothing when the
+    /// run has no checkpoint. Damaged ones that are newer are told to `warn` and set aside. When
+    /// all are damaged, nothing is changed and that is a RunError; so is a checkpoint of another
+    /// plan, and one that cannot be read.
     std::optional<Checkpoint> load_newest(const std::function<void(const std::string&)>& warn);
 
     /// Removes what an earlier process has left half done, and puts back what it had moved away.

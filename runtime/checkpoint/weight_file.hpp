@@ -17,7 +17,7 @@ struct WeightFile {
     std::vector<StoredTensor> tensors;  ///< in the file's order; views, which moving keeps
     std::map<std::string, std::string> metadata;  ///< what a safetensors file has; .npz has none
 
-    Safetensors safetensors;                    ///< what the views are of
+    Safetensors safetensors;                    ///< owns the bytes that the views show
     std::deque<std::vector<std::byte>> arrays;  ///< likewise
 
     const StoredTensor* find(const std::string& name) const;

@@ -1,7 +1,7 @@
 #pragma once
 /// Numbers in 16 bits: how f32 is rounded for the way between ranks, and back. Rounding is to the
-/// nearest, ties to even; infinities and numbers that are none stay what they are, so that a search
-/// for them finds them on every rank. Pure functions, written so that loops of them become vector
+/// nearest, ties to even; infinities and NaNs stay what they are, so that a search for them
+/// finds them on every rank. Pure functions, written so that loops of them become vector
 /// instructions.
 
 #include <bit>
@@ -54,7 +54,7 @@ enum class Rounding { bf16, fp16 };
 /// multiplied by the power of two that brings its largest finite number to between 2^14 and 2^15.
 void pack(Rounding rounding, const float* from, std::int64_t first, std::int64_t count,
           std::byte* packed);
-/// The inverse; `packed` is of the whole exchange, and so is `to`.
+/// The inverse; `packed` and `to` are those of the whole exchange.
 void unpack(Rounding rounding, const std::byte* packed, std::int64_t first, std::int64_t count,
             float* to);
 /// Adds a part of another rank's numbers, which begins at `packed`, to `sum`.

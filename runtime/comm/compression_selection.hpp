@@ -31,7 +31,7 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == plan::kEntryBytes);
 
-/// By size without the sign; numbers that are none are the largest, so that they travel.
+/// Orders numbers by their size without the sign; NaNs are the largest, so that they travel.
 inline std::uint32_t key_of(float x) {
     return std::bit_cast<std::uint32_t>(x) & 0x7fffffffU;
 }

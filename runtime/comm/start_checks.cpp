@@ -130,7 +130,7 @@ void Checks::memory() {
     }
 }
 
-/// Ranks of the host whose masks overlap, straight or by others, are of one group.
+/// Groups the ranks of the host whose masks overlap, straight or by those of others.
 std::vector<Ranks> Checks::sharing(const Ranks& host) const {
     std::vector<Ranks> groups;
     std::vector<std::set<int>> cores;

@@ -9,7 +9,7 @@
 
 namespace dtnn::runtime {
 
-/// Shortest digits that read back; one word for what is not a number, whatever its sign.
+/// The shortest digits that read back; one word for a NaN, whatever its sign.
 std::string number_text(double value);
 
 /// What was found first.
@@ -22,7 +22,7 @@ struct NotFinite {
 /// While it is attached, looks at every result of every step that the executor runs.
 ///
 /// An infinite number may be a sound intermediate (1 / (1 + exp(x)) of a large x); it matters when
-/// it leads to what is no number at all, or stays in a parameter. So the first result of a run that
+/// it leads to a NaN, or stays in a parameter. So the first result of a run that
 /// is not finite is remembered, and `found` tells of it once it, or a later one, holds a NaN or is
 /// a parameter's; a caller that sees a loss that is not finite asks for `suspect`.
 class NumberCheck final : public StepObserver {

@@ -11,7 +11,7 @@ struct Curve {
     std::string name;
     std::string style;  ///< the class of its lines and points in the page's style sheet
     std::vector<double> x;
-    std::vector<double> y;  ///< as many; what is no number leaves a gap
+    std::vector<double> y;  ///< as many; a NaN or an infinity leaves a gap
 };
 
 struct LineChart {

@@ -25,7 +25,7 @@ struct Findings {
     bool stop = false;        ///< a stop was requested
     bool checkpoint = false;  ///< a checkpoint is due by the clock
     bool enough = false;      ///< the time that was given is over
-    bool broken = false;      ///< a number that is none
+    bool broken = false;      ///< a NaN or an infinity was met
 };
 
 /// Tells what the ranks have found, without waiting: what is told at one update is known to all at

@@ -14,8 +14,7 @@
 ///     reduce_every_n_epochs {epochs, factor, minimum}      factor ^ floor(t / epochs)
 ///     exponential {begin, factor, minimum}  factor ^ (t - begin)
 ///     cosine {begin, epochs, minimum}       (1 + cos(pi (t - begin) / epochs)) / 2 of what is
-///     above
-///                                           the minimum
+///                                           above the minimum
 ///     polynomial {begin, epochs, power, minimum}      (1 - (t - begin) / epochs) ^ power of it
 ///     one_cycle {epochs, rise, start_divisor, end_divisor, shape}      below
 ///

@@ -39,7 +39,7 @@ struct PredictedBatch {
 
 /// Tells of batch after batch. The last one may have fewer samples than the program takes: zeros
 /// stand in for the others, which no sample's prediction depends on. Stops early when a stop is
-/// requested. A prediction that is no number is a RunError (exit 6) that names the sample.
+/// requested. A prediction that is NaN or infinite is a RunError (exit 6) that names the sample.
 void predict(Session& session, Split split, std::span<const std::int64_t> order,
              const std::function<void(const PredictedBatch&)>& tell);
 

@@ -8,7 +8,7 @@
 
 namespace dtnn::runtime {
 
-/// Which scores [rows, classes] are of a row's own class.
+/// Which scores [rows, classes] belong to a row's own class.
 struct Answers {
     std::span<const std::int32_t> labels;        ///< a class for each row; or
     std::span<const std::uint8_t> of_each = {};  ///< [rows, classes], 1: yes
@@ -21,7 +21,7 @@ struct Answers {
 /// The share of pairs (a score of a yes, one of a no) in which the yes has the greater score, ties
 /// counting half: the area under the curve's trapezoids, exactly. macro: the mean over the classes
 /// that have both; micro: of all (row, class) together. Not a number when there is no such pair, or
-/// when a score that takes part is none.
+/// when a score that takes part is NaN.
 double ranked_area(std::span<const float> scores, const Answers& answers, Averaging averaging);
 double ranked_area(std::span<const double> scores, const Answers& answers, Averaging averaging);
 

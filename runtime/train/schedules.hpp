@@ -20,7 +20,7 @@ class Schedules {
     explicit Schedules(const plan::Plan& plan, int ranks = 1);
 
     /// The optimizer's learning rate times all factors, and times the plan's factor of the ranks:
-    /// a schedule's `minimum` is of one rank. Allocates nothing.
+    /// a schedule's `minimum` is meant for one rank. Allocates nothing.
     double learning_rate(const BatchPosition& position) const;
 
     /// Once after each epoch (from 1), validated if there is validation. The names of the values:

@@ -40,7 +40,7 @@ struct PassValues {
     bool stopped = false;             ///< it was cut short by a request to stop
 
     double loss() const { return values.front().number(); }
-    /// Null when there is none of this name.
+    /// The value of this name; null: there is none.
     const MetricValue* find(const std::string& name) const;
 };
 
@@ -102,7 +102,7 @@ class Session {
     /// Together, before rank 0 writes a checkpoint: it has the whole of such states.
     void gather_states();
     /// Together: what each rank has of its own, on rank 0: the bytes of the parameters by rank that
-    /// are of no shard, rank after rank without rank 0. Nothing on the others.
+    /// belong to no shard, rank after rank without rank 0. Nothing on the others.
     std::vector<std::byte> gather_own_states();
     /// Together: the same from rank 0 to the ranks whose they are; nothing: they stay as they are.
     /// Where these are another number of ranks, what exchanges keep for the next time is added up
@@ -117,10 +117,11 @@ class Session {
     /// Together: the loss and metrics over these samples of a split, shared between the ranks; of
     /// ranks with data of their own, over what each gives of its own.
     /// Stops early, with what it has, when a stop is requested, or when `check` (may be null) or
-    /// the loss meets what is no number.
+    /// the loss meets a NaN or an infinity.
     PassValues evaluate(Split split, std::span<const std::int64_t> order,
                         NumberCheck* check = nullptr);
-    /// The same over the validation samples; none, without a pass, when there are none.
+    /// The same over the validation samples. Where there are none, there is no pass, and there are
+    /// no values.
     PassValues validate(NumberCheck* check = nullptr);
 
   private:
@@ -144,7 +145,7 @@ class Session {
     std::optional<plan::LocalSteps> local_steps_;
     BoundProgram* synchronise_ = nullptr;  ///< where ranks move weights of their own
     void* share_ = nullptr;                ///< its input
-    std::vector<std::size_t> own_states_;  ///< parameters by rank that are of no shard
+    std::vector<std::size_t> own_states_;  ///< parameters by rank that belong to no shard
     std::vector<std::size_t> statistics_;  ///< parameters that are moving statistics
     std::optional<MetricSet> evaluation_;  ///< made by the first evaluation
 };

@@ -52,8 +52,8 @@ class TrainingKeeper {
     virtual void checkpoint(const TrainingState& state) = 0;
     /// The weights as they are now.
     virtual void keep_best(const BestWeights& best) = 0;
-    /// A training begins or goes on with these weights kept: others are of a process that was
-    /// killed before it could remove them, or after what this training goes on from.
+    /// A training begins or goes on with these weights kept. Other weights come from a process that
+    /// was killed before it could remove them, or from after what this training goes on from.
     virtual void forget_others(const std::vector<KeptWeights>& kept) = 0;
     /// Makes the executor's weights those that keep_best was given.
     virtual void take_back(const BestWeights& best) = 0;

@@ -33,7 +33,7 @@ class NotesFile {
     bool released_within(double seconds) const;
 
   private:
-    std::string path_;  ///< empty: there is none
+    std::string path_;  ///< empty: there is no file
 };
 
 /// Adds a line; `key` is the name of a member of Notes. Does nothing where nobody asked for notes.

@@ -39,7 +39,7 @@ PredictionFormat format_of(const Options& options) {
                              : PredictionFormat::npz;
 }
 
-/// The file of predictions is none of those that they are made of.
+/// The file of predictions must not be one of those that they are made from.
 void require_other_output(const Options& options, const plan::Plan& plan,
                           const GivenSamples* given) {
     if (options.output.empty() || options.output == "-") return;

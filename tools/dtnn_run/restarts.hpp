@@ -27,8 +27,8 @@ class Restarts {
     explicit Restarts(int most) : most_(most) {}
 
     /// Another try may mend a death by signal, a lost rank, a failing disk, file system or
-    /// launcher: whatever ends with 1 or a code that is none of the program's. It does not mend
-    /// a mistake of usage (2), what does not fit together (3, 4, 5), a loss that is no number (6:
+    /// launcher: whatever ends with 1, or with a code that the program does not have. It does not
+    /// mend a mistake of usage (2), what does not fit together (3, 4, 5), a loss that is NaN (6:
     /// the same steps make the same number), a mistake of the program's (70); 0 and 75 are no
     /// failures.
     ///

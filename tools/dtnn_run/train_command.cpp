@@ -254,7 +254,7 @@ void TrainRun::go_on() {
             "otherwise, and the results with them",
             newest->threads, newest->threads == 1 ? "thread" : "threads", start_.threads));
     }
-    // The checkpoint is of this plan, or of one that shares the work in another way.
+    // The checkpoint belongs to this plan, or to one that shares the work in another way.
     if (plan_is_gone || newest->plan != start_.loaded.checksum) {
         write_file(folder_->plan(), start_.loaded.text);
         write_file(folder_->resolved(), plan().resolved_spec);

@@ -62,7 +62,7 @@ class ImageIndex {
     void add_unpacked(Split split, const std::string& name, std::int32_t label, int container,
                       std::int64_t size, const std::function<void(std::span<char>)>& read);
 
-    /// A file among the images that is none, and is expected there (image_names.hpp).
+    /// A file among the images that is no image, and is expected there (image_names.hpp).
     void pass_over(const std::string& name);
     /// What was passed over, in one sentence, if anything was.
     std::vector<std::string> notes() const;

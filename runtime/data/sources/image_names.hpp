@@ -11,9 +11,9 @@ namespace dtnn::runtime {
 /// the file is one, its content says when it is decoded.
 bool is_called_image(std::string_view name);
 
-/// Whether a file of this name is expected beside images and is none: README, LICENSE and the like
-/// with any ending but an image's, Thumbs.db, desktop.ini, checksums. Hidden names are not asked
-/// about: they are passed over without a word.
+/// Whether a file of this name is expected beside images though it is no image: README, LICENSE and
+/// the like with any ending but an image's, Thumbs.db, desktop.ini, checksums. Hidden names are not
+/// asked about: they are passed over without a word.
 bool is_beside_images(std::string_view name);
 
 /// Throws unless the file is called as an image is, or begins as one does: "PATH: it is no image".

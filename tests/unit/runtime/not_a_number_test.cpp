@@ -1,4 +1,4 @@
-// Trainings that come to what is no number: what is named, and what is kept of it.
+// Trainings that come to a NaN or an infinity: what is named, and what is kept.
 
 #include <doctest/doctest.h>
 
@@ -75,7 +75,7 @@ TEST_CASE("a checkpoint never holds what is not finite") {
 
 namespace {
 
-/// Made-up samples, one of which holds what is no number.
+/// Made-up samples, one of which holds a NaN.
 class Poisoned final : public SampleSource {
   public:
     Poisoned(const plan::Dataset& dataset, std::int64_t sample)

@@ -171,7 +171,7 @@ TEST_CASE("the forms that a file may have for each parameter") {
     CHECK(FileForm{{12}, {12, 1, 1}, {1, 2, 0}}.same_places({{12}, {12}, {}}));
     CHECK(FileForm{{12}, {1, 3, 4}, {1, 2, 0}}.same_places({{12}, {12}, {}}));
     CHECK_FALSE(FileForm{{12}, {3, 2, 2}, {1, 2, 0}}.same_places({{12}, {12}, {}}));
-    // A bias is of results; what batch norm has is of an image's channels here.
+    // A bias belongs to results; what batch norm has belongs to an image's channels here.
     CHECK(first(5, WeightLayout::nhwc).view == Dims{12});
     CHECK(first(2, WeightLayout::nhwc).view == Dims{3});
     CHECK(first(2, WeightLayout::nhwc).takes({1, 3, 1, 1}));
@@ -306,7 +306,7 @@ TEST_CASE("weights of other types and names are loaded when that is asked for") 
     CHECK(std::memcmp(from.parameter(0), to.parameter(0), 384) == 0);
     CHECK(std::memcmp(from.parameter(1), to.parameter(1), 12) == 0);
 
-    // A number that f32 does not have is none that one wants to lose silently; infinity is itself.
+    // A number that f32 does not have must not be lost silently; infinity stays itself.
     wide[0][1] = 1e39;
     write_weight_file(folder / "wide.npz", tensors, {});
     expect_error(Exit::mismatch, {"dense_1.weights", "too large"},
