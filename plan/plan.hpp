@@ -308,16 +308,16 @@ struct Parallel {
     ReductionMode reduction = ReductionMode::overlapped;
     BatchStatistics batch_statistics = BatchStatistics::local;
     RateScaling learning_rate_scaling = RateScaling::none;
-    std::int64_t bucket_bytes = 0;         ///< most bytes of gradients in one exchange, as chosen
-    double timeout_seconds = 300;          ///< a rank that waits longer for the others ends the job
+    std::int64_t bucket_bytes = 0;  ///< most bytes of gradients in one exchange, as chosen
+    double timeout_seconds = 300;   ///< a rank that waits longer for the others ends the job
     OptimizerState optimizer = OptimizerState::replicated;
     Compression compression = Compression::full;  ///< of gradients
     double density = 0;                           ///< of top_k
-    std::int64_t local_steps = 0;          ///< updates between two averages of the weights; 0: none
+    std::int64_t local_steps = 0;  ///< updates between two averages of the weights; 0: none
     WeightAverage average = WeightAverage::avg;
     Participation participation = Participation::all;
-    std::int64_t min_avail = 0;            ///< ranks with data that an average takes at least
-    bool private_data = false;  ///< each rank has a dataset of its own (`${rank}` in its paths)
+    std::int64_t min_avail = 0;  ///< ranks with data that an average takes at least
+    bool private_data = false;   ///< each rank has a dataset of its own (`${rank}` in its paths)
     bool operator==(const Parallel&) const = default;
 };
 

@@ -119,8 +119,8 @@ LoweredProgram synchronising(const CompileRequest& request, const plan::Plan& pl
     program.batch = plan.training.batch_size;
     PassContext context;
     context.program = program.kind;
-    const Graph graph =
-        synchronise_graph(train, plan.parallel.bucket_bytes, plan.parallel.reduction == "blocking");
+    const Graph graph = synchronise_graph(train, plan.parallel.bucket_bytes,
+                                          plan.parallel.reduction == plan::ReductionMode::blocking);
     if (request.emit) request.emit("forward", program.name, graph);
     // No pass is for it; what they would leave intact is checked.
     program.graph = run_pipeline(graph, context, {}, kinds);

@@ -4,7 +4,7 @@
 
 #include "compiler/lower/emit_program.hpp"
 #include "compiler/lower/persistent_region.hpp"
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 
 namespace dtnn::compiler {
 
@@ -30,7 +30,7 @@ void PlanEmitter::add(LoweredProgram program) {
     transient = std::max(transient, emit_program(program, state_->persistent, state_->refusals,
                                                  index, ranks, state_->plan.parallel, emitted));
     for (plan::Collective& collective : emitted.program.collectives)
-        if (collective.wire == "top_k")
+        if (collective.compression == plan::Compression::top_k)
             collective.residual = state_->persistent.residual_of(
                 collective.name, collective.bytes / plan::size_of(collective.dtype));
     for (const EmittedShard& shard : emitted.shards)

@@ -8,7 +8,7 @@
 #include "compiler/ops/op.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/name_index.hpp"
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 
 namespace dtnn::compiler {
 
@@ -324,7 +324,9 @@ class ProgramEmitter {
             DTNN_CHECK(known == program_.collectives.end(), "two exchanges are named {}", name);
             plan::Collective& collective = program_.collectives.emplace_back();
             collective.name = name;
-            collective.kind = end.substr(0, end.size() - kStart.size());
+            DTNN_CHECK(plan::parse_name(std::string_view(end).substr(0, end.size() - kStart.size()),
+                                        collective.kind),
+                       "{} starts no exchange", end);
             const plan::Tensor& first =
                 program_.tensors[static_cast<std::size_t>(step.sources.front())];
             const plan::Tensor& last =
@@ -350,21 +352,23 @@ class ProgramEmitter {
                 if (const auto parameter = parameter_of_gradient_.find(output.index());
                     parameter != parameter_of_gradient_.end())
                     known->parameters.push_back(parameter->second);
-            if (!known->parameters.empty() && parallel_.wire != "full") send_in_fewer_bytes(*known);
+            if (!known->parameters.empty() && parallel_.compression != plan::Compression::full)
+                send_in_fewer_bytes(*known);
         }
         step.attributes = {{"collective", std::int64_t{known - program_.collectives.begin()}}};
     }
 
     // The gradients' exchange is whole: it gets the memory for their other form.
     void send_in_fewer_bytes(plan::Collective& collective) {
-        collective.wire = parallel_.wire;
-        if (collective.wire == "top_k") collective.density = parallel_.density;
+        collective.compression = parallel_.compression;
+        if (collective.compression == plan::Compression::top_k)
+            collective.density = parallel_.density;
         const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
         const auto prologue = static_cast<int>(program_.prologue.size());
-        collective.scratch =
-            add_buffer(collective.name + ".scratch", plan::BufferRole::transient,
-                       plan::wire_scratch_bytes(collective.wire, elements, collective.density),
-                       prologue + collective.start, prologue + collective.wait);
+        collective.scratch = add_buffer(
+            collective.name + ".scratch", plan::BufferRole::transient,
+            plan::compression_scratch_bytes(collective.compression, elements, collective.density),
+            prologue + collective.start, prologue + collective.wait);
     }
 
     bool in_prologue_node(const Node& node) const {

@@ -5,7 +5,7 @@
 
 #include "compiler/lower/plan_memory.hpp"
 #include "compiler/support/check.hpp"
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 
 namespace dtnn::compiler {
 

@@ -96,8 +96,8 @@ std::vector<std::size_t> bucket_ends(std::span<const std::int64_t> bytes,
 }
 
 std::optional<Graph> reduce_gradients(const Graph& graph, PassContext& context) {
-    if (!context.parallel.data || context.parallel.optimizer == "sharded" || context.accumulate ||
-        has_exchange(graph))
+    if (!context.parallel.data || context.parallel.optimizer == plan::OptimizerState::sharded ||
+        context.accumulate || has_exchange(graph))
         return std::nullopt;
     return Reducer(graph).run(context.parallel.bucket_bytes);
 }

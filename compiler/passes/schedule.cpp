@@ -201,7 +201,7 @@ class Scheduler {
 }  // namespace
 
 std::optional<Graph> schedule(const Graph& graph, PassContext& context) {
-    return Scheduler(graph, context.parallel.reduction != "blocking").run();
+    return Scheduler(graph, context.parallel.reduction != plan::ReductionMode::blocking).run();
 }
 
 }  // namespace dtnn::compiler

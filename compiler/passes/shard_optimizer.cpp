@@ -306,8 +306,8 @@ bool is_sharded(const Graph& graph) {
 }  // namespace
 
 std::optional<Graph> shard_optimizer(const Graph& graph, PassContext& context) {
-    if (!context.parallel.data || context.parallel.optimizer != "sharded" || context.accumulate ||
-        is_sharded(graph))
+    if (!context.parallel.data || context.parallel.optimizer != plan::OptimizerState::sharded ||
+        context.accumulate || is_sharded(graph))
         return std::nullopt;
     return Sharder(graph, context).run();
 }

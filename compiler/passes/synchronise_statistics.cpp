@@ -128,7 +128,8 @@ class Synchroniser {
 }  // namespace
 
 std::optional<Graph> synchronise_statistics(const Graph& graph, PassContext& context) {
-    if (!context.parallel.data || context.parallel.batch_statistics != "synchronised" ||
+    if (!context.parallel.data ||
+        context.parallel.batch_statistics != plan::BatchStatistics::synchronised ||
         std::none_of(graph.nodes.begin(), graph.nodes.end(), is_local))
         return std::nullopt;
     // With accumulation the sums over batches weigh the gradients, not backward.

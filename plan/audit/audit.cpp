@@ -8,11 +8,11 @@
 #include <string_view>
 
 #include "plan/audit/collectives.hpp"
+#include "plan/audit/compression.hpp"
 #include "plan/audit/findings.hpp"
 #include "plan/audit/local_steps.hpp"
 #include "plan/audit/programs.hpp"
 #include "plan/audit/shards.hpp"
-#include "plan/audit/compression.hpp"
 #include "plan/initializer.hpp"
 #include "plan/name_index.hpp"
 #include "plan/rules/local_steps.hpp"

@@ -19,13 +19,16 @@ class WireAudit {
 
     void run() {
         const Parallel& parallel = plan_.parallel;
-        if (parallel.compression != Compression::full && parallel.optimizer == OptimizerState::sharded)
-            findings_.push_back(
-                fmt::format("parts of a sharded optimizer travel as {}", name_of(parallel.compression)));
+        if (parallel.compression != Compression::full &&
+            parallel.optimizer == OptimizerState::sharded)
+            findings_.push_back(fmt::format("parts of a sharded optimizer travel as {}",
+                                            name_of(parallel.compression)));
         if (parallel.compression != Compression::full && plan_.target.dtype != DType::f32)
             findings_.push_back(fmt::format("numbers of {} travel as {}",
-                                            name_of(plan_.target.dtype), name_of(parallel.compression)));
-        if (parallel.compression == Compression::top_k && !(parallel.density > 0 && parallel.density <= 1))
+                                            name_of(plan_.target.dtype),
+                                            name_of(parallel.compression)));
+        if (parallel.compression == Compression::top_k &&
+            !(parallel.density > 0 && parallel.density <= 1))
             findings_.push_back(
                 fmt::format("a part of {} of the gradients travels", parallel.density));
         for (std::size_t p = 0; p < plan_.programs.size(); ++p)
@@ -60,8 +63,8 @@ class WireAudit {
                 find(fmt::format("of {} is {}, and only sums of f32 travel as {}",
                                  name_of(one.dtype), name_of(one.kind), name_of(one.compression)));
             else if (one.bytes / 4 > kMostCompressedElements)
-                find(
-                    fmt::format("has {} numbers, more than travel as {}", one.bytes / 4, name_of(one.compression)));
+                find(fmt::format("has {} numbers, more than travel as {}", one.bytes / 4,
+                                 name_of(one.compression)));
             else
                 check_memory(index, program, one, find);
             if (one.scratch >= 0 && !scratch.insert(one.scratch).second)

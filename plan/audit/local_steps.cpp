@@ -54,9 +54,8 @@ class LocalStepsAudit {
         if (parallel.local_steps < 0 || parallel.min_avail < 0)
             find("weights are averaged every {} updates of at least {} ranks", parallel.local_steps,
                  parallel.min_avail);
-        if (parallel.local_steps > 0 &&
-            (parallel.optimizer != OptimizerState::replicated ||
-             parallel.compression != Compression::full))
+        if (parallel.local_steps > 0 && (parallel.optimizer != OptimizerState::replicated ||
+                                         parallel.compression != Compression::full))
             find("ranks move weights of their own, and share an optimizer or exchange in `{}`",
                  name_of(parallel.compression));
         if (parallel.private_data && !moves_locally(parallel))

@@ -21,7 +21,8 @@ class ShardsAudit {
         : plan_(plan), shard_of_(plan.parameters.size()), state_of_(plan.parameters.size()) {}
 
     std::vector<std::string> run() {
-        const bool sharded = plan_.parallel.data && plan_.parallel.optimizer == OptimizerState::sharded;
+        const bool sharded =
+            plan_.parallel.data && plan_.parallel.optimizer == OptimizerState::sharded;
         if (sharded && plan_.parallel.any_ranks)
             find("the optimizer is shared between ranks, and their number is not fixed");
         if (!sharded && !plan_.shards.empty())

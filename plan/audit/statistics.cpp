@@ -22,7 +22,8 @@ bool is_synchronised(const Step& step) {
 
 std::vector<std::string> audit_statistics(const Plan& plan, const Program& program) {
     std::vector<std::string> findings;
-    const bool wanted = plan.parallel.data && plan.parallel.batch_statistics == BatchStatistics::synchronised;
+    const bool wanted =
+        plan.parallel.data && plan.parallel.batch_statistics == BatchStatistics::synchronised;
     std::vector<bool> of_all_ranks(program.tensors.size());
     for (const Step& step : program.steps) {
         if (step.op == "all_reduce_wait")

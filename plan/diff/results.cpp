@@ -6,8 +6,8 @@
 
 #include "base/json_text.hpp"
 #include "plan/rules/communication.hpp"
-#include "plan/rules/parallel.hpp"
 #include "plan/rules/compression.hpp"
+#include "plan/rules/parallel.hpp"
 #include "plan/summary/summary.hpp"
 
 namespace dtnn::plan {

@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "plan/forecast/rates.hpp"
+#include "plan/rules/compression.hpp"
 #include "plan/rules/exchange_model.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/staging.hpp"
-#include "plan/rules/compression.hpp"
 #include "plan/saturating.hpp"
 
 namespace dtnn::plan {

@@ -8,8 +8,8 @@
 #include "base/json_text.hpp"
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
-#include "plan/rules/local_steps.hpp"
 #include "plan/rules/compression.hpp"
+#include "plan/rules/local_steps.hpp"
 #include "plan/saturating.hpp"
 #include "plan/summary/summary.hpp"
 
@@ -31,9 +31,9 @@ std::string sizes_words(const std::vector<std::int64_t>& bytes) {
 }
 
 std::string local_words(const Parallel& parallel) {
-    std::string text =
-        fmt::format("; each rank moves weights of its own, averaged ({}) every {} update{}",
-                    name_of(parallel.average), parallel.local_steps, parallel.local_steps == 1 ? "" : "s");
+    std::string text = fmt::format(
+        "; each rank moves weights of its own, averaged ({}) every {} update{}",
+        name_of(parallel.average), parallel.local_steps, parallel.local_steps == 1 ? "" : "s");
     text += parallel.participation == Participation::all
                 ? "; an epoch ends with the rank that has the fewest batches"
                 : "; an epoch goes on with the ranks that have data left";
@@ -68,15 +68,16 @@ std::string local_json(const Parallel& parallel) {
     return fmt::format(
         ", \"synchronise\": {{\"every\": {}, \"average\": {}, \"participation\": {}, "
         "\"min_avail\": {}, \"private_data\": {}}}",
-        parallel.local_steps, json_text(name_of(parallel.average)), json_text(name_of(parallel.participation)),
-        parallel.min_avail, parallel.private_data);
+        parallel.local_steps, json_text(name_of(parallel.average)),
+        json_text(name_of(parallel.participation)), parallel.min_avail, parallel.private_data);
 }
 
 }  // namespace
 
 bool exchanges_statistics(const Plan& plan, const Collective& collective) {
-    return plan.parallel.batch_statistics == BatchStatistics::synchronised && collective.kind == CollectiveKind::all_reduce &&
-           collective.parameters.empty() && collective.name != "gradient_norm";
+    return plan.parallel.batch_statistics == BatchStatistics::synchronised &&
+           collective.kind == CollectiveKind::all_reduce && collective.parameters.empty() &&
+           collective.name != "gradient_norm";
 }
 
 Communication communication_of(const Plan& plan) {
@@ -122,16 +123,17 @@ std::string parallel_words(const Plan& plan) {
     if (moves_locally(parallel))
         text += local_words(parallel);
     else
-        text += parallel.reduction == ReductionMode::blocking ? "; exchanges behind the backward part"
-                                                 : "; exchanges overlap the backward part";
+        text += parallel.reduction == ReductionMode::blocking
+                    ? "; exchanges behind the backward part"
+                    : "; exchanges overlap the backward part";
     if (!plan.shards.empty())
         text += fmt::format("; each rank has 1/{} of the optimizer's state", ranks);
     if (parallel.compression != Compression::full) text += wire_words(parallel);
     text += fmt::format("; {} batch statistics", name_of(parallel.batch_statistics));
     if (parallel.learning_rate_scaling != RateScaling::none)
-        text +=
-            fmt::format("; learning rate scaled by the {}ranks",
-                        parallel.learning_rate_scaling == RateScaling::linear ? "" : "square root of the ");
+        text += fmt::format(
+            "; learning rate scaled by the {}ranks",
+            parallel.learning_rate_scaling == RateScaling::linear ? "" : "square root of the ");
     return text;
 }
 
@@ -163,9 +165,10 @@ std::string parallel_json(const Plan& plan) {
         "{}, \"bytes\": {}, "
         "\"wire_bytes\": {}, \"seconds\": {}{}{}{}}}",
         plan.target.ranks, plan.parallel.any_ranks, json_text(name_of(plan.parallel.reduction)),
-        json_text(name_of(plan.parallel.batch_statistics)), json_text(name_of(plan.parallel.learning_rate_scaling)),
-        json_text(name_of(plan.parallel.optimizer)), all.global_batch, json_text(all.exchanges), all.bytes,
-        all.wire_bytes, json_text(all.seconds), statistics, wire_json(plan.parallel),
+        json_text(name_of(plan.parallel.batch_statistics)),
+        json_text(name_of(plan.parallel.learning_rate_scaling)),
+        json_text(name_of(plan.parallel.optimizer)), all.global_batch, json_text(all.exchanges),
+        all.bytes, all.wire_bytes, json_text(all.seconds), statistics, wire_json(plan.parallel),
         local_json(plan.parallel));
 }
 

@@ -46,7 +46,8 @@ double wire_bytes_of(const Collective& collective, int ranks) {
         return all_reduce_wire_bytes(ranks,
                                      selected_of(elements, collective.density) * kEntryBytes +
                                          static_cast<std::int64_t>(count_bytes()));
-    return all_reduce_wire_bytes(ranks, packed_bytes(collective.compression == Compression::fp16, elements));
+    return all_reduce_wire_bytes(
+        ranks, packed_bytes(collective.compression == Compression::fp16, elements));
 }
 
 double wire_seconds_of(const Link& link, const Collective& collective, int ranks) {
@@ -59,7 +60,8 @@ double wire_seconds_of(const Link& link, const Collective& collective, int ranks
     const double rounds = std::bit_width(static_cast<unsigned>(ranks) - 1);
     double latencies = 2 * rounds;
     // All-reduces of counts, then an all-gather of how many each rank has selected.
-    if (collective.compression == Compression::top_k) latencies += (2 * kSelectionRounds + 1) * rounds;
+    if (collective.compression == Compression::top_k)
+        latencies += (2 * kSelectionRounds + 1) * rounds;
     return latencies * link.latency + bytes;
 }
 

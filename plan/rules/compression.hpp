@@ -1,7 +1,7 @@
 #pragma once
 /// How gradients travel between ranks in fewer bytes, in numbers: what compiler, runtime and
-/// forecast must agree on. The arithmetic is in runtime/comm/compression_*.hpp, the words for people
-/// in docs/parallel.md.
+/// forecast must agree on. The arithmetic is in runtime/comm/compression_*.hpp, the words for
+/// people in docs/parallel.md.
 ///
 ///     full   as they are in memory
 ///     bf16   every number rounded to 16 bits; sums are taken in f32 and rounded once more
@@ -12,8 +12,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "plan/rules/exchange_model.hpp"
 #include "plan/plan.hpp"
+#include "plan/rules/exchange_model.hpp"
 
 namespace dtnn::plan {
 

@@ -28,8 +28,7 @@ bool moves_locally(const Parallel& parallel) {
     return parallel.data && parallel.local_steps > 0;
 }
 
-std::vector<double> average_shares(WeightAverage average,
-                                   std::span<const std::int64_t> samples,
+std::vector<double> average_shares(WeightAverage average, std::span<const std::int64_t> samples,
                                    const std::vector<bool>& contributes) {
     std::vector<double> shares(samples.size());
     double all = 0;

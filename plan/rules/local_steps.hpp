@@ -26,8 +26,8 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/rules/parallel.hpp"
 #include "plan/plan.hpp"
+#include "plan/rules/parallel.hpp"
 
 namespace dtnn::plan {
 
@@ -39,8 +39,7 @@ bool moves_locally(const Parallel& parallel);
 ///     wavg      n_r / (sum of n)
 ///     invwavg   (1 / n_r) / (sum of 1/n)
 /// over those that contribute; the others have 0. At least one contributes, with samples.
-std::vector<double> average_shares(WeightAverage average,
-                                   std::span<const std::int64_t> samples,
+std::vector<double> average_shares(WeightAverage average, std::span<const std::int64_t> samples,
                                    const std::vector<bool>& contributes);
 
 /// The shares as numbers of the type that still add up to 1: a mean of equal weights taken ten

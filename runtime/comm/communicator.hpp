@@ -20,13 +20,14 @@
 namespace dtnn::runtime {
 
 /// How the gradients of an exchange are compressed on their way, and the memory that this takes
-/// (plan/rules/wire.hpp). All ranks give the same form and density.
+/// (plan/rules/compression.hpp). All ranks give the same form and density.
 struct GradientCompression {
-    std::string form;    ///< "bf16", "fp16" or "top_k"
+    plan::Compression form = plan::Compression::bf16;  ///< not full
     double density = 0;  ///< top_k: the share of the numbers that travels
     /// top_k: what this rank still owes, as many numbers as the exchange has.
     float* residual = nullptr;
-    std::span<std::byte> scratch;  ///< plan::wire_scratch_bytes of them, used between start and end
+    std::span<std::byte>
+        scratch;  ///< plan::compression_scratch_bytes of them, used between start and end
 };
 
 /// An exchange that is bound to memory, and can be started any number of times, once at a time.

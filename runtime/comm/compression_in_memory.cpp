@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 #include "runtime/comm/compression_rounding.hpp"
 #include "runtime/comm/compression_selection.hpp"
 
@@ -63,15 +63,17 @@ void select_and_add(std::int64_t elements, std::span<void* const> data,
 void sum_compressed_in_memory(std::int64_t elements, std::span<void* const> data,
                               std::span<const GradientCompression* const> compressions) {
     if (data.size() < 2 || elements == 0) return;
-    if (compressions[0]->form == "top_k") return select_and_add(elements, data, compressions);
-    round_and_add(compressions[0]->form == "fp16" ? Rounding::fp16 : Rounding::bf16, elements, data,
-                  compressions);
+    if (compressions[0]->form == plan::Compression::top_k)
+        return select_and_add(elements, data, compressions);
+    round_and_add(
+        compressions[0]->form == plan::Compression::fp16 ? Rounding::fp16 : Rounding::bf16,
+        elements, data, compressions);
 }
 
 double compressed_bytes(const GradientCompression& compression, std::int64_t elements) {
-    if (compression.form == "top_k")
+    if (compression.form == plan::Compression::top_k)
         return double(plan::selected_of(elements, compression.density) * plan::kEntryBytes);
-    return double(plan::packed_bytes(compression.form == "fp16", elements));
+    return double(plan::packed_bytes(compression.form == plan::Compression::fp16, elements));
 }
 
 }  // namespace dtnn::runtime

@@ -14,8 +14,8 @@ namespace dtnn::runtime {
 void sum_compressed_in_memory(std::int64_t elements, std::span<void* const> data,
                               std::span<const GradientCompression* const> compressions);
 
-/// The bytes that stand for the exchange's elements * 4 bytes, as plan/rules/wire.hpp compares
-/// them.
+/// The bytes that stand for the exchange's elements * 4 bytes, as plan/rules/compression.hpp
+/// compares them.
 double compressed_bytes(const GradientCompression& compression, std::int64_t elements);
 
 }  // namespace dtnn::runtime

@@ -3,22 +3,24 @@
 #include <algorithm>
 #include <cstring>
 
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
-using plan::kWireBlock;
+using plan::kCompressionBlock;
 
 /// 16 bits of a block at most: the power of two, and the numbers.
-constexpr std::int64_t kBlockWords = kWireBlock + 1;
+constexpr std::int64_t kBlockWords = kCompressionBlock + 1;
 
 const std::byte* block_at(Rounding rounding, const std::byte* packed, std::int64_t first) {
-    return packed + 2 * (rounding == Rounding::fp16 ? first / kWireBlock * kBlockWords : first);
+    return packed +
+           2 * (rounding == Rounding::fp16 ? first / kCompressionBlock * kBlockWords : first);
 }
 
 std::byte* block_at(Rounding rounding, std::byte* packed, std::int64_t first) {
-    return packed + 2 * (rounding == Rounding::fp16 ? first / kWireBlock * kBlockWords : first);
+    return packed +
+           2 * (rounding == Rounding::fp16 ? first / kCompressionBlock * kBlockWords : first);
 }
 
 /// 2^power in two factors: f32 has no powers beyond 127, and both products of a number that comes
@@ -65,9 +67,9 @@ void pack_block(Rounding rounding, const float* from, std::int64_t count, std::b
 template <typename Use>
 void for_blocks(Rounding rounding, const std::byte* block, std::int64_t count, Use use) {
     std::uint16_t words[kBlockWords];
-    float numbers[kWireBlock];
-    for (std::int64_t at = 0; at < count; at += kWireBlock) {
-        const std::int64_t size = std::min(kWireBlock, count - at);
+    float numbers[kCompressionBlock];
+    for (std::int64_t at = 0; at < count; at += kCompressionBlock) {
+        const std::int64_t size = std::min(kCompressionBlock, count - at);
         if (rounding == Rounding::bf16) {
             std::memcpy(words, block, std::size_t(size) * 2);
             for (std::int64_t i = 0; i < size; ++i)
@@ -89,8 +91,8 @@ void for_blocks(Rounding rounding, const std::byte* block, std::int64_t count, U
 
 void pack(Rounding rounding, const float* from, std::int64_t first, std::int64_t count,
           std::byte* packed) {
-    for (std::int64_t at = first; at < first + count; at += kWireBlock)
-        pack_block(rounding, from + at, std::min(kWireBlock, first + count - at),
+    for (std::int64_t at = first; at < first + count; at += kCompressionBlock)
+        pack_block(rounding, from + at, std::min(kCompressionBlock, first + count - at),
                    block_at(rounding, packed, at));
 }
 
@@ -112,8 +114,8 @@ void add_packed(Rounding rounding, const std::byte* packed, std::int64_t count, 
 }
 
 std::int64_t first_of_part(std::int64_t elements, int rank, int ranks) {
-    const std::int64_t blocks = (elements + kWireBlock - 1) / kWireBlock;
-    return std::min(elements, blocks * rank / ranks * kWireBlock);
+    const std::int64_t blocks = (elements + kCompressionBlock - 1) / kCompressionBlock;
+    return std::min(elements, blocks * rank / ranks * kCompressionBlock);
 }
 
 }  // namespace dtnn::runtime

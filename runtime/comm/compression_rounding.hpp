@@ -50,7 +50,7 @@ inline float from_fp16(std::uint16_t x) {
 enum class Rounding { bf16, fp16 };
 
 /// Packs numbers first to first + count - 1 of `from` to their place in `packed`
-/// (plan/rules/wire.hpp: packed_bytes). `first` is the start of a block. A block of fp16 is
+/// (plan/rules/compression.hpp: packed_bytes). `first` is the start of a block. A block of fp16 is
 /// multiplied by the power of two that brings its largest finite number to between 2^14 and 2^15.
 void pack(Rounding rounding, const float* from, std::int64_t first, std::int64_t count,
           std::byte* packed);

@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <span>
 
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 
 namespace dtnn::runtime {
 
@@ -41,14 +41,14 @@ struct Deal {
     std::int64_t elements = 0;
     int ranks = 1;
 
-    int owner(std::int64_t index) const { return int(index / plan::kWireBlock % ranks); }
+    int owner(std::int64_t index) const { return int(index / plan::kCompressionBlock % ranks); }
     std::int64_t owned(int rank) const;
     /// Calls visit(first, last) for each block of the rank, by their places.
     template <typename Visit>
     void for_blocks(int rank, Visit visit) const {
-        const std::int64_t stride = plan::kWireBlock * ranks;
-        for (std::int64_t at = plan::kWireBlock * rank; at < elements; at += stride)
-            visit(at, std::min(elements, at + plan::kWireBlock));
+        const std::int64_t stride = plan::kCompressionBlock * ranks;
+        for (std::int64_t at = plan::kCompressionBlock * rank; at < elements; at += stride)
+            visit(at, std::min(elements, at + plan::kCompressionBlock));
     }
 };
 

@@ -7,8 +7,8 @@ namespace {
 
 bool alike(const plan::Collective& a, const plan::Collective& b) {
     return a.name == b.name && a.kind == b.kind && a.bytes == b.bytes && a.dtype == b.dtype &&
-           a.parameters == b.parameters && a.wire == b.wire && a.density == b.density &&
-           a.residual == b.residual;
+           a.parameters == b.parameters && a.compression == b.compression &&
+           a.density == b.density && a.residual == b.residual;
 }
 
 }  // namespace
@@ -52,8 +52,8 @@ std::unique_ptr<Exchange> bind_exchange(Communicator& communicator, const plan::
         arena == nullptr ? nullptr : memory(collective.buffer) + collective.offset;
     const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
     const std::int64_t part = elements / communicator.ranks();
-    if (collective.wire != "full") {
-        GradientCompression compression{collective.wire, collective.density, nullptr, {}};
+    if (collective.compression != plan::Compression::full) {
+        GradientCompression compression{collective.compression, collective.density, nullptr, {}};
         if (collective.residual >= 0)
             compression.residual = reinterpret_cast<float*>(memory(collective.residual));
         if (arena != nullptr)
@@ -63,9 +63,9 @@ std::unique_ptr<Exchange> bind_exchange(Communicator& communicator, const plan::
         return communicator.all_reduce_compressed(compression, reinterpret_cast<float*>(data),
                                                   elements, collective.name);
     }
-    if (collective.kind == "reduce_scatter")
+    if (collective.kind == plan::CollectiveKind::reduce_scatter)
         return communicator.reduce_scatter(data, part, collective.dtype, collective.name);
-    if (collective.kind == "all_gather")
+    if (collective.kind == plan::CollectiveKind::all_gather)
         return communicator.all_gather_parts(data, part, collective.dtype, collective.name);
     return communicator.all_reduce(data, elements, collective.dtype, Reduction::sum,
                                    collective.name);
@@ -73,7 +73,9 @@ std::unique_ptr<Exchange> bind_exchange(Communicator& communicator, const plan::
 
 std::vector<Gap> gaps_of(const plan::Program& program, const plan::Collective& collective) {
     std::vector<Gap> gaps;
-    if (collective.kind != "reduce_scatter" && collective.wire == "full") return gaps;
+    if (collective.kind != plan::CollectiveKind::reduce_scatter &&
+        collective.compression == plan::Compression::full)
+        return gaps;
     std::int64_t end = 0;
     for (const int source : program.steps[std::size_t(collective.start)].sources) {
         const plan::Tensor& tensor = program.tensors[std::size_t(source)];

@@ -92,11 +92,6 @@ void check_ranks(const plan::Plan& plan, const std::string& name, int ranks) {
                               plan.target.ranks, ranks)
                 : "start it alone, or give the job `parallel: {data: auto}` and compile it again");
     }
-    const std::string& scaling = plan.parallel.learning_rate_scaling;
-    if (scaling != "none" && scaling != "linear" && scaling != "square_root") {
-        throw refused(name,
-                      fmt::format("its scaling of the learning rate, `{}`, is unknown", scaling));
-    }
     if (!(plan.parallel.timeout_seconds >= 0)) {
         throw refused(name,
                       fmt::format("its ranks wait for {} seconds", plan.parallel.timeout_seconds));

@@ -9,8 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "plan/rules/compression.hpp"
 #include "plan/rules/parallel.hpp"
-#include "plan/rules/wire.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 #include "runtime/comm/open.hpp"
 
 namespace dtnn::runtime {
@@ -40,12 +40,12 @@ double timed(Work&& work) {
 }
 
 void measure(Communicator& communicator, std::int64_t elements, int rounds,
-             const std::string& form) {
+             plan::Compression form) {
     std::vector<float> memory(std::size_t(elements), 0.0F), residual(memory.size());
     std::vector<double> scratch(
-        std::size_t(plan::wire_scratch_bytes(form, elements, 0.01) / 8 + 1));
+        std::size_t(plan::compression_scratch_bytes(form, elements, 0.01) / 8 + 1));
     const auto exchange =
-        form == "full"
+        form == plan::Compression::full
             ? communicator.all_reduce(memory.data(), elements, plan::DType::f32, Reduction::sum,
                                       "measured")
             : communicator.all_reduce_compressed(
@@ -86,8 +86,8 @@ void measure(Communicator& communicator, std::int64_t elements, int rounds,
 
 int main(int argc, char** argv) {
     const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 31;
-    const std::string form = argc > 2 ? argv[2] : "full";
-    if (!dtnn::plan::is_wire(form)) {
+    dtnn::plan::Compression form = dtnn::plan::Compression::full;
+    if (argc > 2 && !dtnn::plan::parse_name(argv[2], form)) {
         std::fputs("all_reduce_bench: the form is full, bf16, fp16 or top_k\n", stderr);
         return 2;
     }

@@ -48,13 +48,14 @@ plan::Plan compiled(const Wish& wish) {
     job.training.training.clip_norm = wish.clip_norm;
     plan::Parallel& parallel = job.parallel.parallel;
     if (wish.sharded) {
-        parallel.optimizer = "sharded";
+        parallel.optimizer = plan::OptimizerState::sharded;
         parallel.any_ranks = false;
         job.ranks = wish.ranks;
     }
     parallel.data = !wish.statistics.empty();
-    if (!wish.statistics.empty()) parallel.batch_statistics = wish.statistics;
-    parallel.reduction = wish.reduction;
+    if (!wish.statistics.empty())
+        REQUIRE(plan::parse_name(wish.statistics, parallel.batch_statistics));
+    REQUIRE(plan::parse_name(wish.reduction, parallel.reduction));
     parallel.bucket_bytes = 4096;
     const compiler::CompileOptions compile{
         .threads = 1, .disabled_passes = wish.disabled, .reference_kernels = wish.reference};

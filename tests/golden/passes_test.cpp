@@ -134,12 +134,12 @@ PassContext context_of(const std::string& settings) {
             if (!context.accumulate) REQUIRE(dtnn::plan::parse_name(value, context.program));
         } else if (key == "parallel") {
             context.parallel.data = true;
-            context.parallel.reduction = value;
+            REQUIRE(dtnn::plan::parse_name(value, context.parallel.reduction));
         } else if (key == "sharded") {
-            context.parallel.optimizer = "sharded";
+            context.parallel.optimizer = dtnn::plan::OptimizerState::sharded;
             context.ranks = std::stoi(value);
         } else if (key == "batch_statistics")
-            context.parallel.batch_statistics = value;
+            REQUIRE(dtnn::plan::parse_name(value, context.parallel.batch_statistics));
         else if (key == "bucket_bytes")
             context.parallel.bucket_bytes = std::stoll(value);
         else if (key == "group")

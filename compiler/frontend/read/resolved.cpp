@@ -130,10 +130,12 @@ class Writer {
         const auto word = [](auto value) { return std::string(plan::name_of(value)); };
         field("  ", prefix, "reduction", word(parallel.reduction), spec.spans);
         field("  ", prefix, "batch_statistics", word(parallel.batch_statistics), spec.spans);
-        field("  ", prefix, "learning_rate_scaling", word(parallel.learning_rate_scaling), spec.spans);
+        field("  ", prefix, "learning_rate_scaling", word(parallel.learning_rate_scaling),
+              spec.spans);
         field("  ", prefix, "optimizer", word(parallel.optimizer), spec.spans);
         field("  ", prefix, "wire", word(parallel.compression), spec.spans);
-        if (parallel.compression == plan::Compression::top_k) field("  ", prefix, "density", parallel.density, spec.spans);
+        if (parallel.compression == plan::Compression::top_k)
+            field("  ", prefix, "density", parallel.density, spec.spans);
         if (parallel.bucket_bytes > 0)
             quantity("  ", prefix, "bucket_size", "bytes",
                      static_cast<double>(parallel.bucket_bytes), spec.spans);

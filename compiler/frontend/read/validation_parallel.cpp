@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "compiler/frontend/read/scalars.hpp"
-#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
 namespace {

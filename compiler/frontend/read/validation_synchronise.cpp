@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 #include "plan/rules/local_steps.hpp"
 
 namespace dtnn::compiler {

@@ -2,6 +2,16 @@
 
 namespace dtnn::compiler {
 
+namespace {
+
+/// The words of a closed set of the plan.
+template <plan::NamedEnum Enum>
+std::vector<std::string_view> names_of() {
+    return {std::begin(plan::EnumNames<Enum>::names), std::end(plan::EnumNames<Enum>::names)};
+}
+
+}  // namespace
+
 const FieldTable& synchronise_table() {
     static const FieldTable table = {
         {.name = "every",
@@ -16,13 +26,13 @@ const FieldTable& synchronise_table() {
          .fallback = std::string("avg"),
          .doc = "what a rank weighs in it: all the same, as many as it has training samples, or "
                 "the inverse of that",
-         .choices = {"avg", "wavg", "invwavg"}},
+         .choices = names_of<plan::WeightAverage>()},
         {.name = "participation",
          .type = FieldType::choice,
          .fallback = std::string("all"),
          .doc = "an epoch ends with the data of the rank that has the fewest batches, or goes on "
                 "with those that have data left; all receive the average",
-         .choices = {"all", "avail2all"}},
+         .choices = names_of<plan::Participation>()},
         {.name = "min_avail",
          .type = FieldType::integer,
          .fallback = std::int64_t{0},
@@ -51,33 +61,33 @@ const FieldTable& parallel_table() {
          .fallback = std::string("overlapped"),
          .doc = "gradients are added up over the ranks while backward still computes others, or "
                 "each exchange is waited for at once",
-         .choices = {"overlapped", "blocking"}},
+         .choices = names_of<plan::ReductionMode>()},
         {.name = "batch_statistics",
          .type = FieldType::choice,
          .fallback = std::string("local"),
          .doc = "batch norm takes its means and variances, in training, of the rank's own batch or "
                 "of the global one",
-         .choices = {"local", "synchronised"}},
+         .choices = names_of<plan::BatchStatistics>()},
         {.name = "learning_rate_scaling",
          .type = FieldType::choice,
          .fallback = std::string("none"),
          .doc = "every learning rate is multiplied by the number of ranks, by its square root, or "
                 "not at all",
-         .choices = {"none", "linear", "square_root"}},
+         .choices = names_of<plan::RateScaling>()},
         {.name = "optimizer",
          .type = FieldType::choice,
          .fallback = std::string("replicated"),
          .doc =
              "every rank keeps the optimizer's whole state and makes every update, or each keeps "
              "the state of its part of the weights and updates that part",
-         .choices = {"replicated", "sharded"}},
+         .choices = names_of<plan::OptimizerState>()},
         {.name = "wire",
          .type = FieldType::choice,
          .fallback = std::string("full"),
          .doc = "how gradients travel: as they are; rounded to 16 bits (bf16, or fp16 with a power "
                 "of two for every 256 numbers), half the bytes; or only the largest of them, what "
                 "is left out being kept for the next time (top_k). f32 only",
-         .choices = {"full", "bf16", "fp16", "top_k"}},
+         .choices = names_of<plan::Compression>()},
         {.name = "density",
          .type = FieldType::real,
          .fallback = 0.01,

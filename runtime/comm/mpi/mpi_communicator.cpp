@@ -11,7 +11,7 @@
 #include <map>
 #include <utility>
 
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/mpi/collective_ledger.hpp"
 #include "runtime/comm/mpi/compressed_sum.hpp"
@@ -211,14 +211,14 @@ MpiCommunicator::~MpiCommunicator() {
 std::unique_ptr<Exchange> MpiCommunicator::all_reduce_compressed(
     const GradientCompression& compression, float* data, std::int64_t elements,
     const std::string& name) {
-    if (elements > plan::kMostWireElements)
+    if (elements > plan::kMostCompressedElements)
         throw RunError(Exit::mismatch,
                        fmt::format("`{}` has {} numbers, which cannot travel as {}", name, elements,
-                                   compression.form),
+                                   plan::name_of(compression.form)),
                        "compile the job again with a smaller parallel.bucket_size");
     std::unique_ptr<Transfer> sum;
     if (ranks_ > 1 && elements > 0)
-        sum = compression.form == "top_k"
+        sum = compression.form == plan::Compression::top_k
                   ? make_selected_sum(comm_of(name), compression, data, elements)
                   : make_rounded_sum(rings_, compression, data, elements);
     return std::make_unique<MpiExchange>(*ledger_, "all_reduce", name, std::move(sum));

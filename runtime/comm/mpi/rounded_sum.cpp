@@ -1,6 +1,6 @@
 #include <optional>
 
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 #include "runtime/comm/compression_rounding.hpp"
 #include "runtime/comm/mpi/compressed_sum.hpp"
 #include "runtime/comm/mpi/part_inbox.hpp"
@@ -13,7 +13,7 @@ class RoundedSum final : public Transfer {
     RoundedSum(MPI_Comm comm, const GradientCompression& compression, float* data,
                std::int64_t elements)
         : comm_(comm),
-          fp16_(compression.form == "fp16"),
+          fp16_(compression.form == plan::Compression::fp16),
           rounding_(fp16_ ? Rounding::fp16 : Rounding::bf16),
           data_(data),
           elements_(elements),

@@ -26,7 +26,7 @@
 #include <thread>
 #include <vector>
 
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/comm/contract.hpp"
@@ -61,13 +61,13 @@ void operate(Communicator& communicator, const std::string& kind, Inside&& insid
         exchange->wait();
         return;
     }
-    if (kind == "bf16" || kind == "fp16" || kind == "top_k") {
+    if (plan::Compression form{}; kind != "full" && plan::parse_name(kind, form)) {
         const auto elements = std::int64_t(memory.size());
         std::vector<float> residual(memory.size());
         std::vector<double> scratch(
-            std::size_t(plan::wire_scratch_bytes(kind, elements, 0.01) / 8 + 1));
+            std::size_t(plan::compression_scratch_bytes(form, elements, 0.01) / 8 + 1));
         const auto exchange = communicator.all_reduce_compressed(
-            {kind, 0.01, residual.data(), std::as_writable_bytes(std::span(scratch))},
+            {form, 0.01, residual.data(), std::as_writable_bytes(std::span(scratch))},
             memory.data(), elements, "gradients_1");
         exchange->start();
         inside();

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -23,20 +23,29 @@ std::uint32_t bits(float x) {
     return std::bit_cast<std::uint32_t>(x);
 }
 
+plan::Compression form_of(const std::string& wire) {
+    plan::Compression form{};
+    require(plan::parse_name(wire, form), wire + " is no form of gradients");
+    return form;
+}
+
 /// The memory of an exchange, with numbers behind all of it that must stay.
 struct Bound {
     Bound(Communicator& communicator, const std::string& wire, std::int64_t elements,
           double density = 0, const std::string& name = "gradients_1")
         : data(std::size_t(elements) + 1, 77.0F),
           residual(std::size_t(elements) + 1, 0.0F),
-          scratch(std::size_t(plan::wire_scratch_bytes(wire, elements, density)) / 8 + 2, kGuard) {
+          scratch(
+              std::size_t(plan::compression_scratch_bytes(form_of(wire), elements, density)) / 8 +
+                  2,
+              kGuard) {
         residual.back() = 77;
         auto* const memory = reinterpret_cast<std::byte*>(scratch.data());
-        const GradientCompression form{
-            wire,
-            density,
-            wire == "top_k" ? residual.data() : nullptr,
-            {memory, std::size_t(plan::wire_scratch_bytes(wire, elements, density))}};
+        const GradientCompression form{form_of(wire),
+                                       density,
+                                       wire == "top_k" ? residual.data() : nullptr,
+                                       {memory, std::size_t(plan::compression_scratch_bytes(
+                                                    form_of(wire), elements, density))}};
         exchange = communicator.all_reduce_compressed(form, data.data(), elements, name);
     }
 
@@ -132,7 +141,7 @@ std::vector<std::int64_t> largest(const std::vector<float>& numbers, std::int64_
                                   int ranks) {
     std::vector<std::int64_t> order(numbers.size());
     std::iota(order.begin(), order.end(), std::int64_t{0});
-    const auto owner = [&](std::int64_t i) { return i / plan::kWireBlock % ranks; };
+    const auto owner = [&](std::int64_t i) { return i / plan::kCompressionBlock % ranks; };
     std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
         const float x = std::abs(numbers[std::size_t(a)]), y = std::abs(numbers[std::size_t(b)]);
         if (x != y) return x > y;

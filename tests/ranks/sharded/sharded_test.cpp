@@ -57,8 +57,9 @@ plan::Plan compiled(const Wish& wish) {
     plan::Parallel& parallel = job.parallel.parallel;
     parallel.data = wish.ranks > 1 || wish.sharded;
     parallel.any_ranks = !wish.sharded;
-    parallel.optimizer = wish.sharded ? "sharded" : "replicated";
-    parallel.reduction = wish.reduction;
+    parallel.optimizer =
+        wish.sharded ? plan::OptimizerState::sharded : plan::OptimizerState::replicated;
+    REQUIRE(plan::parse_name(wish.reduction, parallel.reduction));
     parallel.bucket_bytes = wish.bucket_bytes;
     const auto plan = compiler::compile_job(job, {.threads = 1}, diagnostics);
     REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));

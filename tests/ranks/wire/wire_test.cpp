@@ -1,7 +1,5 @@
 /// What gradient compression makes of a training.
 
-#include "plan/rules/wire.hpp"
-
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -12,6 +10,7 @@
 
 #include "plan/audit/audit.hpp"
 #include "plan/rules/communication.hpp"
+#include "plan/rules/compression.hpp"
 #include "tests/ranks/local_steps/local_training.hpp"
 
 namespace dtnn {
@@ -166,7 +165,7 @@ TEST_CASE("synchronised statistics travel as they are") {
     const plan::Program* train = plan::find_program(plan, "train");
     int rounded = 0, whole = 0;
     for (const plan::Collective& one : train->collectives)
-        (one.wire == "full" ? whole : rounded) += 1;
+        (one.compression == plan::Compression::full ? whole : rounded) += 1;
     CHECK(rounded > 0);
     CHECK(whole > 0);
     const Trained trained = train_on(2, plan);
@@ -187,7 +186,7 @@ TEST_CASE("the memory of an exchange is in the plan, and the audit looks at it")
         const plan::Collective& one = plan.programs[program].collectives.front();
         const std::int64_t elements = one.bytes / 4;
         CHECK(plan.buffers[std::size_t(one.scratch)].bytes ==
-              plan::wire_scratch_bytes(one.wire, elements, one.density));
+              plan::compression_scratch_bytes(one.compression, elements, one.density));
         CHECK((one.residual >= 0) == top_k);
         if (top_k) CHECK(plan.buffers[std::size_t(one.residual)].bytes == elements * 4);
 
@@ -199,12 +198,11 @@ TEST_CASE("the memory of an exchange is in the plan, and the audit looks at it")
                 return finding.find(words) != std::string::npos;
             });
         };
-        const std::string wire = plan.parallel.wire;
+        const std::string wire = plan::name_of(plan.parallel.compression);
         CHECK(plan::audit(plan).empty());
-        CHECK(refused("travels as full, not as " + wire,
-                      [](plan::Plan&, plan::Collective& c) { c.wire = "full"; }));
-        CHECK(refused("travels in the unknown form `bf8`",
-                      [](plan::Plan&, plan::Collective& c) { c.wire = "bf8"; }));
+        CHECK(refused("travels as full, not as " + wire, [](plan::Plan&, plan::Collective& c) {
+            c.compression = plan::Compression::full;
+        }));
         CHECK(refused("has no memory of its own",
                       [](plan::Plan&, plan::Collective& c) { c.scratch = -1; }));
         CHECK(refused("bytes of its own from its start to its end",
@@ -215,8 +213,9 @@ TEST_CASE("the memory of an exchange is in the plan, and the audit looks at it")
                       [](plan::Plan& p, plan::Collective& c) {
                           --p.buffers[std::size_t(c.scratch)].last_step;
                       }));
-        CHECK(refused("travels as " + wire + ", not as full",
-                      [](plan::Plan& p, plan::Collective&) { p.parallel.wire = "full"; }));
+        CHECK(refused("travels as " + wire + ", not as full", [](plan::Plan& p, plan::Collective&) {
+            p.parallel.compression = plan::Compression::full;
+        }));
         if (!top_k) continue;
         CHECK(refused("sends a part of 0.5, not of 0.05",
                       [](plan::Plan&, plan::Collective& c) { c.density = 0.5; }));

@@ -1,5 +1,7 @@
 /// Gradient compression on one rank's side: rounding and selecting.
 
+#include "plan/rules/compression.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,7 +11,6 @@
 #include <numeric>
 #include <vector>
 
-#include "plan/rules/wire.hpp"
 #include "runtime/comm/compression_rounding.hpp"
 #include "runtime/comm/compression_selection.hpp"
 
@@ -159,7 +160,7 @@ TEST_CASE("parts are whole blocks, next to each other") {
                 const std::int64_t first = first_of_part(elements, rank, ranks);
                 const std::int64_t next = first_of_part(elements, rank + 1, ranks);
                 CHECK(first <= next);
-                CHECK((first % plan::kWireBlock == 0 || first == elements));
+                CHECK((first % plan::kCompressionBlock == 0 || first == elements));
                 dealt += deal.owned(rank);
                 // What comes for a part fits behind the packed numbers, from two ranks at once.
                 for (const char* wire : {"bf16", "fp16"}) {
@@ -168,7 +169,9 @@ TEST_CASE("parts are whole blocks, next to each other") {
                         plan::packed_bytes(fp16, next) - plan::packed_bytes(fp16, first);
                     if (ranks > 1)
                         CHECK(plan::packed_bytes(fp16, elements) + 2 * part <=
-                              plan::wire_scratch_bytes(wire, elements, 0));
+                              plan::compression_scratch_bytes(
+                                  fp16 ? plan::Compression::fp16 : plan::Compression::bf16,
+                                  elements, 0));
                 }
             }
             CHECK(dealt == elements);
@@ -227,22 +230,24 @@ TEST_CASE("how many travel") {
 TEST_CASE("bytes on the wire") {
     plan::Collective collective;
     collective.bytes = 4'000'000;
-    const auto sent = [&](const char* wire) {
-        collective.wire = wire;
+    const auto sent = [&](plan::Compression compression) {
+        collective.compression = compression;
         collective.density = 0.01;
         return plan::wire_bytes_of(collective, 4);
     };
-    CHECK(sent("full") == 6e6);
-    CHECK(sent("bf16") == 3e6);
-    CHECK(sent("fp16") == doctest::Approx(3e6).epsilon(0.005));
+    CHECK(sent(plan::Compression::full) == 6e6);
+    CHECK(sent(plan::Compression::bf16) == 3e6);
+    CHECK(sent(plan::Compression::fp16) == doctest::Approx(3e6).epsilon(0.005));
     // A hundredth of the numbers, twice as large, and four times the counts.
-    CHECK(sent("top_k") == doctest::Approx(1.5 * (80'000 + 4 * 1024)).epsilon(1e-6));
+    CHECK(sent(plan::Compression::top_k) ==
+          doctest::Approx(1.5 * (80'000 + 4 * 1024)).epsilon(1e-6));
     const plan::Link link{1e-5, 1e9};
-    for (const char* wire : {"full", "bf16", "top_k"}) {
-        collective.wire = wire;
+    for (const plan::Compression wire :
+         {plan::Compression::full, plan::Compression::bf16, plan::Compression::top_k}) {
+        collective.compression = wire;
         CHECK(plan::wire_seconds_of(link, collective, 1) == 0);
         CHECK(plan::wire_seconds_of(link, collective, 4) > sent(wire) / 1e9);
     }
-    collective.wire = "bf16";
+    collective.compression = plan::Compression::bf16;
     CHECK(plan::wire_seconds_of(link, collective, 4) == doctest::Approx(3e-3 + 4e-5));
 }

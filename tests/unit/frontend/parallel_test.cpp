@@ -115,8 +115,8 @@ TEST_CASE("fields of parallel reach the plan and can be set") {
     const JobSpec job = sound(rest, 0, {"parallel.reduction=blocking"});
     plan::Parallel expected;
     expected.data = true;
-    expected.reduction = "blocking";
-    expected.learning_rate_scaling = "square_root";
+    expected.reduction = dtnn::plan::ReductionMode::blocking;
+    expected.learning_rate_scaling = dtnn::plan::RateScaling::square_root;
     expected.bucket_bytes = 4 << 20;
     expected.timeout_seconds = 12.5;
     CHECK(job.parallel.parallel == expected);

@@ -62,8 +62,8 @@ TEST_CASE("synchronise reaches the plan, with its defaults, and can be set") {
     const plan::Parallel usual =
         sound(std::string(kShared) + "parallel: {data: auto, synchronise: {every: 8}}\n");
     CHECK(usual.local_steps == 8);
-    CHECK(usual.average == "avg");
-    CHECK(usual.participation == "all");
+    CHECK(usual.average == dtnn::plan::WeightAverage::avg);
+    CHECK(usual.participation == dtnn::plan::Participation::all);
     CHECK(usual.min_avail == 0);
     CHECK_FALSE(usual.private_data);
     const plan::Parallel set =
@@ -72,8 +72,8 @@ TEST_CASE("synchronise reaches the plan, with its defaults, and can be set") {
                   "participation: avail2all, min_avail: 2}}\n",
               0, {"parallel.synchronise.every=3"});
     CHECK(set.local_steps == 3);
-    CHECK(set.average == "invwavg");
-    CHECK(set.participation == "avail2all");
+    CHECK(set.average == dtnn::plan::WeightAverage::invwavg);
+    CHECK(set.participation == dtnn::plan::Participation::avail2all);
     CHECK(set.min_avail == 2);
     CHECK(sound(std::string(kShared) + "parallel: {data: auto}\n").local_steps == 0);
 }

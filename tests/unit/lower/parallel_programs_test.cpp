@@ -27,7 +27,7 @@ struct Wish {
     std::vector<std::string> settings;
     bool parallel = true;
     int ranks = 3;
-    const char* reduction = "overlapped";
+    plan::ReductionMode reduction = plan::ReductionMode::overlapped;
     double latency = 0;
     std::int64_t bucket_bytes = 0;
     std::vector<std::string> disabled = {};

@@ -18,11 +18,13 @@ using namespace dtnn::compiler;
 
 namespace {
 
+using plan::CollectiveKind;
+
 struct Wish {
     std::vector<std::string> settings;
     int ranks = 3;
     bool sharded = true;
-    const char* reduction = "overlapped";
+    plan::ReductionMode reduction = plan::ReductionMode::overlapped;
 };
 
 /// Residual blocks with batch norm: 1.1 MB of gradients.
@@ -35,7 +37,8 @@ plan::Plan compiled(const Wish& wish) {
     plan::Parallel& parallel = job.parallel.parallel;
     parallel.data = true;
     parallel.any_ranks = !wish.sharded;
-    parallel.optimizer = wish.sharded ? "sharded" : "replicated";
+    parallel.optimizer =
+        wish.sharded ? plan::OptimizerState::sharded : plan::OptimizerState::replicated;
     parallel.reduction = wish.reduction;
     const auto plan = compile_job(job, {.isa = "avx2", .threads = 1}, diagnostics);
     REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
@@ -49,7 +52,7 @@ plan::Program& program(plan::Plan& plan, const char* name) {
     return plan.programs.front();
 }
 
-std::vector<plan::Collective*> of_kind(plan::Program& program, const char* kind) {
+std::vector<plan::Collective*> of_kind(plan::Program& program, CollectiveKind kind) {
     std::vector<plan::Collective*> found;
     for (plan::Collective& one : program.collectives)
         if (one.kind == kind) found.push_back(&one);
@@ -81,11 +84,11 @@ TEST_CASE("gradients are added up into parts, parts updated and gathered") {
             CHECK(of_parameter[p] == (plan.parameters[p].trainable ? 1 : 0));
         for (const char* name : {"train", "train_tail"}) {
             plan::Program& train = program(plan, name);
-            const auto reduced = of_kind(train, "reduce_scatter"),
-                       gathered = of_kind(train, "all_gather");
+            const auto reduced = of_kind(train, CollectiveKind::reduce_scatter),
+                       gathered = of_kind(train, CollectiveKind::all_gather);
             CHECK(reduced.size() == plan.shards.size());
             CHECK(gathered.size() == plan.shards.size());
-            CHECK(of_kind(train, "all_reduce").empty());
+            CHECK(of_kind(train, CollectiveKind::all_reduce).empty());
             const int backward = last_backward(train);
             for (std::size_t i = 0; i < reduced.size(); ++i) {
                 CHECK(reduced[i]->wait > backward);
@@ -103,7 +106,7 @@ TEST_CASE("gradients are added up into parts, parts updated and gathered") {
 
 TEST_CASE("blocking exchanges of parts are waited for at once") {
     Wish wish;
-    wish.reduction = "blocking";
+    wish.reduction = plan::ReductionMode::blocking;
     plan::Plan plan = compiled(wish);
     plan::Program& train = program(plan, "train");
     CHECK(train.collectives.size() == 2 * plan.shards.size());
@@ -150,7 +153,7 @@ TEST_CASE("the auditor finds what is wrong with parts") {
         {"a plan for any ranks", [](plan::Plan& p) { p.parallel.any_ranks = true; }},
         {"more ranks than parts", [](plan::Plan& p) { p.target.ranks = 4; }},
         {"a replicated optimizer with shards",
-         [](plan::Plan& p) { p.parallel.optimizer = "replicated"; }},
+         [](plan::Plan& p) { p.parallel.optimizer = plan::OptimizerState::replicated; }},
         {"a shard is lost", [](plan::Plan& p) { p.shards.pop_back(); }},
         {"a parameter is in no shard", [](plan::Plan& p) { p.shards[0].parameters.pop_back(); }},
         {"a parameter is in two shards",
@@ -172,7 +175,7 @@ TEST_CASE("the auditor finds what is wrong with parts") {
         {"a state that is not of each rank",
          [](plan::Plan& p) { p.parameters[std::size_t(p.shards[0].states[0])].by_rank = false; }},
         {"gradients are added up whole",
-         [](plan::Plan& p) { p.programs[0].collectives[0].kind = "all_reduce"; }},
+         [](plan::Plan& p) { p.programs[0].collectives[0].kind = CollectiveKind::all_reduce; }},
         {"gradients of others",
          [](plan::Plan& p) {
              std::swap(p.programs[0].collectives[0].parameters,
@@ -191,9 +194,12 @@ TEST_CASE("the auditor finds what is wrong with parts") {
         {"the update writes no state",
          [&](plan::Plan& p) { update_of(p).destinations.pop_back(); }},
         {"parts are not gathered",
-         [](plan::Plan& p) { of_kind(p.programs[0], "all_gather")[0]->kind = "reduce_scatter"; }},
+         [](plan::Plan& p) {
+             of_kind(p.programs[0], CollectiveKind::all_gather)[0]->kind =
+                 CollectiveKind::reduce_scatter;
+         }},
         {"half of the parts are gathered",
-         [](plan::Plan& p) { of_kind(p.programs[0], "all_gather")[0]->bytes /= 2; }},
+         [](plan::Plan& p) { of_kind(p.programs[0], CollectiveKind::all_gather)[0]->bytes /= 2; }},
         {"an output of each rank",
          [&](plan::Plan& p) {
              p.programs[0].outputs.push_back({"part", update_of(p).destinations[0]});

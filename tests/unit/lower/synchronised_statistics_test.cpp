@@ -29,8 +29,8 @@ plan::Plan compiled(const char* statistics, const char* reduction = "overlapped"
     job.ranks = 4;
     plan::Parallel& parallel = job.parallel.parallel;
     parallel.data = true;
-    parallel.reduction = reduction;
-    parallel.batch_statistics = statistics;
+    REQUIRE(plan::parse_name(reduction, parallel.reduction));
+    REQUIRE(plan::parse_name(statistics, parallel.batch_statistics));
     parallel.bucket_bytes = 64 << 10;
     const auto plan = compile_job(job, {.isa = "avx2", .threads = 1}, diagnostics);
     REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
@@ -165,9 +165,9 @@ TEST_CASE("batch norm that takes other statistics than the plan says is found") 
     };
     const plan::Plan plan = compiled("synchronised");
     finds(plan, "takes the statistics of all ranks, not of one",
-          [](plan::Plan& p) { p.parallel.batch_statistics = "local"; });
+          [](plan::Plan& p) { p.parallel.batch_statistics = plan::BatchStatistics::local; });
     finds(compiled("local"), "takes the statistics of one rank, not of all",
-          [](plan::Plan& p) { p.parallel.batch_statistics = "synchronised"; });
+          [](plan::Plan& p) { p.parallel.batch_statistics = plan::BatchStatistics::synchronised; });
     finds(plan, "takes sums that the ranks have not exchanged before", [](plan::Plan& p) {
         for (plan::Program& program : p.programs)
             for (plan::Step& step : program.steps)

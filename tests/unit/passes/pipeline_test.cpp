@@ -270,7 +270,7 @@ TEST_CASE("data parallelism goes through every pass, with and without each optio
                 PassContext context = context_for("train");
                 context.training.clip_norm = 1;
                 context.parallel.data = true;
-                context.parallel.reduction = reduction;
+                REQUIRE(dtnn::plan::parse_name(reduction, context.parallel.reduction));
                 context.parallel.bucket_bytes = 2048;
                 PipelineOptions options;
                 options.disabled = {std::string(pass.name)};

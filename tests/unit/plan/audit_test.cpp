@@ -1,9 +1,10 @@
+#include "plan/audit/audit.hpp"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <functional>
 
-#include "plan/audit/audit.hpp"
 #include "tests/unit/plan/sample_plan.hpp"
 
 using namespace dtnn::plan;

@@ -1,11 +1,11 @@
 /// Local steps: when ranks average their weights, and what each weighs.
 
+#include "plan/rules/local_steps.hpp"
+
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <numeric>
-
-#include "plan/rules/local_steps.hpp"
 
 using namespace dtnn;
 using namespace dtnn::plan;
@@ -46,7 +46,8 @@ TEST_CASE("shares by hand add up to one") {
     // 100/600: one and a half.
     check_shares(average_shares(WeightAverage::invwavg, samples, kAll), {4. / 9, 4. / 9, 1. / 9});
     const std::vector<std::int64_t> four = {10, 20, 30, 1000};
-    const std::vector<double> inverse = average_shares(WeightAverage::invwavg, four, std::vector<bool>(4, true));
+    const std::vector<double> inverse =
+        average_shares(WeightAverage::invwavg, four, std::vector<bool>(4, true));
     CHECK(std::fabs(std::accumulate(inverse.begin(), inverse.end(), 0.0) - 1) < 1e-15);
     CHECK(inverse[0] == doctest::Approx(2 * inverse[1]));
     CHECK(inverse[0] == doctest::Approx(100 * inverse[3]));

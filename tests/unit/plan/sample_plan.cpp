@@ -203,7 +203,8 @@ Plan parallel_sample_plan() {
     train.steps.insert(train.steps.begin() + 3, {start, wait});
     train.steps[5].sources[1] = 14;
     plan.buffers[7].last_step = plan.buffers[9].last_step = 5;
-    train.collectives = {{"gradients_1", CollectiveKind::all_reduce, 9, 0, 48, DType::f32, 3, 4, {0}, 4.5e-5}};
+    train.collectives = {
+        {"gradients_1", CollectiveKind::all_reduce, 9, 0, 48, DType::f32, 3, 4, {0}, 4.5e-5}};
     return plan;
 }
 

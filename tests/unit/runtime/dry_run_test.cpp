@@ -26,7 +26,7 @@ plan::Program make_program(const std::string& name, std::int64_t batch, int exch
     for (int i = 0; i < exchanges; ++i) {
         plan::Collective one;
         one.name = fmt::format("gradients_{}", i + 1);
-        one.kind = "all_reduce";
+        one.kind = plan::CollectiveKind::all_reduce;
         one.bytes = 100 * (i + 1);
         one.start = int(program.steps.size());
         program.collectives.push_back(one);
@@ -148,7 +148,7 @@ TEST_CASE("epochs that end early take a part of the samples") {
 TEST_CASE("ranks that move weights of their own meet where an average is due") {
     plan::Plan plan = make_plan();
     plan.parallel.local_steps = 2;
-    plan.parallel.average = "wavg";
+    plan.parallel.average = plan::WeightAverage::wavg;
     plan.programs = {make_program("train", 8, 0), make_program("train_tail", 4, 0),
                      make_program("synchronise", 8, 3)};
     // Six batches: two ranks have three each, with one average in the epoch and one at its end.
@@ -163,7 +163,7 @@ TEST_CASE("ranks that move weights of their own meet where an average is due") {
     CHECK(four.findings.empty());
     CHECK(four.steps == 1);
     CHECK(four.samples == 32);
-    plan.parallel.participation = "avail2all";
+    plan.parallel.participation = plan::Participation::avail2all;
     const DryRun available = dry_run(plan, 4);
     CHECK(available.findings.empty());
     CHECK(available.steps == 2);

@@ -239,7 +239,7 @@ class Builder {
             const std::vector<int> gradients = {diff_weights, diff_bias};
             plan::Collective collective;
             collective.name = "gradients_1";
-            collective.kind = "all_reduce";
+            collective.kind = plan::CollectiveKind::all_reduce;
             collective.buffer = bucket;
             collective.bytes = padded(weights_bytes) + bias_bytes;
             collective.dtype = real;

@@ -1,5 +1,7 @@
 /// Datasets of ranks: their files, how many samples they hold, and what of a plan follows.
 
+#include "runtime/train/private_data.hpp"
+
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -8,7 +10,6 @@
 #include <thread>
 
 #include "runtime/comm/in_process.hpp"
-#include "runtime/train/private_data.hpp"
 #include "tests/unit/runtime/archive_files.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
@@ -105,7 +106,8 @@ TEST_CASE("a rank's images may be fewer, but of all classes") {
 TEST_CASE("ranks tell each other how many samples they have") {
     const plan::Plan plan = plan_of("archive", "");
     const std::vector<std::int64_t> samples = {9, 40, 22};
-    for (const auto& [participation, steps] : {std::pair("all", 2), std::pair("avail2all", 10)}) {
+    for (const auto& [participation, steps] :
+         {std::pair(plan::Participation::all, 2), std::pair(plan::Participation::avail2all, 10)}) {
         std::vector<std::unique_ptr<Communicator>> all = make_in_process(3);
         std::vector<std::thread> threads;
         std::mutex mutex;

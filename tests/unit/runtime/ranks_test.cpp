@@ -465,7 +465,6 @@ TEST_CASE("exchanges that ranks cannot meet in are refused") {
     expect_error(Exit::mismatch, {"for one rank, and there are 3", "parallel: {data: auto}"},
                  [&] { check_runnable(hand_made_plan(), "p", 3); });
     refuse("for one rank", [](plan::Plan& plan) { plan.parallel.data = false; });
-    refuse("`cubic`", [](plan::Plan& plan) { plan.parallel.learning_rate_scaling = "cubic"; });
 }
 
 }  // namespace dtnn::runtime

@@ -201,7 +201,7 @@ TEST_CASE("plans that share the work in another way go on from each other's chec
     train_whole(folder);
     plan::Plan shared = hand_made_plan();
     shared.name = "another";
-    shared.parallel.reduction = "blocking";
+    shared.parallel.reduction = plan::ReductionMode::blocking;
     shared.parallel.timeout_seconds = 7;
     shared.machine.name = "fast";
     shared.training.checkpoint.keep = 1;
@@ -220,9 +220,9 @@ TEST_CASE("plans that share the work in another way go on from each other's chec
             p.training.groups.push_back({"*", {{"frozen", true}}});
         },
         [](plan::Plan& p) { p.dataset.train_samples -= 1; },
-        [](plan::Plan& p) { p.parallel.batch_statistics = "synchronised"; },
-        [](plan::Plan& p) { p.parallel.learning_rate_scaling = "linear"; },
-        [](plan::Plan& p) { p.parallel.wire = "bf16"; },
+        [](plan::Plan& p) { p.parallel.batch_statistics = plan::BatchStatistics::synchronised; },
+        [](plan::Plan& p) { p.parallel.learning_rate_scaling = plan::RateScaling::linear; },
+        [](plan::Plan& p) { p.parallel.compression = plan::Compression::bf16; },
         [](plan::Plan& p) { p.parallel.local_steps = 4; },
         [](plan::Plan& p) { p.target.dtype = plan::DType::f64; },
         [](plan::Plan& p) { p.layers[0].attributes["units"] = std::int64_t{7}; },
