@@ -7,9 +7,9 @@
 /// schedule that is continuous acts per update. With N updates an epoch, update n of the run has
 /// t = n / N:
 ///
-///     warm_up {epochs, batches, from}       from + (1 - from) t / epochs, then 1. `batches` above
-///     0
-///                                           counts batches in place of epochs; both 0: 1 at once
+///     warm_up {epochs, batches, from}       from + (1 - from) t / epochs, then 1. Where `batches`
+///                                           is above 0, it counts batches in place of epochs;
+///                                           both 0: 1 at once
 ///     multistep {epochs: [..], factor}      factor ^ (how many of the epochs have begun)
 ///     reduce_every_n_epochs {epochs, factor, minimum}      factor ^ floor(t / epochs)
 ///     exponential {begin, factor, minimum}  factor ^ (t - begin)
