@@ -11,6 +11,7 @@
 
 #include "compiler/ops/expression/expression.hpp"
 #include "compiler/support/diagnostics.hpp"
+#include "compiler/support/infix.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -69,154 +70,117 @@ std::optional<double> number_of(std::string_view word) {
     return number;
 }
 
-class InfixParser {
+constexpr std::array kOperators = {InfixOperator{">", 1, true},  InfixOperator{">=", 1, true},
+                                   InfixOperator{"<", 1, true},  InfixOperator{"<=", 1, true},
+                                   InfixOperator{"==", 1, true}, InfixOperator{"!=", 1, true},
+                                   InfixOperator{"+", 2},        InfixOperator{"-", 2},
+                                   InfixOperator{"*", 3},        InfixOperator{"/", 3}};
+constexpr InfixLanguage kLanguage{.operators = kOperators, .most_depth = kMaximumExpressionDepth};
+
+/// Makes a tree of what the parser finds.
+class ExpressionReader {
   public:
-    InfixParser(std::string_view text, const std::vector<std::string>& names)
+    using Node = Expression;
+
+    ExpressionReader(std::string_view text, const std::vector<std::string>& names)
         : text_(text), names_(names) {}
 
-    Expression run() {
-        if (text_.size() > kMaximumExpressionBytes)
-            fail(fmt::format("the text has {} bytes; at most {} are read", text_.size(),
-                             kMaximumExpressionBytes));
-        Expression result = comparison();
-        skip_space();
-        if (at_ < text_.size()) fail(fmt::format("expected an operator, not `{}`", text_[at_]));
-        return result;
+    [[noreturn]] void fail(std::size_t at, std::string what, std::string help = "") const {
+        throw ExpressionError(text_, at + 1, std::move(what), std::move(help));
+    }
+
+    static void look(const InfixToken&) {}
+
+    Expression number(const InfixToken& token) const {
+        const auto number = number_of(token.text);
+        if (!number) fail(token.begin, "expected a number");
+        return Expression::constant(*number);
+    }
+    Expression text(const InfixToken& token) const { unexpected(token, InfixWanted::value); }
+    static bool is_constant(const InfixToken&) { return false; }
+    Expression constant(const InfixToken& token) const { unexpected(token, InfixWanted::value); }
+    static bool is_keyword(const InfixToken&) { return false; }
+    static void check_word(const InfixToken&) {}
+
+    bool is_name(const InfixToken& word, const InfixToken&) const {
+        return input_of(word.text).has_value();
+    }
+    Expression name(const InfixToken& word, const InfixToken&) const {
+        return Expression::input_at(*input_of(word.text));
+    }
+    void check_function(const InfixToken& word) const {
+        const TermInfo* info = find_term(word.text);
+        if (!info || !is_function(*info)) fail_word(word);
+    }
+    Expression call(const InfixToken& word, std::vector<Expression> operands,
+                    const InfixToken&) const {
+        const TermInfo& info = *find_term(word.text);
+        if (operands.size() != info.operands)
+            fail(word.begin,
+                 fmt::format("`{}` takes {} operand{}, not {}", word.text, info.operands,
+                             info.operands == 1 ? "" : "s", operands.size()));
+        return Expression::of(info.term, std::move(operands));
+    }
+
+    static Expression group(const InfixToken&, Expression inside, const InfixToken&) {
+        return inside;
+    }
+    static Expression negate(const InfixToken&, Expression operand) {
+        return Expression::of(Term::neg, {std::move(operand)});
+    }
+    /// Less is greater with the sides exchanged.
+    static Expression binary(const InfixToken& sign, const InfixOperator&, Expression left,
+                             Expression right) {
+        const auto of = [&](Term term) {
+            return Expression::of(term, {std::move(left), std::move(right)});
+        };
+        if (sign.text.starts_with('<')) std::swap(left, right);
+        if (sign.text == "+") return of(Term::add);
+        if (sign.text == "-") return of(Term::sub);
+        if (sign.text == "*") return of(Term::mul);
+        if (sign.text == "/") return of(Term::div);
+        if (sign.text == ">" || sign.text == "<") return of(Term::gt);
+        if (sign.text == ">=" || sign.text == "<=") return of(Term::ge);
+        if (sign.text == "==") return of(Term::eq);
+        return Expression::of(Term::sub, {Expression::constant(1), of(Term::eq)});
+    }
+    static Expression choose(const InfixToken&, Expression, Expression then, Expression) {
+        return then;  // the language has no choices
+    }
+
+    static void compared_twice(const InfixToken&) {}
+    [[noreturn]] void unexpected(const InfixToken& token, InfixWanted wanted) const {
+        if (wanted == InfixWanted::value)
+            fail(token.begin, "expected a number, an input or a function");
+        if (wanted == InfixWanted::open) fail(token.begin, "expected `(`");
+        if (wanted == InfixWanted::end)
+            fail(token.begin, fmt::format("expected an operator, not `{}`", text_[token.begin]));
+        fail(token.begin, "expected `)`");
+    }
+    [[noreturn]] void too_deep(const InfixToken&, std::size_t at) const {
+        fail(at, fmt::format("nested deeper than {}", kMaximumExpressionDepth));
     }
 
   private:
-    [[noreturn]] void fail(std::string what, std::string help = "") const {
-        fail_at(at_, std::move(what), std::move(help));
+    std::optional<int> input_of(std::string_view word) const {
+        for (std::size_t i = 0; i < names_.size(); ++i)
+            if (names_[i] == word) return static_cast<int>(i);
+        if (names_.empty() && word == "x") return 0;
+        return input_index(word);
     }
-    [[noreturn]] void fail_at(std::size_t at, std::string what, std::string help = "") const {
-        throw ExpressionError(text_, at + 1, std::move(what), std::move(help));
-    }
-    [[noreturn]] void fail_word(std::string_view word, std::size_t at) const {
+    [[noreturn]] void fail_word(const InfixToken& word) const {
         std::vector<std::string> known(names_);
         if (known.empty()) known.emplace_back("x");
         for (const TermInfo& info : kTerms)
             if (is_function(info)) known.emplace_back(info.name);
-        const auto near = did_you_mean(word, known);
-        fail_at(at, fmt::format("`{}` is neither an input nor a function", word),
-                near ? fmt::format("did you mean `{}`?", *near)
-                     : fmt::format("inputs and functions are {}", fmt::join(known, ", ")));
-    }
-    void skip_space() {
-        while (at_ < text_.size() && text_[at_] == ' ')
-            ++at_;
-    }
-    bool accept(char c) {
-        skip_space();
-        if (at_ >= text_.size() || text_[at_] != c) return false;
-        ++at_;
-        return true;
-    }
-
-    bool accept(std::string_view symbol) {
-        skip_space();
-        if (!text_.substr(at_).starts_with(symbol)) return false;
-        at_ += symbol.size();
-        return true;
-    }
-
-    /// Less is greater with the sides exchanged.
-    Expression comparison() {
-        if (++depth_ > kMaximumExpressionDepth)
-            fail(fmt::format("nested deeper than {}", kMaximumExpressionDepth));
-        Expression left = sum();
-        const auto compared = [&](Term term, bool exchanged) {
-            Expression right = sum();
-            if (exchanged) std::swap(left, right);
-            return Expression::of(term, {std::move(left), std::move(right)});
-        };
-        if (accept(">="))
-            left = compared(Term::ge, false);
-        else if (accept("<="))
-            left = compared(Term::ge, true);
-        else if (accept("=="))
-            left = compared(Term::eq, false);
-        else if (accept("!="))
-            left = Expression::of(Term::sub, {Expression::constant(1), compared(Term::eq, false)});
-        else if (accept('>'))
-            left = compared(Term::gt, false);
-        else if (accept('<'))
-            left = compared(Term::gt, true);
-        --depth_;
-        return left;
-    }
-    Expression sum() {
-        Expression left = product();
-        for (;;) {
-            if (accept('+'))
-                left = Expression::of(Term::add, {std::move(left), product()});
-            else if (accept('-'))
-                left = Expression::of(Term::sub, {std::move(left), product()});
-            else
-                return left;
-        }
-    }
-    Expression product() {
-        Expression left = unary();
-        for (;;) {
-            if (accept('*'))
-                left = Expression::of(Term::mul, {std::move(left), unary()});
-            else if (accept('/'))
-                left = Expression::of(Term::div, {std::move(left), unary()});
-            else
-                return left;
-        }
-    }
-    Expression unary() {
-        if (!accept('-')) return primary();
-        if (++depth_ > kMaximumExpressionDepth)
-            fail(fmt::format("nested deeper than {}", kMaximumExpressionDepth));
-        Expression negated = Expression::of(Term::neg, {unary()});
-        --depth_;
-        return negated;
-    }
-    Expression primary() {
-        if (accept('(')) {
-            Expression inside = comparison();
-            if (!accept(')')) fail("expected `)`");
-            return inside;
-        }
-        skip_space();
-        const std::size_t begin = at_;
-        if (at_ < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at_])) != 0)) {
-            double number = 0;
-            const auto [end, failure] =
-                std::from_chars(text_.data() + at_, text_.data() + text_.size(), number);
-            if (failure != std::errc()) fail("expected a number");
-            at_ = static_cast<std::size_t>(end - text_.data());
-            return Expression::constant(number);
-        }
-        while (at_ < text_.size() &&
-               (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 || text_[at_] == '_'))
-            ++at_;
-        const std::string_view word = text_.substr(begin, at_ - begin);
-        if (word.empty()) fail("expected a number, an input or a function");
-        for (std::size_t i = 0; i < names_.size(); ++i)
-            if (names_[i] == word) return Expression::input_at(static_cast<int>(i));
-        if (names_.empty() && word == "x") return Expression::input_at(0);
-        if (const auto index = input_index(word)) return Expression::input_at(*index);
-        const TermInfo* info = find_term(word);
-        if (!info || !is_function(*info)) fail_word(word, begin);
-        if (!accept('(')) fail("expected `(`");
-        std::vector<Expression> operands;
-        do
-            operands.push_back(comparison());
-        while (accept(','));
-        if (!accept(')')) fail("expected `)`");
-        if (operands.size() != info->operands)
-            fail_at(begin, fmt::format("`{}` takes {} operand{}, not {}", word, info->operands,
-                                       info->operands == 1 ? "" : "s", operands.size()));
-        return Expression::of(info->term, std::move(operands));
+        const auto near = did_you_mean(word.text, known);
+        fail(word.begin, fmt::format("`{}` is neither an input nor a function", word.text),
+             near ? fmt::format("did you mean `{}`?", *near)
+                  : fmt::format("inputs and functions are {}", fmt::join(known, ", ")));
     }
 
     std::string_view text_;
     const std::vector<std::string>& names_;
-    std::size_t at_ = 0;
-    int depth_ = 0;
 };
 
 void write_postfix(const Expression& e, std::string& text) {
@@ -241,7 +205,11 @@ ExpressionError::ExpressionError(std::string_view text, std::size_t column, std:
       help_(std::move(help)) {}
 
 Expression parse_infix(std::string_view text, const std::vector<std::string>& names) {
-    return InfixParser(text, names).run();
+    ExpressionReader reader(text, names);
+    if (text.size() > kMaximumExpressionBytes)
+        reader.fail(0, fmt::format("the text has {} bytes; at most {} are read", text.size(),
+                                   kMaximumExpressionBytes));
+    return InfixParser<ExpressionReader>(kLanguage, text, 0, reader).parse();
 }
 
 Expression parse_postfix(std::string_view text) {
