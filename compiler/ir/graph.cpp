@@ -129,4 +129,9 @@ Readers::Readers(const Graph& graph) : begin_(graph.values.size() + 1), end_(gra
         }
 }
 
+const Node* producer(const Graph& graph, ValueId value) {
+    const Value& v = graph.value(value);
+    return v.kind == ValueKind::result ? &graph.node(v.producer) : nullptr;
+}
+
 }  // namespace dtnn::compiler

@@ -215,4 +215,7 @@ struct Graph {
     TakenNames names_;
 };
 
+/// The node that produces the value; null for inputs and parameters.
+const Node* producer(const Graph& graph, ValueId value);
+
 }  // namespace dtnn::compiler

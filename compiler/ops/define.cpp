@@ -129,6 +129,26 @@ Attributes pick(const Attributes& attributes, std::initializer_list<const char*>
     return result;
 }
 
+bool has_one_operand(const Graph&, const Node& node) {
+    return node.inputs.size() == 1;
+}
+
+bool keeps_extents(const Graph& graph, const Node& node) {
+    return node.outputs.size() == 1 &&
+           graph.type(node.inputs[0]).dims == graph.type(node.outputs[0]).dims;
+}
+
+bool drops_nothing(const Graph&, const Node& node) {
+    const auto rate = node.attributes.find("rate");
+    return rate != node.attributes.end() && std::get<double>(rate->second) == 0;
+}
+
+std::vector<Node> becomes(Node node, std::string op, Attributes attributes) {
+    node.op = std::move(op);
+    node.attributes = std::move(attributes);
+    return {std::move(node)};
+}
+
 bool expect_image(ShapeContext& c, const char* op, std::size_t i) {
     if (c.input(i).dims.size() == 4) return true;
     c.fail(fmt::format("{} works on images (channels, height, width), but its input is {}", op,

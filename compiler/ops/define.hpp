@@ -95,6 +95,32 @@ class OpBuilder {
     /// What its result is where it ends a model; not said: scores.
     OpBuilder& gives(plan::Prediction prediction) { return set(def_.gives, prediction); }
     OpBuilder& keeps_numbers() { return set(def_.keeps_numbers, true); }
+    OpBuilder& weights_operand(std::size_t i, Order order) {
+        return set(def_.weights, StoredWeights{false, i, std::move(order)});
+    }
+    OpBuilder& weights_result(std::size_t i, Order order) {
+        return set(def_.weights, StoredWeights{true, i, std::move(order)});
+    }
+    OpBuilder& pads() { return set(def_.pads, true); }
+    OpBuilder& stored_alike() { return set(def_.stored_alike, true); }
+    OpBuilder& reads_row_major() { return set(def_.reads_row_major, true); }
+    OpBuilder& gives_row_major() { return set(def_.gives_row_major, true); }
+    OpBuilder& image_parameters() { return set(def_.image_parameters, true); }
+    OpBuilder& does_nothing(std::function<bool(const Graph&, const Node&)> rule) {
+        return set(def_.does_nothing, std::move(rule));
+    }
+    OpBuilder& general_form(std::function<std::vector<Node>(const Graph&, const Node&)> rule) {
+        return set(def_.general_form, std::move(rule));
+    }
+    OpBuilder& in_training(PhaseForm form) { return set(def_.in_training, std::move(form)); }
+    OpBuilder& in_inference(PhaseForm form) { return set(def_.in_inference, std::move(form)); }
+    OpBuilder& kept_for_backward(std::string_view attribute) {
+        return set(def_.kept_for_backward, attribute);
+    }
+    OpBuilder& reads_order_only() { return set(def_.reads_order_only, true); }
+    OpBuilder& takes_relu() { return set(def_.takes_relu, true); }
+    OpBuilder& takes_residual() { return set(def_.takes_residual, true); }
+    OpBuilder& takes_mask() { return set(def_.takes_mask, true); }
     OpBuilder& exchange() { return set(def_.exchange, true); }
     OpBuilder& view() { return set(def_.view, true); }
     OpBuilder& expression(std::string postfix) { return set(def_.expression, std::move(postfix)); }
@@ -126,6 +152,14 @@ bool flag(const Attributes& attributes, const char* name);  ///< absent: false
 std::string text_or(const Attributes& attributes, const char* name, const char* absent);
 /// The attributes of those names that are there.
 Attributes pick(const Attributes& attributes, std::initializer_list<const char*> names);
+
+/// Rules of `does_nothing`: one operand, a result of its extents, a `rate` of 0.
+bool has_one_operand(const Graph& graph, const Node& node);
+bool keeps_extents(const Graph& graph, const Node& node);
+bool drops_nothing(const Graph& graph, const Node& node);
+
+/// The node as one of another operator, for `general_form`.
+std::vector<Node> becomes(Node node, std::string op, Attributes attributes);
 
 /// Fail unless the operand is an image batch [N,C,H,W]; the texts are for users.
 bool expect_image(ShapeContext& c, const char* op, std::size_t i = 0);

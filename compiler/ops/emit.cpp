@@ -147,7 +147,6 @@ std::vector<std::string> check_types(const Graph& graph) {
 }
 
 std::string expression_of(const Node& node) {
-    if (node.op == "elementwise") return text_or(node.attributes, "expression", "");
     const OpDef* def = find_op(node.op);
     if (def && def->expression_rule) return def->expression_rule(node);
     return def ? def->expression : std::string();

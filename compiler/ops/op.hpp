@@ -107,6 +107,25 @@ struct KernelClassContext {
     std::string_view kernel;  ///< the chosen one's name
 };
 
+/// An operator's weights: which operand or result they are, and the physical order of four axes
+/// that its kernels read and write them in.
+struct StoredWeights {
+    bool result = false;
+    std::size_t index = 0;
+    Order order;
+};
+
+/// What a layer becomes in training or in inference.
+struct PhaseForm {
+    std::string_view op;                       ///< empty: operand 0 stands for its result
+    std::vector<const char*> attributes = {};  ///< those that stay
+    /// Pairs (operand, result): the next value of a moving statistic.
+    std::vector<std::pair<std::size_t, std::size_t>> updates = {};
+    /// It draws numbers: attributes `seed` and `stream`, one for each such node, and the input
+    /// "step" as its last operand.
+    bool random = false;
+};
+
 struct OpDef {
     std::string name;
     std::optional<Family> family;  ///< every operator states one: a test asks
@@ -140,6 +159,25 @@ struct OpDef {
     plan::Prediction gives = plan::Prediction::scores;
     /// The result is the input's numbers under another name or shape, so it gives what they are.
     bool keeps_numbers = false;
+    std::optional<StoredWeights> weights;
+    bool pads = false;             ///< with zeros, which a convolution behind it can do itself
+    bool stored_alike = false;     ///< all operands and results lie in one order
+    bool reads_row_major = false;  ///< an image: by the order channels, rows, columns
+    bool gives_row_major = false;
+    /// A parameter [C,H,W] is what a sample is, and lies as images do.
+    bool image_parameters = false;
+    /// The result is operand 0, number by number; empty: never.
+    std::function<bool(const Graph&, const Node&)> does_nothing;
+    /// Simpler operators of the same meaning, each reading the one before as operand 0; none where
+    /// the node is as simple as can be.
+    std::function<std::vector<Node>(const Graph&, const Node&)> general_form;
+    std::optional<PhaseForm> in_training, in_inference;
+    /// The attribute that asks for the results that backward reads; empty: none.
+    std::string_view kept_for_backward;
+    bool reads_order_only = false;  ///< metrics: which predictions are larger, not by how much
+    bool takes_relu = false;        ///< the attribute `epilogue`
+    bool takes_residual = false;    ///< the attribute `residual`: an operand that is added
+    bool takes_mask = false;  ///< the attribute `mask`: nothing where a last operand is not above 0
     /// Elementwise operators: the expression over x0, x1, ... in the form of expression.hpp; empty
     /// for others. `expression_of` of emit.hpp is what to ask.
     std::string expression;

@@ -47,6 +47,47 @@ KernelClass class_by_filters(const KernelClassContext& c, const Dims& filters, K
 
 }  // namespace
 
+bool copies_cells(const Graph&, const Node& node) {
+    const Window window = window_of(node.attributes, pair_of(node.attributes, "kernel"));
+    constexpr std::array<std::int64_t, 2> kOne{1, 1};
+    return window.kernel == kOne && window.stride == kOne &&
+           window.padding == std::array<std::int64_t, 4>{} && node.outputs.size() == 1;
+}
+
+std::optional<Attributes> even_windows(const Graph& graph, const Node& node) {
+    const Dims& source = graph.type(node.inputs[0]).dims;
+    const Dims& result = graph.type(node.outputs[0]).dims;
+    if (source[2] % result[2] != 0 || source[3] % result[3] != 0) return std::nullopt;
+    const std::vector<std::int64_t> both{source[2] / result[2], source[3] / result[3]};
+    return Attributes{{"kernel", both}, {"stride", both}};
+}
+
+std::vector<Node> max_pool_form(const Graph& graph, const Node& node) {
+    if (node.outputs.size() > 1) return {};
+    const auto windows = even_windows(graph, node);
+    if (!windows) return {};
+    const auto kernel = pair_of(*windows, "kernel");
+    if (kernel[0] > kMostPoolCells || kernel[1] > kMostPoolCells ||
+        kernel[0] * kernel[1] > kMostPoolCells)
+        return {};
+    return becomes(node, "max_pool2d", *windows);
+}
+
+bool take_padding(const Graph& graph, Node& node) {
+    bool taken = false;
+    for (const Node* pad = producer(graph, node.inputs[0]); pad && op(pad->op).pads;
+         pad = producer(graph, node.inputs[0])) {
+        const auto more = window_of(pad->attributes, {1, 1}).padding;
+        auto padding = window_of(node.attributes, {1, 1}).padding;
+        for (std::size_t side = 0; side < padding.size(); ++side)
+            padding[side] += more[side];
+        node.attributes["padding"] = std::vector<std::int64_t>(padding.begin(), padding.end());
+        node.inputs[0] = pad->inputs[0];
+        taken = true;
+    }
+    return taken;
+}
+
 KernelClass convolution_class(const KernelClassContext& c) {
     return class_by_filters(c, c.inputs[1].dims, KernelClass::narrow_convolutions,
                             KernelClass::convolutions);

@@ -8,6 +8,12 @@
 
 namespace dtnn::compiler {
 
+/// The order of a convolution's weights [F,C,KH,KW] in memory: KH, KW, C, F.
+inline const Order kFilterOrder{2, 3, 1, 0};
+
+/// Cells of a window of max_pool2d, whose indices are bytes.
+inline constexpr std::int64_t kMostPoolCells = 255;
+
 struct Window {
     std::array<std::int64_t, 2> kernel{1, 1};
     std::array<std::int64_t, 2> stride{1, 1};
@@ -47,6 +53,17 @@ bool expect_cells(ShapeContext& c, const char* op, const Window& window, const D
 /// The shape rule of the adaptive pools: one operand, an image; `size` is resolved to two numbers
 /// and is the extents of the result.
 void adaptive_pool_shape(ShapeContext& c, const char* op);
+
+/// Whether a pool's windows are single cells, so that it copies its source.
+bool copies_cells(const Graph& graph, const Node& node);
+/// The attributes of the plain pool whose windows an adaptive one has, when all are of one extent;
+/// plain pools have faster kernels.
+std::optional<Attributes> even_windows(const Graph& graph, const Node& node);
+/// The plain form of a pool by the largest cell; none where windows differ, are too large for the
+/// indices of max_pool2d, or where the node's own indices are asked for, which mean something else.
+std::vector<Node> max_pool_form(const Graph& graph, const Node& node);
+/// The node reads what nodes that pad read before it, and pads as much more itself.
+bool take_padding(const Graph& graph, Node& node);
 
 /// The class of a convolution or of the gradient of its source: operand 1 is the filters.
 KernelClass convolution_class(const KernelClassContext& c);

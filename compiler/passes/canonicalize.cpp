@@ -5,39 +5,31 @@
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/ops/loss/losses.hpp"
-#include "compiler/ops/spatial.hpp"
-#include "compiler/passes/general_forms.hpp"
+#include "compiler/ops/op.hpp"
 #include "compiler/passes/image_parameters.hpp"
 #include "compiler/passes/rewriting.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
-bool all_of_them(const std::array<std::int64_t, 2>& pair, std::int64_t value) {
-    return pair[0] == value && pair[1] == value;
-}
+/// The operators that this pass is about by definition: a dense layer takes the flatten before it
+/// along, a pointwise loss the sigmoid.
+constexpr const char* kDense = "dense";
+constexpr const char* kPointwiseLoss = "elementwise_mean";
 
 /// The result is operand 0, number by number.
 bool does_nothing(const Graph& graph, const Node& node) {
-    if (node.op == "dropout" || node.op == "spatial_dropout2d") {
-        const auto rate = node.attributes.find("rate");
-        return rate != node.attributes.end() && std::get<double>(rate->second) == 0;
-    }
-    if (node.op == "max_pool2d" || node.op == "avg_pool2d") {
-        const auto window = window_of(node.attributes, pair_of(node.attributes, "kernel"));
-        return all_of_them(window.kernel, 1) && all_of_them(window.stride, 1) &&
-               window.padding == std::array<std::int64_t, 4>{} && node.outputs.size() == 1;
-    }
-    if (node.op == "identity") return true;
-    if (node.op == "add" || node.op == "multiply" || node.op == "concat")
-        return node.inputs.size() == 1;
-    if (node.op == "flatten") return graph.type(node.inputs[0]).dims.size() == 2;
-    if (keeps_everything(graph, node)) return true;
-    if (is_relu(node)) {
-        const Node* before = producer(graph, node.inputs[0]);
-        return before && is_relu(*before);
-    }
-    return false;
+    const OpDef& def = op(node.op);
+    if (def.does_nothing && def.does_nothing(graph, node)) return true;
+    if (!is_relu(node)) return false;
+    const Node* before = producer(graph, node.inputs[0]);
+    return before && is_relu(*before);
+}
+
+/// An image becomes a row of its numbers.
+bool flattens(const Graph& graph, const Node& node) {
+    return op(node.op).keeps_numbers && graph.type(node.inputs[0]).dims.size() == 4 &&
+           graph.type(node.outputs[0]).dims.size() == 2;
 }
 
 /// The image that a row was flattened from, or an invalid id.
@@ -64,7 +56,7 @@ std::vector<Dims> absorbed_weights(const Graph& graph, const Uses& uses) {
         for (const NodeId reader : uses.readers(parameter.value)) {
             const Node& node = graph.node(reader);
             const bool as_weights =
-                node.op == "dense" && node.inputs[1] == parameter.value &&
+                node.op == kDense && node.inputs[1] == parameter.value &&
                 std::count(node.inputs.begin(), node.inputs.end(), parameter.value) == 1;
             const ValueId image = as_weights ? flattened_image(graph, node.inputs[0]) : ValueId();
             Dims wanted;
@@ -83,17 +75,12 @@ std::vector<Dims> absorbed_weights(const Graph& graph, const Uses& uses) {
     return result;
 }
 
-/// Metrics that are the same of logarithms.
-bool reads_order_only(const Node& node) {
-    return node.op == "categorical_accuracy" || node.op == "top_k_accuracy" ||
-           node.op == "class_pairs";
-}
-
 /// The loss over rows that joins the softmax or log_softmax which it reads, or null.
 const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& node) {
-    const bool logarithm = node.op == "log_softmax";
+    const plan::Prediction gives = op(node.op).gives;
+    const bool logarithm = gives == plan::Prediction::log_probabilities;
     const ValueId result = node.outputs[0];
-    if ((!logarithm && node.op != "softmax") || graph.type(result).dims.size() != 2) return nullptr;
+    if (gives == plan::Prediction::scores || graph.type(result).dims.size() != 2) return nullptr;
     const Node* found = nullptr;
     for (const NodeId reader : uses.readers(result)) {
         const Node& loss = graph.node(reader);
@@ -102,7 +89,7 @@ const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& no
         if (info && info->joins == node.op && loss.inputs[0] == result &&
             graph.value(loss.inputs[1]).kind == ValueKind::input)
             found = found ? found : &loss;
-        else if (logarithm && !reads_order_only(loss))
+        else if (logarithm && !op(loss.op).reads_order_only)
             return nullptr;
     }
     // The fused node gives probabilities: of their logarithms they tell only which is the largest.
@@ -111,7 +98,7 @@ const Node* loss_of_softmax(const Graph& graph, const Uses& uses, const Node& no
 
 /// Binary cross-entropy of a sigmoid, over what the sigmoid reads; nothing for other nodes.
 std::optional<Node> loss_of_sigmoid(const Graph& graph, const Node& node) {
-    if (node.op != "elementwise_mean") return std::nullopt;
+    if (node.op != kPointwiseLoss) return std::nullopt;
     const Node* before = producer(graph, node.inputs[0]);
     if (!before || expression_of(*before) != "x0 sigmoid") return std::nullopt;
     const bool weighted = node.inputs.size() == 3;
@@ -123,6 +110,11 @@ std::optional<Node> loss_of_sigmoid(const Graph& graph, const Node& node) {
     joined.inputs[0] = before->inputs[0];
     joined.attributes = form("binary_cross_entropy_with_logits");
     return joined;
+}
+
+std::vector<Node> general_form(const Graph& graph, const Node& node) {
+    const auto& rule = op(node.op).general_form;
+    return rule ? rule(graph, node) : std::vector<Node>();
 }
 
 /// Appends the general form of a node; its result takes the node's name.
@@ -167,7 +159,7 @@ Graph canonicalize(const Graph& graph, PassContext&) {
             const auto results = emit(r, std::move(fused), graph.value(loss->outputs[0]).name);
             r.replace(loss->outputs[0], results[0]);
             r.replace(node.outputs[0], results[1], true);
-        } else if (node.op == "dense" && !absorbed[node.inputs[1].index()].empty()) {
+        } else if (node.op == kDense && !absorbed[node.inputs[1].index()].empty()) {
             Node dense = r.mapped(node);
             dense.inputs[0] = r.map(flattened_image(graph, node.inputs[0]));
             r.replace(node.outputs[0],
@@ -183,7 +175,7 @@ Graph canonicalize(const Graph& graph, PassContext&) {
     // What was absorbed or bypassed and has no other reader is gone.
     Graph result = r.take();
     auto without = remove_unread(
-        result, [](const Node& node) { return node.op == "flatten" || node.op == "zero_pad2d"; });
+        result, [](const Node& node) { return op(node.op).reads_row_major || op(node.op).pads; });
     return without ? std::move(*without) : std::move(result);
 }
 

@@ -4,19 +4,27 @@
 #include <unordered_set>
 
 #include "compiler/ops/define.hpp"
+#include "compiler/ops/emit.hpp"
 #include "compiler/passes/rewriting.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
-bool is_plain_convolution(const Node& node) {
-    return node.op == "conv2d" && !has_epilogue(node) && !flag(node.attributes, "residual") &&
+/// A relu can become its epilogue.
+bool is_plain(const Node& node) {
+    return op(node.op).takes_relu && !has_epilogue(node) && !flag(node.attributes, "residual") &&
            !flag(node.attributes, "statistics");
 }
 
-bool is_plain(const Node& node) {
-    return is_plain_convolution(node) ||
-           ((node.op == "dense" || node.op == "conv2d_transpose") && !has_epilogue(node));
+/// So can a sum and a relu.
+bool takes_sum(const Node& node) {
+    return op(node.op).takes_residual && is_plain(node);
+}
+
+/// A sum of two different values.
+bool is_sum(const Node& node) {
+    return node.inputs.size() == 2 && expression_of(node) == "x0 x1 add" &&
+           node.inputs[0] != node.inputs[1];
 }
 
 /// What a relu becomes: its producer and, where a sum stood between, the sum's other operand.
@@ -52,13 +60,10 @@ class ReluFuser {
             gone_.insert(before);
             return;
         }
-        const bool sum = before->op == "add" && before->inputs.size() == 2 &&
-                         before->inputs[0] != before->inputs[1];
-        if (!sum || graph_.training) return;
+        if (graph_.training || !is_sum(*before)) return;
         for (std::size_t i = 0; i < 2; ++i) {
             const Node* conv = producer(graph_, before->inputs[i]);
-            if (!conv || !is_plain_convolution(*conv) ||
-                uses_.only_reader(conv->outputs[0]) != before)
+            if (!conv || !takes_sum(*conv) || uses_.only_reader(conv->outputs[0]) != before)
                 continue;
             matches_[&relu] = {conv, before->inputs[1 - i]};
             gone_.insert(conv);

@@ -8,15 +8,18 @@
 namespace dtnn::compiler {
 namespace {
 
+constexpr const char* kPoolBackward = "max_pool2d_backward";
+
 /// The value by which the backward node can mask its own result instead of relu's backward doing
 /// it; invalid when it cannot.
 ValueId mask_operand(const Graph& graph, const Node& backward, const Node& relu_backward) {
-    if (flag(backward.attributes, "mask")) return {};
+    if (!op(backward.op).takes_mask || flag(backward.attributes, "mask")) return {};
     const ValueId y = relu_backward.inputs[1];
-    if (backward.op == "conv2d_backward_data" || backward.op == "dense_backward_data") return y;
-    if (backward.op != "max_pool2d_backward") return {};
+    // The backward of a pool masks by the pool's result, the largest cell of each window, and the
+    // indices that it reads are the pool's second result.
+    if (backward.op != kPoolBackward) return y;
     const Node* pool = producer(graph, backward.inputs[1]);
-    const bool own = pool && pool->op == "max_pool2d" && pool->inputs[0] == y;
+    const bool own = pool && pool->inputs[0] == y;
     return own ? pool->outputs[0] : ValueId();
 }
 

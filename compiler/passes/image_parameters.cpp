@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/ops/op.hpp"
+
 namespace dtnn::compiler {
 
 void add_image_parameters(const Graph& graph, const Uses& uses, std::vector<Dims>& dims) {
@@ -15,7 +17,7 @@ void add_image_parameters(const Graph& graph, const Uses& uses, std::vector<Dims
         const auto& readers = uses.readers(value);
         const bool normalises =
             !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](NodeId reader) {
-                return graph.node(reader).op == "layer_norm";
+                return op(graph.node(reader).op).image_parameters;
             });
         if (normalises) dims[value.index()] = {1, own[0], own[1], own[2]};
     }

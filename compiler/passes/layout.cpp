@@ -10,9 +10,9 @@
 namespace dtnn::compiler {
 namespace {
 
+/// The operator that this pass is about.
+constexpr const char* kReorder = "reorder";
 const Order kImage{0, 2, 3, 1};
-const Order kConvWeights{2, 3, 1, 0};
-const Order kDenseWeights{1, 2, 0, 3};
 
 /// Values that must be stored alike form classes; a class with weights in it is stored as weights.
 class Classes {
@@ -52,8 +52,8 @@ class Classes {
             for (std::size_t i = 0; i < node.inputs.size(); ++i)
                 join(node.outputs[i], node.inputs[i]);
         // Updates go over flat memory: weights, gradients, states, sums and averages.
-        const bool alike = node.phase == Phase::update || node.op == "fold_batch_norm" ||
-                           !expression_of(node).empty();
+        const bool alike =
+            node.phase == Phase::update || op(node.op).stored_alike || !expression_of(node).empty();
         if (!alike) return;
         for (const ValueId input : node.inputs)
             join(node.outputs[0], input);
@@ -70,13 +70,8 @@ class Classes {
     }
 
     void mark_weights(const Node& node) {
-        if (node.op == "conv2d" || node.op == "conv2d_backward_data" ||
-            node.op == "conv2d_transpose")
-            mark(node.inputs[1], kConvWeights);
-        if (node.op == "conv2d_backward_weights") mark(node.outputs[0], kConvWeights);
-        if (node.op == "dense" || node.op == "dense_backward_data")
-            mark(node.inputs[1], kDenseWeights);
-        if (node.op == "dense_backward_weights") mark(node.outputs[0], kDenseWeights);
+        if (const auto& weights = op(node.op).weights)
+            mark((weights->result ? node.outputs : node.inputs)[weights->index], weights->order);
     }
 
     const Graph& graph_;
@@ -93,13 +88,13 @@ class Arranger {
         for (std::size_t i = 0; i < graph_.values.size(); ++i)
             if (graph_.values[i].kind != ValueKind::result) arrange(ValueId(i));
         for (const Node& node : graph_.nodes) {
-            if (node.op == "flatten" && wants_row_major(node.inputs[0])) {
+            if (op(node.op).reads_row_major && wants_row_major(node.inputs[0])) {
                 flatten(node);
                 continue;
             }
             r_.copy(node);
-            if (node.op == "reorder") continue;  // its attribute says it
-            if (node.op == "unflatten" && differs(graph_.type(node.outputs[0]))) {
+            if (node.op == kReorder) continue;  // its attribute says it
+            if (op(node.op).gives_row_major && differs(graph_.type(node.outputs[0]))) {
                 unflatten(node);
                 continue;
             }
@@ -130,7 +125,7 @@ class Arranger {
     ValueId reorder(const Node& near, ValueId value, std::vector<std::int64_t> order,
                     const std::string& name) {
         Node node;
-        node.op = "reorder";
+        node.op = kReorder;
         node.inputs = {value};
         node.attributes["order"] = std::move(order);
         node.phase = near.phase;
@@ -154,7 +149,7 @@ class Arranger {
         const ValueId result = node.outputs[0];
         bool done = !uses_.leaves(result);
         for (const NodeId reader : uses_.readers(result))
-            done = done && graph_.node(reader).op == "reorder";
+            done = done && graph_.node(reader).op == kReorder;
         if (done) return;
         r_.replace(result, reorder(node, r_.map(result), {0, 2, 3, 1},
                                    graph_.value(result).name + ".channels_last"));

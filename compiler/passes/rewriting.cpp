@@ -38,11 +38,6 @@ ValueList emit(Rewriter& rewriter, Node node, const std::string& name, const std
     return rewriter.graph().node(id).outputs;
 }
 
-const Node* producer(const Graph& graph, ValueId value) {
-    const Value& v = graph.value(value);
-    return v.kind == ValueKind::result ? &graph.node(v.producer) : nullptr;
-}
-
 std::optional<Graph> remove_unread(const Graph& graph, bool (*removable)(const Node&)) {
     std::vector<bool> live(graph.values.size());
     for (const GraphOutput& output : graph.outputs)
@@ -82,13 +77,11 @@ ValueId find_input(const Graph& graph, std::string_view name) {
 }
 
 bool is_relu(const Node& node) {
-    return node.op == "relu" || (node.op == "elementwise" && node.inputs.size() == 1 &&
-                                 expression_of(node) == "x0 0 max");
+    return node.inputs.size() == 1 && expression_of(node) == "x0 0 max";
 }
 
 bool is_relu_backward(const Node& node) {
-    return node.op == "elementwise" && node.inputs.size() == 2 &&
-           expression_of(node) == "x1 0 gt x0 0 select";
+    return node.inputs.size() == 2 && expression_of(node) == "x1 0 gt x0 0 select";
 }
 
 bool has_epilogue(const Node& node) {

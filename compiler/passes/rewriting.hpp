@@ -37,9 +37,6 @@ class Uses {
 ValueList emit(Rewriter& rewriter, Node node, const std::string& name,
                const std::string& prefix = {});
 
-/// The node that produces the value; null for inputs and parameters.
-const Node* producer(const Graph& graph, ValueId value);
-
 /// The graph without those nodes that `removable` admits and of which no result is read, directly
 /// or by other nodes that stay; nothing when all of them stay. Order and names are kept.
 std::optional<Graph> remove_unread(const Graph& graph, bool (*removable)(const Node&));

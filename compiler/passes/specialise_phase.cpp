@@ -8,18 +8,6 @@
 namespace dtnn::compiler {
 namespace {
 
-bool is_max_pool(const Node& node) {
-    return node.op == "max_pool2d" || node.op == "adaptive_max_pool2d";
-}
-
-bool is_dropout(const Node& node) {
-    return node.op == "dropout" || node.op == "spatial_dropout2d";
-}
-
-bool normalises_samples(const Node& node) {
-    return node.op == "layer_norm" || node.op == "group_norm";
-}
-
 class Specialiser {
   public:
     Specialiser(const Graph& graph, const PassContext& context)
@@ -28,18 +16,15 @@ class Specialiser {
     Graph run() {
         const bool training = context_.program == plan::ProgramKind::train;
         for (const Node& node : graph_.nodes) {
-            if (is_dropout(node) && !training)
+            const OpDef& def = op(node.op);
+            const auto& form = training ? def.in_training : def.in_inference;
+            if (form && form->op.empty())
                 r_.replace(node.outputs[0], r_.map(node.inputs[0]));
-            else if (is_dropout(node))
-                apply_dropout(node);
-            else if (node.op == "batch_norm" && training)
-                train_batch_norm(node);
-            else if (node.op == "batch_norm")
-                become(node, "batch_norm_inference", pick(node.attributes, {"epsilon"}));
-            else if (is_max_pool(node) && training && !flag(node.attributes, "indices"))
-                keep(node, "indices");
-            else if (normalises_samples(node) && training && !flag(node.attributes, "statistics"))
-                keep(node, "statistics");
+            else if (form)
+                become(node, *form);
+            else if (training && !def.kept_for_backward.empty() &&
+                     !flag(node.attributes, def.kept_for_backward.data()))
+                keep(node, def.kept_for_backward);
             else
                 r_.copy(node);
         }
@@ -51,32 +36,36 @@ class Specialiser {
 
   private:
     /// Results that the old node had not are named after it.
-    ValueList become(const Node& node, const char* op, Attributes attributes, ValueId extra = {}) {
-        Node changed = r_.mapped(node);
-        changed.op = op;
-        changed.attributes = std::move(attributes);
-        if (extra.valid()) changed.inputs.push_back(extra);
+    ValueList emit_changed(const Node& node, Node changed) {
         auto results = emit(r_, std::move(changed), graph_.value(node.outputs[0]).name);
         r_.replace(node.outputs[0], results[0]);
         return results;
     }
 
-    void train_batch_norm(const Node& node) {
-        Attributes attributes = pick(node.attributes, {"epsilon", "momentum"});
-        const auto results = become(node, "batch_norm_training", std::move(attributes));
-        updates_.push_back({r_.map(node.inputs[3]), results[3]});
-        updates_.push_back({r_.map(node.inputs[4]), results[4]});
+    void become(const Node& node, const PhaseForm& form) {
+        Node changed = r_.mapped(node);
+        changed.op = form.op;
+        Attributes kept;
+        for (const char* name : form.attributes)
+            if (const auto found = node.attributes.find(name); found != node.attributes.end())
+                kept.insert(*found);
+        if (form.random) {
+            kept["seed"] = static_cast<std::int64_t>(context_.training.seed);
+            kept["stream"] = free_stream(node);
+            changed.inputs.push_back(step());
+        }
+        changed.attributes = std::move(kept);
+        const ValueList results = emit_changed(node, std::move(changed));
+        for (const auto& [operand, result] : form.updates)
+            updates_.push_back({r_.map(node.inputs[operand]), results[result]});
     }
 
-    void apply_dropout(const Node& node) {
+    ValueId step() {
         if (!step_.valid()) {
             const ValueId known = find_input(graph_, "step");
             step_ = known.valid() ? r_.map(known) : r_.add_input("step", {DType::i64, {}, {}});
         }
-        Attributes attributes = pick(node.attributes, {"rate"});
-        attributes["seed"] = static_cast<std::int64_t>(context_.training.seed);
-        attributes["stream"] = free_stream(node);
-        become(node, (node.op + "_apply").c_str(), std::move(attributes), step_);
+        return step_;
     }
 
     std::int64_t free_stream(const Node& node) {
@@ -89,10 +78,10 @@ class Specialiser {
     }
 
     /// Adds the results that backward reads.
-    void keep(const Node& node, const char* results) {
-        Attributes attributes = node.attributes;
-        attributes[results] = true;
-        become(node, node.op.c_str(), std::move(attributes));
+    void keep(const Node& node, std::string_view results) {
+        Node changed = r_.mapped(node);
+        changed.attributes[std::string(results)] = true;
+        emit_changed(node, std::move(changed));
     }
 
     const Graph& graph_;

@@ -7,7 +7,8 @@ OpDef define_identity() {
     return elementwise_operator("identity", {}, ElementwiseForm{"x"})
         .doc("Its input as it is: a place for a name, or for an activation that a parameter names.")
         .layer("- identity")
-        .keeps_numbers();
+        .keeps_numbers()
+        .does_nothing([](const Graph&, const Node&) { return true; });
 }
 
 }  // namespace dtnn::compiler

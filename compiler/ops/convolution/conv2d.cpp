@@ -112,6 +112,13 @@ OpDef define_conv2d() {
     return OpBuilder("conv2d")
         .family(Family::convolution)
         .kernel_class(convolution_class)
+        .takes_relu()
+        .takes_residual()
+        .general_form([](const Graph& graph, Node node) {
+            return take_padding(graph, node) ? std::vector<Node>{std::move(node)}
+                                             : std::vector<Node>{};
+        })
+        .weights_operand(1, kFilterOrder)
         .doc(
             "Convolution of images (cross-correlation, as usual for networks) with learned "
             "filters.")

@@ -31,6 +31,8 @@ OpDef define_conv2d_backward_data() {
     return OpBuilder("conv2d_backward_data")
         .family(Family::convolution)
         .kernel_class(convolution_class)
+        .takes_mask()
+        .weights_operand(1, kFilterOrder)
         .doc("Gradient of a convolution by its source.")
         .inputs({"diff_dst", "weights", "y?"})
         .outputs({"diff_src"})

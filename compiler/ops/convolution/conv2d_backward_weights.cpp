@@ -18,7 +18,7 @@ void conv2d_backward_weights_shape(ShapeContext& c) {
     if (!expect_dims(c, "conv2d_backward_weights", 1, "diff_dst", dst.dims)) return;
     Type weights{src.dtype, {filters, src.dims[1] / c.integer("groups"), kernel[0], kernel[1]}, {}};
     // Weights follow their image: channels last means KH, KW, C, F.
-    if (!src.order.empty()) weights.order = {2, 3, 1, 0};
+    if (!src.order.empty()) weights.order = kFilterOrder;
     c.result(weights);
     if (c.flag("bias")) c.result(Type{src.dtype, {filters}, {}});
 }
@@ -31,6 +31,7 @@ OpDef define_conv2d_backward_weights() {
     return OpBuilder("conv2d_backward_weights")
         .family(Family::convolution)
         .kernel_class(weight_gradient_class)
+        .weights_result(0, kFilterOrder)
         .doc("Gradient of a convolution by its weights, and by its bias when it has one.")
         .inputs({"src", "diff_dst"})
         .outputs({"diff_weights", "diff_bias?"})

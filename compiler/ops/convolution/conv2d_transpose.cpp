@@ -145,6 +145,8 @@ OpDef define_conv2d_transpose() {
     return OpBuilder("conv2d_transpose")
         .family(Family::convolution)
         .kernel_class(convolution_class)
+        .takes_relu()
+        .weights_operand(1, kFilterOrder)
         .doc(
             "Transposed convolution: every input cell adds its filter to the result, stride apart; "
             "it enlarges images as a convolution of the same fields shrinks them.")

@@ -57,6 +57,12 @@ OpDef define_depthwise_conv2d() {
     return OpBuilder("depthwise_conv2d")
         .family(Family::convolution)
         .kernel_class(convolution_class)
+        .general_form([](const Graph& graph, Node node) {
+            take_padding(graph, node);
+            node.op = "conv2d";
+            node.attributes["groups"] = graph.type(node.inputs[0]).dims[1];
+            return std::vector<Node>{std::move(node)};
+        })
         .doc(
             "Convolution of each channel with filters of its own; results of the same channel are "
             "neighbours.")

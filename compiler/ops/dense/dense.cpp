@@ -82,6 +82,8 @@ OpDef define_dense() {
     return OpBuilder("dense")
         .family(Family::dense)
         .kernel_class(product_class)
+        .takes_relu()
+        .weights_operand(1, kDenseOrder)
         .doc("Fully connected layer: every unit reads every number of the input.")
         .layer("- dense: {units: 10}")
         .inputs({"src", "weights", "bias?"})

@@ -15,7 +15,7 @@ void dense_backward_weights_shape(ShapeContext& c) {
         return;
     Type diff_weights{src.dtype, weights, {}};
     // Rows follow the source's physical order: channels last means H, W, C, units.
-    if (weights.size() == 4 && !src.order.empty()) diff_weights.order = {1, 2, 0, 3};
+    if (weights.size() == 4 && !src.order.empty()) diff_weights.order = kDenseOrder;
     c.result(diff_weights);
     if (c.flag("bias")) c.result(Type{src.dtype, {weights.back()}, {}});
 }
@@ -28,6 +28,7 @@ OpDef define_dense_backward_weights() {
     return OpBuilder("dense_backward_weights")
         .family(Family::dense)
         .kernel_class(product_gradient_class)
+        .weights_result(0, kDenseOrder)
         .doc("Gradient of a fully connected layer by its weights, and by its bias when it has one.")
         .inputs({"src", "diff_dst"})
         .outputs({"diff_weights", "diff_bias?"})

@@ -10,6 +10,7 @@ OpDef define_add() {
     OpBuilder builder("add");
     builder.family(Family::join)
         .kernel_class(expression_class)
+        .does_nothing(has_one_operand)
         .doc("The sum of its inputs, element by element; all have one shape.")
         .layer("- add: {from: [conv2d_1, conv2d_2]}")
         .variadic(2)

@@ -12,6 +12,9 @@ OpDef define_dropout() {
     return OpBuilder("dropout")
         .family(Family::dropout)
         .kernel_class(KernelClass::dropout)
+        .in_training({.op = "dropout_apply", .attributes = {"rate"}, .random = true})
+        .in_inference({})
+        .does_nothing(drops_nothing)
         .doc(
             "Training only: sets numbers to 0 at random and scales the others by 1 / (1 - rate) "
             "(Srivastava et al., 2014).")

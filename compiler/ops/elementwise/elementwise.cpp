@@ -215,6 +215,8 @@ OpDef define_elementwise() {
         .inputs({"x0"})
         .outputs({"dst"})
         .variadic(1)
+        .expression_rule(
+            [](const Node& node) { return text_or(node.attributes, "expression", ""); })
         .shape(elementwise_shape)
         .gradient(elementwise_gradient)
         .flops([](const std::vector<Type>&, const std::vector<Type>& out, const Attributes& a) {

@@ -48,6 +48,17 @@ OpDef define_multiply() {
     OpBuilder builder("multiply");
     builder.family(Family::join)
         .kernel_class(expression_class)
+        .general_form([](const Graph& graph, Node node) -> std::vector<Node> {
+            std::vector<Type> types;
+            for (const ValueId input : node.inputs)
+                types.push_back(graph.type(input));
+            const auto image = gated_image(types);
+            if (!image) return {};
+            node.op = "channel_scale";
+            if (*image == 1) std::swap(node.inputs[0], node.inputs[1]);
+            return {std::move(node)};
+        })
+        .does_nothing(has_one_operand)
         .doc(
             "The product of its inputs, element by element; all have one shape, or one of two has "
             "one number for each channel of the other (Hu, Shen and Sun, 2018).")

@@ -12,6 +12,9 @@ OpDef define_spatial_dropout2d() {
     return OpBuilder("spatial_dropout2d")
         .family(Family::dropout)
         .kernel_class(KernelClass::dropout)
+        .in_training({.op = "spatial_dropout2d_apply", .attributes = {"rate"}, .random = true})
+        .in_inference({})
+        .does_nothing(drops_nothing)
         .doc(
             "Training only: sets whole channels of a sample to 0 at random and scales the others "
             "by 1 / (1 - rate) (Tompson et al., 2015).")

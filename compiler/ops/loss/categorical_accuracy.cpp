@@ -8,6 +8,7 @@ OpDef define_categorical_accuracy() {
     return OpBuilder("categorical_accuracy")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .reads_order_only()
         .doc("Number of rows whose largest prediction is the label.")
         .inputs({"predictions", "labels"})
         .outputs({"right"})

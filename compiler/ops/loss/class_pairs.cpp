@@ -8,6 +8,7 @@ OpDef define_class_pairs() {
     return OpBuilder("class_pairs")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .reads_order_only()
         .doc("The label and the predicted class of every row.")
         .inputs({"predictions", "labels"})
         .outputs({"pairs"})

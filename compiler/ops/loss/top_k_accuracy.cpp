@@ -8,6 +8,7 @@ OpDef define_top_k_accuracy() {
     return OpBuilder("top_k_accuracy")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .reads_order_only()
         .doc("Number of rows whose label is among the k largest predictions.")
         .inputs({"predictions", "labels"})
         .outputs({"right"})

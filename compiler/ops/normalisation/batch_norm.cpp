@@ -32,6 +32,10 @@ OpDef define_batch_norm() {
     return OpBuilder("batch_norm")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalizations)
+        .in_training({.op = "batch_norm_training",
+                      .attributes = {"epsilon", "momentum"},
+                      .updates = {{3, 3}, {4, 4}}})
+        .in_inference({.op = "batch_norm_inference", .attributes = {"epsilon"}})
         .doc(
             "Gives each channel mean 0 and deviation 1 over the batch, then scales and shifts it "
             "by "

@@ -8,6 +8,7 @@ OpDef define_fold_batch_norm() {
     return OpBuilder("fold_batch_norm")
         .family(Family::normalisation)
         .kernel_class(KernelClass::memory)
+        .stored_alike()
         .doc("Weights and bias of the convolution that equals a convolution and its batch norm.")
         .inputs({"weights", "gamma", "beta", "running_mean", "running_variance", "bias?"})
         .outputs({"weights", "bias"})

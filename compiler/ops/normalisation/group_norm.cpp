@@ -23,6 +23,7 @@ OpDef define_group_norm() {
     return OpBuilder("group_norm")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalizations)
+        .kept_for_backward("statistics")
         .doc(
             "Gives each group of a sample's channels mean 0 and deviation 1, then scales and "
             "shifts each channel by learned numbers (Wu and He, 2018); as many groups as channels "

@@ -20,6 +20,8 @@ OpDef define_layer_norm() {
     return OpBuilder("layer_norm")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalizations)
+        .kept_for_backward("statistics")
+        .image_parameters()
         .doc(
             "Gives each sample, or each pixel's channels, mean 0 and deviation 1, then scales and "
             "shifts by learned numbers (Ba, Kiros and Hinton, 2016).")

@@ -8,6 +8,13 @@ OpDef define_adaptive_avg_pool2d() {
     return OpBuilder("adaptive_avg_pool2d")
         .family(Family::pooling)
         .kernel_class(KernelClass::window_pooling)
+        .general_form([](const Graph& graph, const Node& node) {
+            const Dims& result = graph.type(node.outputs[0]).dims;
+            if (result[2] == 1 && result[3] == 1) return becomes(node, "global_avg_pool2d", {});
+            const auto windows = even_windows(graph, node);
+            return windows ? becomes(node, "avg_pool2d", *windows) : std::vector<Node>{};
+        })
+        .does_nothing(keeps_extents)
         .doc("Means over as many windows as the result has cells; they overlap where they must.")
         .layer("- adaptive_avg_pool2d: {size: [7, 7]}")
         .inputs({"src"})

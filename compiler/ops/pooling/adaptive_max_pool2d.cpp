@@ -9,6 +9,9 @@ OpDef define_adaptive_max_pool2d() {
     return OpBuilder("adaptive_max_pool2d")
         .family(Family::pooling)
         .kernel_class(max_pool_class)
+        .kept_for_backward("indices")
+        .general_form(max_pool_form)
+        .does_nothing(keeps_extents)
         .doc(
             "The largest numbers of as many windows as the result has cells; they overlap where "
             "they must.")

@@ -21,6 +21,7 @@ OpDef define_avg_pool2d() {
     return OpBuilder("avg_pool2d")
         .family(Family::pooling)
         .kernel_class(KernelClass::window_pooling)
+        .does_nothing(copies_cells)
         .doc("The mean of each window; padded cells are not counted.")
         .layer("- avg_pool2d: {kernel: 2}")
         .inputs({"src"})

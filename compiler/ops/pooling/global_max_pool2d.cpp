@@ -7,6 +7,13 @@ OpDef define_global_max_pool2d() {
     return OpBuilder("global_max_pool2d")
         .family(Family::pooling)
         .kernel_class(max_pool_class)
+        .general_form([](const Graph& graph, const Node& node) {
+            std::vector<Node> form = max_pool_form(graph, node);
+            if (form.empty())
+                form = becomes(node, "adaptive_max_pool2d",
+                               {{"size", std::vector<std::int64_t>{1, 1}}});
+            return form;
+        })
         .doc("The largest number of each channel over the whole image.")
         .layer("- global_max_pool2d")
         .inputs({"src"})

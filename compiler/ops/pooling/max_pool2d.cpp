@@ -9,7 +9,7 @@ namespace {
 void max_pool2d_shape(ShapeContext& c) {
     if (!expect_operands(c, "max_pool2d", 1) || !expect_image(c, "max_pool2d")) return;
     const auto kernel = pair_of(c.attributes(), "kernel", 2);
-    if (kernel[0] * kernel[1] > 255) {
+    if (kernel[0] * kernel[1] > kMostPoolCells) {
         c.fail(fmt::format("a {}x{} pool has {} cells; max_pool2d takes at most 255", kernel[0],
                            kernel[1], kernel[0] * kernel[1]),
                "use two pools, or avg_pool2d", "kernel");
@@ -46,6 +46,8 @@ OpDef define_max_pool2d() {
     return OpBuilder("max_pool2d")
         .family(Family::pooling)
         .kernel_class(max_pool_class)
+        .kept_for_backward("indices")
+        .does_nothing(copies_cells)
         .doc("The largest number of each window.")
         .layer("- max_pool2d: {kernel: 2}")
         .inputs({"src"})

@@ -54,6 +54,7 @@ OpDef define_concat() {
     return OpBuilder("concat")
         .family(Family::join)
         .kernel_class(KernelClass::copies)
+        .does_nothing(has_one_operand)
         .doc("Joins its inputs along the channels, in order.")
         .layer("- concat: {from: [conv2d_1, conv2d_2]}")
         .variadic(2)

@@ -9,6 +9,10 @@ OpDef define_flatten() {
     return OpBuilder("flatten")
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
+        .reads_row_major()
+        .does_nothing([](const Graph& graph, const Node& node) {
+            return graph.type(node.inputs[0]).dims.size() == 2;
+        })
         .doc("One row of numbers per sample, in the order channels, height, width.")
         .layer("- flatten")
         .keeps_numbers()

@@ -86,6 +86,14 @@ OpDef define_reshape() {
     return OpBuilder("reshape")
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
+        .general_form([](const Graph& graph, const Node& node) {
+            const Dims& dims = graph.type(node.outputs[0]).dims;
+            std::vector<Node> nodes;
+            if (graph.type(node.inputs[0]).dims.size() == 4) nodes = becomes(node, "flatten", {});
+            if (dims.size() == 4) nodes.push_back(becomes(node, "unflatten", {{"shape", dims}})[0]);
+            return nodes;
+        })
+        .does_nothing(keeps_extents)
         .doc("The same numbers, in the order channels, height, width, in another shape.")
         .layer("- reshape: {shape: [64, 7, -1]}")
         .keeps_numbers()

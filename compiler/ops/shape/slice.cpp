@@ -48,6 +48,7 @@ OpDef define_slice() {
     return OpBuilder("slice")
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
+        .does_nothing(keeps_extents)
         .doc("A range of the channels, rows or columns.")
         .layer("- slice: {axis: channels, begin: 0, end: 16}")
         .inputs({"src"})

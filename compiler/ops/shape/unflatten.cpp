@@ -10,6 +10,7 @@ OpDef define_unflatten() {
     return OpBuilder("unflatten")
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
+        .gives_row_major()
         .doc(
             "Gives each row of numbers the shape of an image: flatten's backward, and part of "
             "reshape.")

@@ -42,6 +42,7 @@ OpDef define_upsample2d() {
     return OpBuilder("upsample2d")
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
+        .does_nothing(keeps_extents)
         .doc("Enlarges images: every cell repeated, or bilinear interpolation.")
         .layer("- upsample2d: {factor: 2, mode: bilinear}")
         .inputs({"src"})

@@ -33,6 +33,8 @@ OpDef define_zero_pad2d() {
     return OpBuilder("zero_pad2d")
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
+        .pads()
+        .does_nothing(keeps_extents)
         .doc("Puts zeros around images; a convolution behind it takes them as its own padding.")
         .layer("- zero_pad2d: {padding: [0, 1, 0, 1]}")
         .inputs({"src"})
