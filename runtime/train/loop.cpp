@@ -182,15 +182,12 @@ void Loop::fill_inputs(const BatchProgram& batch) {
 void Loop::train_batch() {
     const plan::Part part = steps_.part(state_.batch);
     const bool ends_group = steps_.ends_group(state_.batch);
-    const BatchProgram* batch = nullptr;
-    if (steps_.runs(state_.batch))
-        batch = &run_batch(part);
-    else
-        observer_.batch({state_.epoch + 1, state_.step + 1, {}});
+    const BatchProgram* batch = steps_.runs(state_.batch) ? &run_batch(part) : nullptr;
+    if (batch == nullptr) observer_.batch({state_.epoch + 1, state_.step + 1, {}});
     ++state_.step;
     ++state_.batch;
     if (ends_group) ++state_.update;
-    if (part.count > 0) {
+    if (batch != nullptr && part.count > 0) {
         divergence_.look_at_batch(batch->loss(), place());
         sums_.add(batch->outputs, part.count);
     }
