@@ -231,7 +231,8 @@ struct Dataset {
     Dims stored_shape;
     std::int64_t classes = 0;  ///< or the number of values
     LabelKind label_kind = LabelKind::classes;
-    /// Of a sample's labels: empty for one class a sample, [height, width] for one a pixel.
+    /// The shape of a sample's labels: empty for one class a sample, [height, width] for one a
+    /// pixel.
     Dims label_shape;
     /// Samples that an epoch sees: after the validation split, then under- or over-sampled.
     std::int64_t train_samples = 0;

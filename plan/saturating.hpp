@@ -8,7 +8,7 @@
 
 namespace dtnn::plan {
 
-/// Of factors that are not negative.
+/// The product of factors that are not negative.
 inline std::int64_t saturating_product(std::initializer_list<std::int64_t> factors) {
     std::int64_t product = 1;
     for (const std::int64_t factor : factors)

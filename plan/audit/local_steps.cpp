@@ -62,7 +62,7 @@ class LocalStepsAudit {
             find("each rank has a dataset of its own, and all exchange gradients");
     }
 
-    /// Of a tensor that is a whole parameter; -1: it is none.
+    /// The parameter that a tensor is as a whole; -1: none.
     int parameter_of(const Program& program, int tensor) const {
         const Tensor& t = program.tensors[static_cast<std::size_t>(tensor)];
         const int parameter = of_buffer_[static_cast<std::size_t>(t.buffer)];

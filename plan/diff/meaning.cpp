@@ -28,8 +28,8 @@ constexpr std::pair<std::string_view, std::string_view> kSets[] = {
     {"dataset.transforms", "transform"}, {"dataset.augmentations", "augmentation"},
 };
 
-/// Of a member as a whole, which came or went: of the mathematics if one of its fields is. Null
-/// when it has no fields.
+/// The meaning of a member that came or went as a whole: the mathematics if one of its fields is of
+/// the mathematics. Null when it has no fields.
 const MeaningEntry* meaning_of_member(std::string_view set, std::string_view member) {
     const std::string kind = fmt::format("{}.{}", set, member);
     const MeaningEntry* first = nullptr;
@@ -41,8 +41,8 @@ const MeaningEntry* meaning_of_member(std::string_view set, std::string_view mem
     return first;
 }
 
-/// Of "optimizer.adam.beta1", "schedules[0].cosine.epochs", "clip.norm", "parameters.depth": the
-/// label of the field inside; null when it has none of its own.
+/// The label of the field inside a path such as "optimizer.adam.beta1",
+/// "schedules[0].cosine.epochs", "clip.norm" or "parameters.depth"; null when it has none.
 const MeaningEntry* meaning_below(std::string_view kind, std::string_view path) {
     const std::size_t dot = path.find('.');
     if (dot == std::string_view::npos) return nullptr;

@@ -27,8 +27,8 @@ struct MeaningEntry {
     std::string_view reason;
 };
 
-/// Of an operator's field; type "*" is the rule for the field of that name in every operator
-/// without a rule of its own.
+/// The meaning of an operator's field; type "*" is the rule for the field of that name in every
+/// operator without a rule of its own.
 struct LayerMeaningEntry {
     std::string_view type;
     std::string_view field;
@@ -43,11 +43,11 @@ const std::vector<LayerMeaningEntry>& layer_meanings();
 const MeaningEntry* find_meaning(std::string_view kind, std::string_view field);
 const LayerMeaningEntry* find_layer_meaning(std::string_view type, std::string_view field);
 
-/// Of a resolved value's path ("training.batch_size", "training.optimizer.adam.beta1",
+/// The meaning of a resolved value's path ("training.batch_size", "training.optimizer.adam.beta1",
 /// "model.parameters.depth"). A path that no entry covers is taken to change the mathematics, which
 /// is the safe side.
 FieldMeaning meaning_of(std::string_view path);
-/// Of a layer's field, `name` and `from` included.
+/// The meaning of a layer's field, `name` and `from` included.
 FieldMeaning meaning_of_layer_field(std::string_view type, std::string_view field);
 
 /// The tables as Markdown, as they stand in docs/diff.md.

@@ -80,7 +80,7 @@ class ResultComparison {
                    : "it follows from samples and batch size");
         number("schedule", "steps of the run", s * a_.training.epochs, t * b_.training.epochs,
                Unit::count, kMath, "it follows from steps per epoch and epochs");
-        // Of one rank the batch and the accumulation say it.
+        // With one rank the batch and the accumulation say it.
         if (a_.parallel.data || b_.parallel.data)
             number("schedule", "global batch", communication_of(a_).global_batch,
                    communication_of(b_).global_batch, Unit::count, kMath,
@@ -88,7 +88,7 @@ class ResultComparison {
     }
 
     void communication() {
-        // Of some forms in which gradients travel, what a number becomes depends on its exchange.
+        // With some forms of gradient compression, what a number becomes depends on its exchange.
         const bool grouped = depends_on_buckets(a_.parallel) || depends_on_buckets(b_.parallel);
         const Meaning buckets = grouped ? kMath : kSpeed;
         const char* reason =

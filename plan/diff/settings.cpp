@@ -69,7 +69,7 @@ bool is_below(const std::string& path, const std::string& owner) {
            (path[owner.size()] == '.' || path[owner.size()] == '[');
 }
 
-// Of a member, or of the members of a list, as one value: a name, or name and fields.
+// A member, or the members of a list, as one value: a name, or name and fields.
 std::string member_value(const Settings& settings, const std::string& owner,
                          const std::string& value) {
     // "schedules[1].cosine.epochs": by what is between the owner and the field.

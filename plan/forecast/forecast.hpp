@@ -48,7 +48,7 @@ struct Forecast {
     double batch = 0;  ///< samples of a rank and step, in the mean
     std::int64_t global_batch = 0;
 
-    /// Of a training step, seconds.
+    /// The seconds of a training step, in three parts.
     double compute = 0;
     double exposed = 0;  ///< waited for exchanges
     double input = 0;    ///< waited for samples, and their copy

@@ -11,7 +11,7 @@ namespace {
 // Limits that no plan of ours comes near; they bound the time and memory that a hostile text can
 // take.
 constexpr std::size_t kMostAxes = 8;
-// Of a buffer's bytes, a sample count: so small that no sum over a plan's records overflows.
+// The bounds of bytes and counts are so small that no sum over a plan's records overflows.
 constexpr std::int64_t kMostCount = std::int64_t{1} << 41;
 constexpr std::int64_t kMostBatch = std::int64_t{1} << 31;
 constexpr std::int64_t kMostWorkers = 1024;
@@ -63,7 +63,7 @@ void check_step(const Plan& plan, const Program& program, const Step& step, cons
     if (step.bytes < 0) Where{&where, "bytes"}.refuse("less than 0");
 }
 
-// Of a time, a rate: nothing that is not a number, or endless.
+// A time or a rate: neither negative nor NaN nor infinite.
 void check_amount(double value, const Where& where) {
     if (!(value >= 0) || value > std::numeric_limits<double>::max())
         where.refuse(fmt::format("{} is no amount", value));

@@ -22,11 +22,11 @@ struct Communication {
     std::int64_t wire_bytes = 0;  ///< that each rank sends, on Target::ranks ranks
     double seconds = 0;           ///< foreseen for all of them, one after the other
 };
-/// Of the program that trains, with local steps of the one that synchronises; of a plan without
-/// data parallelism only the batch is not zero.
+/// What the training program exchanges or, with local steps, the one that synchronises. For a plan
+/// without data parallelism only the batch is not zero.
 Communication communication_of(const Plan& plan);
 
-/// The exchange is of synchronised batch statistics.
+/// Whether the exchange is one of synchronised batch statistics.
 bool exchanges_statistics(const Plan& plan, const Collective& collective);
 
 /// "4 ranks, a global batch of 256 samples; ..." and "3 for an update ...".

@@ -20,10 +20,11 @@ struct Link {
 /// not known either. Latency and bandwidth each for itself.
 Link link_of(const Machine& machine);
 
-/// Of an all-reduce of so many bytes over the ranks: 2 ceil(log2 ranks) alpha + 2 (ranks - 1)/ranks
-/// bytes beta; 0 for one rank. Reduce-scatter by recursive halving and all-gather by recursive
-/// doubling (Rabenseifner); what MPICH does with long messages. The arithmetic is left out. Thakur,
-/// Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", 2005, 4.5.
+/// The time of an all-reduce of so many bytes over the ranks: 2 ceil(log2 ranks) alpha +
+/// 2 (ranks - 1)/ranks bytes beta; 0 for one rank. Reduce-scatter by recursive halving and
+/// all-gather by recursive doubling (Rabenseifner); what MPICH does with long messages. The
+/// arithmetic is left out. Thakur, Rabenseifner, Gropp, "Optimization of collective communication
+/// operations in MPICH", 2005, 4.5.
 double all_reduce_seconds(const Link& link, int ranks, std::int64_t bytes);
 
 /// What each rank sends in it (and receives): 2 (ranks - 1)/ranks bytes.

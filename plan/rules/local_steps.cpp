@@ -173,7 +173,7 @@ bool LocalSteps::due(std::int64_t steps) const {
     return steps > 0 && (steps == steps_ || (steps < steps_ && steps % interval_ == 0));
 }
 
-/// Of one that is due.
+/// Whether a synchronisation that is due takes place.
 bool LocalSteps::takes_place(std::int64_t steps) const {
     if (steps == steps_) return true;
     const std::int64_t update = steps - accumulation_;  // where the update before it began

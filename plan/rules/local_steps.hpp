@@ -73,7 +73,7 @@ class LocalSteps {
     LocalSteps(const Plan& plan, std::vector<std::int64_t> samples);
 
     int ranks() const { return static_cast<int>(samples_.size()); }
-    /// Of an epoch; zero: a rank has no batch.
+    /// The steps of an epoch; zero where a rank has no batch.
     std::int64_t steps() const { return steps_; }
     /// How many of them have samples of the rank: the first ones.
     std::int64_t batches(int rank) const;
@@ -81,9 +81,9 @@ class LocalSteps {
 
     /// What a rank takes of a step, of its own order of an epoch where it has data of its own.
     Part part(int rank, std::int64_t step) const;
-    /// Of all ranks, in the first `steps` steps.
+    /// The samples of all ranks in the first `steps` steps.
     std::int64_t samples_before(std::int64_t steps) const;
-    /// Of a rank, in first <= step < last.
+    /// The samples of a rank in the steps first <= step < last.
     std::int64_t samples_of(int rank, std::int64_t first, std::int64_t last) const;
 
     /// Whether the rank's optimizer moves its weights in this step, in which it has samples: at the

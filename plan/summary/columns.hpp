@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "plan/summary/summary.hpp"
 #include "plan/summary/rows.hpp"
+#include "plan/summary/summary.hpp"
 
 namespace dtnn::plan {
 
@@ -30,7 +30,7 @@ Cell cell_of(const Plan& plan, const std::vector<LayerFacts>& facts, const Summa
 std::string json_of(const Plan& plan, const std::vector<LayerFacts>& facts, const SummaryRow& row,
                     const std::string& column);
 
-/// Of a row's layers together.
+/// Sums over the layers of a row.
 struct RowTotals {
     std::int64_t parameters = 0, trainable = 0, flops = 0, bytes = 0, memory = 0;
 };

@@ -38,7 +38,7 @@ struct SummaryOptions {
     /// Names of columns, in the order wanted; empty: the usual ones. JSON always has the usual
     /// ones.
     std::vector<std::string> columns;
-    /// Those of them that were asked for by name: left out last when there is no room.
+    /// The columns that were asked for by name: left out last when there is no room.
     std::vector<std::string> chosen;
     /// Blocks (parts of layers' names before a `/`) nested deeper than this are one row each, with
     /// totals; 0: no limit, every layer has its row.
