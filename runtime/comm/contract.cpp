@@ -50,6 +50,7 @@ std::string named(const Communicator& communicator, const std::vector<int>& rank
     constexpr std::size_t kMost = 4;
     if (ranks.size() > kMost) return ranks_text(ranks);
     std::vector<std::string> names;
+    names.reserve(ranks.size());
     for (const int rank : ranks)
         names.push_back(communicator.name_of(rank));
     return fmt::format("{}", fmt::join(names, ", "));

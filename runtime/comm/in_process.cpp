@@ -374,6 +374,7 @@ void InProcessExchange::wait() {
 std::vector<std::unique_ptr<Communicator>> make_in_process(int ranks, Delay delay) {
     const auto shared = std::make_shared<Shared>(ranks, delay);
     std::vector<std::unique_ptr<Communicator>> all;
+    all.reserve(std::size_t(ranks));
     for (int rank = 0; rank < ranks; ++rank)
         all.push_back(std::make_unique<InProcess>(shared, rank));
     return all;
