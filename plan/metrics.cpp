@@ -6,7 +6,6 @@
 #include <array>
 #include <set>
 
-#include "plan/saturating.hpp"
 
 namespace dtnn::plan {
 namespace {
@@ -21,6 +20,7 @@ constexpr bool elements = true;
 constexpr std::array kMetrics{
 #define METRIC(name, join, over, labels, better, value) \
     MetricInfo{#name, MetricJoin::join, over, labels, MetricBetter::better, MetricForm::value},
+#include "base/saturating.hpp"
 #include "plan/metrics.def"
 #undef METRIC
 };

@@ -183,14 +183,6 @@ std::string sample_text(const Type& type) {
     return shape_text(Dims(type.dims.begin() + 1, type.dims.end()));
 }
 
-std::int64_t saturating_product(std::initializer_list<std::int64_t> factors) {
-    std::int64_t product = 1;
-    for (const std::int64_t factor : factors)
-        if (__builtin_mul_overflow(product, factor, &product))
-            return std::numeric_limits<std::int64_t>::max();
-    return product;
-}
-
 plan::Initializer initializer(const Attributes& attributes, const char* name, const char* absent,
                               std::int64_t fan_in, std::int64_t fan_out) {
     plan::Initializer result = parse_initializer(text_or(attributes, name, absent));

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "base/saturating.hpp"
 #include "compiler/ops/op.hpp"
 
 namespace dtnn::compiler {
@@ -174,8 +175,6 @@ void result_like(ShapeContext& c, std::size_t i = 0);
 
 /// "64x16x16": an activation's shape as users know it, without the batch.
 std::string sample_text(const Type& type);
-/// Product that stays at the largest number instead of overflowing.
-std::int64_t saturating_product(std::initializer_list<std::int64_t> factors);
 
 /// fan_in and fan_out as given; the kind is the attribute's, or `absent`.
 plan::Initializer initializer(const Attributes& attributes, const char* name, const char* absent,

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "base/saturating.hpp"
 #include "plan/rules/parallel.hpp"
-#include "plan/saturating.hpp"
 
 namespace dtnn::plan {
 

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/saturating.hpp"
 #include "plan/forecast/rates.hpp"
 #include "plan/rules/compression.hpp"
 #include "plan/rules/exchange_model.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/staging.hpp"
-#include "plan/saturating.hpp"
 
 namespace dtnn::plan {
 namespace {

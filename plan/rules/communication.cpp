@@ -7,10 +7,10 @@
 
 #include "base/json_text.hpp"
 #include "base/quantity_text.hpp"
+#include "base/saturating.hpp"
 #include "base/text.hpp"
 #include "plan/rules/compression.hpp"
 #include "plan/rules/local_steps.hpp"
-#include "plan/saturating.hpp"
 #include "plan/summary/summary.hpp"
 
 namespace dtnn::plan {

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "plan/saturating.hpp"
+#include "base/saturating.hpp"
+
 
 namespace dtnn::plan {
 

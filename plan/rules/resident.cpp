@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "plan/saturating.hpp"
+#include "base/saturating.hpp"
+
 
 namespace dtnn::plan {
 namespace {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <variant>
 
-#include "plan/saturating.hpp"
+#include "base/saturating.hpp"
+
 
 namespace dtnn::plan {
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/saturating.hpp"
 #include "kernels/catalogue.hpp"
 #include "kernels/dispatch.hpp"
 #include "plan/audit/audit.hpp"
@@ -19,7 +20,6 @@
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/resident.hpp"
-#include "plan/saturating.hpp"
 #include "runtime/base/component_fields.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
@@ -34,7 +34,7 @@ namespace {
 /// The most samples that a spec may ask for: an epoch's order is kept in memory.
 constexpr std::int64_t kMostSamples = 1'000'000'000;
 /// The most memory that a dataset may keep: no sum of such numbers overflows.
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;
+constexpr std::int64_t kMostKeptBytes = std::int64_t{1} << 50;
 
 const char* const kRecompile = "compile the job again with the dtnnc of this version";
 
@@ -199,7 +199,7 @@ void check_predictions(const plan::Plan& plan, const plan::Program& program,
     if (item == nullptr)
         throw refused(name, fmt::format("program `{}` has no `predictions`", program.name));
     const plan::Dims& dims = program.tensors[std::size_t(item->tensor)].dims;
-    const std::int64_t numbers = plan::saturating_product(
+    const std::int64_t numbers = saturating_product(
         {program.batch, plan.dataset.classes, plan::element_count(plan.dataset.label_shape)});
     const bool sound =
         dims.size() >= 2 && dims[0] == program.batch && plan::element_count(dims) == numbers;
@@ -289,7 +289,7 @@ void check_attributes(const plan::Plan& plan, const std::string& name) {
     const plan::Component source{dataset.type, dataset.attributes};
     const ComponentFields fields(source);
     for (const char* count : {"cache", "most_pixels"})
-        if (fields.has(count)) fields.whole(count, 0, kMostBytes);
+        if (fields.has(count)) fields.whole(count, 0, kMostKeptBytes);
     static_cast<void>(SampleChain(plan));  // which checks the fields of transforms
 }
 

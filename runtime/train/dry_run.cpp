@@ -6,16 +6,16 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <utility>
 #include <variant>
 
+#include "base/json.hpp"
+#include "base/saturating.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
-#include "plan/saturating.hpp"
 #include "runtime/comm/null_ranks.hpp"
 #include "runtime/exec/collectives.hpp"
 
@@ -44,7 +44,7 @@ class Walk {
         result_.ranks = ranks;
         result_.steps = plan::steps_per_epoch(plan, ranks);
         result_.memory =
-            plan::saturating_sum({plan.memory.arena, plan.memory.staging, plan.memory.samples});
+            saturating_sum({plan.memory.arena, plan.memory.staging, plan.memory.samples});
         if (plan::moves_locally(plan.parallel) && ranks > 1) local_.emplace(plan, ranks);
         for (int rank = 0; rank < ranks; ++rank)
             ranks_.push_back({make_null(rank, ranks), {}});
@@ -191,7 +191,7 @@ void Walk::walk_rank(std::int64_t step, int rank, bool update, std::int64_t grou
 void Walk::count_exchanges(const plan::Program& program) {
     for (const plan::Collective& one : program.collectives) {
         ++result_.exchanges;
-        result_.exchanged_bytes = plan::saturating_sum({result_.exchanged_bytes, one.bytes});
+        result_.exchanged_bytes = saturating_sum({result_.exchanged_bytes, one.bytes});
     }
 }
 
@@ -313,7 +313,7 @@ std::string dry_run_text(const DryRun& result, const plan::Plan& plan) {
         plan.name, result.ranks, result.ranks == 1 ? "" : "s", result.steps, result.updates,
         fmt::join(result.programs, ", "), result.samples,
         plan.parallel.private_data
-            ? plan::saturating_product({result.ranks, plan.dataset.train_samples})
+            ? saturating_product({result.ranks, plan.dataset.train_samples})
             : plan.dataset.train_samples,
         plan.training.batch_size,
         result.idle_rank_steps > 0 ? fmt::format("; {} of {} steps of ranks have none",
@@ -325,20 +325,20 @@ std::string dry_run_text(const DryRun& result, const plan::Plan& plan) {
 }
 
 std::string dry_run_json(const DryRun& result, const plan::Plan& plan) {
-    const nlohmann::ordered_json json = {{"version", 1},
-                                         {"name", plan.name},
-                                         {"ranks", result.ranks},
-                                         {"steps", result.steps},
-                                         {"updates", result.updates},
-                                         {"samples", result.samples},
-                                         {"rank_steps", result.rank_steps},
-                                         {"idle_rank_steps", result.idle_rank_steps},
-                                         {"exchanges", result.exchanges},
-                                         {"exchanged_bytes", result.exchanged_bytes},
-                                         {"memory_bytes", result.memory},
-                                         {"programs", result.programs},
-                                         {"findings", result.findings}};
-    return json.dump(2) + "\n";
+    const Json json = {{"version", 1},
+                       {"name", plan.name},
+                       {"ranks", result.ranks},
+                       {"steps", result.steps},
+                       {"updates", result.updates},
+                       {"samples", result.samples},
+                       {"rank_steps", result.rank_steps},
+                       {"idle_rank_steps", result.idle_rank_steps},
+                       {"exchanges", result.exchanges},
+                       {"exchanged_bytes", result.exchanged_bytes},
+                       {"memory_bytes", result.memory},
+                       {"programs", result.programs},
+                       {"findings", result.findings}};
+    return write_json(json, 2) + "\n";
 }
 
 }  // namespace dtnn::runtime

@@ -274,13 +274,6 @@ std::string split_json(const SplitSurvey& split) {
                        numbers_json(split.values));
 }
 
-std::string names_json(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names)
-        text += (text.empty() ? "" : ", ") + json_text(name);
-    return "[" + text + "]";
-}
-
 std::string report_json(const Report& report) {
     const plan::Dataset& dataset = report.plan.dataset;
     const DataSurvey& data = report.data;
@@ -299,8 +292,8 @@ std::string report_json(const Report& report) {
         "{:.1f}, \"needed_samples_per_second\": {}}}\n}}\n",
         json_text(dataset.name), json_text(dataset.type), report.hash, dataset.train_samples,
         dataset.validation_samples, dataset.test_samples, fmt::join(data.smallest, ", "),
-        fmt::join(data.largest, ", "), fmt::join(dataset.shape, ", "), names_json(transforms),
-        names_json(augmentations), names_json(report.names), split_json(data.train),
+        fmt::join(data.largest, ", "), fmt::join(dataset.shape, ", "), json_text(transforms),
+        json_text(augmentations), json_text(report.names), split_json(data.train),
         split_json(data.test), numbers_json(data.channels), report.resident,
         plan::staging_bytes(report.plan), report.plan.target.data_workers, report.rates.prepared,
         report.rates.needed ? fmt::format("{:.1f}", *report.rates.needed) : "null");

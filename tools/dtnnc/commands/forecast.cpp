@@ -133,13 +133,6 @@ std::string text_of(const std::vector<plan::Forecast>& rows, const std::string& 
     return text;
 }
 
-std::string strings_json(const std::vector<std::string>& list) {
-    std::string text;
-    for (const std::string& one : list)
-        text += (text.empty() ? "" : ", ") + json_text(one);
-    return "[" + text + "]";
-}
-
 std::string row_json(const plan::Forecast& row) {
     if (!row.refused.empty())
         return fmt::format("{{\"ranks\": {}, \"refused\": {}}}", row.ranks, json_text(row.refused));
@@ -154,7 +147,7 @@ std::string row_json(const plan::Forecast& row) {
         row.step(), row.compute, row.exposed, row.input, row.communication, row.samples_per_second,
         row.efficiency, row.wire_bytes, row.memory, row.memory_is_bound, row.steps_per_epoch,
         row.epoch_seconds, row.validation_seconds, row.test_seconds, row.job_seconds,
-        strings_json(row.notes));
+        json_text(row.notes));
 }
 
 std::string json_of(const std::vector<plan::Forecast>& rows, const plan::Plan& plan,

@@ -119,21 +119,14 @@ Entry describe_plan(const Combination& combination, const plan::Plan& plan) {
     return entry;
 }
 
-std::string quoted_list(const std::vector<std::string>& texts) {
-    std::string list;
-    for (const std::string& text : texts)
-        list += fmt::format("{}{}", list.empty() ? "" : ", ", json_text(text));
-    return "[" + list + "]";
-}
-
 std::string index_json(const std::string& spec, const std::vector<Sweep>& sweeps,
                        const CommonOptions& options, const std::vector<Entry>& entries) {
     std::string text =
         fmt::format("{{\n  \"version\": 1,\n  \"spec\": {},\n  \"settings\": {},\n  \"sweeps\": [",
-                    json_text(spec), quoted_list(options.settings));
+                    json_text(spec), json_text(options.settings));
     for (std::size_t i = 0; i < sweeps.size(); ++i)
         text += fmt::format("{}\n    {{\"path\": {}, \"values\": {}}}", i == 0 ? "" : ",",
-                            json_text(sweeps[i].path), quoted_list(sweeps[i].values));
+                            json_text(sweeps[i].path), json_text(sweeps[i].values));
     text += "\n  ],\n  \"plans\": [";
     for (std::size_t i = 0; i < entries.size(); ++i) {
         const Entry& one = entries[i];
@@ -141,7 +134,7 @@ std::string index_json(const std::string& spec, const std::vector<Sweep>& sweeps
             "{}\n    {{\"file\": {}, \"settings\": {},\n     \"parameters\": {}, \"arena_bytes\": "
             "{}, \"forward_flops_per_sample\": {}, \"train_step_flops\": {}}}",
             i == 0 ? "" : ",", one.file.empty() ? "null" : json_text(one.file),
-            quoted_list(one.combination.settings), one.parameters, one.arena_bytes,
+            json_text(one.combination.settings), one.parameters, one.arena_bytes,
             one.work.forward_flops_per_sample, one.work.train_step_flops);
     }
     return text + "\n  ]\n}\n";

@@ -1,12 +1,12 @@
 #pragma once
-/// Arithmetic on counts of a plan's text, which anybody may have written: what passes 64 bits is
-/// the greatest number, which no limit admits, instead of one that wrapped round.
+/// Arithmetic on counts that anybody may have written: what passes 64 bits is the greatest number,
+/// which no limit admits, instead of one that wrapped round.
 
 #include <cstdint>
 #include <initializer_list>
 #include <limits>
 
-namespace dtnn::plan {
+namespace dtnn {
 
 /// The product of factors that are not negative.
 inline std::int64_t saturating_product(std::initializer_list<std::int64_t> factors) {
@@ -19,6 +19,7 @@ inline std::int64_t saturating_product(std::initializer_list<std::int64_t> facto
     return product;
 }
 
+/// The sum of terms that are not negative.
 inline std::int64_t saturating_sum(std::initializer_list<std::int64_t> terms) {
     std::int64_t sum = 0;
     for (const std::int64_t term : terms)
@@ -27,4 +28,4 @@ inline std::int64_t saturating_sum(std::initializer_list<std::int64_t> terms) {
     return sum;
 }
 
-}  // namespace dtnn::plan
+}  // namespace dtnn
