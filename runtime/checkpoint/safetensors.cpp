@@ -26,30 +26,30 @@ struct TypeName {
     plan::DType dtype;
     const char* name;
 };
-constexpr TypeName kTypes[] = {{plan::DType::f32, "F32"},
-                               {plan::DType::f64, "F64"},
-                               {plan::DType::i32, "I32"},
-                               {plan::DType::i64, "I64"},
-                               {plan::DType::u8, "U8"}};
+constexpr TypeName kTensorTypes[] = {{plan::DType::f32, "F32"},
+                                     {plan::DType::f64, "F64"},
+                                     {plan::DType::i32, "I32"},
+                                     {plan::DType::i64, "I64"},
+                                     {plan::DType::u8, "U8"}};
 
 const char* type_name(plan::DType dtype) {
-    for (const TypeName& type : kTypes) {
+    for (const TypeName& type : kTensorTypes) {
         if (type.dtype == dtype) return type.name;
     }
     return "";
 }
 
 std::optional<plan::DType> type_of(const std::string& name) {
-    for (const TypeName& type : kTypes) {
+    for (const TypeName& type : kTensorTypes) {
         if (name == type.name) return type.dtype;
     }
     return std::nullopt;
 }
 
 /// Throws about one file.
-class Reader {
+class HeaderReader {
   public:
-    Reader(const std::string& path, std::size_t data) : path_(path), data_(data) {}
+    HeaderReader(const std::string& path, std::size_t data) : path_(path), data_(data) {}
 
     [[noreturn]] void refuse(const std::string& fact) const {
         throw RunError(Exit::mismatch, path_ + " is not a sound safetensors file: " + fact,
@@ -162,19 +162,19 @@ Safetensors parse_safetensors(std::string content, const std::string& path) {
     file.content = std::move(content);
     std::uint64_t length = 0;
     if (file.content.size() < sizeof length) {
-        Reader(path, 0).refuse(fmt::format("it has {} bytes", file.content.size()));
+        HeaderReader(path, 0).refuse(fmt::format("it has {} bytes", file.content.size()));
     }
     std::memcpy(&length, file.content.data(), sizeof length);
     const std::uint64_t rest = file.content.size() - sizeof length;
     if (length > rest || length > kMostHeader) {
-        Reader(path, 0).refuse(
+        HeaderReader(path, 0).refuse(
             fmt::format("its header has {} bytes; {} follow, and {} are the "
                         "limit",
                         length, rest, kMostHeader));
     }
     const char* header_begin = file.content.data() + sizeof length;
     const std::size_t data = std::size_t(rest - length);
-    const Reader reader(path, data);
+    const HeaderReader reader(path, data);
     const Json header = parse_json_or_discard({header_begin, length});
     if (!header.is_object()) reader.refuse("its header is not a JSON object");
     for (const auto& item : header.items()) {

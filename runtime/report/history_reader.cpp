@@ -33,9 +33,9 @@ void flatten(const Json& value, const std::string& name, std::map<std::string, s
         flatten(inner, name.empty() ? key : name + "." + key, into);
 }
 
-class Reader {
+class EventReader {
   public:
-    explicit Reader(RunHistory& history) : history_(history) {}
+    explicit EventReader(RunHistory& history) : history_(history) {}
 
     void event(const Json& line) {
         const auto kind = line.at("event").get<std::string>();
@@ -94,7 +94,7 @@ std::string number_text(const Measures& measures, const std::string& name) {
 
 RunHistory parse_history(const std::string& text, const std::string& path) {
     RunHistory history;
-    Reader reader(history);
+    EventReader reader(history);
     std::string_view rest = text;
     for (int number = 1; !rest.empty(); ++number) {
         const std::size_t end = rest.find('\n');

@@ -25,7 +25,7 @@ std::int64_t batch_at(const plan::Plan& plan, std::int64_t samples, int ranks) {
     return batches < extent.batches && update && seen(batches) == samples ? batches : -1;
 }
 
-class Writer {
+class StateWriter {
   public:
     template <class T>
     void number(T value) {
@@ -41,9 +41,9 @@ class Writer {
     std::vector<std::byte> bytes;
 };
 
-class Reader {
+class StateReader {
   public:
-    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+    explicit StateReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
     template <class T>
     void number(T& value) {
@@ -122,7 +122,7 @@ TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks) {
 }
 
 std::vector<std::byte> bytes_of(const TrainingState& state) {
-    Writer writer;
+    StateWriter writer;
     visit_numbers(state, [&](const auto& value) { writer.number(value); });
     writer.list(state.sums);
     writer.list(state.stop);
@@ -133,7 +133,7 @@ std::vector<std::byte> bytes_of(const TrainingState& state) {
 }
 
 TrainingState state_of(std::span<const std::byte> bytes) {
-    Reader reader(bytes);
+    StateReader reader(bytes);
     TrainingState state;
     visit_numbers(state, [&](auto& value) { reader.number(value); });
     reader.list(state.sums);

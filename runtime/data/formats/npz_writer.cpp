@@ -35,7 +35,7 @@ std::string npy_header(const NpzArray& array) {
     return header + text;
 }
 
-struct FreeArchive {
+struct FreeWriter {
     void operator()(archive* writer) const { archive_write_free(writer); }
 };
 struct FreeEntry {
@@ -53,7 +53,7 @@ std::string zip_of(const std::string& path, std::span<const NpzArray> arrays) {
     for (const NpzArray& array : arrays)
         bytes += array.bytes.size() + 512;
     text.reserve(bytes);
-    const std::unique_ptr<archive, FreeArchive> writer(archive_write_new());
+    const std::unique_ptr<archive, FreeWriter> writer(archive_write_new());
     const auto check = [&](int result) {
         if (result == ARCHIVE_OK) return;
         const char* said = archive_error_string(writer.get());
