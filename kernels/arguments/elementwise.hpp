@@ -14,31 +14,14 @@ namespace dtnn::kernels {
 enum class Opcode {
     source,
     constant,
-    add,
-    sub,
-    mul,
-    div,
-    max,
-    min,
-    gt,
-    ge,
-    eq,
-    neg,
-    abs,
-    exp,
-    expm1,
-    log,
-    log1p,
-    sqrt,
-    tanh,
-    atanh,
-    sigmoid,
-    erf,
-    select,
+#define DTNN_TERM(name, operands, form, value) name,
+#include "kernels/terms.def"
+#undef DTNN_TERM
 };
 
 struct Instruction {
     Opcode opcode = Opcode::constant;
+    int operands = 0;
     int source = 0;       ///< for Opcode::source
     double constant = 0;  ///< for Opcode::constant
 };

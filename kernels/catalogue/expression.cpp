@@ -2,8 +2,8 @@
 #include <limits>
 #include <optional>
 
-#include "kernels/catalogue/predicates.hpp"
 #include "kernels/arguments/elementwise.hpp"
+#include "kernels/catalogue/predicates.hpp"
 
 namespace dtnn::kernels {
 namespace {
@@ -14,13 +14,9 @@ struct Word {
     int operands;
 };
 constexpr Word kWords[] = {
-    {"add", Opcode::add, 2},     {"sub", Opcode::sub, 2},         {"mul", Opcode::mul, 2},
-    {"div", Opcode::div, 2},     {"max", Opcode::max, 2},         {"min", Opcode::min, 2},
-    {"gt", Opcode::gt, 2},       {"neg", Opcode::neg, 1},         {"abs", Opcode::abs, 1},
-    {"exp", Opcode::exp, 1},     {"log", Opcode::log, 1},         {"sqrt", Opcode::sqrt, 1},
-    {"ge", Opcode::ge, 2},       {"eq", Opcode::eq, 2},           {"expm1", Opcode::expm1, 1},
-    {"log1p", Opcode::log1p, 1}, {"atanh", Opcode::atanh, 1},     {"erf", Opcode::erf, 1},
-    {"tanh", Opcode::tanh, 1},   {"sigmoid", Opcode::sigmoid, 1}, {"select", Opcode::select, 3},
+#define DTNN_TERM(name, operands, form, value) {#name, Opcode::name, operands},
+#include "kernels/terms.def"
+#undef DTNN_TERM
 };
 
 /// Reads one token; the number of operands it takes, or nothing when it is no token.
@@ -28,6 +24,7 @@ std::optional<int> read_token(std::string_view token, Instruction& instruction) 
     for (const Word& word : kWords) {
         if (word.text == token) {
             instruction.opcode = word.opcode;
+            instruction.operands = word.operands;
             return word.operands;
         }
     }

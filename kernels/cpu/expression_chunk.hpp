@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "kernels/arguments/elementwise.hpp"
 #include "kernels/cpu/exponential.hpp"
 #include "kernels/cpu/logarithm.hpp"
 #include "kernels/cpu/simd.hpp"
-#include "kernels/arguments/elementwise.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 
@@ -129,11 +129,6 @@ void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
     }
 }
 
-constexpr int operands_of(Opcode opcode) {
-    if (opcode == Opcode::select) return 3;
-    return opcode >= Opcode::add && opcode <= Opcode::eq ? 2 : 1;
-}
-
 /// The expression for the elements [at, at + count), at most a chunk; the values are left in
 /// stack[0].
 template <class T>
@@ -153,7 +148,7 @@ void evaluate_chunk(const Expression& expression, const T* const* sources, std::
                 constants[i] = value;
         } else {
             apply<T>(instruction.opcode, stack, top, count);
-            top -= operands_of(instruction.opcode) - 1;
+            top -= instruction.operands - 1;
         }
     }
 }

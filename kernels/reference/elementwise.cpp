@@ -11,69 +11,17 @@ namespace {
 template <class T>
 T* apply(Opcode opcode, T* top) {
     switch (opcode) {
-        case Opcode::add:
-            top[-1] += top[0];
-            return top - 1;
-        case Opcode::sub:
-            top[-1] -= top[0];
-            return top - 1;
-        case Opcode::mul:
-            top[-1] *= top[0];
-            return top - 1;
-        case Opcode::div:
-            top[-1] /= top[0];
-            return top - 1;
-        case Opcode::max:
-            top[-1] = top[-1] >= top[0] || std::isnan(top[-1]) ? top[-1] : top[0];
-            return top - 1;
-        case Opcode::min:
-            top[-1] = top[-1] <= top[0] || std::isnan(top[-1]) ? top[-1] : top[0];
-            return top - 1;
-        case Opcode::gt:
-            top[-1] = top[-1] > top[0] ? T(1) : T(0);
-            return top - 1;
-        case Opcode::ge:
-            top[-1] = top[-1] >= top[0] ? T(1) : T(0);
-            return top - 1;
-        case Opcode::eq:
-            top[-1] = top[-1] == top[0] ? T(1) : T(0);
-            return top - 1;
-        case Opcode::neg:
-            *top = -*top;
-            return top;
-        case Opcode::abs:
-            *top = std::abs(*top);
-            return top;
-        case Opcode::exp:
-            *top = std::exp(*top);
-            return top;
-        case Opcode::expm1:
-            *top = std::expm1(*top);
-            return top;
-        case Opcode::log1p:
-            *top = std::log1p(*top);
-            return top;
-        case Opcode::atanh:
-            *top = std::atanh(*top);
-            return top;
-        case Opcode::erf:
-            *top = std::erf(*top);
-            return top;
-        case Opcode::log:
-            *top = std::log(*top);
-            return top;
-        case Opcode::sqrt:
-            *top = std::sqrt(*top);
-            return top;
-        case Opcode::tanh:
-            *top = std::tanh(*top);
-            return top;
-        case Opcode::sigmoid:
-            *top = T(1) / (T(1) + std::exp(-*top));
-            return top;
-        case Opcode::select:
-            top[-2] = top[-2] != T(0) ? top[-1] : top[0];
-            return top - 2;
+#define DTNN_TERM(name, operands, form, value)                                  \
+    case Opcode::name: {                                                        \
+        T* const first = top - (operands - 1);                                  \
+        [[maybe_unused]] const T a = first[0];                                  \
+        [[maybe_unused]] const T b = operands > 1 ? first[operands > 1] : T(0); \
+        [[maybe_unused]] const T c = operands > 2 ? *top : T(0);                \
+        *first = value;                                                         \
+        return first;                                                           \
+    }
+#include "kernels/terms.def"
+#undef DTNN_TERM
         case Opcode::source:
         case Opcode::constant:
             break;

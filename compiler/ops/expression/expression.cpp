@@ -19,52 +19,20 @@ bool is_comparison(const Expression& e) {
 }
 
 double apply_term(Term term, std::span<const double> v) {
+    using T = double;
     switch (term) {
         case Term::input:
         case Term::number:
             break;
-        case Term::add:
-            return v[0] + v[1];
-        case Term::sub:
-            return v[0] - v[1];
-        case Term::mul:
-            return v[0] * v[1];
-        case Term::div:
-            return v[0] / v[1];
-        case Term::max:
-            return v[0] > v[1] ? v[0] : v[1];
-        case Term::min:
-            return v[1] > v[0] ? v[0] : v[1];
-        case Term::gt:
-            return v[0] > v[1] ? 1.0 : 0.0;
-        case Term::ge:
-            return v[0] >= v[1] ? 1.0 : 0.0;
-        case Term::eq:
-            return v[0] == v[1] ? 1.0 : 0.0;
-        case Term::neg:
-            return -v[0];
-        case Term::abs:
-            return std::fabs(v[0]);
-        case Term::exp:
-            return std::exp(v[0]);
-        case Term::expm1:
-            return std::expm1(v[0]);
-        case Term::log:
-            return std::log(v[0]);
-        case Term::log1p:
-            return std::log1p(v[0]);
-        case Term::sqrt:
-            return std::sqrt(v[0]);
-        case Term::tanh:
-            return std::tanh(v[0]);
-        case Term::atanh:
-            return std::atanh(v[0]);
-        case Term::sigmoid:
-            return 1.0 / (1.0 + std::exp(-v[0]));
-        case Term::erf:
-            return std::erf(v[0]);
-        case Term::select:
-            return v[0] != 0 ? v[1] : v[2];
+#define DTNN_TERM(name, operands, form, value)                \
+    case Term::name: {                                        \
+        [[maybe_unused]] const T a = v[0];                    \
+        [[maybe_unused]] const T b = operands > 1 ? v[1] : 0; \
+        [[maybe_unused]] const T c = operands > 2 ? v[2] : 0; \
+        return value;                                         \
+    }
+#include "kernels/terms.def"
+#undef DTNN_TERM
     }
     DTNN_CHECK(false, "a leaf is not applied");
     return 0;
@@ -125,7 +93,11 @@ Expression derivative(const Expression& e, int by) {
             return of(Term::mul, {of(Term::mul, {e, of(Term::sub, {number(1), e})}), d[0]});
         case Term::select:
             return of(Term::select, {v[0], d[1], d[2]});
-        default:
+        case Term::input:
+        case Term::number:
+        case Term::gt:
+        case Term::ge:
+        case Term::eq:
             break;
     }
     DTNN_CHECK(false, "term {} has no derivative", static_cast<int>(e.term));

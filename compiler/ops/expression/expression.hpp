@@ -32,27 +32,9 @@ inline constexpr int kMaximumExpressionDepth = 64;
 enum class Term {
     input,
     number,
-    add,
-    sub,
-    mul,
-    div,
-    max,
-    min,
-    gt,  ///< 1 or 0, as the two that follow
-    ge,
-    eq,
-    neg,
-    abs,
-    exp,
-    expm1,  ///< exp(x) - 1, exact near 0
-    log,
-    log1p,  ///< log(1 + x), exact near 0
-    sqrt,
-    tanh,
-    atanh,
-    sigmoid,
-    erf,
-    select,  ///< condition, then, else: condition != 0
+#define DTNN_TERM(name, operands, form, value) name,
+#include "kernels/terms.def"
+#undef DTNN_TERM
 };
 
 struct Expression {

@@ -16,28 +16,22 @@
 namespace dtnn::compiler {
 namespace {
 
+enum class Form { sign, call };
+
 struct TermInfo {
     Term term;
     std::string_view name;
     std::size_t operands;
+    Form form;
 };
 constexpr std::array kTerms = {
-    TermInfo{Term::add, "add", 2},         TermInfo{Term::sub, "sub", 2},
-    TermInfo{Term::mul, "mul", 2},         TermInfo{Term::div, "div", 2},
-    TermInfo{Term::max, "max", 2},         TermInfo{Term::min, "min", 2},
-    TermInfo{Term::gt, "gt", 2},           TermInfo{Term::ge, "ge", 2},
-    TermInfo{Term::eq, "eq", 2},           TermInfo{Term::neg, "neg", 1},
-    TermInfo{Term::abs, "abs", 1},         TermInfo{Term::exp, "exp", 1},
-    TermInfo{Term::expm1, "expm1", 1},     TermInfo{Term::log, "log", 1},
-    TermInfo{Term::log1p, "log1p", 1},     TermInfo{Term::sqrt, "sqrt", 1},
-    TermInfo{Term::tanh, "tanh", 1},       TermInfo{Term::atanh, "atanh", 1},
-    TermInfo{Term::sigmoid, "sigmoid", 1}, TermInfo{Term::erf, "erf", 1},
-    TermInfo{Term::select, "select", 3},
+#define DTNN_TERM(name, operands, form, value) TermInfo{Term::name, #name, operands, Form::form},
+#include "kernels/terms.def"
+#undef DTNN_TERM
 };
 
-/// Written as a call; the others have symbols.
 bool is_function(const TermInfo& info) {
-    return info.term == Term::max || info.term == Term::min || info.term >= Term::abs;
+    return info.form == Form::call;
 }
 
 const TermInfo* find_term(std::string_view name) {
