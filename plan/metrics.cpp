@@ -6,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "base/saturating.hpp"
 
 namespace dtnn::plan {
 namespace {
@@ -20,7 +21,6 @@ constexpr bool elements = true;
 constexpr std::array kMetrics{
 #define METRIC(name, join, over, labels, better, value) \
     MetricInfo{#name, MetricJoin::join, over, labels, MetricBetter::better, MetricForm::value},
-#include "base/saturating.hpp"
 #include "plan/metrics.def"
 #undef METRIC
 };
