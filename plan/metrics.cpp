@@ -1,3 +1,4 @@
+#include "base/saturating.hpp"
 #include "plan/metrics.hpp"
 
 #include <fmt/format.h>
@@ -6,7 +7,6 @@
 #include <array>
 #include <set>
 
-#include "base/saturating.hpp"
 
 namespace dtnn::plan {
 namespace {
