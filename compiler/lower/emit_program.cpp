@@ -5,6 +5,7 @@
 
 #include "compiler/lower/executed_layers.hpp"
 #include "compiler/lower/plan_memory.hpp"
+#include "compiler/ops/exchange/exchange.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/name_index.hpp"
@@ -244,7 +245,7 @@ class ProgramEmitter {
         for (ValueId id : node.inputs) {
             step.sources.push_back(tensor(id));
             // The parameters behind it stand for where its results go.
-            if (node.op == "all_gather_wait") break;
+            if (node.op == kAllGatherWait) break;
         }
         step.destinations.reserve(node.outputs.size());
         for (ValueId id : node.outputs)
@@ -286,7 +287,7 @@ class ProgramEmitter {
         std::vector<EmittedShard> found;
         std::unordered_map<std::size_t, std::size_t> shard_of;  // by value: the own part
         for (const Node& node : graph_.nodes) {
-            if (node.op == "own_part") {
+            if (node.op == kOwnPart) {
                 shard_of[node.outputs[0].index()] = found.size();
                 EmittedShard& shard = found.emplace_back();
                 shard.buffer = std::get<std::string>(node.attributes.at("collective"));

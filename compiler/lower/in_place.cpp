@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/ops/exchange/exchange.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/check.hpp"
 
@@ -74,7 +75,7 @@ class Assignment {
 
     void place_results(int n) {
         const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
-        if (node.op == "own_part") {
+        if (node.op == kOwnPart) {
             own_part(n);
             return;
         }
@@ -84,11 +85,11 @@ class Assignment {
         }
         const OpDef& def = op(node.op);
         if (def.exchange) {
-            if (node.op == "reduce_scatter_wait")
+            if (node.op == kReduceScatterWait)
                 reduced_part(n);
-            else if (node.op == "all_gather_start")
+            else if (node.op == kAllGatherStart)
                 share(node.outputs[0], storage_of(node.inputs[0]));
-            else if (node.op == "all_gather_wait")
+            else if (node.op == kAllGatherWait)
                 gathered(n);
             else
                 exchange(n);

@@ -83,17 +83,15 @@ std::string refusals_text(const LoweredStep& step) {
 }  // namespace
 
 bool is_view(const Graph& graph, const Node& node) {
-    if (node.op == "own_part") return true;
-    bool reorder = node.op == "reorder";
-    if (!reorder && !op(node.op).view) return false;
-    std::vector<int> source = stored_axes(graph.type(node.inputs[0]));
-    std::vector<int> result = stored_axes(graph.type(node.outputs[0]));
-    if (reorder) return source == result;
-    const bool to_rows = node.op == "pixels_to_rows";
-    if (to_rows || node.op == "rows_to_pixels")
-        return is_channels_last(graph.type(to_rows ? node.inputs[0] : node.outputs[0]));
-    return std::is_sorted(source.begin(), source.end()) &&
-           std::is_sorted(result.begin(), result.end());
+    const View view = op(node.op).view;
+    if (view == View::none || view == View::always) return view == View::always;
+    const Type& source = graph.type(node.inputs[0]);
+    const Type& result = graph.type(node.outputs[0]);
+    if (view == View::channels_last_source) return is_channels_last(source);
+    if (view == View::channels_last_result) return is_channels_last(result);
+    const std::vector<int> from = stored_axes(source), to = stored_axes(result);
+    if (view == View::same_order) return from == to;
+    return std::is_sorted(from.begin(), from.end()) && std::is_sorted(to.begin(), to.end());
 }
 
 namespace {
@@ -124,7 +122,7 @@ LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& targ
         step.attributes["expression"] = std::move(expression);
     } else {
         step.op = node.op;
-        step.attributes = node.attributes;
+        step.attributes = complete_attributes(node);
     }
     if (op(node.op).exchange)
         step.kernel = &communicator(step.op);

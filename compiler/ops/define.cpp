@@ -101,6 +101,39 @@ OpBuilder& OpBuilder::flops(std::function<std::int64_t(const std::vector<Type>&,
     return *this;
 }
 
+OpBuilder& OpBuilder::weights_and_bias(
+    std::string_view bias_doc, decltype(ParameterRule::dims) dims,
+    decltype(ParameterRule::initializer) initializer,
+    std::function<std::int64_t(const Type& input, const Attributes&)> units) {
+    field(boolean_field("bias", true, bias_doc));
+    field(initializer_field("weights_initializer", "glorot_uniform", "first weights"));
+    field(initializer_field("bias_initializer", "zeros", "first biases"));
+    parameter({"weights", true, std::move(dims), std::move(initializer)});
+    return parameter({"bias", true,
+                      [units = std::move(units)](const Type& input, const Attributes& attributes) {
+                          return flag(attributes, "bias") ? Dims{units(input, attributes)} : Dims{};
+                      },
+                      [](const Dims& own, const Attributes& attributes) {
+                          return compiler::initializer(attributes, "bias_initializer", "zeros",
+                                                       own[0], own[0]);
+                      }});
+}
+
+std::function<std::int64_t(const Type&, const Attributes&)> units_in(const char* attribute) {
+    return [attribute](const Type&, const Attributes& attributes) {
+        return std::get<std::int64_t>(attributes.at(attribute));
+    };
+}
+
+void fallback(ShapeContext& c, const char* name) {
+    const OpDef& def = c.op();
+    if (const Field* field = find_field(def.fields, name); field && field->fallback)
+        return fallback(c, name, *field->fallback);
+    const auto found = def.attributes.find(name);
+    DTNN_CHECK(found != def.attributes.end(), "`{}` declares no default of `{}`", def.name, name);
+    fallback(c, name, found->second);
+}
+
 void fallback(ShapeContext& c, const char* name, const plan::AttributeValue& value) {
     c.attributes().try_emplace(name, value);
 }

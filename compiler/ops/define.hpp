@@ -75,6 +75,12 @@ class OpBuilder {
         def_.parameters.push_back(std::move(rule));
         return *this;
     }
+    /// The parameters `weights` and, unless the field `bias` is false, `bias` of `units` numbers,
+    /// and the fields of both: bias, weights_initializer, bias_initializer.
+    OpBuilder& weights_and_bias(
+        std::string_view bias_doc, decltype(ParameterRule::dims) dims,
+        decltype(ParameterRule::initializer) initializer,
+        std::function<std::int64_t(const Type& input, const Attributes&)> units);
     OpBuilder& shape(std::function<void(ShapeContext&)> rule) {
         return set(def_.shape, std::move(rule));
     }
@@ -107,6 +113,11 @@ class OpBuilder {
     OpBuilder& reads_row_major() { return set(def_.reads_row_major, true); }
     OpBuilder& gives_row_major() { return set(def_.gives_row_major, true); }
     OpBuilder& image_parameters() { return set(def_.image_parameters, true); }
+    /// Of every step of it, beside its fields; where a node does not say it, it is `fallback`.
+    OpBuilder& attribute(const char* name, plan::AttributeValue fallback) {
+        def_.attributes[name] = std::move(fallback);
+        return *this;
+    }
     OpBuilder& does_nothing(std::function<bool(const Graph&, const Node&)> rule) {
         return set(def_.does_nothing, std::move(rule));
     }
@@ -123,7 +134,7 @@ class OpBuilder {
     OpBuilder& takes_residual() { return set(def_.takes_residual, true); }
     OpBuilder& takes_mask() { return set(def_.takes_mask, true); }
     OpBuilder& exchange() { return set(def_.exchange, true); }
-    OpBuilder& view() { return set(def_.view, true); }
+    OpBuilder& view(View when) { return set(def_.view, when); }
     OpBuilder& expression(std::string postfix) { return set(def_.expression, std::move(postfix)); }
     OpBuilder& expression_rule(std::function<std::string(const Node&)> rule) {
         return set(def_.expression_rule, std::move(rule));
@@ -146,7 +157,9 @@ inline constexpr const char* kNoSecondDerivative =
 inline constexpr const char* kUpdatesAreFinal =
     "an optimizer's update ends a step; nothing is differentiated through it";
 
-/// Sets the attribute unless it is there.
+/// Sets the attribute unless it is there: to what the operator declares, or to a value that depends
+/// on the node.
+void fallback(ShapeContext& c, const char* name);
 void fallback(ShapeContext& c, const char* name, const plan::AttributeValue& value);
 bool flag(const Attributes& attributes, const char* name);  ///< absent: false
 /// The attribute as text, or `absent`.
@@ -175,6 +188,9 @@ void result_like(ShapeContext& c, std::size_t i = 0);
 
 /// "64x16x16": an activation's shape as users know it, without the batch.
 std::string sample_text(const Type& type);
+
+/// Units of `weights_and_bias`: the attribute.
+std::function<std::int64_t(const Type&, const Attributes&)> units_in(const char* attribute);
 
 /// fan_in and fan_out as given; the kind is the attribute's, or `absent`.
 plan::Initializer initializer(const Attributes& attributes, const char* name, const char* absent,

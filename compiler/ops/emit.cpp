@@ -77,7 +77,7 @@ std::optional<ShapeError> infer(const OpDef& def, const std::vector<Type>& input
                                 Attributes& attributes, std::vector<Type>& results) {
     if (inputs.empty()) return ShapeError{fmt::format("{} needs an operand", def.name), "", ""};
     if (auto error = too_large(inputs)) return error;
-    ShapeContext context(inputs, attributes);
+    ShapeContext context(def, inputs, attributes);
     def.shape(context);
     if (context.error()) return context.error();
     results = context.results();
@@ -96,6 +96,13 @@ ValueList emit(Graph& graph, Node node, const std::string& name) {
 Cost cost_of(const Graph& graph, const Node& node) {
     return op(node.op).cost(types_of(graph, node.inputs), types_of(graph, node.outputs),
                             node.attributes);
+}
+
+Attributes complete_attributes(const Node& node) {
+    Attributes attributes = node.attributes;
+    for (const auto& [name, value] : op(node.op).attributes)
+        attributes.try_emplace(name, value);
+    return attributes;
 }
 
 plan::KernelClass kernel_class_of(const Graph& graph, const Node& node, std::string_view kernel) {

@@ -17,6 +17,9 @@ ValueList emit(Graph& graph, Node node, const std::string& name);
 /// The cost of a node of the graph.
 Cost cost_of(const Graph& graph, const Node& node);
 
+/// A node's attributes and, where it does not say them, those that its operator declares.
+Attributes complete_attributes(const Node& node);
+
 /// The class of the step that runs a node by the kernel of that name. What only a naive reference
 /// kernel can do has a class of its own, but for the updates of optimizers, which are bound by
 /// memory.

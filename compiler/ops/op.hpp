@@ -21,12 +21,15 @@ struct ShapeError {
     std::string field;  ///< the attribute to point at; empty: the layer
 };
 
+struct OpDef;
+
 /// What a shape rule sees: operand types and attributes; it sets one type per result. It may also
 /// replace attributes by their resolved form (padding "same" becomes four numbers).
 class ShapeContext {
   public:
-    ShapeContext(const std::vector<Type>& inputs, Attributes& attributes)
-        : inputs_(inputs), attributes_(attributes) {}
+    ShapeContext(const OpDef& op, const std::vector<Type>& inputs, Attributes& attributes)
+        : op_(op), inputs_(inputs), attributes_(attributes) {}
+    const OpDef& op() const { return op_; }
     const std::vector<Type>& inputs() const { return inputs_; }
     const Type& input(std::size_t i) const { return inputs_[i]; }
     Attributes& attributes() { return attributes_; }
@@ -43,6 +46,7 @@ class ShapeContext {
     const std::vector<Type>& results() const { return results_; }
 
   private:
+    const OpDef& op_;
     const std::vector<Type>& inputs_;
     Attributes& attributes_;
     std::vector<Type> results_;
@@ -107,6 +111,16 @@ struct KernelClassContext {
     std::string_view kernel;  ///< the chosen one's name
 };
 
+/// When a node is no more than a view of its operand.
+enum class View {
+    none,
+    row_major,             ///< where the axes longer than one lie in their own order on both sides
+    same_order,            ///< where both lie in one order
+    channels_last_source,  ///< where the operand does
+    channels_last_result,
+    always,
+};
+
 /// An operator's weights: which operand or result they are, and the physical order of four axes
 /// that its kernels read and write them in.
 struct StoredWeights {
@@ -131,12 +145,15 @@ struct OpDef {
     std::optional<Family> family;  ///< every operator states one: a test asks
     /// Which rate of a machine a step of it runs at, in forecasts; every operator states it.
     std::function<plan::KernelClass(const KernelClassContext&)> kernel_class;
-    std::string doc;                   ///< one sentence
-    std::string example;               ///< YAML, for layers; empty for internal operators
-    bool layer = false;                ///< users may write it as a layer
-    bool variadic = false;             ///< takes one or more inputs of the same kind (add, concat)
-    int min_inputs = 1;                ///< activations a layer takes (parameters not counted)
-    FieldTable fields;                 ///< attributes as users write them
+    std::string doc;        ///< one sentence
+    std::string example;    ///< YAML, for layers; empty for internal operators
+    bool layer = false;     ///< users may write it as a layer
+    bool variadic = false;  ///< takes one or more inputs of the same kind (add, concat)
+    int min_inputs = 1;     ///< activations a layer takes (parameters not counted)
+    FieldTable fields;      ///< attributes as users write them
+    /// Attributes beside the fields, with their defaults. Steps have all of them: kernels have no
+    /// defaults of their own. Flags that are not there are false.
+    Attributes attributes;
     std::vector<std::string> inputs;   ///< operand names in order, "name?" when optional
     std::vector<std::string> outputs;  ///< result names in order, "name?" when optional
     std::vector<ParameterRule>
@@ -152,9 +169,9 @@ struct OpDef {
     /// An end of an exchange between ranks: no kernel runs it, and its results take the place of
     /// its operands, always, which lie one after the other in one buffer (lower/in_place.hpp).
     bool exchange = false;
-    /// The output is the input's bytes under another shape (flatten in row-major order): no step
+    /// Where its results are its operands' bytes under another shape or order, so that no step
     /// runs.
-    bool view = false;
+    View view = View::none;
     /// What its result is where it ends a model.
     plan::Prediction gives = plan::Prediction::scores;
     /// The result is the input's numbers under another name or shape, so it gives what they are.

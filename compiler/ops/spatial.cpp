@@ -47,6 +47,14 @@ KernelClass class_by_filters(const KernelClassContext& c, const Dims& filters, K
 
 }  // namespace
 
+bool expect_divided(ShapeContext& c, std::int64_t groups, std::int64_t count, const char* what) {
+    if (count % groups == 0) return true;
+    c.fail(fmt::format("{} groups do not divide the {} {}: {} mod {} = {}", groups, count, what,
+                       count, groups, count % groups),
+           "", "groups");
+    return false;
+}
+
 bool copies_cells(const Graph&, const Node& node) {
     const Window window = window_of(node.attributes, pair_of(node.attributes, "kernel"));
     constexpr std::array<std::int64_t, 2> kOne{1, 1};

@@ -54,6 +54,9 @@ bool expect_cells(ShapeContext& c, const char* op, const Window& window, const D
 /// and is the extents of the result.
 void adaptive_pool_shape(ShapeContext& c, const char* op);
 
+/// Fails unless `groups` divides the count, which the text calls `what`.
+bool expect_divided(ShapeContext& c, std::int64_t groups, std::int64_t count, const char* what);
+
 /// Whether a pool's windows are single cells, so that it copies its source.
 bool copies_cells(const Graph& graph, const Node& node);
 /// The attributes of the plain pool whose windows an adaptive one has, when all are of one extent;

@@ -16,11 +16,11 @@ std::optional<Graph> clip_gradients(const Graph& graph, PassContext& context) {
     const std::vector<Gradient> gradients = gradients_of(r, outputs);
     if (gradients.empty()) return std::nullopt;
     Node scale;
-    scale.op = "gradient_scale";
+    scale.op = kGradientScale;
     scale.phase = Phase::update;
     for (const auto& [parameter, gradient] : gradients) {
         Node sum;
-        sum.op = "gradient_square_sum";
+        sum.op = kSquareSum;
         sum.inputs = {gradient};
         sum.phase = Phase::update;
         sum.layer = parameter.layer;

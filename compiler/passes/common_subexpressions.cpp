@@ -22,8 +22,7 @@ std::optional<Graph> common_subexpressions(const Graph& graph, PassContext&) {
         for (const ValueId input : node.inputs)
             result.push_back(stands[input.index()]);
         // Larger sums keep their order: it decides how they are rounded.
-        if (node.op == "add" && result.size() == 2 && result[1] < result[0])
-            std::swap(result[0], result[1]);
+        if (is_sum(node) && result[1] < result[0]) std::swap(result[0], result[1]);
         return result;
     };
     // What is exchanged between ranks is overwritten there: it has a place of its own.

@@ -45,7 +45,7 @@ std::vector<FinishedGradient> in_places_of_their_own(Rewriter& r,
         const ValueId value = gradient.value;
         const Node* source = producer(r.graph(), value);
         const bool own = source && !taken[value.index()] && readers[value.index()].empty() &&
-                         !op(source->op).view && source->op != "reorder";
+                         op(source->op).view == View::none;
         taken[value.index()] = true;
         finished.push_back({gradient, 0});
         if (!own) finished.back().gradient.value = copy_of(r, gradient);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ops/define.hpp"
+#include "compiler/passes/batch_norm_patterns.hpp"
 #include "compiler/passes/rewriting.hpp"
 
 namespace dtnn::compiler {
@@ -14,10 +15,11 @@ bool plain(const Node& node) {
 
 /// The batch norm that the convolution takes along, or null.
 const Node* folded_into(const Uses& uses, const Node& conv) {
-    if (conv.op != "conv2d" || !plain(conv) || flag(conv.attributes, "statistics")) return nullptr;
+    if (conv.op != kConvolution || !plain(conv) || flag(conv.attributes, "statistics"))
+        return nullptr;
     const Node* norm = uses.only_reader(conv.outputs[0]);
-    const bool fits = norm && norm->op == "batch_norm_inference" && plain(*norm) &&
-                      norm->inputs[0] == conv.outputs[0];
+    const bool fits =
+        norm && norm->op == kInference && plain(*norm) && norm->inputs[0] == conv.outputs[0];
     return fits ? norm : nullptr;
 }
 
@@ -31,8 +33,7 @@ std::optional<Graph> fold_batch_norm(const Graph& graph, PassContext&) {
     Rewriter r(graph);
     for (const Node& node : graph.nodes) {
         if (folded_into(uses, node)) continue;
-        const Node* conv =
-            node.op == "batch_norm_inference" ? producer(graph, node.inputs[0]) : nullptr;
+        const Node* conv = node.op == kInference ? producer(graph, node.inputs[0]) : nullptr;
         if (!conv || folded_into(uses, *conv) != &node) {
             r.copy(node);
             continue;

@@ -40,8 +40,8 @@ class Fuser {
   private:
     void match(const Node& relu) {
         const Node* add = producer(graph_, relu.inputs[0]);
-        if (!add || add->op != "add" || add->inputs.size() != 2 ||
-            add->inputs[0] == add->inputs[1] || uses_.only_reader(add->outputs[0]) != &relu)
+        if (!add || !is_sum(*add) || add->inputs[0] == add->inputs[1] ||
+            uses_.only_reader(add->outputs[0]) != &relu)
             return;
         for (std::size_t i = 0; i < 2; ++i) {
             const Node* norm = producer(graph_, add->inputs[i]);

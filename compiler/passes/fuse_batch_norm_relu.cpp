@@ -45,8 +45,7 @@ std::optional<Graph> fuse_batch_norm_relu(const Graph& graph, PassContext&) {
             continue;
         }
         if (masks_for(graph, uses, node)) continue;
-        const Node* mask =
-            node.op == "batch_norm_backward" ? producer(graph, node.inputs[1]) : nullptr;
+        const Node* mask = node.op == kBackward ? producer(graph, node.inputs[1]) : nullptr;
         if (const Node* norm = mask ? masks_for(graph, uses, *mask) : nullptr) {
             Node backward = node;
             backward.inputs[1] = mask->inputs[0];

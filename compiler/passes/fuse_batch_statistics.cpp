@@ -3,18 +3,18 @@
 #include <algorithm>
 
 #include "compiler/ops/define.hpp"
+#include "compiler/passes/batch_norm_patterns.hpp"
 #include "compiler/passes/rewriting.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
 bool wants_statistics(const Node& norm, ValueId of) {
-    return norm.op == "batch_norm_training" && norm.inputs[0] == of &&
-           !flag(norm.attributes, "statistics");
+    return norm.op == kTraining && norm.inputs[0] == of && !flag(norm.attributes, "statistics");
 }
 
 bool gives_statistics(const Graph& graph, const Uses& uses, const Node& conv) {
-    if (conv.op != "conv2d" || has_epilogue(conv) || flag(conv.attributes, "residual") ||
+    if (conv.op != kConvolution || has_epilogue(conv) || flag(conv.attributes, "residual") ||
         flag(conv.attributes, "statistics"))
         return false;
     for (const NodeId reader : uses.readers(conv.outputs[0]))
@@ -38,7 +38,7 @@ std::optional<Graph> fuse_batch_statistics(const Graph& graph, PassContext&) {
             const auto results = emit(r, std::move(conv), graph.value(node.outputs[0]).name);
             r.replace(node.outputs[0], results[0]);
             statistics[node.outputs[0].index()] = results[1];
-        } else if (node.op == "batch_norm_training" && wants_statistics(node, node.inputs[0]) &&
+        } else if (node.op == kTraining && wants_statistics(node, node.inputs[0]) &&
                    statistics[node.inputs[0].index()].valid()) {
             Node norm = r.mapped(node);
             norm.attributes["statistics"] = true;

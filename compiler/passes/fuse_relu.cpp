@@ -4,7 +4,6 @@
 #include <unordered_set>
 
 #include "compiler/ops/define.hpp"
-#include "compiler/ops/emit.hpp"
 #include "compiler/passes/rewriting.hpp"
 
 namespace dtnn::compiler {
@@ -19,12 +18,6 @@ bool is_plain(const Node& node) {
 /// So can a sum and a relu.
 bool takes_sum(const Node& node) {
     return op(node.op).takes_residual && is_plain(node);
-}
-
-/// A sum of two different values.
-bool is_sum(const Node& node) {
-    return node.inputs.size() == 2 && expression_of(node) == "x0 x1 add" &&
-           node.inputs[0] != node.inputs[1];
 }
 
 /// What a relu becomes: its producer and, where a sum stood between, the sum's other operand.
@@ -60,7 +53,7 @@ class ReluFuser {
             gone_.insert(before);
             return;
         }
-        if (graph_.training || !is_sum(*before)) return;
+        if (graph_.training || !is_sum(*before) || before->inputs[0] == before->inputs[1]) return;
         for (std::size_t i = 0; i < 2; ++i) {
             const Node* conv = producer(graph_, before->inputs[i]);
             if (!conv || !takes_sum(*conv) || uses_.only_reader(conv->outputs[0]) != before)

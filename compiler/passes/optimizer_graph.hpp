@@ -15,7 +15,9 @@ struct Gradient {
     ValueId value;
 };
 
-/// The output that is the factor of all gradients, made by clip_gradients.
+/// The operators that give the norm of all gradients: the sum of squares of one, and the factor of
+/// all, which is the name of the output as well; made by clip_gradients.
+inline constexpr const char* kSquareSum = "gradient_square_sum";
 inline constexpr const char* kGradientScale = "gradient_scale";
 
 /// The gradients among the old graph's outputs, in the order of the parameters; `others` gets the

@@ -76,6 +76,10 @@ ValueId find_input(const Graph& graph, std::string_view name) {
     return {};
 }
 
+bool is_sum(const Node& node) {
+    return node.inputs.size() == 2 && expression_of(node) == "x0 x1 add";
+}
+
 bool is_relu(const Node& node) {
     return node.inputs.size() == 1 && expression_of(node) == "x0 0 max";
 }

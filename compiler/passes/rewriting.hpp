@@ -45,6 +45,8 @@ std::optional<Graph> remove_unread(const Graph& graph, bool (*removable)(const N
 ValueId find_output(const Graph& graph, std::string_view name);
 ValueId find_input(const Graph& graph, std::string_view name);
 
+/// A sum of two values, whichever of them comes first.
+bool is_sum(const Node& node);
 /// relu, also where it is written as an elementwise expression.
 bool is_relu(const Node& node);
 /// relu's backward: operand 0 where operand 1, relu's result, is above zero.

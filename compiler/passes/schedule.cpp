@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "compiler/ops/define.hpp"
+#include "compiler/ops/exchange/exchange.hpp"
 #include "compiler/passes/rewriting.hpp"
 #include "compiler/support/check.hpp"
 
@@ -77,11 +78,11 @@ class Scheduler {
     void add_edges_of_parts() {
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             const Node& part = graph_.nodes[n];
-            if (part.op != "own_part") continue;
+            if (part.op != kOwnPart) continue;
             for (const NodeId update : readers_[part.outputs[0].index()])
                 for (const ValueId parameter : part.inputs)
                     for (const NodeId reader : readers_[parameter.index()])
-                        if (graph_.node(reader).op != "all_gather_wait")
+                        if (graph_.node(reader).op != kAllGatherWait)
                             edge(reader.index(), update.index());
         }
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "compiler/ops/exchange/exchange.hpp"
 #include "compiler/passes/finished_gradients.hpp"
 #include "compiler/passes/reduce_gradients.hpp"
 #include "compiler/support/check.hpp"
@@ -92,7 +93,7 @@ class Sharder {
         std::vector<const Node*> later;
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             const Node& node = graph_.nodes[n];
-            if (node.op == "gradient_square_sum" || node.op == "gradient_scale") continue;
+            if (node.op == kSquareSum || node.op == kGradientScale) continue;
             const bool reads =
                 std::any_of(node.inputs.begin(), node.inputs.end(),
                             [&](const ValueId input) { return waits[input.index()]; });
@@ -179,7 +180,7 @@ class Sharder {
     void reduce(Rewriter& r, Bucket& bucket) {
         Node start, wait;
         start.op = "reduce_scatter_start";
-        wait.op = "reduce_scatter_wait";
+        wait.op = kReduceScatterWait;
         start.phase = wait.phase = Phase::communication;
         start.attributes = {{"collective", bucket.exchange()}};
         wait.attributes = {{"collective", bucket.exchange()}, {"part", bucket.part}};
@@ -198,7 +199,7 @@ class Sharder {
     /// The factor of all gradients, from the norm of those of all ranks; invalid: none.
     ValueId norm_scale(Rewriter& r) const {
         const auto scale = std::find_if(graph_.nodes.begin(), graph_.nodes.end(),
-                                        [](const Node& n) { return n.op == "gradient_scale"; });
+                                        [](const Node& n) { return n.op == kGradientScale; });
         if (scale == graph_.nodes.end()) return {};
         Node start, wait;
         start.op = "all_reduce_start";
@@ -207,7 +208,7 @@ class Sharder {
         start.attributes = wait.attributes = {{"collective", std::string("gradient_norm")}};
         for (const Bucket& bucket : buckets_) {
             Node sum;
-            sum.op = "gradient_square_sum";
+            sum.op = kSquareSum;
             sum.inputs = {bucket.gradient};
             sum.phase = Phase::update;
             start.inputs.push_back(
@@ -224,7 +225,7 @@ class Sharder {
         const Node& like = *updates_[bucket.members.front()].node;
         const Parameter& first = updates_[bucket.members.front()].weights;
         Node own;
-        own.op = "own_part";
+        own.op = kOwnPart;
         own.phase = Phase::update;
         own.attributes = {{"collective", bucket.stretch()}, {"part", bucket.part}};
         for (const std::size_t u : bucket.members)
@@ -243,7 +244,7 @@ class Sharder {
             if (const Parameter* state = state_of(like.inputs[i])) {
                 states.push_back(add_state(r, bucket, *state, first));
                 node.inputs.push_back(states.back());
-            } else if (source && source->op == "gradient_scale") {
+            } else if (source && source->op == kGradientScale) {
                 node.inputs.push_back(scale);
             } else {
                 node.inputs.push_back(r.map(like.inputs[i]));
@@ -271,8 +272,8 @@ class Sharder {
 
     void gather(Rewriter& r, const Bucket& bucket, ValueId part, const ValueList& parameters) {
         Node start, wait;
-        start.op = "all_gather_start";
-        wait.op = "all_gather_wait";
+        start.op = kAllGatherStart;
+        wait.op = kAllGatherWait;
         start.phase = wait.phase = Phase::communication;
         start.attributes = wait.attributes = {{"collective", bucket.stretch()}};
         start.inputs = {part};
@@ -300,7 +301,7 @@ class Sharder {
 
 bool is_sharded(const Graph& graph) {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                       [](const Node& node) { return node.op == "own_part"; });
+                       [](const Node& node) { return node.op == kOwnPart; });
 }
 
 }  // namespace

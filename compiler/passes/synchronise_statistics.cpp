@@ -6,14 +6,14 @@
 #include <set>
 
 #include "compiler/ops/define.hpp"
+#include "compiler/passes/batch_norm_patterns.hpp"
 #include "compiler/passes/optimizer_graph.hpp"
 
 namespace dtnn::compiler {
 namespace {
 
 bool is_local(const Node& node) {
-    return (node.op == "batch_norm_training" && !flag(node.attributes, "synchronised")) ||
-           node.op == "batch_norm_backward";
+    return (node.op == kTraining && !flag(node.attributes, "synchronised")) || node.op == kBackward;
 }
 
 class Synchroniser {
@@ -25,7 +25,7 @@ class Synchroniser {
         for (const Node& node : graph_.nodes) {
             if (!is_local(node))
                 r_.copy(node);
-            else if (node.op == "batch_norm_training")
+            else if (node.op == kTraining)
                 forward(node);
             else
                 backward(node);

@@ -4,7 +4,8 @@
 namespace dtnn::compiler {
 
 /// With data parallelism and `batch_statistics: synchronised`, lets batch norm take the statistics
-/// of the batches of all ranks, and its gradient with them (kernels/arguments/batch_norm_synchronised.hpp):
+/// of the batches of all ranks, and its gradient with them
+/// (kernels/arguments/batch_norm_synchronised.hpp):
 ///
 ///     %y, %m, %i, ... = batch_norm_training(%x, @g, @b, @rm, @rv)
 /// ->  %y.sums = batch_norm_sums(%x, @rm, %batch_weight)

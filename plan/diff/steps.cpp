@@ -100,7 +100,8 @@ class StepComparison {
     static std::string fused_text(const Step& step) {
         Attributes fused;
         for (const char* name : {"epilogue", "residual", "statistics", "mask", "expression"})
-            if (auto found = step.attributes.find(name); found != step.attributes.end())
+            if (auto found = step.attributes.find(name);
+                found != step.attributes.end() && found->second != AttributeValue("none"))
                 fused.insert(*found);
         return json_text(fused);
     }

@@ -1,27 +1,10 @@
-#include "compiler/ops/channel_axis.hpp"
+#include "compiler/ops/activation/softmax.hpp"
 
 namespace dtnn::compiler {
 
 /// diff_src_i = diff_dst_i - exp(dst_i) * sum_j diff_dst_j along the channels.
 OpDef define_log_softmax_backward() {
-    return OpBuilder("log_softmax_backward")
-        .family(Family::activation)
-        .kernel_class(KernelClass::memory)
-        .doc("Gradient of log_softmax.")
-        .inputs({"dst", "diff_dst"})
-        .outputs({"diff_src"})
-        .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "log_softmax_backward", 2)) return;
-            if (!expect_channel_axis(c, "log_softmax_backward")) return;
-            if (!expect_dims(c, "log_softmax_backward", 1, "diff_dst", c.input(0).dims)) return;
-            result_like(c);
-        })
-        .no_gradient(kNoSecondDerivative)
-        .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
-            return 4 * in[0].elements();
-        })
-        .in_place(0, 1)
-        .in_place(0, 0);
+    return channel_distribution_backward("log_softmax_backward").doc("Gradient of log_softmax.");
 }
 
 }  // namespace dtnn::compiler

@@ -1,32 +1,37 @@
-#include "compiler/ops/channel_axis.hpp"
+#include "compiler/ops/activation/softmax.hpp"
 
 namespace dtnn::compiler {
 
-/// dst_i = exp(src_i - max) / sum_j exp(src_j - max) along the channels.
-OpDef define_softmax() {
-    return OpBuilder("softmax")
-        .family(Family::activation)
+OpBuilder channel_distribution(const char* name, const char* backward) {
+    OpBuilder builder(name);
+    builder.family(Family::activation)
         .kernel_class(KernelClass::memory)
-        .doc("Normalised exponentials along one axis: positive numbers that sum to 1.")
-        .layer("- softmax")
-        .gives(plan::Prediction::probabilities)
+        .layer(std::string("- ") + name)
         .inputs({"src"})
         .outputs({"dst"})
         .field(axis_field("axis of normalisation"))
-        .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "softmax", 1) || !expect_channel_axis(c, "softmax")) return;
+        .shape([name](ShapeContext& c) {
+            if (!expect_operands(c, name, 1) || !expect_channel_axis(c, name)) return;
             result_like(c);
         })
-        // diff_src = dst * (diff_dst - sum(diff_dst * dst)): only dst is kept.
-        .gradient([](GradientContext& g) {
+        // Only dst is kept.
+        .gradient([backward](GradientContext& g) {
             if (!g.wants(0)) return;
-            g.set(0, g.emit("softmax_backward", {g.output(0), g.diff(0)},
-                            pick(g.node().attributes, {"axis"}), "diff_src")[0]);
+            g.set(0, g.emit(backward, {g.output(0), g.diff(0)}, pick(g.node().attributes, {"axis"}),
+                            "diff_src")[0]);
         })
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
             return 5 * in[0].elements();
         })
         .in_place(0, 0);
+    return builder;
+}
+
+/// dst_i = exp(src_i - max) / sum_j exp(src_j - max) along the channels.
+OpDef define_softmax() {
+    return channel_distribution("softmax", "softmax_backward")
+        .doc("Normalised exponentials along one axis: positive numbers that sum to 1.")
+        .gives(plan::Prediction::probabilities);
 }
 
 }  // namespace dtnn::compiler

@@ -1,19 +1,16 @@
-#include "compiler/ops/channel_axis.hpp"
+#include "compiler/ops/activation/softmax.hpp"
 
 namespace dtnn::compiler {
 
-/// diff_src_i = dst_i * (diff_dst_i - sum_j diff_dst_j * dst_j) along the channels.
-OpDef define_softmax_backward() {
-    return OpBuilder("softmax_backward")
-        .family(Family::activation)
+OpBuilder channel_distribution_backward(const char* name) {
+    OpBuilder builder(name);
+    builder.family(Family::activation)
         .kernel_class(KernelClass::memory)
-        .doc("Gradient of softmax.")
         .inputs({"dst", "diff_dst"})
         .outputs({"diff_src"})
-        .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "softmax_backward", 2)) return;
-            if (!expect_channel_axis(c, "softmax_backward")) return;
-            if (!expect_dims(c, "softmax_backward", 1, "diff_dst", c.input(0).dims)) return;
+        .shape([name](ShapeContext& c) {
+            if (!expect_operands(c, name, 2) || !expect_channel_axis(c, name)) return;
+            if (!expect_dims(c, name, 1, "diff_dst", c.input(0).dims)) return;
             result_like(c);
         })
         .no_gradient(kNoSecondDerivative)
@@ -22,6 +19,12 @@ OpDef define_softmax_backward() {
         })
         .in_place(0, 1)
         .in_place(0, 0);
+    return builder;
+}
+
+/// diff_src_i = dst_i * (diff_dst_i - sum_j diff_dst_j * dst_j) along the channels.
+OpDef define_softmax_backward() {
+    return channel_distribution_backward("softmax_backward").doc("Gradient of softmax.");
 }
 
 }  // namespace dtnn::compiler

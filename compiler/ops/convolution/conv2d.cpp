@@ -27,7 +27,7 @@ void conv2d_shape(ShapeContext& c) {
     const bool bias = c.flag("bias"), residual = c.flag("residual");
     const std::size_t operands = 2 + (bias ? 1u : 0u) + (residual ? 1u : 0u);
     if (!expect_operands(c, "conv2d", operands)) return;
-    fallback(c, "groups", std::int64_t{1});
+    fallback(c, "groups");
     fallback(c, "bias", false);
     const Type& src = c.input(0);
     const Dims& weights = c.input(1).dims;
@@ -36,18 +36,8 @@ void conv2d_shape(ShapeContext& c) {
         return;
     }
     const std::int64_t groups = c.integer("groups"), channels = src.dims[1], filters = weights[0];
-    if (channels % groups != 0) {
-        c.fail(fmt::format("{} groups do not divide the {} channels of the input: {} mod {} = {}",
-                           groups, channels, channels, groups, channels % groups),
-               "", "groups");
-        return;
-    }
-    if (filters % groups != 0) {
-        c.fail(fmt::format("{} groups do not divide the {} filters: {} mod {} = {}", groups,
-                           filters, filters, groups, filters % groups),
-               "", "groups");
-        return;
-    }
+    if (!expect_divided(c, groups, channels, "channels of the input")) return;
+    if (!expect_divided(c, groups, filters, "filters")) return;
     if (weights[1] != channels / groups) {
         c.fail(fmt::format("conv2d: weights {} do not fit {} channels in {} groups",
                            shape_text(weights), channels, groups));
@@ -112,6 +102,7 @@ OpDef define_conv2d() {
     return OpBuilder("conv2d")
         .family(Family::convolution)
         .kernel_class(convolution_class)
+        .attribute("epilogue", std::string("none"))
         .takes_relu()
         .takes_residual()
         .general_form([](const Graph& graph, Node node) {
@@ -133,19 +124,8 @@ OpDef define_conv2d() {
         .field(integer_field("groups", 1,
                              "the channels are split into this many groups, convolved apart", 1,
                              kLargestExtent))
-        .field(boolean_field("bias", true, "whether a learned number per filter is added"))
-        .field(initializer_field("weights_initializer", "glorot_uniform", "first weights"))
-        .field(initializer_field("bias_initializer", "zeros", "first biases"))
-        .parameter({"weights", true, weights_dims, weights_initializer})
-        .parameter({"bias", true,
-                    [](const Type&, const Attributes& attributes) {
-                        if (!flag(attributes, "bias")) return Dims{};
-                        return Dims{std::get<std::int64_t>(attributes.at("filters"))};
-                    },
-                    [](const Dims& dims, const Attributes& attributes) {
-                        return initializer(attributes, "bias_initializer", "zeros", dims[0],
-                                           dims[0]);
-                    }})
+        .weights_and_bias("whether a learned number per filter is added", weights_dims,
+                          weights_initializer, units_in("filters"))
         .shape(conv2d_shape)
         .gradient(conv2d_gradient)
         .flops(count);

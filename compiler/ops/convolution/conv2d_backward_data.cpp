@@ -7,7 +7,7 @@ void conv2d_backward_data_shape(ShapeContext& c) {
     const bool mask = c.flag("mask");
     if (!expect_operands(c, "conv2d_backward_data", mask ? 3 : 2)) return;
     if (!expect_image(c, "conv2d_backward_data")) return;
-    fallback(c, "groups", std::int64_t{1});
+    fallback(c, "groups");
     const Dims source = c.integers("source_shape");
     const Dims& weights = c.input(1).dims;
     if (weights.size() != 4 || source.size() != 4) {
@@ -31,6 +31,7 @@ OpDef define_conv2d_backward_data() {
     return OpBuilder("conv2d_backward_data")
         .family(Family::convolution)
         .kernel_class(convolution_class)
+        .attribute("groups", std::int64_t{1})
         .takes_mask()
         .weights_operand(1, kFilterOrder)
         .doc("Gradient of a convolution by its source.")

@@ -7,7 +7,7 @@ void conv2d_backward_weights_shape(ShapeContext& c) {
     if (!expect_operands(c, "conv2d_backward_weights", 2)) return;
     if (!expect_image(c, "conv2d_backward_weights", 0)) return;
     if (!expect_image(c, "conv2d_backward_weights", 1)) return;
-    fallback(c, "groups", std::int64_t{1});
+    fallback(c, "groups");
     fallback(c, "bias", false);
     const Type& src = c.input(0);
     const auto kernel = pair_of(c.attributes(), "kernel");
@@ -31,6 +31,7 @@ OpDef define_conv2d_backward_weights() {
     return OpBuilder("conv2d_backward_weights")
         .family(Family::convolution)
         .kernel_class(weight_gradient_class)
+        .attribute("groups", std::int64_t{1})
         .weights_result(0, kFilterOrder)
         .doc("Gradient of a convolution by its weights, and by its bias when it has one.")
         .inputs({"src", "diff_dst"})

@@ -81,25 +81,15 @@ void conv2d_transpose_shape(ShapeContext& c) {
     if (!expect_image(c, "conv2d_transpose")) return;
     const bool bias = c.flag("bias");
     if (!expect_operands(c, "conv2d_transpose", bias ? 3 : 2)) return;
-    fallback(c, "groups", std::int64_t{1});
+    fallback(c, "groups");
     fallback(c, "bias", false);
     const Type& src = c.input(0);
     const Dims& weights = c.input(1).dims;
     const std::int64_t groups = c.integer("groups"), channels = src.dims[1];
-    if (channels % groups != 0) {
-        c.fail(fmt::format("{} groups do not divide the {} channels of the input: {} mod {} = {}",
-                           groups, channels, channels, groups, channels % groups),
-               "", "groups");
-        return;
-    }
+    if (!expect_divided(c, groups, channels, "channels of the input")) return;
     if (const auto found = c.attributes().find("filters"); found != c.attributes().end()) {
         const std::int64_t filters = std::get<std::int64_t>(found->second);
-        if (filters % groups != 0) {
-            c.fail(fmt::format("{} groups do not divide the {} filters: {} mod {} = {}", groups,
-                               filters, filters, groups, filters % groups),
-                   "", "groups");
-            return;
-        }
+        if (!expect_divided(c, groups, filters, "filters")) return;
     }
     if (weights.size() != 4 || weights[0] != channels) {
         c.fail(fmt::format("conv2d_transpose: weights {} do not fit {} channels",
@@ -145,6 +135,7 @@ OpDef define_conv2d_transpose() {
     return OpBuilder("conv2d_transpose")
         .family(Family::convolution)
         .kernel_class(convolution_class)
+        .attribute("epilogue", std::string("none"))
         .takes_relu()
         .weights_operand(1, kFilterOrder)
         .doc(
@@ -165,19 +156,8 @@ OpDef define_conv2d_transpose() {
         .field(integer_field("groups", 1,
                              "the channels are split into this many groups, convolved apart", 1,
                              kLargestExtent))
-        .field(boolean_field("bias", true, "whether a learned number per filter is added"))
-        .field(initializer_field("weights_initializer", "glorot_uniform", "first weights"))
-        .field(initializer_field("bias_initializer", "zeros", "first biases"))
-        .parameter({"weights", true, transposed_weights_dims, transposed_weights_initializer})
-        .parameter({"bias", true,
-                    [](const Type&, const Attributes& attributes) {
-                        if (!flag(attributes, "bias")) return Dims{};
-                        return Dims{std::get<std::int64_t>(attributes.at("filters"))};
-                    },
-                    [](const Dims& dims, const Attributes& attributes) {
-                        return initializer(attributes, "bias_initializer", "zeros", dims[0],
-                                           dims[0]);
-                    }})
+        .weights_and_bias("whether a learned number per filter is added", transposed_weights_dims,
+                          transposed_weights_initializer, units_in("filters"))
         .shape(conv2d_transpose_shape)
         .gradient(conv2d_transpose_gradient)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {

@@ -75,19 +75,8 @@ OpDef define_depthwise_conv2d() {
         .field(pair_field("dilation", 1, "distance of neighbouring filter cells in the image"))
         .field(integer_field("multiplier", 1, "number of filters, and of results, per channel", 1,
                              kLargestWindow))
-        .field(boolean_field("bias", true, "whether a learned number per filter is added"))
-        .field(initializer_field("weights_initializer", "glorot_uniform", "first weights"))
-        .field(initializer_field("bias_initializer", "zeros", "first biases"))
-        .parameter({"weights", true, depthwise_weights_dims, depthwise_weights_initializer})
-        .parameter({"bias", true,
-                    [](const Type& input, const Attributes& attributes) {
-                        if (!flag(attributes, "bias")) return Dims{};
-                        return Dims{results_of(input, attributes)};
-                    },
-                    [](const Dims& dims, const Attributes& attributes) {
-                        return initializer(attributes, "bias_initializer", "zeros", dims[0],
-                                           dims[0]);
-                    }})
+        .weights_and_bias("whether a learned number per filter is added", depthwise_weights_dims,
+                          depthwise_weights_initializer, results_of)
         .shape(depthwise_conv2d_shape)
         .no_gradient("abstract: canonicalize makes it conv2d in groups before differentiation")
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {

@@ -16,6 +16,10 @@ Dims dense_weights_dims(const Type& input, const Attributes& attributes) {
     return {inputs, std::get<std::int64_t>(attributes.at("units"))};
 }
 
+plan::Initializer dense_weights_initializer(const Dims& dims, const Attributes& attributes) {
+    return initializer(attributes, "weights_initializer", "glorot_uniform", dims[0], dims[1]);
+}
+
 void dense_shape(ShapeContext& c) {
     const bool bias = c.flag("bias");
     if (!expect_operands(c, "dense", bias ? 3 : 2)) return;
@@ -82,6 +86,7 @@ OpDef define_dense() {
     return OpBuilder("dense")
         .family(Family::dense)
         .kernel_class(product_class)
+        .attribute("epilogue", std::string("none"))
         .takes_relu()
         .weights_operand(1, kDenseOrder)
         .doc("Fully connected layer: every unit reads every number of the input.")
@@ -89,23 +94,8 @@ OpDef define_dense() {
         .inputs({"src", "weights", "bias?"})
         .outputs({"dst"})
         .field(integer_field("units", {}, "numbers that come out", 1, kLargestExtent))
-        .field(boolean_field("bias", true, "whether a learned number per unit is added"))
-        .field(initializer_field("weights_initializer", "glorot_uniform", "first weights"))
-        .field(initializer_field("bias_initializer", "zeros", "first biases"))
-        .parameter({"weights", true, dense_weights_dims,
-                    [](const Dims& dims, const Attributes& attributes) {
-                        return initializer(attributes, "weights_initializer", "glorot_uniform",
-                                           dims[0], dims[1]);
-                    }})
-        .parameter({"bias", true,
-                    [](const Type&, const Attributes& attributes) {
-                        if (!flag(attributes, "bias")) return Dims{};
-                        return Dims{std::get<std::int64_t>(attributes.at("units"))};
-                    },
-                    [](const Dims& dims, const Attributes& attributes) {
-                        return initializer(attributes, "bias_initializer", "zeros", dims[0],
-                                           dims[0]);
-                    }})
+        .weights_and_bias("whether a learned number per unit is added", dense_weights_dims,
+                          dense_weights_initializer, units_in("units"))
         .shape(dense_shape)
         .gradient(dense_gradient)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes& a) {

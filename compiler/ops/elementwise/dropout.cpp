@@ -1,37 +1,43 @@
-#include "compiler/ops/define.hpp"
+#include "compiler/ops/elementwise/dropout.hpp"
 
 namespace dtnn::compiler {
 
-/// What users write; specialise_phase makes it dropout_apply in training and removes it for
-/// inference.
-OpDef define_dropout() {
-    Field rate = real_field("rate", 0.5, "probability with which a number is dropped");
+OpBuilder dropout_layer(const char* name, const char* applied, bool image,
+                        std::string_view rate_doc) {
+    Field rate = real_field("rate", 0.5, rate_doc);
     rate.minimum = 0;
     rate.maximum = 1;
     rate.exclusive_maximum = true;
-    return OpBuilder("dropout")
-        .family(Family::dropout)
+    OpBuilder builder(name);
+    builder.family(Family::dropout)
         .kernel_class(KernelClass::dropout)
-        .in_training({.op = "dropout_apply", .attributes = {"rate"}, .random = true})
+        .in_training({.op = applied, .attributes = {"rate"}, .random = true})
         .in_inference({})
         .does_nothing(drops_nothing)
-        .doc(
-            "Training only: sets numbers to 0 at random and scales the others by 1 / (1 - rate) "
-            "(Srivastava et al., 2014).")
-        .layer("- dropout: {rate: 0.5}")
         .inputs({"src"})
         .outputs({"dst"})
         .field(rate)
-        .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "dropout", 1)) return;
-            fallback(c, "rate", 0.5);
+        .shape([name, image](ShapeContext& c) {
+            if (!expect_operands(c, name, 1) || (image && !expect_image(c, name))) return;
+            fallback(c, "rate");
             result_like(c);
         })
-        .no_gradient("abstract: specialise_phase makes it dropout_apply before differentiation")
+        .no_gradient(std::string("abstract: specialise_phase makes it ") + applied +
+                     " before differentiation")
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
             return in[0].elements();
         })
         .in_place(0, 0);
+    return builder;
+}
+
+OpDef define_dropout() {
+    return dropout_layer("dropout", "dropout_apply", false,
+                         "probability with which a number is dropped")
+        .doc(
+            "Training only: sets numbers to 0 at random and scales the others by 1 / (1 - rate) "
+            "(Srivastava et al., 2014).")
+        .layer("- dropout: {rate: 0.5}");
 }
 
 }  // namespace dtnn::compiler

@@ -1,21 +1,17 @@
-#include "compiler/ops/define.hpp"
+#include "compiler/ops/elementwise/dropout.hpp"
 
 namespace dtnn::compiler {
 
-/// dst_i = src_i / (1 - rate) where uniform(seed, stream, step, i) >= rate, else 0. Which elements
-/// are kept depends on nothing else, so the gradient is the same operator on the gradient, and no
-/// mask is stored.
-OpDef define_dropout_apply() {
-    return OpBuilder("dropout_apply")
-        .family(Family::dropout)
+OpBuilder dropout_application(const char* name, bool image) {
+    OpBuilder builder(name);
+    builder.family(Family::dropout)
         .kernel_class(KernelClass::dropout)
-        .doc("Sets elements to 0 at random, by counter-based random numbers.")
         .inputs({"src", "step"})
         .outputs({"dst"})
-        .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "dropout_apply", 2)) return;
+        .shape([name, image](ShapeContext& c) {
+            if (!expect_operands(c, name, 2) || (image && !expect_image(c, name))) return;
             if (c.input(1).dtype != DType::i64 || c.input(1).elements() != 1) {
-                c.fail("dropout_apply: step must be one i64");
+                c.fail(std::string(name) + ": step must be one i64");
                 return;
             }
             c.real("rate");
@@ -23,17 +19,23 @@ OpDef define_dropout_apply() {
             c.integer("stream");
             result_like(c);
         })
-        .gradient([](GradientContext& g) {
+        .gradient([name](GradientContext& g) {
             if (!g.wants(0)) return;
-            g.set(0, g.emit("dropout_apply", {g.diff(0), g.input(1)}, g.node().attributes,
-                            "diff_src")[0]);
+            g.set(0, g.emit(name, {g.diff(0), g.input(1)}, g.node().attributes, "diff_src")[0]);
         })
+        .in_place(0, 0);
+    return builder;
+}
+
+/// The number drawn for element i is the i-th.
+OpDef define_dropout_apply() {
+    return dropout_application("dropout_apply", false)
+        .doc("Sets elements to 0 at random, by counter-based random numbers.")
         // Philox 4x32-10: ten rounds of about six operations for four numbers, a comparison and a
         // product.
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
             return 17 * in[0].elements();
-        })
-        .in_place(0, 0);
+        });
 }
 
 }  // namespace dtnn::compiler

@@ -5,6 +5,13 @@
 
 namespace dtnn::compiler {
 
+/// Operators that passes and lowering know by definition, because they make them and find them
+/// again.
+inline constexpr const char* kOwnPart = "own_part";
+inline constexpr const char* kReduceScatterWait = "reduce_scatter_wait";
+inline constexpr const char* kAllGatherStart = "all_gather_start";
+inline constexpr const char* kAllGatherWait = "all_gather_wait";
+
 inline constexpr const char* kNotDifferentiated = "gradients are exchanged, not differentiated";
 
 /// Any number of operands of one type of numbers, and the attribute "collective", the exchange's

@@ -5,7 +5,9 @@ namespace dtnn::compiler {
 /// Parameters become one stretch of memory, in the order of the operands; the result is the rank's
 /// own of as many equal parts of it as there are ranks. No step runs: it is the same bytes.
 OpDef define_own_part() {
-    return own_part_of("own_part", "The part of several parameters that a rank updates.");
+    OpDef def = own_part_of("own_part", "The part of several parameters that a rank updates.");
+    def.view = View::always;
+    return def;
 }
 
 }  // namespace dtnn::compiler

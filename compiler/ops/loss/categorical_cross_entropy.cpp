@@ -9,13 +9,15 @@ OpDef define_categorical_cross_entropy() {
     return OpBuilder("categorical_cross_entropy")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .attribute("epsilon", 1e-8)
+        .attribute("smoothing", 0.0)
         .doc("Mean negative logarithm of the probability that was predicted for the label.")
         .inputs({"probabilities", "labels"})
         .outputs({"loss"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "categorical_cross_entropy")) return;
             if (!expect_class_weights(c, "categorical_cross_entropy", c.input(0).dims[1])) return;
-            fallback(c, "epsilon", 1e-8);
+            fallback(c, "epsilon");
             result_scalar(c);
         })
         .gradient(gradient_by_rows("categorical_cross_entropy_backward", "diff_predictions"))

@@ -8,6 +8,8 @@ OpDef define_categorical_cross_entropy_backward() {
     return OpBuilder("categorical_cross_entropy_backward")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .attribute("epsilon", 1e-8)
+        .attribute("smoothing", 0.0)
         .doc("Gradient of categorical_cross_entropy.")
         .inputs({"probabilities", "labels"})
         .outputs({"diff"})
@@ -15,7 +17,7 @@ OpDef define_categorical_cross_entropy_backward() {
             if (!expect_rows_and_labels(c, "categorical_cross_entropy_backward")) return;
             if (!expect_class_weights(c, "categorical_cross_entropy_backward", c.input(0).dims[1]))
                 return;
-            fallback(c, "epsilon", 1e-8);
+            fallback(c, "epsilon");
             result_like(c);
         })
         .no_gradient(kNoSecondDerivative)

@@ -9,13 +9,15 @@ OpDef define_dice() {
     return OpBuilder("dice")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .attribute("smooth", 1.0)
+        .attribute("pixels", std::int64_t{0})
         .doc("One less the overlap of what was predicted and what should be.")
         .inputs({"probabilities", "labels"})
         .outputs({"loss"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "dice")) return;
-            fallback(c, "smooth", 1.0);
-            fallback(c, "pixels", std::int64_t{0});
+            fallback(c, "smooth");
+            fallback(c, "pixels");
             const std::int64_t pixels = c.integer("pixels");
             if (pixels < 0 || (pixels > 0 && c.input(0).dims[0] % pixels != 0)) {
                 c.fail("dice: the rows are not a number of samples of that many pixels", "",

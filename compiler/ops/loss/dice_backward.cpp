@@ -7,13 +7,15 @@ OpDef define_dice_backward() {
     return OpBuilder("dice_backward")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .attribute("smooth", 1.0)
+        .attribute("pixels", std::int64_t{0})
         .doc("Gradient of dice.")
         .inputs({"probabilities", "labels"})
         .outputs({"diff"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "dice_backward")) return;
-            fallback(c, "smooth", 1.0);
-            fallback(c, "pixels", std::int64_t{0});
+            fallback(c, "smooth");
+            fallback(c, "pixels");
             const std::int64_t pixels = c.integer("pixels");
             if (pixels < 0 || (pixels > 0 && c.input(0).dims[0] % pixels != 0)) {
                 c.fail("dice_backward: the rows are not a number of samples of that many pixels",

@@ -10,13 +10,15 @@ OpDef define_hinge() {
     return OpBuilder("hinge")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .attribute("margin", 1.0)
+        .attribute("form", std::string("largest"))
         .doc("How far the label's number is from a margin above the others.")
         .inputs({"predictions", "labels"})
         .outputs({"loss"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "hinge")) return;
-            fallback(c, "margin", 1.0);
-            fallback(c, "form", std::string("largest"));
+            fallback(c, "margin");
+            fallback(c, "form");
             if (flag(c.attributes(), "sum"))
                 result_sum(c);
             else

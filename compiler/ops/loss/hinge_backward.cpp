@@ -8,13 +8,15 @@ OpDef define_hinge_backward() {
     return OpBuilder("hinge_backward")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .attribute("margin", 1.0)
+        .attribute("form", std::string("largest"))
         .doc("Gradient of hinge.")
         .inputs({"predictions", "labels"})
         .outputs({"diff"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "hinge_backward")) return;
-            fallback(c, "margin", 1.0);
-            fallback(c, "form", std::string("largest"));
+            fallback(c, "margin");
+            fallback(c, "form");
             result_like(c);
         })
         .no_gradient(kNoSecondDerivative)

@@ -9,6 +9,7 @@ OpDef define_label_counts() {
     return OpBuilder("label_counts")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .attribute("threshold", 0.5)
         .doc("True and false negatives and positives of every class.")
         .inputs({"predictions", "targets"})
         .outputs({"counts"})
@@ -19,7 +20,7 @@ OpDef define_label_counts() {
                 return;
             }
             if (!expect_rows_and_labels(c, "label_counts")) return;
-            fallback(c, "threshold", 0.5);
+            fallback(c, "threshold");
             c.result(Type{DType::i64, {c.input(0).dims[1], 4}, {}});
         })
         .no_gradient(kMetricIsFlat)

@@ -9,6 +9,7 @@ OpDef define_softmax_cross_entropy() {
     return OpBuilder("softmax_cross_entropy")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .attribute("smoothing", 0.0)
         .doc("Softmax and categorical cross-entropy together, numerically stable.")
         .inputs({"logits", "labels"})
         .outputs({"loss", "probabilities"})

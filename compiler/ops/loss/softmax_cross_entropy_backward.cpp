@@ -8,6 +8,7 @@ OpDef define_softmax_cross_entropy_backward() {
     return OpBuilder("softmax_cross_entropy_backward")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .attribute("smoothing", 0.0)
         .doc("Gradient of softmax_cross_entropy by the logits.")
         .inputs({"probabilities", "labels"})
         .outputs({"diff_logits"})

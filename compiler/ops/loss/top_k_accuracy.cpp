@@ -8,13 +8,14 @@ OpDef define_top_k_accuracy() {
     return OpBuilder("top_k_accuracy")
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
+        .attribute("k", std::int64_t{5})
         .reads_order_only()
         .doc("Number of rows whose label is among the k largest predictions.")
         .inputs({"predictions", "labels"})
         .outputs({"right"})
         .shape([](ShapeContext& c) {
             if (!expect_rows_and_labels(c, "top_k_accuracy")) return;
-            fallback(c, "k", std::int64_t{5});
+            fallback(c, "k");
             if (c.integer("k") < 1) {
                 c.fail("top_k_accuracy: k must be at least 1", "", "k");
                 return;

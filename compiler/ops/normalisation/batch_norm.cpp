@@ -56,8 +56,8 @@ OpDef define_batch_norm() {
             if (!expect_per_channel(c, "batch_norm", 1, 4)) return;
             for (const char* name : {"gamma_initializer", "beta_initializer"})
                 c.attributes().erase(name);
-            fallback(c, "epsilon", 1e-5);
-            fallback(c, "momentum", 0.9);
+            fallback(c, "epsilon");
+            fallback(c, "momentum");
             result_like(c);
         })
         .no_gradient(

@@ -22,6 +22,7 @@ OpDef define_batch_norm_backward() {
     return OpBuilder("batch_norm_backward")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalization_gradients)
+        .attribute("epilogue", std::string("none"))
         .doc("Gradient of batch_norm_training.")
         .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "beta?", "mask?"})
         .outputs({"diff_src", "diff_gamma", "diff_beta", "diff_residual?"})

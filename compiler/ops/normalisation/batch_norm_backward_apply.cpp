@@ -8,6 +8,7 @@ OpDef define_batch_norm_backward_apply() {
     return OpBuilder("batch_norm_backward_apply")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalization_gradients)
+        .attribute("epilogue", std::string("none"))
         .doc("Gradient of the source of a batch norm over the batches of all ranks.")
         .inputs({"src", "diff_dst", "gamma", "mean", "inverse_deviation", "sums", "batch_weight",
                  "beta?", "mask?"})

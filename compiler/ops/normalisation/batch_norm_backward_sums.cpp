@@ -9,6 +9,7 @@ OpDef define_batch_norm_backward_sums() {
     return OpBuilder("batch_norm_backward_sums")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalization_gradients)
+        .attribute("epilogue", std::string("none"))
         .doc(
             "The gradients of gamma and beta, and what a rank's batch adds to the sums of all "
             "ranks "

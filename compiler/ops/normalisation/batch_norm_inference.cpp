@@ -8,6 +8,8 @@ OpDef define_batch_norm_inference() {
     return OpBuilder("batch_norm_inference")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalizations)
+        .attribute("epsilon", 1e-5)
+        .attribute("epilogue", std::string("none"))
         .doc("Batch normalisation by the running statistics.")
         .inputs({"src", "gamma", "beta", "running_mean", "running_variance", "residual?"})
         .outputs({"dst"})
@@ -18,7 +20,7 @@ OpDef define_batch_norm_inference() {
             if (!expect_per_channel(c, "batch_norm_inference", 1, 4)) return;
             if (residual && !expect_dims(c, "batch_norm_inference", 5, "residual", c.input(0).dims))
                 return;
-            fallback(c, "epsilon", 1e-5);
+            fallback(c, "epsilon");
             c.attributes().erase("momentum");
             result_like(c);
         })

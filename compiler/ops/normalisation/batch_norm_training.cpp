@@ -10,8 +10,8 @@ void batch_norm_training_shape(ShapeContext& c) {
     if (!expect_channels(c, "batch_norm_training")) return;
     if (!expect_operands(c, "batch_norm_training", operands)) return;
     if (!expect_per_channel(c, "batch_norm_training", 1, 4)) return;
-    fallback(c, "epsilon", 1e-5);
-    fallback(c, "momentum", 0.9);
+    fallback(c, "epsilon");
+    fallback(c, "momentum");
     const Type& src = c.input(0);
     const std::int64_t channels = src.dims[1];
     const bool synchronised = c.flag("synchronised");
@@ -50,6 +50,9 @@ OpDef define_batch_norm_training() {
     return OpBuilder("batch_norm_training")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalizations)
+        .attribute("epsilon", 1e-5)
+        .attribute("momentum", 0.9)
+        .attribute("epilogue", std::string("none"))
         .doc(
             "Batch normalisation by the statistics of the batch, which also moves the running "
             "ones.")

@@ -8,6 +8,7 @@ OpDef define_fold_batch_norm() {
     return OpBuilder("fold_batch_norm")
         .family(Family::normalisation)
         .kernel_class(KernelClass::memory)
+        .attribute("epsilon", 1e-5)
         .stored_alike()
         .doc("Weights and bias of the convolution that equals a convolution and its batch norm.")
         .inputs({"weights", "gamma", "beta", "running_mean", "running_variance", "bias?"})
@@ -15,7 +16,7 @@ OpDef define_fold_batch_norm() {
         .shape([](ShapeContext& c) {
             const bool bias = c.flag("bias");
             if (!expect_operands(c, "fold_batch_norm", bias ? 6 : 5)) return;
-            fallback(c, "epsilon", 1e-5);
+            fallback(c, "epsilon");
             const Type& weights = c.input(0);
             if (weights.dims.size() != 4) {
                 c.fail("fold_batch_norm: weights must be a convolution's");

@@ -4,7 +4,7 @@ namespace dtnn::compiler {
 namespace {
 
 void layer_norm_shape(ShapeContext& c) {
-    fallback(c, "axis", std::string("features"));
+    fallback(c, "axis");
     if (!expect_normalisation(c, "layer_norm")) return;
     for (std::size_t i = 1; i < c.inputs().size(); ++i)
         if (!expect_layer_norm_parameter(c, "layer_norm", i)) return;

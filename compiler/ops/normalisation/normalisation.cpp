@@ -46,8 +46,8 @@ ParameterRule beta_rule(ParameterDims dims) {
 }
 
 bool expect_normalisation(ShapeContext& c, const char* op) {
-    fallback(c, "epsilon", 1e-5);
-    fallback(c, "affine", true);
+    fallback(c, "epsilon");
+    fallback(c, "affine");
     return expect_channels(c, op) && expect_operands(c, op, c.flag("affine") ? 3 : 1);
 }
 

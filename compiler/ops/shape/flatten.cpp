@@ -39,7 +39,7 @@ OpDef define_flatten() {
                          : g.emit("unflatten", {g.diff(0)}, {{"shape", dims}}, "diff_src")[0]);
         })
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; })
-        .view();
+        .view(View::row_major);
 }
 
 }  // namespace dtnn::compiler

@@ -24,7 +24,7 @@ OpDef define_pixels_to_rows() {
             g.set(0, g.emit("rows_to_pixels", {g.diff(0)}, {{"shape", dims}}, "diff_src")[0]);
         })
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; })
-        .view();
+        .view(View::channels_last_source);
 }
 
 }  // namespace dtnn::compiler

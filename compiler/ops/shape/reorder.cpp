@@ -8,6 +8,7 @@ OpDef define_reorder() {
     return OpBuilder("reorder")
         .family(Family::shape)
         .kernel_class(KernelClass::copies)
+        .view(View::same_order)
         .doc(
             "Stores a tensor in another physical order; the numbers and their logical places stay.")
         .inputs({"src"})

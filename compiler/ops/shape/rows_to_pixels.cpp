@@ -28,7 +28,7 @@ OpDef define_rows_to_pixels() {
         })
         .no_gradient(kNoSecondDerivative)
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; })
-        .view();
+        .view(View::channels_last_result);
 }
 
 }  // namespace dtnn::compiler

@@ -7,8 +7,8 @@ namespace {
 
 void slice_shape(ShapeContext& c) {
     if (!expect_operands(c, "slice", 1)) return;
-    fallback(c, "axis", std::string("channels"));
-    fallback(c, "begin", std::int64_t{0});
+    fallback(c, "axis");
+    fallback(c, "begin");
     const Type& src = c.input(0);
     const std::string axis = c.text("axis");
     if (axis != "channels" && !expect_image(c, "slice")) return;

@@ -32,7 +32,7 @@ OpDef define_unflatten() {
             if (g.wants(0)) g.set(0, g.emit("flatten", {g.diff(0)}, {}, "diff_src")[0]);
         })
         .flops([](const auto&, const auto&, const Attributes&) { return std::int64_t{0}; })
-        .view();
+        .view(View::row_major);
 }
 
 }  // namespace dtnn::compiler

@@ -8,7 +8,7 @@ namespace {
 
 void upsample2d_shape(ShapeContext& c) {
     if (!expect_operands(c, "upsample2d", 1) || !expect_image(c, "upsample2d")) return;
-    fallback(c, "mode", std::string("nearest"));
+    fallback(c, "mode");
     fallback(c, "align_corners", false);
     const bool factor = c.attributes().contains("factor"), size = c.attributes().contains("size");
     if (factor == size) {

@@ -7,6 +7,12 @@ OpDef define_adam_update() {
     return OpBuilder("adam_update")
         .family(Family::update)
         .kernel_class(KernelClass::updates)
+        .attribute("beta1", 0.9)
+        .attribute("beta2", 0.999)
+        .attribute("epsilon", 1e-8)
+        .attribute("learning_rate_scale", 1.0)
+        .attribute("weight_decay", 0.0)
+        .attribute("clip_value", 0.0)
         .doc("A step of Adam or AdamW, and of AMSGrad.")
         .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
                  "largest_moment?", "scale?"})

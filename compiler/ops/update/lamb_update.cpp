@@ -8,6 +8,13 @@ OpDef define_lamb_update() {
     return OpBuilder("lamb_update")
         .family(Family::update)
         .kernel_class(KernelClass::updates)
+        .attribute("beta1", 0.9)
+        .attribute("beta2", 0.999)
+        .attribute("epsilon", 1e-6)
+        .attribute("adaptive", true)
+        .attribute("learning_rate_scale", 1.0)
+        .attribute("weight_decay", 0.0)
+        .attribute("clip_value", 0.0)
         .doc("A step of LAMB: Adam's direction with a rate for every parameter, by its norms.")
         .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
                  "scale?"})

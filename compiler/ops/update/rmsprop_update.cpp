@@ -7,6 +7,12 @@ OpDef define_rmsprop_update() {
     return OpBuilder("rmsprop_update")
         .family(Family::update)
         .kernel_class(KernelClass::updates)
+        .attribute("rho", 0.99)
+        .attribute("epsilon", 1e-8)
+        .attribute("momentum", 0.0)
+        .attribute("learning_rate_scale", 1.0)
+        .attribute("weight_decay", 0.0)
+        .attribute("clip_value", 0.0)
         .doc("A step of RMSProp, with momentum, centring and weight decay.")
         .inputs({"weights", "diff", "learning_rate", "second_moment", "first_moment?", "velocity?",
                  "scale?"})

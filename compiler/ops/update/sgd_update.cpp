@@ -8,6 +8,10 @@ OpDef define_sgd_update() {
     return OpBuilder("sgd_update")
         .family(Family::update)
         .kernel_class(KernelClass::updates)
+        .attribute("momentum", 0.0)
+        .attribute("learning_rate_scale", 1.0)
+        .attribute("weight_decay", 0.0)
+        .attribute("clip_value", 0.0)
         .doc(
             "A step of stochastic gradient descent, with momentum, Nesterov's variant and weight "
             "decay.")

@@ -198,6 +198,24 @@ TEST_CASE("the class of a step follows from its operator, its shapes and its ker
     CHECK(of(4, "reference") == KernelClass::reference_kernels);
 }
 
+TEST_CASE("steps say every attribute that their operator declares, by default where nodes do not") {
+    const Graph graph = parse_graph(
+        "graph @g(%x: f32[4,3,8,8], @w: f32[16,3,3,3]) { %a = conv2d(%x, @w) "
+        "%b = conv2d(%x, @w) {epilogue=relu} }",
+        infer_types);
+    const Attributes plain = complete_attributes(graph.nodes[0]);
+    CHECK(std::get<std::string>(plain.at("epilogue")) == "none");
+    CHECK(std::get<std::int64_t>(plain.at("groups")) == 1);
+    const Attributes fused = complete_attributes(graph.nodes[1]);
+    CHECK(std::get<std::string>(fused.at("epilogue")) == "relu");
+    for (const OpDef* def : all_ops())
+        for (const auto& [name, value] : def->attributes) {
+            CAPTURE(def->name);
+            CAPTURE(name);
+            CHECK(find_field(def->fields, name) == nullptr);  // the default stands once
+        }
+}
+
 TEST_CASE("elementwise nodes have an expression, others have none") {
     const Graph graph = parse_graph(
         "graph @g(%x: f32[4,8]) { %a = relu(%x) %b = add(%a, %x, %x) "

@@ -1,0 +1,13 @@
+#pragma once
+/// What softmax and its logarithm share: both are normalised along the channels, their gradients
+/// follow from the result alone, and they cost the same.
+
+#include "compiler/ops/channel_axis.hpp"
+
+namespace dtnn::compiler {
+
+/// The forward operator; `backward` names the one that its gradient emits on (dst, diff_dst).
+OpBuilder channel_distribution(const char* name, const char* backward);
+OpBuilder channel_distribution_backward(const char* name);
+
+}  // namespace dtnn::compiler
