@@ -1,4 +1,3 @@
-#include "base/saturating.hpp"
 #include "plan/metrics.hpp"
 
 #include <fmt/format.h>
@@ -7,6 +6,7 @@
 #include <array>
 #include <set>
 
+#include "base/saturating.hpp"
 
 namespace dtnn::plan {
 namespace {
