@@ -38,7 +38,7 @@ int write_all(int descriptor, std::string_view text) {
             if (errno == EINTR) continue;
             return errno;
         }
-        text.remove_prefix(static_cast<std::size_t>(written));
+        text.remove_prefix(std::size_t(written));
     }
     return 0;
 }
@@ -48,19 +48,19 @@ int read_all(int descriptor, std::string& text) {
     if (::fstat(descriptor, &status) != 0) return errno;
     if (S_ISDIR(status.st_mode)) return EISDIR;
     // The size is a first guess only: pipes have none, and a file may grow.
-    std::size_t room = static_cast<std::size_t>(status.st_size > 0 ? status.st_size : 0) + 1;
+    std::size_t room = std::size_t(status.st_size > 0 ? status.st_size : 0) + 1;
     std::size_t have = text.size();
     while (true) {
         text.resize(have + room);
         const ssize_t got = ::read(descriptor, text.data() + have, room);
         if (got < 0 && errno == EINTR) continue;
         const int error = errno;
-        if (got > 0) have += static_cast<std::size_t>(got);
+        if (got > 0) have += std::size_t(got);
         if (got <= 0) {
             text.resize(have);
             return got < 0 ? error : 0;
         }
-        room = room > static_cast<std::size_t>(got) ? room - static_cast<std::size_t>(got) : 65536;
+        room = room > std::size_t(got) ? room - std::size_t(got) : 65536;
     }
 }
 

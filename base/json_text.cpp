@@ -38,7 +38,7 @@ void append_json(std::string& out, std::string_view text) {
             out += "\\n";
             ++i;
         } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
-            fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+            fmt::format_to(std::back_inserter(out), "\\u{:04x}", unsigned(c));
             ++i;
         } else if (const std::size_t length = utf8_length(text.substr(i))) {
             out.append(text, i, length);

@@ -55,14 +55,14 @@ std::string estimated_time_text(double seconds) {
 }
 
 std::string elapsed_time_text(double seconds) {
-    const auto whole = static_cast<std::int64_t>(seconds);
+    const auto whole = std::int64_t(seconds);
     if (seconds < 60) return fmt::format("{:.1f} s", seconds);
     if (seconds < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
     return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
 std::string clock_text(double seconds) {
-    const auto whole = static_cast<std::int64_t>(std::max(0.0, seconds) + 0.5);
+    const auto whole = std::int64_t(std::max(0.0, seconds) + 0.5);
     const std::int64_t hours = whole / 3600, minutes = whole / 60 % 60;
     if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60);
     return fmt::format("{}:{:02}", minutes, whole % 60);

@@ -9,8 +9,8 @@ namespace dtnn {
 std::string grouped(std::int64_t number) {
     std::string text = fmt::format("{}", number);
     const std::ptrdiff_t first_digit = number < 0 ? 1 : 0;
-    for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > first_digit; at -= 3)
-        text.insert(static_cast<std::size_t>(at), 1, ',');
+    for (auto at = std::ptrdiff_t(text.size()) - 3; at > first_digit; at -= 3)
+        text.insert(std::size_t(at), 1, ',');
     return text;
 }
 
@@ -27,12 +27,12 @@ std::string shape_text(std::span<const std::int64_t> extents, std::string_view t
 std::string lower(std::string_view text) {
     std::string result(text);
     for (char& c : result)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
     return result;
 }
 
 std::size_t characters(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character));
+    return std::size_t(std::count_if(text.begin(), text.end(), begins_character));
 }
 
 std::size_t byte_of_character(std::string_view text, std::size_t index) {

@@ -8,7 +8,7 @@ namespace dtnn {
 
 std::size_t utf8_length(std::string_view text) {
     if (text.empty()) return 0;
-    const auto at = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+    const auto at = [&](std::size_t i) { return std::uint8_t(text[i]); };
     const std::uint8_t first = at(0);
     if (first < 0x80) return 1;
     const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
@@ -36,7 +36,7 @@ std::string printable(std::string_view text) {
     while (!text.empty()) {
         if (out.size() >= kMost) return out + "...";
         const std::size_t length = utf8_length(text);
-        const auto first = static_cast<std::uint8_t>(text[0]);
+        const auto first = std::uint8_t(text[0]);
         if (length == 0 || first < 0x20 || first == 0x7F) {
             out += fmt::format("\\x{:02X}", first);
             text.remove_prefix(1);
