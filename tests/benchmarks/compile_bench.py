@@ -165,8 +165,8 @@ def main():
                 before = row
                 show(row)
         for model in ZOO:
-            path = ROOT / "specs/models" / f"{model}.yaml"
-            if options.only not in (None, model) or not path.exists():
+            path = next((ROOT / "specs/models").rglob(f"{model}.yaml"), None)
+            if options.only not in (None, model) or path is None:
                 continue
             imagenet = not model.endswith("_cifar10")
             shape, classes = ("[3, 224, 224]", 1000) if imagenet else ("[3, 32, 32]", 10)

@@ -98,7 +98,7 @@ class Compiler(CommandTest):
     def test_summary_counts_the_reference_models(self):
         for model, parameters in (("simplecnn", 202458), ("simplemlp", 932362), ("vgg16_cifar10", 15245130),
                                   ("alexnet_cifar10", 23272266)):
-            process = self.expect(self.dtnnc("summary", os.path.join(ROOT, "specs", "models", model + ".yaml"),
+            process = self.expect(self.dtnnc("summary", os.path.join(ROOT, "specs", "models", "pydtnn", model + ".yaml"),
                                              "--format", "json"), 0)
             summary = json.loads(process.stdout)
             self.assertEqual(summary["parameters"]["total"], parameters, model)

@@ -17,7 +17,7 @@ SPECS = os.path.join(ROOT, "specs")
 
 
 def shipped(*kinds):
-    return [path for kind in kinds for path in sorted(glob.glob(os.path.join(SPECS, kind, "*.yaml")))]
+    return [path for kind in kinds for path in sorted(glob.glob(os.path.join(SPECS, kind, "**", "*.yaml"), recursive=True))]
 
 
 def without_places(plan):

@@ -16,8 +16,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from commands import DTNNC, ROOT, CommandTest
 
 RESIDUAL = os.path.join(ROOT, "specs", "jobs", "digits_residual.yaml")
-RESNET20 = os.path.join(ROOT, "specs", "models", "resnet20.yaml")
-RESNET1202 = os.path.join(ROOT, "specs", "models", "resnet1202.yaml")
+RESNET20 = os.path.join(ROOT, "specs", "models", "pydtnn", "resnet20.yaml")
+RESNET1202 = os.path.join(ROOT, "specs", "models", "pydtnn", "resnet1202.yaml")
 
 
 class Summary(CommandTest):
@@ -132,8 +132,7 @@ class Graph(CommandTest):
     @unittest.skipUnless(shutil.which("dot"), "graphviz is not installed")
     def test_dot_reads_every_drawing(self):
         for model in ("inception_small", "unet", "squeezenet1_1"):
-            path = os.path.join(ROOT, "specs", "models", model + ".yaml")
-            dot = self.expect(self.dtnnc("graph", path, "-o", "-"), 0).stdout
+            dot = self.expect(self.dtnnc("graph", model, "-o", "-"), 0).stdout
             process = subprocess.run(["dot", "-Tdot"], input=dot, capture_output=True, text=True, check=False)
             self.assertEqual((process.returncode, process.stderr), (0, ""), model)
 

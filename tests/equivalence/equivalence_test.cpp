@@ -57,6 +57,7 @@ const char* learning_rate_for(const Subject& subject) {
 plan::Plan compile_model(const Subject& subject, const std::string& dtype, const Variant& variant) {
     compiler::Diagnostics diagnostics;
     compiler::LoadOptions options;
+    options.spec_path = {"specs"};
     // One sample short of twenty full batches, so that the last step runs the program of the tail.
     options.settings = {
         "training.dtype=" + dtype,
@@ -68,8 +69,7 @@ plan::Plan compile_model(const Subject& subject, const std::string& dtype, const
         "dataset.test_samples=3"};
     options.settings.insert(options.settings.end(), subject.settings.begin(),
                             subject.settings.end());
-    compiler::JobSpec job =
-        compiler::load_job("specs/models/" + subject.name + ".yaml", options, diagnostics);
+    compiler::JobSpec job = compiler::load_job(subject.name, options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
     const compiler::CompileOptions compile{.threads = variant.threads,
                                            .disabled_passes = variant.disabled,

@@ -36,7 +36,7 @@ const std::map<std::string, Expected>& expected_models() {
 
 std::vector<fs::path> shipped_models() {
     std::vector<fs::path> files;
-    for (const auto& entry : fs::directory_iterator("specs/models"))
+    for (const auto& entry : fs::recursive_directory_iterator("specs/models"))
         if (entry.path().extension() == ".yaml") files.push_back(entry.path());
     std::sort(files.begin(), files.end());
     return files;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "compiler/frontend/compose/parameter_types.hpp"
+#include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/yaml/yaml_reader.hpp"
 #include "plan/json/json.hpp"
@@ -59,6 +60,15 @@ std::optional<std::string> file_text(const LoadOptions& options, const std::stri
     std::ostringstream text;
     text << stream.rdbuf();
     return text.str();
+}
+
+/// Whether a folder is called as those of a kind are: "specs/models".
+bool is_kind_folder(const fs::path& folder) {
+    std::error_code error;
+    const fs::path file = fs::absolute(folder / "spec.yaml", error).lexically_normal();
+    const std::string name = file.parent_path().filename().string();
+    return std::any_of(all_kinds().begin(), all_kinds().end(),
+                       [&](const KindInfo& kind) { return name == kind.folder; });
 }
 
 }  // namespace
@@ -112,16 +122,16 @@ const SourceNode* Composer::read(const std::string& file) {
 std::vector<std::string> Composer::on_spec_path(const std::string& name) const {
     std::vector<std::string> found;
     std::error_code error;
-    const auto add = [&](const fs::path& folder) {
-        const std::string file = (folder / (name + ".yaml")).lexically_normal().string();
-        if (fs::is_regular_file(file, error) &&
-            std::find(found.begin(), found.end(), file) == found.end())
-            found.push_back(file);
+    const auto add = [&](const fs::path& path) {
+        const std::string file = path.lexically_normal().string();
+        if (std::find(found.begin(), found.end(), file) == found.end()) found.push_back(file);
     };
     for (const std::string& folder : options_.spec_path) {
-        add(folder);
+        for (const fs::path& file : files_named(name, folder, is_kind_folder(folder)))
+            add(file);
         for (const KindInfo& kind : all_kinds())
-            add(fs::path(folder) / kind.folder);
+            for (const fs::path& file : files_named(name, fs::path(folder) / kind.folder, true))
+                add(file);
         // As everywhere, the first folder that has it counts.
         if (!found.empty()) break;
     }
@@ -287,30 +297,52 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
         return std::nullopt;
     }
 
-    std::vector<fs::path> folders = {own, own / ".." / kind.folder};
+    // A folder of the kind may have rooms; the file that asks may stand in one of its own kind's.
+    struct SpecFolder {
+        fs::path folder;
+        bool has_rooms;
+    };
+    std::vector<SpecFolder> places = {{own, false}, {own / ".." / kind.folder, true}};
+    if (is_kind_folder(own / "..")) places.push_back({own / ".." / ".." / kind.folder, true});
     for (const std::string& folder : options_.spec_path) {
-        folders.emplace_back(folder);
-        folders.push_back(fs::path(folder) / kind.folder);
+        places.push_back({folder, is_kind_folder(folder)});
+        places.push_back({fs::path(folder) / kind.folder, true});
     }
     std::vector<std::string> searched, candidates;
-    for (const fs::path& folder : folders) {
-        const fs::path file = (folder / (name + ".yaml")).lexically_normal();
+    for (const auto& [folder, has_rooms] : places) {
+        std::vector<fs::path> files = files_named(name, folder.lexically_normal(), has_rooms);
         // A job may have the name of its dataset: the file that asks is never the answer to another
         // kind's question.
-        const bool itself = fs::equivalent(file, asking, error);
-        const SourceNode* asking_tree = itself ? read(asking) : nullptr;
-        const SourceEntry* asking_kind = asking_tree ? asking_tree->find("kind") : nullptr;
-        if (itself && asking_kind && asking_kind->value.text != kind.name) continue;
-        if (fs::is_regular_file(file, error)) return file.string();
+        const auto is_no_answer = [&](const fs::path& file) {
+            if (!fs::equivalent(file, asking, error)) return false;
+            const SourceNode* asking_tree = read(asking);
+            const SourceEntry* asking_kind = asking_tree ? asking_tree->find("kind") : nullptr;
+            return asking_kind && asking_kind->value.text != kind.name;
+        };
+        if (std::erase_if(files, is_no_answer) > 0 && files.empty()) continue;
+        if (files.size() == 1) return files[0].string();
+        if (files.size() > 1) {
+            std::vector<std::string> names;
+            for (const fs::path& file : files)
+                names.push_back(file.string());
+            diagnostics_
+                .error(Code::unknown_reference, reference.span,
+                       fmt::format("`{}` is the name of {} specs", name, files.size()))
+                .help = fmt::format("say which: {}", fmt::join(names, ", "));
+            return std::nullopt;
+        }
         std::string shown = folder.lexically_normal().string();
         if (shown.size() > 1 && shown.ends_with('/')) shown.pop_back();
         if (shown.empty()) shown = ".";
         if (std::find(searched.begin(), searched.end(), shown) != searched.end()) continue;
         if (!fs::is_directory(folder, error)) continue;
         searched.push_back(shown);
-        for (const auto& item : fs::directory_iterator(folder, error))
-            if (item.path().extension() == ".yaml")
-                candidates.push_back(item.path().stem().string());
+        std::vector<fs::path> rooms;
+        if (has_rooms) rooms = rooms_of(folder);
+        rooms.push_back(folder);
+        for (const fs::path& room : rooms)
+            for (std::string& found : spec_names(room))
+                candidates.push_back(std::move(found));
     }
     std::sort(candidates.begin(), candidates.end());
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());

@@ -20,11 +20,11 @@ using Kind = FormulaSymbol::Kind;
 /// The parsed form of a scalar's text. Bodies of blocks are evaluated thousands of times, so it is
 /// kept; shared, because a name may be found by evaluating other texts, which may empty the store.
 std::shared_ptr<const FormulaText> parsed(const std::string& text) {
-    constexpr std::size_t kMost = 4096;
+    constexpr std::size_t kMostTexts = 4096;
     thread_local std::unordered_map<std::string, std::shared_ptr<const FormulaText>> store;
     const auto found = store.find(text);
     if (found != store.end()) return found->second;
-    if (store.size() >= kMost) store.clear();
+    if (store.size() >= kMostTexts) store.clear();
     return store.emplace(text, std::make_shared<FormulaText>(parse_formula_text(text)))
         .first->second;
 }

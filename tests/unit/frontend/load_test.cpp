@@ -110,7 +110,7 @@ TEST_CASE("the reference models have their numbers of parameters") {
         {"simplecnn", 202'458}, {"simplemlp", 932'362}, {"vgg16_cifar10", 15'245'130}};
     for (const auto& one : expected) {
         CAPTURE(one.first);
-        CHECK_EQ(parameters_of(graph_of(load("specs/models/" + one.first + ".yaml"))), one.second);
+        CHECK_EQ(parameters_of(graph_of(load("specs/models/pydtnn/" + one.first + ".yaml"))), one.second);
     }
 }
 
@@ -118,7 +118,7 @@ TEST_CASE("resolving twice gives the same job") {
     Folder folder;
     std::vector<std::string> files = {folder.write("small.yaml", small_job())};
     for (const char* place : {"specs/jobs", "specs/models"})
-        for (const auto& item : fs::directory_iterator(place))
+        for (const auto& item : fs::recursive_directory_iterator(place))
             if (item.path().extension() == ".yaml") files.push_back(item.path().string());
     for (const std::string& file : files) {
         CAPTURE(file);

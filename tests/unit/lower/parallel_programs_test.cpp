@@ -89,7 +89,7 @@ int writer_of(const plan::Program& program, int tensor) {
 }  // namespace
 
 TEST_CASE("every gradient is exchanged once, in stretches without holes") {
-    for (const char* reduction : {"overlapped", "blocking"}) {
+    for (const auto reduction : {plan::ReductionMode::overlapped, plan::ReductionMode::blocking}) {
         for (const bool in_place : {true, false}) {
             CAPTURE(reduction);
             Wish wish;
@@ -178,7 +178,7 @@ TEST_CASE("an overlapped exchange starts when its last gradient is there") {
 
 TEST_CASE("a blocking exchange comes behind backward and is waited for at once") {
     Wish wish;
-    wish.reduction = "blocking";
+    wish.reduction = plan::ReductionMode::blocking;
     const plan::Plan plan = compiled(wish);
     const plan::Program& train = program(plan, "train");
     for (const plan::Collective& collective : train.collectives) {

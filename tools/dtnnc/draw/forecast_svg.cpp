@@ -13,9 +13,9 @@
 namespace dtnn::tools {
 namespace {
 
-constexpr double kWidth = 900, kLeft = 76, kRight = 24;
-constexpr double kTop = 84, kBars = 270, kGap = 64, kLine = 150, kBottom = 48;
-constexpr double kHeight = kTop + kBars + kGap + kLine + kBottom;
+constexpr double kPictureWidth = 900, kLeft = 76, kRight = 24;
+constexpr double kTop = 84, kBars = 270, kPanelGap = 64, kLine = 150, kBottom = 48;
+constexpr double kPictureHeight = kTop + kBars + kPanelGap + kLine + kBottom;
 
 /// Distinguishable for the colour-blind (Okabe and Ito, "Color universal design", 2008).
 struct Part {
@@ -36,7 +36,7 @@ std::string label(double x, double y, const char* anchor, const std::string& tex
 std::string rule(double y, bool strong) {
     return fmt::format(
         "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"/>\n", kLeft, y,
-        kWidth - kRight, y, strong ? "#444" : "#ddd");
+        kPictureWidth - kRight, y, strong ? "#444" : "#ddd");
 }
 
 /// The least of 1, 2, 5 times a power of ten of which `most` has at most five.
@@ -82,15 +82,16 @@ std::string forecast_svg(const std::vector<plan::Forecast>& rows, const std::str
     }
     const double tick = tick_of(most), top = std::ceil(most / tick - 1e-9) * tick;
     const Unit unit = unit_of(top);
-    const double slot = (kWidth - kLeft - kRight) / double(std::max<std::size_t>(shown.size(), 1));
-    const double floor = kTop + kBars, line_top = floor + kGap, line_floor = line_top + kLine;
+    const double slot =
+        (kPictureWidth - kLeft - kRight) / double(std::max<std::size_t>(shown.size(), 1));
+    const double floor = kTop + kBars, line_top = floor + kPanelGap, line_floor = line_top + kLine;
 
     std::string text = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
         "width=\"{0:.0f}\" "
         "height=\"{1:.0f}\" font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\">\n"
         "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#fff\"/>\n",
-        kWidth, kHeight);
+        kPictureWidth, kPictureHeight);
     text += label(kLeft, 30, "start", title, " font-size=\"17\" font-weight=\"bold\"");
     text += legend();
     for (double value = 0; value <= top * 1.001; value += tick) {
@@ -138,7 +139,7 @@ std::string forecast_svg(const std::vector<plan::Forecast>& rows, const std::str
     text += fmt::format(
         "<polyline points=\"{}\" fill=\"none\" stroke=\"#D55E00\" stroke-width=\"2\"/>\n", points);
     text += marks;
-    text += label((kLeft + kWidth - kRight) / 2, line_floor + 38, "middle", "ranks");
+    text += label((kLeft + kPictureWidth - kRight) / 2, line_floor + 38, "middle", "ranks");
     return text + "</svg>\n";
 }
 

@@ -1,0 +1,38 @@
+#include "compiler/frontend/compose/spec_files.hpp"
+
+#include <algorithm>
+
+namespace dtnn::compiler {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> rooms_of(const fs::path& folder) {
+    std::error_code error;
+    std::vector<fs::path> rooms;
+    for (const auto& item : fs::directory_iterator(folder, error))
+        if (item.is_directory(error)) rooms.push_back(item.path());
+    std::sort(rooms.begin(), rooms.end());
+    return rooms;
+}
+
+std::vector<fs::path> files_named(const std::string& name, const fs::path& folder, bool has_rooms) {
+    std::error_code error;
+    const fs::path own = folder / (name + ".yaml");
+    if (fs::is_regular_file(own, error)) return {own};
+    std::vector<fs::path> files;
+    if (!has_rooms) return files;
+    for (const fs::path& room : rooms_of(folder))
+        if (const fs::path file = room / (name + ".yaml"); fs::is_regular_file(file, error))
+            files.push_back(file);
+    return files;
+}
+
+std::vector<std::string> spec_names(const fs::path& folder) {
+    std::error_code error;
+    std::vector<std::string> names;
+    for (const auto& item : fs::directory_iterator(folder, error))
+        if (item.path().extension() == ".yaml") names.push_back(item.path().stem().string());
+    return names;
+}
+
+}  // namespace dtnn::compiler
