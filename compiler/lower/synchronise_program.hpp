@@ -1,6 +1,6 @@
 #pragma once
-/// The program by which ranks that move weights of their own (plan/rules/local_steps.hpp) become one
-/// again.
+/// The program by which ranks that move weights of their own (plan/rules/local_steps.hpp) become
+/// one again.
 
 #include <cstdint>
 

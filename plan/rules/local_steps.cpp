@@ -8,7 +8,6 @@
 
 #include "base/saturating.hpp"
 
-
 namespace dtnn::plan {
 
 namespace {

@@ -4,7 +4,6 @@
 
 #include "base/saturating.hpp"
 
-
 namespace dtnn::plan {
 namespace {
 

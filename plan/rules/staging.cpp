@@ -5,7 +5,6 @@
 
 #include "base/saturating.hpp"
 
-
 namespace dtnn::plan {
 
 bool mixes_samples(const Dataset& dataset) {

@@ -1,6 +1,6 @@
-#include <doctest/doctest.h>
-
 #include "plan/attributes.hpp"
+
+#include <doctest/doctest.h>
 
 using namespace dtnn::plan;
 

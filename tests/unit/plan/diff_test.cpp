@@ -1,14 +1,15 @@
 // Plans made by hand: what differs, what it means, how it is told.
 
+#include "plan/diff/diff.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "plan/diff/align_layers.hpp"
-#include "plan/diff/diff.hpp"
-#include "plan/diff/words.hpp"
 #include "plan/diff/meaning.hpp"
+#include "plan/diff/words.hpp"
 #include "tests/unit/plan/sample_plan.hpp"
 
 using namespace dtnn::plan;

@@ -1,8 +1,8 @@
+#include "plan/metrics.hpp"
+
 #include <doctest/doctest.h>
 
 #include <set>
-
-#include "plan/metrics.hpp"
 
 namespace {
 
