@@ -60,6 +60,16 @@ DTNN_INLINE void unroll(Body&& body) {
     unroll_indices(std::make_integer_sequence<int, N>{}, body);
 }
 
+template <int... i>
+using Indices = std::integer_sequence<int, i...>;
+
+/// body(Indices<0, ..., N-1>): for a fold over them. Far less to compile than `unroll`, which makes
+/// a function of every index.
+template <int N, class Body>
+DTNN_INLINE void expand(Body&& body) {
+    body(std::make_integer_sequence<int, N>{});
+}
+
 /// sums[r][v] += rows[r][k] * panel[k][v] over k in [0, length); a panel row is V*L elements.
 template <class T, int L, int R, int V>
 DTNN_INLINE void multiply_rows(Vector<T, L> (&sums)[R][V], const T* const* rows,

@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/workspace/conv.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/thread_team.hpp"
+#include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
@@ -78,14 +78,33 @@ DTNN_INLINE void add_kernel(Vector<T, L> (&sums)[R][V], const RowConv<T>& c,
     for (std::int64_t ky = 0; ky < c.kernel_height; ++ky, from += layout.row) {
         for (std::int64_t k = 0; k < length; ++k, weights += V * L) {
             Vector<T, L> b[V];
-            unroll<V>([&](auto v) DTNN_UNROLLED { b[v] = load<T, L>(weights + v * L); });
-            unroll<R>([&](auto r) DTNN_UNROLLED {
-                const Vector<T, L> a = broadcast<T, L>(from[r * S + k]);
-                unroll<V>([&](auto v) DTNN_UNROLLED { sums[r][v] += a * b[v]; });
+            expand<V>([&]<int... v>(Indices<v...>)
+                          DTNN_UNROLLED { ((b[v] = load<T, L>(weights + v * L)), ...); });
+            expand<R * V>([&]<int... i>(Indices<i...>) DTNN_UNROLLED {
+                ((sums[i / V][i % V] += broadcast<T, L>(from[i / V * S + k]) * b[i % V]), ...);
             });
         }
     }
 }
+
+/// The (group, tap) of every product of P+2 taps with R groups, in the order of the source values
+/// group * P + tap that they multiply.
+template <int R, int P>
+struct SharedValues {
+    static constexpr int kCount = R * (P + 2);
+    int group[kCount]{}, tap[kCount]{};
+    constexpr SharedValues() {
+        for (int value = 0, i = 0; i < kCount; ++value) {
+            for (int t = value % P; t < P + 2 && t <= value; t += P) {
+                if ((value - t) / P >= R) continue;
+                group[i] = (value - t) / P;
+                tap[i++] = t;
+            }
+        }
+    }
+};
+template <int R, int P>
+constexpr SharedValues<R, P> kShared;
 
 /// The same for kernels three wide and one vector a group. A source value is loaded once for all
 /// the taps it meets: otherwise every addition has its own load, and the loads limit the narrower
@@ -98,16 +117,14 @@ DTNN_INLINE void add_kernel_of_three(Vector<T, L> (&sums)[R][1], const RowConv<T
     for (std::int64_t ky = 0; ky < c.kernel_height; ++ky, from += layout.row) {
         for (std::int64_t d = 0; d < kDepth; ++d, weights += L) {
             Vector<T, L> b[kTaps];
-            unroll<kTaps>([&](auto t)
-                              DTNN_UNROLLED { b[t] = load<T, L>(weights + t * kDepth * L); });
-            unroll<P*(R - 1) + kTaps>([&](auto q) DTNN_UNROLLED {
-                const Vector<T, L> a = broadcast<T, L>(from[q * kDepth + d]);
-                unroll<kTaps>([&](auto t) DTNN_UNROLLED {
-                    constexpr int kGroup = (q - t) / P;
-                    if constexpr (q >= t && (q - t) % P == 0 && kGroup < R) {
-                        sums[kGroup][0] += a * b[t];
-                    }
-                });
+            expand<kTaps>([&]<int... t>(Indices<t...>) DTNN_UNROLLED {
+                ((b[t] = load<T, L>(weights + t * kDepth * L)), ...);
+            });
+            expand<R * kTaps>([&]<int... i>(Indices<i...>) DTNN_UNROLLED {
+                constexpr const SharedValues<R, P>& s = kShared<R, P>;
+                ((sums[s.group[i]][0] +=
+                  broadcast<T, L>(from[(s.group[i] * P + s.tap[i]) * kDepth + d]) * b[s.tap[i]]),
+                 ...);
             });
         }
         weights += (kTaps - 1) * kDepth * L;
@@ -119,39 +136,30 @@ DTNN_INLINE void add_kernel_of_three(Vector<T, L> (&sums)[R][1], const RowConv<T
 template <class T, int L, int V, int R>
 DTNN_INLINE void finish_row(const RowConv<T>& c, Vector<T, L> (&sums)[R][V], std::int64_t base,
                             std::int64_t step, std::int64_t count) {
-    const auto each = [&](auto&& body) DTNN_UNROLLED {
-        unroll<R>([&](auto r) DTNN_UNROLLED {
-            if (r >= count) return;
-            const std::int64_t at = base + r * step;
-            unroll<V>([&](auto v) DTNN_UNROLLED { body(sums[r][v], at + v * L); });
-        });
-    };
-    if (c.residual) {
-        each([&](Vector<T, L>& value, std::int64_t at)
-                 DTNN_UNROLLED { value += load<T, L>(c.residual + at); });
-    }
-    if (c.relu) {
-        unroll<R>([&](auto r) DTNN_UNROLLED {
-            unroll<V>([&](auto v) DTNN_UNROLLED {
-                sums[r][v] = sums[r][v] < T(0) ? Vector<T, L>{} : sums[r][v];
-            });
-        });
-    }
-    if (c.mask) {
-        each([&](Vector<T, L>& value, std::int64_t at) DTNN_UNROLLED {
-            value = load<T, L>(c.mask + at) > T(0) ? value : Vector<T, L>{};
-        });
-    }
-    T* dst = c.dst + base;
-    if (count == R) {
-        unroll<R>([&](auto r) DTNN_UNROLLED {
-            unroll<V>([&](auto v)
-                          DTNN_UNROLLED { store<T, L>(dst + r * step + v * L, sums[r][v]); });
-        });
-        return;
-    }
-    each([&](Vector<T, L>& value, std::int64_t at)
-             DTNN_UNROLLED { store<T, L>(c.dst + at, value); });
+    const auto at = [&](int i) DTNN_UNROLLED { return i / V * step + i % V * L; };
+    T* const dst = c.dst + base;
+    expand<R * V>([&]<int... i>(Indices<i...>) DTNN_UNROLLED {
+        const auto value = [&](int index) DTNN_UNROLLED -> Vector<T, L>& {
+            return sums[index / V][index % V];
+        };
+        if (c.residual) {
+            ((i / V < count ? void(value(i) += load<T, L>(c.residual + base + at(i))) : void()),
+             ...);
+        }
+        if (c.relu) ((value(i) = value(i) < T(0) ? Vector<T, L>{} : value(i)), ...);
+        if (c.mask) {
+            ((i / V < count
+                  ? void(value(i) =
+                             load<T, L>(c.mask + base + at(i)) > T(0) ? value(i) : Vector<T, L>{})
+                  : void()),
+             ...);
+        }
+        if (count == R) {
+            (store<T, L>(dst + at(i), value(i)), ...);
+        } else {
+            ((i / V < count ? store<T, L>(dst + at(i), value(i)) : void()), ...);
+        }
+    });
 }
 
 /// Tiles of R groups of output pixels along one row; V*L results a group, of columns starting at
@@ -163,9 +171,8 @@ void convolve_row(const RowConv<T>& c, const RowsWorkspace& layout, const T* pad
     const std::int64_t step = c.filters * layout.pixels;
     for (std::int64_t first = 0; first < groups; first += R) {
         Vector<T, L> sums[R][V];
-        unroll<V>([&](auto v) DTNN_UNROLLED {
-            const Vector<T, L> start = load<T, L>(bias + column + v * L);
-            unroll<R>([&](auto r) DTNN_UNROLLED { sums[r][v] = start; });
+        expand<R * V>([&]<int... i>(Indices<i...>) DTNN_UNROLLED {
+            ((sums[i / V][i % V] = load<T, L>(bias + column + i % V * L)), ...);
         });
         const T* from = padded + first * S;
         if constexpr (V == 1 && L * sizeof(T) == 32) {
@@ -238,12 +245,19 @@ void prepare_rows(const RowConv<T>& c, const RowsWorkspace& layout, std::int64_t
         statistics[j] = 0;
 }
 
-template <class T, int L, int V, int R, int S>
-void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam& team) {
-    constexpr int N = V * L;
+/// Computes one row of the result: convolve_row with its tile.
+template <class T>
+using RowFunction = void (*)(const RowConv<T>& c, const RowsWorkspace& layout, const T* padded,
+                             const T* panel, const T* bias, std::int64_t pixel,
+                             std::int64_t column);
+
+/// All rows, `block` results at a time. Once for a type: only the rows differ from tile to tile.
+template <class T>
+void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64_t block,
+                    RowFunction<T> row, ThreadTeam& team) {
     const std::int64_t bands = (c.out_height + layout.band - 1) / layout.band;
     const std::int64_t columns = c.filters * layout.pixels;
-    const std::int64_t panel = c.kernel_height * layout.taps * c.depth * N;
+    const std::int64_t panel = c.kernel_height * layout.taps * c.depth * block;
     const auto statistics = [&](std::int64_t member) {
         return reinterpret_cast<double*>(c.workspace + member * layout.bytes_per_thread +
                                          layout.bias) +
@@ -256,7 +270,7 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam
         auto* bias = reinterpret_cast<T*>(scratch + layout.bias);
         for (T* at = padded; at < panels; ++at)
             *at = T(0);
-        prepare_rows(c, layout, N, panels, bias, statistics(member));
+        prepare_rows(c, layout, block, panels, bias, statistics(member));
         const std::int64_t last = c.batch * bands * (member + 1) / team.size();
         for (std::int64_t item = c.batch * bands * member / team.size(); item < last; ++item) {
             const std::int64_t n = item / bands;
@@ -266,10 +280,10 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam
             pad_rows(c.src, c.height, c.width, c.depth, n, begin - c.pad_top,
                      end - begin + c.kernel_height - 1, c.pad_left, layout.row, padded);
             for (std::int64_t y = begin; y < end; ++y) {
-                for (std::int64_t column = 0; column < columns; column += N) {
-                    convolve_row<T, L, V, R, S>(c, layout, padded + (y - begin) * layout.row,
-                                                panels + column / N * panel, bias,
-                                                (n * c.out_height + y) * c.out_width, column);
+                for (std::int64_t column = 0; column < columns; column += block) {
+                    row(c, layout, padded + (y - begin) * layout.row,
+                        panels + column / block * panel, bias, (n * c.out_height + y) * c.out_width,
+                        column);
                 }
             }
             if (c.statistics) {
@@ -306,7 +320,7 @@ void choose_rows(std::int64_t groups, Body&& body) {
 template <class T, int L, int V, int S, int... Rs>
 void convolve_with_tile(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam& team) {
     choose_rows<Rs...>(c.out_width / layout.pixels, [&](auto rows) {
-        convolve_bands<T, L, V, decltype(rows)::value, S>(c, layout, team);
+        convolve_bands<T>(c, layout, V * L, &convolve_row<T, L, V, decltype(rows)::value, S>, team);
     });
 }
 
