@@ -25,7 +25,7 @@ bool is_built(Isa isa);
 /// long as the result; sources and destinations are in the operator's documented order. Returns
 /// null when the kernel does not support the problem (the caller has asked `refusal` before, so
 /// that is the caller's bug), or when it is not built for the problem's instruction set or this
-/// machine lacks that.
+/// machine lacks that. Throws MissingAttribute where the problem is not complete.
 std::unique_ptr<BoundKernel> bind(const KernelInfo& kernel, const Problem& problem,
                                   std::span<const void* const> sources,
                                   std::span<void* const> destinations,

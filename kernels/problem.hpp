@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,6 +33,13 @@ struct TensorDesc {
     std::int64_t bytes() const;
 };
 
+/// "adam_update lacks its attribute `beta1`"
+class MissingAttribute : public std::runtime_error {
+  public:
+    MissingAttribute(const std::string& op, const char* name)
+        : std::runtime_error(op + " lacks its attribute `" + name + "`") {}
+};
+
 struct Problem {
     std::string op;
     DType dtype = DType::f32;  ///< the floating type the kernel is instantiated for
@@ -41,10 +49,17 @@ struct Problem {
     int threads = 1;          ///< the most threads that will run it: workspace is booked for them
     Isa isa = Isa::baseline;  ///< what the target machine has
 
+    /// Attributes that the operator always has: throw MissingAttribute. Their defaults stand in the
+    /// compiler alone, which writes them into every step.
+    std::int64_t integer(const char* name) const;
+    double real(const char* name) const;
+    std::string text(const char* name) const;
+
+    /// Attributes that a step has where it asks for something.
     bool flag(const char* name) const;  ///< absent: false
-    std::int64_t integer(const char* name, std::int64_t fallback = 0) const;
-    double real(const char* name, double fallback = 0) const;
-    std::string text(const char* name, const char* fallback = "") const;
+    std::int64_t integer(const char* name, std::int64_t absent) const;
+    double real(const char* name, double absent) const;
+    std::string text(const char* name, const char* absent) const;
     std::vector<std::int64_t> integers(const char* name) const;  ///< absent: empty
     std::vector<double> reals(const char* name) const;           ///< absent: empty
 };

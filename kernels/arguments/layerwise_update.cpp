@@ -6,7 +6,8 @@ namespace dtnn::kernels {
 namespace {
 
 bool is_adaptive(const Problem& problem) {
-    return !problem.attributes.contains("adaptive") || problem.flag("adaptive");
+    if (!problem.attributes.contains("adaptive")) throw MissingAttribute(problem.op, "adaptive");
+    return problem.flag("adaptive");
 }
 
 }  // namespace
@@ -17,8 +18,8 @@ LarsUpdateArguments<T> LarsUpdateArguments<T>::bind(const Problem& problem, Sour
                                                     Workspace workspace) {
     LarsUpdateArguments a;
     a.bind_common(problem, sources, destinations);
-    a.momentum = problem.real("momentum", 0.9);
-    a.trust_coefficient = problem.real("trust_coefficient", 1e-3);
+    a.momentum = problem.real("momentum");
+    a.trust_coefficient = problem.real("trust_coefficient");
     a.epsilon = problem.real("epsilon");
     a.adaptive = is_adaptive(problem);
     a.velocity = static_cast<const T*>(sources[3]);
@@ -33,9 +34,9 @@ LambUpdateArguments<T> LambUpdateArguments<T>::bind(const Problem& problem, Sour
                                                     Workspace workspace) {
     LambUpdateArguments a;
     a.bind_common(problem, sources, destinations);
-    a.beta1 = problem.real("beta1", 0.9);
-    a.beta2 = problem.real("beta2", 0.999);
-    a.epsilon = problem.real("epsilon", 1e-6);
+    a.beta1 = problem.real("beta1");
+    a.beta2 = problem.real("beta2");
+    a.epsilon = problem.real("epsilon");
     a.adaptive = is_adaptive(problem);
     a.update = static_cast<const std::int64_t*>(sources[3]);
     a.first_moment = static_cast<const T*>(sources[4]);

@@ -7,10 +7,10 @@ namespace {
 
 template <class Arguments>
 void bind_constants(Arguments& a, const Problem& problem) {
-    a.size = problem.integer("size", 5);
-    a.alpha = problem.real("alpha", 1e-4);
-    a.beta = problem.real("beta", 0.75);
-    a.k = problem.real("k", 1);
+    a.size = problem.integer("size");
+    a.alpha = problem.real("alpha");
+    a.beta = problem.real("beta");
+    a.k = problem.real("k");
 }
 
 }  // namespace

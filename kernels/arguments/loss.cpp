@@ -3,55 +3,190 @@
 #include "kernels/problem.hpp"
 
 namespace dtnn::kernels {
+namespace {
+
+template <class T, class Arguments>
+void bind_class_loss(Arguments& a, const Problem& problem, Destinations destinations) {
+    a.smoothing = problem.real("smoothing", 0);
+    a.class_weights = problem.reals("class_weights");
+    a.dst = static_cast<T*>(destinations[0]);
+}
+
+}  // namespace
 
 template <class T>
-ClassificationArguments<T> ClassificationArguments<T>::bind(const Problem& problem, Sources sources,
-                                                            Destinations destinations,
-                                                            Workspace workspace) {
-    ClassificationArguments a;
-    const bool labels_only = problem.sources[0].dtype == DType::i32;
-    const TensorDesc& matrix = labels_only ? problem.destinations[0] : problem.sources[0];
-    a.class_weights = problem.reals("class_weights");
-    const bool scalar = problem.op == "label_weights";
-    a.samples = scalar ? problem.sources[0].elements() : matrix.dims[0];
-    a.classes = scalar           ? std::int64_t(a.class_weights.size())
-                : a.samples == 0 ? 0
-                                 : matrix.elements() / a.samples;
-    a.epsilon = problem.real("epsilon", 1e-8);
-    a.smoothing = problem.real("smoothing");
-    a.margin = problem.real("margin", 1);
-    a.over_all = problem.text("form") == "all";
-    a.smooth = problem.real("smooth", 1);
-    a.pixels = problem.integer("pixels");
-    a.k = problem.integer("k", 1);
-    a.threshold = problem.real("threshold", 0.5);
-    a.summed = problem.flag("sum");
-    if (!labels_only) a.src = static_cast<const T*>(sources[0]);
+void LabelledRows<T>::bind_rows(const Problem& problem, Sources sources, Workspace scratch) {
+    const TensorDesc& first = problem.sources[0];
+    samples = first.dims.empty() ? 1 : first.dims[0];
+    classes = samples == 0 ? 0 : first.elements() / samples;
+    if (first.dtype != DType::i32) src = static_cast<const T*>(sources[0]);
     if (problem.sources.back().dtype == DType::i32) {
-        a.labels = static_cast<const std::int32_t*>(sources.back());
+        labels = static_cast<const std::int32_t*>(sources.back());
     } else if (sources.size() > 1) {
-        a.targets = static_cast<const T*>(sources[1]);
+        targets = static_cast<const T*>(sources[1]);
     }
-    void* const result = destinations[0];
-    switch (problem.destinations[0].dtype) {
-        case DType::i32:
-            a.pairs = static_cast<std::int32_t*>(result);
-            break;
-        case DType::i64:
-            a.counts = static_cast<std::int64_t*>(result);
-            break;
-        default:
-            break;
-    }
-    // A plan of doubles has both here; each kernel writes to the one that is its own.
-    if (problem.destinations[0].dtype == DType::f64) a.sum = static_cast<double*>(result);
-    if (problem.destinations[0].dtype == problem.dtype) a.dst = static_cast<T*>(result);
-    if (destinations.size() > 1) a.probabilities = static_cast<T*>(destinations[1]);
-    a.workspace = workspace.data();
+    workspace = scratch.data();
+}
+
+template <class T>
+ClassLossArguments<T> ClassLossArguments<T>::bind(const Problem& problem, Sources sources,
+                                                  Destinations destinations, Workspace workspace) {
+    ClassLossArguments a;
+    a.bind_rows(problem, sources, workspace);
+    bind_class_loss<T>(a, problem, destinations);
     return a;
 }
 
-template struct ClassificationArguments<float>;
-template struct ClassificationArguments<double>;
+template <class T>
+CategoricalCrossEntropyArguments<T> CategoricalCrossEntropyArguments<T>::bind(
+    const Problem& problem, Sources sources, Destinations destinations, Workspace workspace) {
+    CategoricalCrossEntropyArguments a;
+    a.bind_rows(problem, sources, workspace);
+    bind_class_loss<T>(a, problem, destinations);
+    a.epsilon = problem.real("epsilon");
+    return a;
+}
+
+template <class T>
+SoftmaxCrossEntropyArguments<T> SoftmaxCrossEntropyArguments<T>::bind(const Problem& problem,
+                                                                      Sources sources,
+                                                                      Destinations destinations,
+                                                                      Workspace workspace) {
+    SoftmaxCrossEntropyArguments a;
+    a.bind_rows(problem, sources, workspace);
+    bind_class_loss<T>(a, problem, destinations);
+    a.probabilities = static_cast<T*>(destinations[1]);
+    return a;
+}
+
+template <class T>
+HingeArguments<T> HingeArguments<T>::bind(const Problem& problem, Sources sources,
+                                          Destinations destinations, Workspace workspace) {
+    HingeArguments a;
+    a.bind_rows(problem, sources, workspace);
+    a.margin = problem.real("margin");
+    a.over_all = problem.text("form") == "all";
+    if (problem.flag("sum")) {
+        a.sum = static_cast<double*>(destinations[0]);
+    } else {
+        a.dst = static_cast<T*>(destinations[0]);
+    }
+    return a;
+}
+
+template <class T>
+DiceArguments<T> DiceArguments<T>::bind(const Problem& problem, Sources sources,
+                                        Destinations destinations, Workspace workspace) {
+    DiceArguments a;
+    a.bind_rows(problem, sources, workspace);
+    a.smooth = problem.real("smooth");
+    a.pixels = problem.integer("pixels");
+    a.dst = static_cast<T*>(destinations[0]);
+    return a;
+}
+
+template <class T>
+AccuracyArguments<T> AccuracyArguments<T>::bind(const Problem& problem, Sources sources,
+                                                Destinations destinations, Workspace workspace) {
+    AccuracyArguments a;
+    a.bind_rows(problem, sources, workspace);
+    a.sum = static_cast<double*>(destinations[0]);
+    return a;
+}
+
+template <class T>
+TopKAccuracyArguments<T> TopKAccuracyArguments<T>::bind(const Problem& problem, Sources sources,
+                                                        Destinations destinations,
+                                                        Workspace workspace) {
+    TopKAccuracyArguments a;
+    a.bind_rows(problem, sources, workspace);
+    a.k = problem.integer("k");
+    a.sum = static_cast<double*>(destinations[0]);
+    return a;
+}
+
+template <class T>
+ClassPairsArguments<T> ClassPairsArguments<T>::bind(const Problem& problem, Sources sources,
+                                                    Destinations destinations,
+                                                    Workspace workspace) {
+    ClassPairsArguments a;
+    a.bind_rows(problem, sources, workspace);
+    a.pairs = static_cast<std::int32_t*>(destinations[0]);
+    return a;
+}
+
+template <class T>
+LabelCountsArguments<T> LabelCountsArguments<T>::bind(const Problem& problem, Sources sources,
+                                                      Destinations destinations,
+                                                      Workspace workspace) {
+    LabelCountsArguments a;
+    a.bind_rows(problem, sources, workspace);
+    a.threshold = problem.real("threshold");
+    a.counts = static_cast<std::int64_t*>(destinations[0]);
+    return a;
+}
+
+template <class T>
+LabelWeightsArguments<T> LabelWeightsArguments<T>::bind(const Problem& problem, Sources sources,
+                                                        Destinations destinations,
+                                                        Workspace workspace) {
+    LabelWeightsArguments a;
+    a.bind_rows(problem, sources, workspace);
+    a.class_weights = problem.reals("class_weights");
+    a.samples = problem.sources[0].elements();
+    a.classes = std::int64_t(a.class_weights.size());
+    a.sum = static_cast<double*>(destinations[0]);
+    return a;
+}
+
+template <class T>
+OneHotArguments<T> OneHotArguments<T>::bind(const Problem& problem, Sources sources,
+                                            Destinations destinations, Workspace workspace) {
+    OneHotArguments a;
+    a.bind_rows(problem, sources, workspace);
+    const TensorDesc& result = problem.destinations[0];
+    a.samples = result.dims[0];
+    a.classes = a.samples == 0 ? 0 : result.elements() / a.samples;
+    a.dst = static_cast<T*>(destinations[0]);
+    return a;
+}
+
+template <class T>
+ScaleClassesArguments<T> ScaleClassesArguments<T>::bind(const Problem& problem, Sources sources,
+                                                        Destinations destinations,
+                                                        Workspace workspace) {
+    ScaleClassesArguments a;
+    a.bind_rows(problem, sources, workspace);
+    a.class_weights = problem.reals("class_weights");
+    a.dst = static_cast<T*>(destinations[0]);
+    return a;
+}
+
+template struct LabelledRows<float>;
+template struct LabelledRows<double>;
+template struct ClassLossArguments<float>;
+template struct ClassLossArguments<double>;
+template struct CategoricalCrossEntropyArguments<float>;
+template struct CategoricalCrossEntropyArguments<double>;
+template struct SoftmaxCrossEntropyArguments<float>;
+template struct SoftmaxCrossEntropyArguments<double>;
+template struct HingeArguments<float>;
+template struct HingeArguments<double>;
+template struct DiceArguments<float>;
+template struct DiceArguments<double>;
+template struct AccuracyArguments<float>;
+template struct AccuracyArguments<double>;
+template struct TopKAccuracyArguments<float>;
+template struct TopKAccuracyArguments<double>;
+template struct ClassPairsArguments<float>;
+template struct ClassPairsArguments<double>;
+template struct LabelCountsArguments<float>;
+template struct LabelCountsArguments<double>;
+template struct LabelWeightsArguments<float>;
+template struct LabelWeightsArguments<double>;
+template struct OneHotArguments<float>;
+template struct OneHotArguments<double>;
+template struct ScaleClassesArguments<float>;
+template struct ScaleClassesArguments<double>;
 
 }  // namespace dtnn::kernels

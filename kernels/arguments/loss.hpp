@@ -49,32 +49,115 @@
 
 namespace dtnn::kernels {
 
+/// Rows of numbers and what each should be.
 template <class T>
-struct ClassificationArguments {
+struct LabelledRows {
     std::int64_t samples = 0, classes = 0;  ///< rows and numbers of each
-    double epsilon = 0;                     ///< categorical_cross_entropy
-    double smoothing = 0;
-    double margin = 1;                  ///< hinge
-    bool over_all = false;              ///< hinge of form "all"
-    double smooth = 1;                  ///< dice
-    std::int64_t pixels = 0;            ///< dice
-    std::int64_t k = 1;                 ///< top_k_accuracy
-    double threshold = 0;               ///< label_counts
-    bool summed = false;                ///< hinge: the sum, in f64, not the mean
-    std::vector<double> class_weights;  ///< empty: all 1
-
     const T* src = nullptr;  ///< (log-)probabilities, logits, predictions; null where only labels
                              ///< are read
     const std::int32_t* labels = nullptr;  ///< or
     const T* targets = nullptr;
-    T* dst = nullptr;                ///< the loss, the gradient, the rows of one_hot
-    double* sum = nullptr;           ///< a result that is f64
-    std::int32_t* pairs = nullptr;   ///< class_pairs
-    std::int64_t* counts = nullptr;  ///< label_counts
-    T* probabilities = nullptr;      ///< softmax_cross_entropy's second result
     std::byte* workspace = nullptr;
 
-    static ClassificationArguments bind(const Problem&, Sources, Destinations, Workspace);
+  protected:
+    /// Sources: src, then labels or targets; or labels alone.
+    void bind_rows(const Problem&, Sources, Workspace);
+};
+
+/// negative_log_likelihood, and what the other cross entropies and all their gradients have.
+template <class T>
+struct ClassLossArguments : LabelledRows<T> {
+    double smoothing = 0;
+    std::vector<double> class_weights;  ///< empty: all 1
+    T* dst = nullptr;                   ///< the loss or the gradient
+
+    static ClassLossArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct CategoricalCrossEntropyArguments : ClassLossArguments<T> {
+    double epsilon = 0;
+
+    static CategoricalCrossEntropyArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct SoftmaxCrossEntropyArguments : ClassLossArguments<T> {
+    T* probabilities = nullptr;  ///< the second result
+
+    static SoftmaxCrossEntropyArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct HingeArguments : LabelledRows<T> {
+    double margin = 0;
+    bool over_all = false;  ///< form "all"
+    T* dst = nullptr;       ///< the mean or the gradient
+    double* sum = nullptr;  ///< with `sum`, instead of dst
+
+    static HingeArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct DiceArguments : LabelledRows<T> {
+    double smooth = 0;
+    std::int64_t pixels = 0;
+    T* dst = nullptr;  ///< the loss or the gradient
+
+    static DiceArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct AccuracyArguments : LabelledRows<T> {
+    double* sum = nullptr;
+
+    static AccuracyArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct TopKAccuracyArguments : LabelledRows<T> {
+    std::int64_t k = 0;
+    double* sum = nullptr;
+
+    static TopKAccuracyArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct ClassPairsArguments : LabelledRows<T> {
+    std::int32_t* pairs = nullptr;
+
+    static ClassPairsArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct LabelCountsArguments : LabelledRows<T> {
+    double threshold = 0;
+    std::int64_t* counts = nullptr;
+
+    static LabelCountsArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct LabelWeightsArguments : LabelledRows<T> {
+    std::vector<double> class_weights;
+    double* sum = nullptr;
+
+    static LabelWeightsArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct OneHotArguments : LabelledRows<T> {
+    T* dst = nullptr;
+
+    static OneHotArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct ScaleClassesArguments : LabelledRows<T> {
+    std::vector<double> class_weights;
+    T* dst = nullptr;
+
+    static ScaleClassesArguments bind(const Problem&, Sources, Destinations, Workspace);
 };
 
 }  // namespace dtnn::kernels

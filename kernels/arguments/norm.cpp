@@ -15,13 +15,13 @@ ImageLayout gamma_layout_of(const TensorDesc& gamma) {
 }
 
 bool is_along_channels(const Problem& problem) {
-    return problem.text("axis", "features") == "channels";
+    return problem.text("axis") == "channels";
 }
 
 template <class T, class Arguments>
 void bind_forward(Arguments& a, const Problem& problem, Sources sources,
                   Destinations destinations) {
-    a.epsilon = problem.real("epsilon", 1e-5);
+    a.epsilon = problem.real("epsilon");
     a.src_layout = image_layout(problem.sources[0]);
     a.dst_layout = image_layout(problem.destinations[0]);
     a.src = static_cast<const T*>(sources[0]);
@@ -84,7 +84,7 @@ GroupNormArguments<T> GroupNormArguments<T>::bind(const Problem& problem, Source
                                                   Destinations destinations, Workspace workspace) {
     GroupNormArguments a;
     bind_forward<T>(a, problem, sources, destinations);
-    a.groups = problem.integer("groups", 1);
+    a.groups = problem.integer("groups");
     a.workspace = workspace.data();
     return a;
 }
@@ -96,7 +96,7 @@ GroupNormBackwardArguments<T> GroupNormBackwardArguments<T>::bind(const Problem&
                                                                   Workspace workspace) {
     GroupNormBackwardArguments a;
     bind_backward<T>(a, problem, sources, destinations, workspace);
-    a.groups = problem.integer("groups", 1);
+    a.groups = problem.integer("groups");
     return a;
 }
 

@@ -112,14 +112,14 @@ AxisTaps<T> forward_taps(const Problem& problem, std::size_t axis, std::int64_t 
     const auto is = [&](const char* op) { return problem.op.starts_with(op); };
     if (is("adaptive")) return windows<T>(sources, results);
     if (is("upsample2d")) {
-        return problem.text("mode", "nearest") == "bilinear"
+        return problem.text("mode") == "bilinear"
                    ? linear<T>(sources, results, problem.flag("align_corners"))
                    : nearest<T>(sources, results);
     }
     std::int64_t shift = 0;
     if (is("zero_pad2d")) shift = -problem.integers("padding")[2 * axis];
     const char* const name = axis == 0 ? "height" : "width";
-    if (is("slice") && problem.text("axis", "channels") == name) shift = problem.integer("begin");
+    if (is("slice") && problem.text("axis") == name) shift = problem.integer("begin");
     return shifted<T>(sources, results, shift);
 }
 
@@ -145,7 +145,7 @@ ResampleArguments<T> ResampleArguments<T>::bind(const Problem& problem, Sources 
                                                 Destinations destinations, Workspace) {
     ResampleArguments arguments;
     set_taps(problem, arguments.y, arguments.x);
-    if (problem.op.starts_with("slice") && problem.text("axis", "channels") == "channels") {
+    if (problem.op.starts_with("slice") && problem.text("axis") == "channels") {
         const std::int64_t begin = problem.integer("begin");
         arguments.channel_shift = problem.op.ends_with("_backward") ? -begin : begin;
     }

@@ -13,7 +13,7 @@ void UpdateArguments<T>::bind_common(const Problem& problem, Sources sources,
     learning_rate_scale = problem.real("learning_rate_scale", 1);
     weight_decay = problem.real("weight_decay");
     decoupled = problem.flag("decoupled_weight_decay");
-    if (const double limit = problem.real("clip_value"); limit > 0) clip_value = limit;
+    if (const double limit = problem.real("clip_value", 0); limit > 0) clip_value = limit;
     weights = static_cast<const T*>(sources[0]);
     diff = static_cast<const T*>(sources[1]);
     learning_rate = static_cast<const T*>(sources[2]);
@@ -45,8 +45,8 @@ RmspropUpdateArguments<T> RmspropUpdateArguments<T>::bind(const Problem& problem
                                                           Destinations destinations, Workspace) {
     RmspropUpdateArguments a;
     a.bind_common(problem, sources, destinations);
-    a.rho = problem.real("rho", 0.99);
-    a.epsilon = problem.real("epsilon", 1e-8);
+    a.rho = problem.real("rho");
+    a.epsilon = problem.real("epsilon");
     a.epsilon_inside_root = problem.flag("epsilon_inside_root");
     a.momentum = problem.real("momentum");
     a.second_moment = static_cast<const T*>(sources[3]);
@@ -69,11 +69,11 @@ AdamUpdateArguments<T> AdamUpdateArguments<T>::bind(const Problem& problem, Sour
                                                     Destinations destinations, Workspace) {
     AdamUpdateArguments a;
     a.bind_common(problem, sources, destinations);
-    a.beta1 = problem.real("beta1", 0.9);
-    a.beta2 = problem.real("beta2", 0.999);
-    a.epsilon = problem.real("epsilon", 1e-8);
+    a.beta1 = problem.real("beta1");
+    a.beta2 = problem.real("beta2");
+    a.epsilon = problem.real("epsilon");
     a.epsilon_inside_root = problem.flag("epsilon_inside_root");
-    a.momentum_decay = problem.real("momentum_decay", 0.004);
+    if (problem.op == "nadam_update") a.momentum_decay = problem.real("momentum_decay");
     a.update = static_cast<const std::int64_t*>(sources[3]);
     a.first_moment = static_cast<const T*>(sources[4]);
     a.second_moment = static_cast<const T*>(sources[5]);
@@ -124,7 +124,7 @@ AdagradUpdateArguments<T> AdagradUpdateArguments<T>::bind(const Problem& problem
                                                           Destinations destinations, Workspace) {
     AdagradUpdateArguments a;
     a.bind_common(problem, sources, destinations);
-    a.epsilon = problem.real("epsilon", 1e-10);
+    a.epsilon = problem.real("epsilon");
     a.epsilon_inside_root = problem.flag("epsilon_inside_root");
     a.learning_rate_decay = problem.real("learning_rate_decay");
     a.update = static_cast<const std::int64_t*>(sources[3]);

@@ -60,7 +60,7 @@ ConvShape conv_shape(const Problem& problem) {
     shape.out_width = operands.result->dims[3];
     shape.kernel_height = operands.weights->dims[2];
     shape.kernel_width = operands.weights->dims[3];
-    shape.groups = problem.integer("groups", 1);
+    shape.groups = problem.integer("groups");
     const auto stride = problem.integers("stride");
     if (stride.size() == 2) shape.stride_height = stride[0], shape.stride_width = stride[1];
     const auto dilation = problem.integers("dilation");

@@ -27,7 +27,7 @@ std::int64_t group_norm_backward_scratch(const Problem& problem) {
 
 std::int64_t local_response_scratch(const Problem& problem) {
     return problem.threads * element_size(problem) *
-           local_response_elements(problem.sources[0].dims[1], problem.integer("size", 5));
+           local_response_elements(problem.sources[0].dims[1], problem.integer("size"));
 }
 
 /// One number for every channel of every sample.

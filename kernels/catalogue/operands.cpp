@@ -50,9 +50,13 @@ constexpr std::pair<std::string_view, void (*)(operands::Rule&)> kRules[] = {
 std::optional<std::string> operand_mistake(const Problem& problem) {
     for (const auto& [op, check] : kRules) {
         if (op != problem.op) continue;
-        operands::Rule rule(problem);
-        check(rule);
-        return rule.result();
+        try {
+            operands::Rule rule(problem);
+            check(rule);
+            return rule.result();
+        } catch (const MissingAttribute& missing) {
+            return missing.what();
+        }
     }
     return "nothing is known about the operands of `" + problem.op + "`";
 }

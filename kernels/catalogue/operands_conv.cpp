@@ -13,7 +13,7 @@ void convolution(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
         rule.type(*tensor, rule.problem().dtype);
         if (!rule.rank(*tensor, 4, 4)) return;
     }
-    const std::int64_t groups = rule.problem().integer("groups", 1);
+    const std::int64_t groups = rule.problem().integer("groups");
     const std::int64_t channels = image.dims[1], filters = result.dims[1];
     rule.require(groups >= 1 && channels % std::max<std::int64_t>(1, groups) == 0 &&
                      filters % std::max<std::int64_t>(1, groups) == 0,

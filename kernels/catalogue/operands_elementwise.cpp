@@ -1,7 +1,7 @@
 /// Operators that work element by element.
 
-#include "kernels/catalogue/operand_rule.hpp"
 #include "kernels/arguments/elementwise.hpp"
+#include "kernels/catalogue/operand_rule.hpp"
 
 namespace dtnn::kernels::operands {
 

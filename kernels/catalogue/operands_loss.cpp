@@ -41,7 +41,7 @@ void weights(Rule& rule, std::int64_t classes, bool needed = false) {
 }
 
 void smoothing(Rule& rule) {
-    const double share = rule.problem().real("smoothing");
+    const double share = rule.problem().real("smoothing", 0);
     rule.require(share >= 0 && share <= 1, "its `smoothing` is not from 0 to 1");
 }
 
@@ -104,7 +104,7 @@ void class_measure(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(2, 1) || !labelled(rule, p.sources[0], p.sources[1])) return;
     rule.elements(p.destinations[0], 1, DType::f64);
-    rule.require(p.integer("k", 1) >= 1, "its `k` is not at least 1");
+    rule.require(p.integer("k") >= 1, "its `k` is not at least 1");
 }
 
 void class_pairs(Rule& rule) {

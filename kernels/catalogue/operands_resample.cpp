@@ -43,14 +43,14 @@ void sized(Rule& rule, const Sides& sides) {
 void slice(Rule& rule) {
     if (!rule.counts(1, 1)) return;
     const Sides sides = sides_of(rule.problem());
-    const std::string axis = rule.problem().text("axis", "channels");
+    const std::string axis = rule.problem().text("axis");
     const std::size_t at = axis == "height" ? 2 : axis == "width" ? 3 : 1;
     rule.require(at != 1 || axis == "channels", "it has no axis `" + axis + "`");
     if (!rule.image_or_matrix(*sides.source) || !rule.image_or_matrix(*sides.result)) return;
     rule.require(at < sides.source->dims.size(), "rows of numbers have no " + axis);
     if (rule.broken()) return;
     const std::int64_t begin = rule.problem().integer("begin"), extent = sides.source->dims[at];
-    const std::int64_t end = rule.problem().integer("end", extent);
+    const std::int64_t end = rule.problem().integer("end");
     rule.require(0 <= begin && begin < end && end <= extent,
                  std::to_string(begin) + " to " + std::to_string(end) + " is no range of " +
                      text_of(sides.source->dims));
@@ -74,7 +74,7 @@ void zero_pad2d(Rule& rule) {
 
 void upsample2d(Rule& rule) {
     if (!rule.counts(1, 1)) return;
-    const std::string mode = rule.problem().text("mode", "nearest");
+    const std::string mode = rule.problem().text("mode");
     rule.require(mode == "nearest" || mode == "bilinear", "it has no mode `" + mode + "`");
     sized(rule, sides_of(rule.problem()));
 }

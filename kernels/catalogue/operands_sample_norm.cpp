@@ -9,7 +9,7 @@ namespace {
 /// gamma, beta and their gradients: one number for each channel, or an image [1,C,H,W] stored as
 /// `image` is.
 void layer_norm_parameter(Rule& rule, const TensorDesc& image, const TensorDesc& parameter) {
-    const bool along_channels = rule.problem().text("axis", "features") == "channels";
+    const bool along_channels = rule.problem().text("axis") == "channels";
     if (along_channels || image.dims.size() == 2) {
         rule.shape(parameter, {image.dims[1]});
         return;
@@ -18,19 +18,19 @@ void layer_norm_parameter(Rule& rule, const TensorDesc& image, const TensorDesc&
 }
 
 Dims layer_norm_statistics(const Problem& p, const TensorDesc& image) {
-    const bool pixels = p.text("axis", "features") == "channels" && image.dims.size() == 4;
+    const bool pixels = p.text("axis") == "channels" && image.dims.size() == 4;
     return {pixels ? image.dims[0] * image.dims[2] * image.dims[3] : image.dims[0]};
 }
 
 /// Whether the axis is one that is known.
 void layer_norm_axis(Rule& rule) {
-    const std::string axis = rule.problem().text("axis", "features");
+    const std::string axis = rule.problem().text("axis");
     rule.require(axis == "features" || axis == "channels", "it has no axis `" + axis + "`");
 }
 
 /// Groups that divide the channels.
 bool divided(Rule& rule, const TensorDesc& image) {
-    const std::int64_t groups = rule.problem().integer("groups", 1);
+    const std::int64_t groups = rule.problem().integer("groups");
     rule.require(groups >= 1 && image.dims[1] % std::max<std::int64_t>(1, groups) == 0,
                  std::to_string(groups) + " groups do not divide its channels");
     return !rule.broken();
@@ -82,7 +82,7 @@ void group_norm(Rule& rule) {
         rule.shape(p.sources[i], {src.dims[1]});
     rule.shape(p.destinations[0], src.dims);
     for (std::size_t i = 1; i < p.destinations.size(); ++i)
-        rule.shape(p.destinations[i], {src.dims[0], p.integer("groups", 1)});
+        rule.shape(p.destinations[i], {src.dims[0], p.integer("groups")});
 }
 
 void group_norm_backward(Rule& rule) {
@@ -93,7 +93,7 @@ void group_norm_backward(Rule& rule) {
     if (!rule.image_or_matrix(src) || !divided(rule, src)) return;
     rule.shape(p.sources[1], src.dims);
     for (const std::size_t i : {2u, 3u})
-        rule.shape(p.sources[i], {src.dims[0], p.integer("groups", 1)});
+        rule.shape(p.sources[i], {src.dims[0], p.integer("groups")});
     rule.shape(p.destinations[0], src.dims);
     if (!affine) return;
     rule.shape(p.sources[4], {src.dims[1]});
@@ -109,7 +109,7 @@ void local_response_norm(Rule& rule) {
         for (const TensorDesc& tensor : *tensors)
             rule.shape(tensor, p.sources[0].dims);
     }
-    const std::int64_t size = p.integer("size", 5);
+    const std::int64_t size = p.integer("size");
     rule.require(size >= 1 && size <= 1 << 20, "a window of " + std::to_string(size) + " channels");
 }
 

@@ -57,7 +57,7 @@ void adam_update(Rule& rule) {
 }
 
 void nadam_update(Rule& rule) {
-    const std::string variant = rule.problem().text("variant", "dozat");
+    const std::string variant = rule.problem().text("variant");
     rule.require(variant == "dozat" || variant == "pydtnn",
                  "its `variant` \"" + variant + "\" is unknown");
     std::vector<Operand> others{Operand::count, Operand::like_weights, Operand::like_weights};

@@ -39,21 +39,36 @@ bool Problem::flag(const char* name) const {
     return value != nullptr && *value;
 }
 
-std::int64_t Problem::integer(const char* name, std::int64_t fallback) const {
-    const auto* value = find<std::int64_t>(attributes, name);
-    return value != nullptr ? *value : fallback;
+std::int64_t Problem::integer(const char* name) const {
+    if (!attributes.contains(name)) throw MissingAttribute(op, name);
+    return integer(name, 0);
 }
 
-double Problem::real(const char* name, double fallback) const {
+double Problem::real(const char* name) const {
+    if (!attributes.contains(name)) throw MissingAttribute(op, name);
+    return real(name, 0);
+}
+
+std::string Problem::text(const char* name) const {
+    if (!attributes.contains(name)) throw MissingAttribute(op, name);
+    return text(name, "");
+}
+
+std::int64_t Problem::integer(const char* name, std::int64_t absent) const {
+    const auto* value = find<std::int64_t>(attributes, name);
+    return value != nullptr ? *value : absent;
+}
+
+double Problem::real(const char* name, double absent) const {
     if (const auto* value = find<double>(attributes, name)) return *value;
     // A real that happens to be whole may come back from a plan's text as an integer.
     if (const auto* value = find<std::int64_t>(attributes, name)) return double(*value);
-    return fallback;
+    return absent;
 }
 
-std::string Problem::text(const char* name, const char* fallback) const {
+std::string Problem::text(const char* name, const char* absent) const {
     const auto* value = find<std::string>(attributes, name);
-    return value != nullptr ? *value : fallback;
+    return value != nullptr ? *value : absent;
 }
 
 std::vector<std::int64_t> Problem::integers(const char* name) const {

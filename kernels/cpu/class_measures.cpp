@@ -5,7 +5,7 @@
 namespace dtnn::kernels::DTNN_ISA {
 
 template <class T>
-void categorical_accuracy_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void categorical_accuracy_rows(const AccuracyArguments<T>& a, ThreadTeam& team) {
     *a.sum = sum_of_rows(a, team, a.samples, a.classes, [&](std::int64_t n) {
         const T* const row = a.src + n * a.classes;
         const std::int64_t best = first_largest(row, a.classes);
@@ -14,7 +14,7 @@ void categorical_accuracy_rows(const ClassificationArguments<T>& a, ThreadTeam& 
 }
 
 template <class T>
-void top_k_accuracy_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void top_k_accuracy_rows(const TopKAccuracyArguments<T>& a, ThreadTeam& team) {
     *a.sum = sum_of_rows(a, team, a.samples, a.classes, [&](std::int64_t n) {
         const std::int64_t label = label_of(a, n);
         if (label < 0) return 0.0;
@@ -28,7 +28,7 @@ void top_k_accuracy_rows(const ClassificationArguments<T>& a, ThreadTeam& team) 
 }
 
 template <class T>
-void class_pairs_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void class_pairs_rows(const ClassPairsArguments<T>& a, ThreadTeam& team) {
     team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
             a.pairs[2 * n] = std::int32_t(label_of(a, n));
@@ -38,7 +38,7 @@ void class_pairs_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
 }
 
 template <class T>
-void label_counts_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void label_counts_rows(const LabelCountsArguments<T>& a, ThreadTeam& team) {
     constexpr std::int64_t kOutcomes = 4, kGrain = 64;
     const T threshold = T(a.threshold);
     team.for_ranges(a.classes, kGrain, [&](auto begin, auto end, int) {
@@ -54,7 +54,7 @@ void label_counts_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
 }
 
 template <class T>
-void label_weights_rows(const ClassificationArguments<T>& a, ThreadTeam&) {
+void label_weights_rows(const LabelWeightsArguments<T>& a, ThreadTeam&) {
     const double* const weights = a.class_weights.data();
     double sum = 0;
     for (std::int64_t n = 0; n < a.samples; ++n) {
@@ -65,7 +65,7 @@ void label_weights_rows(const ClassificationArguments<T>& a, ThreadTeam&) {
 }
 
 template <class T>
-void one_hot_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void one_hot_rows(const OneHotArguments<T>& a, ThreadTeam& team) {
     team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
             T* const row = a.dst + n * a.classes;
@@ -78,7 +78,7 @@ void one_hot_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
 }
 
 template <class T>
-void scale_classes_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void scale_classes_rows(const ScaleClassesArguments<T>& a, ThreadTeam& team) {
     const double* const weights = a.class_weights.data();
     team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n)
@@ -87,12 +87,12 @@ void scale_classes_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
     });
 }
 
-DTNN_KERNEL(categorical_accuracy_rows, ClassificationArguments)
-DTNN_KERNEL(top_k_accuracy_rows, ClassificationArguments)
-DTNN_KERNEL(class_pairs_rows, ClassificationArguments)
-DTNN_KERNEL(label_counts_rows, ClassificationArguments)
-DTNN_KERNEL(label_weights_rows, ClassificationArguments)
-DTNN_KERNEL(one_hot_rows, ClassificationArguments)
-DTNN_KERNEL(scale_classes_rows, ClassificationArguments)
+DTNN_KERNEL(categorical_accuracy_rows, AccuracyArguments)
+DTNN_KERNEL(top_k_accuracy_rows, TopKAccuracyArguments)
+DTNN_KERNEL(class_pairs_rows, ClassPairsArguments)
+DTNN_KERNEL(label_counts_rows, LabelCountsArguments)
+DTNN_KERNEL(label_weights_rows, LabelWeightsArguments)
+DTNN_KERNEL(one_hot_rows, OneHotArguments)
+DTNN_KERNEL(scale_classes_rows, ScaleClassesArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -1,8 +1,8 @@
 #pragma once
 /// What losses and measures over rows share.
 
-#include "kernels/cpu/simd.hpp"
 #include "kernels/arguments/loss.hpp"
+#include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
@@ -22,7 +22,7 @@ DTNN_INLINE std::int64_t first_largest(const T* row, std::int64_t classes) {
 
 /// -1 for what is no class.
 template <class T>
-DTNN_INLINE std::int64_t label_of(const ClassificationArguments<T>& a, std::int64_t row) {
+DTNN_INLINE std::int64_t label_of(const LabelledRows<T>& a, std::int64_t row) {
     if (a.targets) return first_largest(a.targets + row * a.classes, a.classes);
     const std::int64_t label = a.labels[row];
     return label >= 0 && label < a.classes ? label : -1;
@@ -31,8 +31,8 @@ DTNN_INLINE std::int64_t label_of(const ClassificationArguments<T>& a, std::int6
 /// The sum over the rows of term(row). Every term has its own place in the workspace and they are
 /// added in order, so that the result does not depend on the number of threads.
 template <class T, class Term>
-DTNN_INLINE double sum_of_rows(const ClassificationArguments<T>& a, ThreadTeam& team,
-                               std::int64_t rows, std::int64_t numbers, Term term) {
+DTNN_INLINE double sum_of_rows(const LabelledRows<T>& a, ThreadTeam& team, std::int64_t rows,
+                               std::int64_t numbers, Term term) {
     double* const terms = reinterpret_cast<double*>(a.workspace);
     team.for_ranges(rows, rows_grain(numbers), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n)

@@ -21,11 +21,11 @@ DTNN_INLINE double above_zero(double value) {
 /// sample of one class with the row's numbers as pixels.
 template <class T>
 struct Groups {
-    const ClassificationArguments<T>& a;
+    const DiceArguments<T>& a;
     bool by_class;
     std::int64_t samples, pixels, classes;
 
-    DTNN_INLINE explicit Groups(const ClassificationArguments<T>& arguments)
+    DTNN_INLINE explicit Groups(const DiceArguments<T>& arguments)
         : a(arguments),
           by_class(a.pixels > 0),
           samples(by_class ? a.samples / a.pixels : a.samples),
@@ -72,7 +72,7 @@ DTNN_INLINE void for_stretches(std::int64_t classes, Visit visit) {
 }  // namespace
 
 template <class T>
-void hinge_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void hinge_rows(const HingeArguments<T>& a, ThreadTeam& team) {
     const double sum = sum_of_rows(a, team, a.samples, a.classes, [&](std::int64_t n) {
         const std::int64_t label = label_of(a, n);
         if (label < 0) return 0.0;
@@ -87,7 +87,7 @@ void hinge_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
             if (c != label) all += above_zero(short_of + double(row[c]));
         return all / double(a.classes);
     });
-    if (a.summed) {
+    if (a.sum) {
         *a.sum = sum;
     } else {
         *a.dst = T(sum / double(a.samples));
@@ -95,7 +95,7 @@ void hinge_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
 }
 
 template <class T>
-void hinge_backward_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void hinge_backward_rows(const HingeArguments<T>& a, ThreadTeam& team) {
     const double slope = 1 / double(a.samples) / (a.over_all ? double(a.classes) : 1.0);
     team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
@@ -125,7 +125,7 @@ void hinge_backward_rows(const ClassificationArguments<T>& a, ThreadTeam& team) 
 }
 
 template <class T>
-void dice_samples(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void dice_samples(const DiceArguments<T>& a, ThreadTeam& team) {
     const Groups<T> groups(a);
     const double sum =
         sum_of_rows(a, team, groups.samples, groups.pixels * groups.classes, [&](std::int64_t n) {
@@ -144,7 +144,7 @@ void dice_samples(const ClassificationArguments<T>& a, ThreadTeam& team) {
 }
 
 template <class T>
-void dice_backward_samples(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void dice_backward_samples(const DiceArguments<T>& a, ThreadTeam& team) {
     const Groups<T> groups(a);
     const double scale = 1 / double(groups.samples * groups.classes);
     const std::int64_t grain = rows_grain(groups.pixels * groups.classes);
@@ -168,9 +168,9 @@ void dice_backward_samples(const ClassificationArguments<T>& a, ThreadTeam& team
     });
 }
 
-DTNN_KERNEL(hinge_rows, ClassificationArguments)
-DTNN_KERNEL(hinge_backward_rows, ClassificationArguments)
-DTNN_KERNEL(dice_samples, ClassificationArguments)
-DTNN_KERNEL(dice_backward_samples, ClassificationArguments)
+DTNN_KERNEL(hinge_rows, HingeArguments)
+DTNN_KERNEL(hinge_backward_rows, HingeArguments)
+DTNN_KERNEL(dice_samples, DiceArguments)
+DTNN_KERNEL(dice_backward_samples, DiceArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

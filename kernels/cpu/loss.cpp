@@ -11,13 +11,13 @@ namespace {
 /// What a row counts: w q of each class. Plain rows have a label and nothing else.
 template <class T>
 struct Shares {
-    const ClassificationArguments<T>& a;
+    const ClassLossArguments<T>& a;
     const double* weights;
     double of_label, of_all;
     bool plain;
     double divisor;
 
-    DTNN_INLINE explicit Shares(const ClassificationArguments<T>& arguments)
+    DTNN_INLINE explicit Shares(const ClassLossArguments<T>& arguments)
         : a(arguments),
           weights(a.class_weights.empty() ? nullptr : a.class_weights.data()),
           of_label(1 - a.smoothing),
@@ -53,7 +53,7 @@ struct Shares {
 
 /// loss = sum over rows and classes of share * term(row, c) / D.
 template <class T, class Term>
-DTNN_INLINE void loss_of_classes(const ClassificationArguments<T>& a, ThreadTeam& team, Term term) {
+DTNN_INLINE void loss_of_classes(const ClassLossArguments<T>& a, ThreadTeam& team, Term term) {
     const Shares<T> shares(a);
     const double sum = sum_of_rows(a, team, a.samples, a.classes, [&](std::int64_t n) {
         if (!shares.counts(n)) return 0.0;
@@ -65,7 +65,7 @@ DTNN_INLINE void loss_of_classes(const ClassificationArguments<T>& a, ThreadTeam
 
 /// diff = share * slope(row, c) / D.
 template <class T, class Slope>
-DTNN_INLINE void gradient_of_classes(const ClassificationArguments<T>& a, ThreadTeam& team,
+DTNN_INLINE void gradient_of_classes(const ClassLossArguments<T>& a, ThreadTeam& team,
                                      Slope slope) {
     const Shares<T> shares(a);
     const double scale = shares.scale();
@@ -89,7 +89,7 @@ DTNN_INLINE void gradient_of_classes(const ClassificationArguments<T>& a, Thread
 }
 
 template <class T>
-DTNN_INLINE double probability(const ClassificationArguments<T>& a, std::int64_t n,
+DTNN_INLINE double probability(const CategoricalCrossEntropyArguments<T>& a, std::int64_t n,
                                std::int64_t c) {
     const double p = double(a.src[n * a.classes + c]);
     return p < a.epsilon ? a.epsilon : p;
@@ -98,20 +98,21 @@ DTNN_INLINE double probability(const ClassificationArguments<T>& a, std::int64_t
 }  // namespace
 
 template <class T>
-void categorical_cross_entropy_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void categorical_cross_entropy_rows(const CategoricalCrossEntropyArguments<T>& a,
+                                    ThreadTeam& team) {
     loss_of_classes(
         a, team, [&](std::int64_t n, std::int64_t c) { return -std::log(probability(a, n, c)); });
 }
 
 template <class T>
-void categorical_cross_entropy_backward_rows(const ClassificationArguments<T>& a,
+void categorical_cross_entropy_backward_rows(const CategoricalCrossEntropyArguments<T>& a,
                                              ThreadTeam& team) {
     gradient_of_classes(a, team,
                         [&](std::int64_t n, std::int64_t c) { return -1 / probability(a, n, c); });
 }
 
 template <class T>
-void softmax_cross_entropy_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void softmax_cross_entropy_rows(const SoftmaxCrossEntropyArguments<T>& a, ThreadTeam& team) {
     const Shares<T> shares(a);
     // The probabilities may overwrite the logits: what these add is taken first.
     const double sum = sum_of_rows(a, team, a.samples, a.classes, [&](std::int64_t n) {
@@ -137,7 +138,7 @@ void softmax_cross_entropy_rows(const ClassificationArguments<T>& a, ThreadTeam&
 }
 
 template <class T>
-void softmax_cross_entropy_backward_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void softmax_cross_entropy_backward_rows(const ClassLossArguments<T>& a, ThreadTeam& team) {
     const Shares<T> shares(a);
     const double scale = shares.scale();
     team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
@@ -163,21 +164,21 @@ void softmax_cross_entropy_backward_rows(const ClassificationArguments<T>& a, Th
 }
 
 template <class T>
-void negative_log_likelihood_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void negative_log_likelihood_rows(const ClassLossArguments<T>& a, ThreadTeam& team) {
     loss_of_classes(
         a, team, [&](std::int64_t n, std::int64_t c) { return -double(a.src[n * a.classes + c]); });
 }
 
 template <class T>
-void negative_log_likelihood_backward_rows(const ClassificationArguments<T>& a, ThreadTeam& team) {
+void negative_log_likelihood_backward_rows(const ClassLossArguments<T>& a, ThreadTeam& team) {
     gradient_of_classes(a, team, [](std::int64_t, std::int64_t) { return -1.0; });
 }
 
-DTNN_KERNEL(categorical_cross_entropy_rows, ClassificationArguments)
-DTNN_KERNEL(categorical_cross_entropy_backward_rows, ClassificationArguments)
-DTNN_KERNEL(softmax_cross_entropy_rows, ClassificationArguments)
-DTNN_KERNEL(softmax_cross_entropy_backward_rows, ClassificationArguments)
-DTNN_KERNEL(negative_log_likelihood_rows, ClassificationArguments)
-DTNN_KERNEL(negative_log_likelihood_backward_rows, ClassificationArguments)
+DTNN_KERNEL(categorical_cross_entropy_rows, CategoricalCrossEntropyArguments)
+DTNN_KERNEL(categorical_cross_entropy_backward_rows, CategoricalCrossEntropyArguments)
+DTNN_KERNEL(softmax_cross_entropy_rows, SoftmaxCrossEntropyArguments)
+DTNN_KERNEL(softmax_cross_entropy_backward_rows, ClassLossArguments)
+DTNN_KERNEL(negative_log_likelihood_rows, ClassLossArguments)
+DTNN_KERNEL(negative_log_likelihood_backward_rows, ClassLossArguments)
 
 }  // namespace dtnn::kernels::DTNN_ISA

@@ -3,24 +3,25 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/reference/class_rows.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
 namespace {
 
 template <class T>
-bool counts(const ClassificationArguments<T>& a, std::int64_t n) {
-    return a.targets != nullptr || (a.labels[n] >= 0 && a.labels[n] < a.classes);
+bool counts(const LabelledRows<T>& a, std::int64_t n) {
+    return a.targets != nullptr || label_of(a, n) >= 0;
 }
 
 template <class T>
-double weight(const ClassificationArguments<T>& a, std::int64_t c) {
+double weight(const ClassLossArguments<T>& a, std::int64_t c) {
     return a.class_weights.empty() ? 1.0 : a.class_weights[std::size_t(c)];
 }
 
 /// w q
 template <class T>
-double share(const ClassificationArguments<T>& a, std::int64_t n, std::int64_t c) {
+double share(const ClassLossArguments<T>& a, std::int64_t n, std::int64_t c) {
     const double t = a.targets != nullptr ? double(a.targets[n * a.classes + c])
                      : c == a.labels[n]   ? 1.0
                                           : 0.0;
@@ -29,7 +30,7 @@ double share(const ClassificationArguments<T>& a, std::int64_t n, std::int64_t c
 
 /// D, or infinity where it is 0, so that all is 0.
 template <class T>
-double divisor(const ClassificationArguments<T>& a) {
+double divisor(const ClassLossArguments<T>& a) {
     if (a.targets != nullptr || a.class_weights.empty()) return double(a.samples);
     double sum = 0;
     for (std::int64_t n = 0; n < a.samples; ++n)
@@ -39,7 +40,7 @@ double divisor(const ClassificationArguments<T>& a) {
 
 /// The sum over rows and classes of share * term(n, c), for shares that are not 0.
 template <class T, class Term>
-double sum_of_shares(const ClassificationArguments<T>& a, Term term) {
+double sum_of_shares(const ClassLossArguments<T>& a, Term term) {
     double sum = 0;
     for (std::int64_t n = 0; n < a.samples; ++n) {
         if (!counts(a, n)) continue;
@@ -51,24 +52,16 @@ double sum_of_shares(const ClassificationArguments<T>& a, Term term) {
 
 /// diff = slope(n, c) for rows that count.
 template <class T, class Slope>
-void gradient(const ClassificationArguments<T>& a, Slope slope) {
+void gradient(const ClassLossArguments<T>& a, Slope slope) {
     for (std::int64_t n = 0; n < a.samples; ++n)
         for (std::int64_t c = 0; c < a.classes; ++c)
             a.dst[n * a.classes + c] = counts(a, n) ? T(slope(n, c)) : T(0);
 }
 
 template <class T>
-double probability(const ClassificationArguments<T>& a, std::int64_t n, std::int64_t c) {
+double probability(const CategoricalCrossEntropyArguments<T>& a, std::int64_t n, std::int64_t c) {
     const double p = double(a.src[n * a.classes + c]);
     return p < a.epsilon ? a.epsilon : p;
-}
-
-/// -1 for what is no class; of targets the first largest.
-template <class T>
-std::int64_t label_of(const ClassificationArguments<T>& a, std::int64_t n) {
-    if (a.targets == nullptr) return counts(a, n) ? a.labels[n] : -1;
-    const T* const row = a.targets + n * a.classes;
-    return std::max_element(row, row + a.classes) - row;
 }
 
 /// A maximum with 0 that keeps what is not a number.
@@ -79,14 +72,15 @@ double above_zero(double value) {
 }  // namespace
 
 template <class T>
-void categorical_cross_entropy_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+void categorical_cross_entropy_reference(const CategoricalCrossEntropyArguments<T>& a,
+                                         ThreadTeam&) {
     const double sum = sum_of_shares(
         a, [&](std::int64_t n, std::int64_t c) { return -std::log(probability(a, n, c)); });
     *a.dst = T(sum / divisor(a));
 }
 
 template <class T>
-void categorical_cross_entropy_backward_reference(const ClassificationArguments<T>& a,
+void categorical_cross_entropy_backward_reference(const CategoricalCrossEntropyArguments<T>& a,
                                                   ThreadTeam&) {
     const double d = divisor(a);
     gradient(a, [&](std::int64_t n, std::int64_t c) {
@@ -95,7 +89,7 @@ void categorical_cross_entropy_backward_reference(const ClassificationArguments<
 }
 
 template <class T>
-void softmax_cross_entropy_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+void softmax_cross_entropy_reference(const SoftmaxCrossEntropyArguments<T>& a, ThreadTeam&) {
     double total = 0;
     for (std::int64_t n = 0; n < a.samples; ++n) {
         const T* const logits = a.src + n * a.classes;
@@ -114,7 +108,7 @@ void softmax_cross_entropy_reference(const ClassificationArguments<T>& a, Thread
 }
 
 template <class T>
-void softmax_cross_entropy_backward_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+void softmax_cross_entropy_backward_reference(const ClassLossArguments<T>& a, ThreadTeam&) {
     const double d = divisor(a);
     gradient(a, [&](std::int64_t n, std::int64_t c) {
         double all = 0;
@@ -125,20 +119,20 @@ void softmax_cross_entropy_backward_reference(const ClassificationArguments<T>& 
 }
 
 template <class T>
-void negative_log_likelihood_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+void negative_log_likelihood_reference(const ClassLossArguments<T>& a, ThreadTeam&) {
     const double sum = sum_of_shares(
         a, [&](std::int64_t n, std::int64_t c) { return -double(a.src[n * a.classes + c]); });
     *a.dst = T(sum / divisor(a));
 }
 
 template <class T>
-void negative_log_likelihood_backward_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+void negative_log_likelihood_backward_reference(const ClassLossArguments<T>& a, ThreadTeam&) {
     const double d = divisor(a);
     gradient(a, [&](std::int64_t n, std::int64_t c) { return -share(a, n, c) / d; });
 }
 
 template <class T>
-void hinge_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+void hinge_reference(const HingeArguments<T>& a, ThreadTeam&) {
     double sum = 0;
     for (std::int64_t n = 0; n < a.samples; ++n) {
         const std::int64_t label = label_of(a, n);
@@ -153,7 +147,7 @@ void hinge_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
         }
         if (!a.over_all) sum += above_zero(a.margin - mine + largest);
     }
-    if (a.summed) {
+    if (a.sum) {
         *a.sum = sum;
     } else {
         *a.dst = T(sum / double(a.samples));
@@ -161,7 +155,7 @@ void hinge_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
 }
 
 template <class T>
-void hinge_backward_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+void hinge_backward_reference(const HingeArguments<T>& a, ThreadTeam&) {
     const double slope = 1 / double(a.samples) / (a.over_all ? double(a.classes) : 1.0);
     std::vector<double> row;
     for (std::int64_t n = 0; n < a.samples; ++n) {
@@ -194,7 +188,7 @@ namespace {
 /// Calls group(places, targets) for every group of dice: where its numbers lie, and what they
 /// should be.
 template <class T, class Visit>
-std::int64_t for_groups(const ClassificationArguments<T>& a, Visit visit) {
+std::int64_t for_groups(const DiceArguments<T>& a, Visit visit) {
     const auto target = [&](std::int64_t row, std::int64_t c) {
         return a.targets != nullptr ? double(a.targets[row * a.classes + c])
                : c == a.labels[row] ? 1.0
@@ -229,7 +223,7 @@ std::int64_t for_groups(const ClassificationArguments<T>& a, Visit visit) {
 }  // namespace
 
 template <class T>
-void dice_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+void dice_reference(const DiceArguments<T>& a, ThreadTeam&) {
     double loss = 0;
     const std::int64_t groups =
         for_groups(a, [&](const auto& places, const std::vector<double>& targets) {
@@ -245,7 +239,7 @@ void dice_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
 }
 
 template <class T>
-void dice_backward_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
+void dice_backward_reference(const DiceArguments<T>& a, ThreadTeam&) {
     const std::int64_t groups = for_groups(a, [](const auto&, const auto&) {});
     for_groups(a, [&](const auto& places, const std::vector<double>& targets) {
         double both = 0, all = a.smooth;
@@ -261,15 +255,15 @@ void dice_backward_reference(const ClassificationArguments<T>& a, ThreadTeam&) {
     });
 }
 
-DTNN_REFERENCE(categorical_cross_entropy, ClassificationArguments)
-DTNN_REFERENCE(categorical_cross_entropy_backward, ClassificationArguments)
-DTNN_REFERENCE(softmax_cross_entropy, ClassificationArguments)
-DTNN_REFERENCE(softmax_cross_entropy_backward, ClassificationArguments)
-DTNN_REFERENCE(negative_log_likelihood, ClassificationArguments)
-DTNN_REFERENCE(negative_log_likelihood_backward, ClassificationArguments)
-DTNN_REFERENCE(hinge, ClassificationArguments)
-DTNN_REFERENCE(hinge_backward, ClassificationArguments)
-DTNN_REFERENCE(dice, ClassificationArguments)
-DTNN_REFERENCE(dice_backward, ClassificationArguments)
+DTNN_REFERENCE(categorical_cross_entropy, CategoricalCrossEntropyArguments)
+DTNN_REFERENCE(categorical_cross_entropy_backward, CategoricalCrossEntropyArguments)
+DTNN_REFERENCE(softmax_cross_entropy, SoftmaxCrossEntropyArguments)
+DTNN_REFERENCE(softmax_cross_entropy_backward, ClassLossArguments)
+DTNN_REFERENCE(negative_log_likelihood, ClassLossArguments)
+DTNN_REFERENCE(negative_log_likelihood_backward, ClassLossArguments)
+DTNN_REFERENCE(hinge, HingeArguments)
+DTNN_REFERENCE(hinge_backward, HingeArguments)
+DTNN_REFERENCE(dice, DiceArguments)
+DTNN_REFERENCE(dice_backward, DiceArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -88,8 +88,15 @@ std::unique_ptr<kernels::BoundKernel> BoundProgram::bind_kernel(int number,
     }
     std::unique_ptr<kernels::BoundKernel> bound;
     if (const kernels::KernelInfo* kernel = kernels::find_kernel(step.op, step.kernel)) {
-        bound = kernels::bind(*kernel, problem_of(*plan_, *program_, step), sources, destinations,
-                              workspace);
+        try {
+            bound = kernels::bind(*kernel, problem_of(*plan_, *program_, step), sources,
+                                  destinations, workspace);
+        } catch (const kernels::MissingAttribute& missing) {
+            throw RunError(Exit::mismatch,
+                           fmt::format("{}: {}", describe_step(*plan_, *program_, number, step),
+                                       missing.what()),
+                           "compile the job again with the dtnnc of this version");
+        }
     }
     if (bound == nullptr) {
         throw RunError(Exit::mismatch,

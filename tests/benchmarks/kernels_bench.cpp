@@ -114,18 +114,22 @@ void add_images(std::vector<Item>& items) {
         add("avg_pool2d_backward", {dst}, {src}, pool);
         add("global_avg_pool2d", {src}, {pixel});
         add("global_avg_pool2d_backward", {pixel}, {src}, pool);
-        const Attributes relu{{"epilogue", std::string("relu")}, {"mask", true}};
+        const Attributes relu{{"epsilon", 1e-5},
+                              {"momentum", 0.9},
+                              {"epilogue", std::string("relu")},
+                              {"mask", true}};
         add("batch_norm_training", {src, channel, channel, channel, channel},
             {src, channel, channel, channel, channel, mask}, relu);
         add("batch_norm_backward", {src, src, channel, channel, channel, mask},
             {src, channel, channel}, relu);
         add("batch_norm_inference", {src, channel, channel, channel, channel}, {src},
-            {{"epilogue", std::string("relu")}});
+            {{"epsilon", 1e-5}, {"epilogue", std::string("relu")}});
         const TensorDesc number = image({1, dims[1], dims[2], dims[3]});
         const TensorDesc sample = plain({dims[0]}), group = plain({dims[0], 8});
         const TensorDesc every_pixel = plain({dims[0] * dims[2] * dims[3]});
-        const Attributes samples{{"affine", true}, {"statistics", true}};
+        Attributes samples{{"epsilon", 1e-5}, {"affine", true}, {"statistics", true}};
         Attributes pixels = samples, groups = samples;
+        samples["axis"] = std::string("features");
         pixels["axis"] = std::string("channels");
         groups["groups"] = std::int64_t(8);
         add("layer_norm", {src, number, number}, {src, sample, sample}, samples);
@@ -137,8 +141,10 @@ void add_images(std::vector<Item>& items) {
         add("group_norm", {src, channel, channel}, {src, group, group}, groups);
         add("group_norm_backward", {src, src, group, group, channel}, {src, channel, channel},
             groups);
-        add("local_response_norm", {src}, {src});
-        add("local_response_norm_backward", {src, src}, {src});
+        const Attributes response{
+            {"size", std::int64_t(5)}, {"alpha", 1e-4}, {"beta", 0.75}, {"k", 1.0}};
+        add("local_response_norm", {src}, {src}, response);
+        add("local_response_norm_backward", {src, src}, {src}, response);
         add("reorder", {plain(dims)}, {src});
         add("concat", {dst, dst}, {image({half[0], 2 * half[1], half[2], half[3]})});
         const TensorDesc twice = image({dims[0], dims[1], 2 * dims[2], 2 * dims[3]});
@@ -152,7 +158,7 @@ void add_images(std::vector<Item>& items) {
         add("adaptive_avg_pool2d_backward", {uneven}, {src}, windows);
         add("channel_sums", {src}, {channel});
         add("slice", {src}, {image({dims[0], dims[1] / 2, dims[2], dims[3]})},
-            {{"begin", std::int64_t(0)}, {"end", dims[1] / 2}});
+            {{"axis", std::string("channels")}, {"begin", std::int64_t(0)}, {"end", dims[1] / 2}});
         add("dropout_apply", {flat, plain({1}, DType::i64)}, {flat},
             {{"rate", 0.5}, {"seed", std::int64_t(1)}, {"stream", std::int64_t(0)}});
     }
@@ -181,7 +187,11 @@ void add_rows(std::vector<Item>& items) {
     for (const std::int64_t count : {200000, 15000000}) {
         const TensorDesc w = plain({count});
         items.push_back({std::to_string(count),
-                         {"sgd_update", DType::f32, {w, w, one, w}, {w, w}, {{"momentum", 0.9}}}});
+                         {"sgd_update",
+                          DType::f32,
+                          {w, w, one, w},
+                          {w, w},
+                          {{"momentum", 0.9}, {"weight_decay", 0.0}}}});
         const TensorDesc update = plain({}, DType::i64);
         const auto add = [&](const char* op, std::vector<TensorDesc> sources,
                              std::vector<TensorDesc> results, Attributes attributes = {}) {
@@ -189,12 +199,22 @@ void add_rows(std::vector<Item>& items) {
                 {std::to_string(count),
                  {op, DType::f32, std::move(sources), std::move(results), std::move(attributes)}});
         };
-        add("rmsprop_update", {w, w, one, w}, {w, w});
-        add("adam_update", {w, w, one, update, w, w}, {w, w, w});
-        add("nadam_update", {w, w, one, update, w, w, one}, {w, w, w, one});
-        add("adagrad_update", {w, w, one, update, w}, {w, w});
-        add("lars_update", {w, w, one, w}, {w, w});
-        add("lamb_update", {w, w, one, update, w, w}, {w, w, w});
+        const Attributes root{{"epsilon", 1e-8}, {"weight_decay", 0.0}};
+        const auto with = [](Attributes attributes, const Attributes& more) {
+            attributes.insert(more.begin(), more.end());
+            return attributes;
+        };
+        const Attributes adam = with(root, {{"beta1", 0.9}, {"beta2", 0.999}});
+        add("rmsprop_update", {w, w, one, w}, {w, w},
+            with(root, {{"rho", 0.99}, {"momentum", 0.0}}));
+        add("adam_update", {w, w, one, update, w, w}, {w, w, w}, adam);
+        add("nadam_update", {w, w, one, update, w, w, one}, {w, w, w, one},
+            with(adam, {{"variant", std::string("dozat")}, {"momentum_decay", 0.004}}));
+        add("adagrad_update", {w, w, one, update, w}, {w, w},
+            with(root, {{"learning_rate_decay", 0.0}}));
+        add("lars_update", {w, w, one, w}, {w, w},
+            with(root, {{"momentum", 0.9}, {"trust_coefficient", 1e-3}, {"adaptive", true}}));
+        add("lamb_update", {w, w, one, update, w, w}, {w, w, w}, with(adam, {{"adaptive", true}}));
         add("gradient_square_sum", {w}, {plain({}, DType::f64)});
         add("accumulate_gradient", {w, w, one}, {w});
         add("take_gradient_sum", {w, w, one}, {w, w});

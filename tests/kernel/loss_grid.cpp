@@ -114,13 +114,16 @@ std::vector<Case> with_shares(const Rows& rows) {
 }  // namespace
 
 GRID(categorical_cross_entropy) {
-    return with_shares({.op = "categorical_cross_entropy", .probabilities = true});
+    return with_shares({.op = "categorical_cross_entropy",
+                        .probabilities = true,
+                        .attributes = {{"epsilon", 1e-8}}});
 }
 GRID(categorical_cross_entropy_backward) {
     return with_shares({.op = "categorical_cross_entropy_backward",
                         .results = same,
                         .probabilities = true,
-                        .in_place = 0});
+                        .in_place = 0,
+                        .attributes = {{"epsilon", 1e-8}}});
 }
 GRID(softmax_cross_entropy) {
     return with_shares({.op = "softmax_cross_entropy",

@@ -103,11 +103,12 @@ TEST_CASE("max pools keep what is not a number, wherever it lies in the window")
 TEST_CASE("relus inside other kernels keep what is not a number") {
     const TensorDesc image = tensor({1, 8, 3, 3}), one = row_major({8});
     with_one(problem("batch_norm_inference", {image, one, one, one, one}, {image},
-                     {{"epilogue", std::string("relu")}}),
+                     {{"epsilon", 1e-5}, {"epilogue", std::string("relu")}}),
              19, only(19));
     TensorDesc weights = row_major({8, 8, 1, 1});
     weights.order = {2, 3, 1, 0};
-    with_one(problem("conv2d", {image, weights}, {image},
-                     {{"epilogue", std::string("relu")}, {"bias", false}}),
-             19, only(-1));
+    with_one(
+        problem("conv2d", {image, weights}, {image},
+                {{"groups", std::int64_t(1)}, {"epilogue", std::string("relu")}, {"bias", false}}),
+        19, only(-1));
 }

@@ -96,10 +96,10 @@ TEST_CASE("accuracy counts the first largest only") {
 
 TEST_CASE("the first step of adam is the learning rate, whatever the gradient") {
     const TensorDesc w = f64({2}), one = f64({});
-    const auto results =
-        compute(problem("adam_update", {w, w, one, row_major({}, DType::i64), w, w}, {w, w, w},
-                        {{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 0.0}}),
-                {{1, 1}, {0.001, -50}, {0.01}, {0}, {0, 0}, {0, 0}});
+    const auto results = compute(
+        problem("adam_update", {w, w, one, row_major({}, DType::i64), w, w}, {w, w, w},
+                {{"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 0.0}, {"weight_decay", 0.0}}),
+        {{1, 1}, {0.001, -50}, {0.01}, {0}, {0, 0}, {0, 0}});
     CHECK(results[0][0] == doctest::Approx(0.99));
     CHECK(results[0][1] == doctest::Approx(1.01));
 }
@@ -107,8 +107,9 @@ TEST_CASE("the first step of adam is the learning rate, whatever the gradient") 
 TEST_CASE("two steps of sgd with momentum, plain and nesterov") {
     const TensorDesc w = f64({1}), one = f64({});
     for (const bool nesterov : {false, true}) {
-        const Problem step = problem("sgd_update", {w, w, one, w}, {w, w},
-                                     {{"momentum", 0.5}, {"nesterov", nesterov}});
+        const Problem step =
+            problem("sgd_update", {w, w, one, w}, {w, w},
+                    {{"momentum", 0.5}, {"nesterov", nesterov}, {"weight_decay", 0.0}});
         const auto first = compute(step, {{1}, {2}, {0.1}, {0}});
         CHECK(first[1] == Values{2});
         CHECK(first[0][0] == doctest::Approx(nesterov ? 0.7 : 0.8));
@@ -137,8 +138,9 @@ TEST_CASE("flatten of an image stored channels last is in the order of channels,
 
 TEST_CASE("dropout keeps about what the rate says, and its gradient the same elements") {
     const TensorDesc x = f64({10000});
-    const Problem apply = problem("dropout_apply", {x, row_major({1}, DType::i64)}, {x},
-                                  {{"rate", 0.25}, {"seed", std::int64_t(5)}});
+    const Problem apply =
+        problem("dropout_apply", {x, row_major({1}, DType::i64)}, {x},
+                {{"rate", 0.25}, {"seed", std::int64_t(5)}, {"stream", std::int64_t(0)}});
     const auto forward = compute(apply, {Values(10000, 3.0), {7}});
     const auto backward = compute(apply, {Values(10000, 1.0), {7}});
     const auto later = compute(apply, {Values(10000, 3.0), {8}});
@@ -186,6 +188,23 @@ TEST_CASE("a problem that a kernel does not do is refused with a reason, and not
     CHECK(kernels::bind(*fast, other, {}, {}, {}) == nullptr);
     CHECK(find_kernel("max_pool2d", "no_such_kernel") == nullptr);
     CHECK(kernels_of("no_such_operator").empty());
+}
+
+TEST_CASE("a missing attribute is named, not replaced") {
+    const TensorDesc x = row_major({1, 4, 2, 2});
+    const Attributes all{{"size", std::int64_t(5)}, {"alpha", 1e-4}, {"beta", 0.75}, {"k", 1.0}};
+    for (const auto& [name, value] : all) {
+        Problem item = problem("local_response_norm", {x}, {x}, all);
+        item.attributes.erase(name);
+        const std::string mistake = "local_response_norm lacks its attribute `" + name + "`";
+        std::vector<float> numbers(16);
+        const void* const from = numbers.data();
+        void* const to = numbers.data();
+        CHECK_THROWS_WITH_AS(
+            kernels::bind(*find_kernel(item.op, "reference"), item, {&from, 1}, {&to, 1}, {}),
+            mistake.c_str(), MissingAttribute);
+        if (name == "size") CHECK(operand_mistake(item) == mistake);
+    }
 }
 
 TEST_CASE("axes of one element do not matter to a layout") {

@@ -41,6 +41,7 @@ Case update_case(const char* op, std::int64_t count, const std::vector<Operand>&
     const auto scaled = attributes.find("scaled");
     const bool has_scale = scaled != attributes.end();
     if (has_scale) sources.push_back(one);
+    attributes.emplace("weight_decay", 0.0);
     item.problem = problem(op, sources, results, std::move(attributes));
     item.f32_tolerance = 4e-6;
     item.f64_tolerance = 1e-13;
@@ -207,8 +208,10 @@ GRID(lars_update) {
             if (settings.contains("decoupled_weight_decay")) continue;
             for (const bool adaptive : {false, true}) {
                 for (const bool zero : {false, true}) {
-                    const Attributes own{
-                        {"momentum", 0.9}, {"trust_coefficient", 0.3}, {"adaptive", adaptive}};
+                    const Attributes own{{"momentum", 0.9},
+                                         {"trust_coefficient", 0.3},
+                                         {"epsilon", 0.0},
+                                         {"adaptive", adaptive}};
                     Case item = update_case(
                         "lars_update", count, {Operand::state}, merged(own, settings), 0,
                         [zero](std::vector<Buffer>& buffers) {

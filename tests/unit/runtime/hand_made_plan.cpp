@@ -249,8 +249,9 @@ class Builder {
             collective.wait = exchange("all_reduce_wait", gradients);
             program_.collectives = {collective};
         }
-        step("sgd_update", {weights, diff_weights, rate}, {new_weights}, {}, ".weights");
-        step("sgd_update", {bias, diff_bias, rate}, {new_bias}, {}, ".bias");
+        const plan::Attributes sgd{{"momentum", 0.0}, {"nesterov", false}, {"weight_decay", 0.0}};
+        step("sgd_update", {weights, diff_weights, rate}, {new_weights}, sgd, ".weights");
+        step("sgd_update", {bias, diff_bias, rate}, {new_bias}, sgd, ".bias");
         program_.inputs.push_back({"learning_rate", rate});
     }
 

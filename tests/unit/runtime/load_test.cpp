@@ -75,6 +75,9 @@ TEST_CASE("kernels are checked before anything is allocated") {
     expect_refused(
         {"program `train`, step 0", "no kernel `magic`", "`dense`", "`dense_1`", "hand.yaml:3"},
         [](plan::Plan& plan) { step_of(plan, "dense").kernel = "magic"; });
+    expect_refused({"sgd_update lacks its attribute `momentum`"}, [](plan::Plan& plan) {
+        step_of(plan, "sgd_update").attributes.erase("momentum");
+    });
     expect_refused({"no kernel", "`teleport`"},
                    [](plan::Plan& plan) { step_of(plan, "dense").op = "teleport"; });
     // A sound problem of the operator that this kernel refuses.
