@@ -3,6 +3,25 @@
 #include "kernels/operand_reader.hpp"
 
 namespace dtnn::kernels {
+
+template <class T>
+void BatchNormGradient<T>::bind_sources(OperandReader& reader) {
+    src_layout = reader.layout();
+    src = reader.next<T>();
+    diff_dst_layout = reader.layout();
+    diff_dst = reader.next<T>();
+    gamma = reader.next<T>();
+    mean = reader.next<T>();
+    inverse_deviation = reader.next<T>();
+}
+
+template <class T>
+void BatchNormGradient<T>::bind_relu(const Problem& problem, OperandReader& reader) {
+    relu = problem.text("epilogue", "none") == "relu";
+    if (relu && !problem.flag("mask")) beta = reader.next<T>();
+    if (problem.flag("mask")) mask = reader.next<std::uint8_t>();
+}
+
 template <class T>
 BatchNormTrainingArguments<T> BatchNormTrainingArguments<T>::bind(const Problem& problem,
                                                                   Sources sources,
@@ -10,8 +29,8 @@ BatchNormTrainingArguments<T> BatchNormTrainingArguments<T>::bind(const Problem&
                                                                   Workspace workspace) {
     BatchNormTrainingArguments a;
     OperandReader reader(problem, sources);
-    a.epsilon = problem.real("epsilon", 1e-5);
-    a.momentum = problem.real("momentum", 0.9);
+    a.epsilon = problem.real("epsilon");
+    a.momentum = problem.real("momentum");
     a.relu = problem.text("epilogue", "none") == "relu";
     a.src_layout = reader.layout();
     a.src = reader.next<T>();
@@ -43,16 +62,8 @@ BatchNormBackwardArguments<T> BatchNormBackwardArguments<T>::bind(const Problem&
                                                                   Workspace workspace) {
     BatchNormBackwardArguments a;
     OperandReader reader(problem, sources);
-    a.relu = problem.text("epilogue", "none") == "relu";
-    a.src_layout = reader.layout();
-    a.src = reader.next<T>();
-    a.diff_dst_layout = reader.layout();
-    a.diff_dst = reader.next<T>();
-    a.gamma = reader.next<T>();
-    a.mean = reader.next<T>();
-    a.inverse_deviation = reader.next<T>();
-    if (a.relu && !problem.flag("mask")) a.beta = reader.next<T>();
-    if (problem.flag("mask")) a.mask = reader.next<std::uint8_t>();
+    a.bind_sources(reader);
+    a.bind_relu(problem, reader);
     a.diff_src_layout = image_layout(problem.destinations[0]);
     a.diff_src = static_cast<T*>(destinations[0]);
     a.diff_gamma = static_cast<T*>(destinations[1]);
@@ -72,7 +83,7 @@ BatchNormInferenceArguments<T> BatchNormInferenceArguments<T>::bind(const Proble
                                                                     Workspace workspace) {
     BatchNormInferenceArguments a;
     OperandReader reader(problem, sources);
-    a.epsilon = problem.real("epsilon", 1e-5);
+    a.epsilon = problem.real("epsilon");
     a.relu = problem.text("epilogue", "none") == "relu";
     a.src_layout = reader.layout();
     a.src = reader.next<T>();
@@ -103,7 +114,7 @@ FoldBatchNormArguments<T> FoldBatchNormArguments<T>::bind(const Problem& problem
     a.channels = weights.dims[axis];
     a.inner = strides_of(weights)[axis];
     a.outer = weights.elements() / (a.channels * a.inner);
-    a.epsilon = problem.real("epsilon", 1e-5);
+    a.epsilon = problem.real("epsilon");
     OperandReader reader(problem, sources);
     a.weights = reader.next<T>();
     a.gamma = reader.next<T>();
@@ -117,6 +128,8 @@ FoldBatchNormArguments<T> FoldBatchNormArguments<T>::bind(const Problem& problem
     return a;
 }
 
+template struct BatchNormGradient<float>;
+template struct BatchNormGradient<double>;
 template struct BatchNormTrainingArguments<float>;
 template struct BatchNormTrainingArguments<double>;
 template struct BatchNormBackwardArguments<float>;

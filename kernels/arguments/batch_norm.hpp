@@ -18,6 +18,8 @@
 
 namespace dtnn::kernels {
 
+class OperandReader;
+
 template <class T>
 struct BatchNormTrainingArguments {
     ImageLayout src_layout, residual_layout, dst_layout;
@@ -46,17 +48,28 @@ struct BatchNormTrainingArguments {
     static BatchNormTrainingArguments bind(const Problem&, Sources, Destinations, Workspace);
 };
 
+/// What every gradient of batch norm reads, here and in batch_norm_synchronised.hpp.
 template <class T>
-struct BatchNormBackwardArguments {
-    ImageLayout src_layout, diff_dst_layout, diff_src_layout, diff_residual_layout;
+struct BatchNormGradient {
+    ImageLayout src_layout, diff_dst_layout;
     bool relu = false;
     const T *src = nullptr, *diff_dst = nullptr, *gamma = nullptr, *mean = nullptr,
             *inverse_deviation = nullptr;
     const T* beta = nullptr;             ///< relu without mask: y is computed again
     const std::uint8_t* mask = nullptr;  ///< relu with mask: bits by diff_dst's physical element
+    std::byte* workspace = nullptr;
+
+  protected:
+    /// Sources: src, diff_dst, gamma, mean, inverse_deviation; own; then what relu needs.
+    void bind_sources(OperandReader&);
+    void bind_relu(const Problem&, OperandReader&);
+};
+
+template <class T>
+struct BatchNormBackwardArguments : BatchNormGradient<T> {
+    ImageLayout diff_src_layout, diff_residual_layout;
     T *diff_src = nullptr, *diff_gamma = nullptr, *diff_beta = nullptr;
     T* diff_residual = nullptr;  ///< null: none
-    std::byte* workspace = nullptr;
 
     static BatchNormBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

@@ -27,18 +27,10 @@ BatchNormBackwardSumsArguments<T> BatchNormBackwardSumsArguments<T>::bind(const 
                                                                           Workspace workspace) {
     BatchNormBackwardSumsArguments a;
     OperandReader reader(problem, sources);
-    a.relu = problem.text("epilogue", "none") == "relu";
     a.weighted = problem.flag("weighted");
-    a.src_layout = reader.layout();
-    a.src = reader.next<T>();
-    a.diff_dst_layout = reader.layout();
-    a.diff_dst = reader.next<T>();
-    a.gamma = reader.next<T>();
-    a.mean = reader.next<T>();
-    a.inverse_deviation = reader.next<T>();
+    a.bind_sources(reader);
     a.batch_weight = reader.next<T>();
-    if (a.relu && !problem.flag("mask")) a.beta = reader.next<T>();
-    if (problem.flag("mask")) a.mask = reader.next<std::uint8_t>();
+    a.bind_relu(problem, reader);
     a.sums = static_cast<double*>(destinations[0]);
     a.diff_gamma = static_cast<T*>(destinations[1]);
     a.diff_beta = static_cast<T*>(destinations[2]);
@@ -51,19 +43,11 @@ BatchNormBackwardApplyArguments<T> BatchNormBackwardApplyArguments<T>::bind(
     const Problem& problem, Sources sources, Destinations destinations, Workspace workspace) {
     BatchNormBackwardApplyArguments a;
     OperandReader reader(problem, sources);
-    a.relu = problem.text("epilogue", "none") == "relu";
     a.weighted = problem.flag("weighted");
-    a.src_layout = reader.layout();
-    a.src = reader.next<T>();
-    a.diff_dst_layout = reader.layout();
-    a.diff_dst = reader.next<T>();
-    a.gamma = reader.next<T>();
-    a.mean = reader.next<T>();
-    a.inverse_deviation = reader.next<T>();
+    a.bind_sources(reader);
     a.sums = reader.next<double>();
     a.batch_weight = reader.next<T>();
-    if (a.relu && !problem.flag("mask")) a.beta = reader.next<T>();
-    if (problem.flag("mask")) a.mask = reader.next<std::uint8_t>();
+    a.bind_relu(problem, reader);
     a.diff_src_layout = image_layout(problem.destinations[0]);
     a.diff_src = static_cast<T*>(destinations[0]);
     if (problem.flag("residual")) {

@@ -19,8 +19,7 @@
 
 #include <limits>
 
-#include "kernels/arguments/arguments.hpp"
-#include "kernels/layout.hpp"
+#include "kernels/arguments/batch_norm.hpp"
 
 namespace dtnn::kernels {
 
@@ -40,19 +39,14 @@ struct BatchNormSumsArguments {
 };
 
 template <class T>
-struct BatchNormBackwardSumsArguments {
-    ImageLayout src_layout, diff_dst_layout;
-    bool relu = false, weighted = false;
-    const T *src = nullptr, *diff_dst = nullptr, *gamma = nullptr, *mean = nullptr,
-            *inverse_deviation = nullptr, *batch_weight = nullptr;
-    const T* beta = nullptr;             ///< relu without mask: y is computed again
-    const std::uint8_t* mask = nullptr;  ///< relu with mask: bits by diff_dst's physical element
+struct BatchNormBackwardSumsArguments : BatchNormGradient<T> {
+    bool weighted = false;
+    const T* batch_weight = nullptr;
     double* sums = nullptr;
     T *diff_gamma = nullptr, *diff_beta = nullptr;
-    std::byte* workspace = nullptr;
 
     bool idle() const { return !(*batch_weight > T(0)); }
-    double count() const { return double(src_layout.pixels()); }
+    double count() const { return double(this->src_layout.pixels()); }
     double factor() const { return weighted ? 1 : count(); }
 
     static BatchNormBackwardSumsArguments bind(const Problem&, Sources, Destinations, Workspace);
@@ -60,22 +54,19 @@ struct BatchNormBackwardSumsArguments {
 
 /// diff_src and diff_residual may be diff_dst.
 template <class T>
-struct BatchNormBackwardApplyArguments {
-    ImageLayout src_layout, diff_dst_layout, diff_src_layout, diff_residual_layout;
-    bool relu = false, weighted = false;
-    const T *src = nullptr, *diff_dst = nullptr, *gamma = nullptr, *mean = nullptr,
-            *inverse_deviation = nullptr, *batch_weight = nullptr;
-    const double* sums = nullptr;        ///< of all ranks
-    const T* beta = nullptr;             ///< relu without mask: y is computed again
-    const std::uint8_t* mask = nullptr;  ///< relu with mask: bits by diff_dst's physical element
+struct BatchNormBackwardApplyArguments : BatchNormGradient<T> {
+    ImageLayout diff_src_layout, diff_residual_layout;
+    bool weighted = false;
+    const T* batch_weight = nullptr;
+    const double* sums = nullptr;  ///< of all ranks
     T* diff_src = nullptr;
     T* diff_residual = nullptr;  ///< null: none
-    std::byte* workspace = nullptr;
 
     /// What the own elements take of a sum of all ranks is the sum by this.
     double divisor() const {
         if (!(*batch_weight > T(0))) return std::numeric_limits<double>::infinity();
-        return sums[2 * src_layout.channels] * (weighted ? 1 : double(src_layout.pixels()));
+        return sums[2 * this->src_layout.channels] *
+               (weighted ? 1 : double(this->src_layout.pixels()));
     }
 
     static BatchNormBackwardApplyArguments bind(const Problem&, Sources, Destinations, Workspace);

@@ -1,5 +1,6 @@
 #include "kernels/arguments/conv2d.hpp"
 
+#include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/arguments/dense.hpp"
 
 namespace dtnn::kernels {
@@ -13,6 +14,18 @@ const T* source(Sources sources, std::size_t index) {
 template <class T>
 T* destination(Destinations destinations, std::size_t index) {
     return static_cast<T*>(destinations[index]);
+}
+
+template <class Arguments>
+void bind_convolution(Arguments& arguments, const Problem& problem) {
+    arguments.shape = conv_shape(problem);
+    arguments.strides = conv_strides(problem);
+}
+
+template <class Arguments>
+void bind_dense(Arguments& arguments, const Problem& problem) {
+    arguments.shape = dense_shape(problem);
+    arguments.strides = channels_last_strides(arguments.shape);
 }
 
 template <class T>
@@ -55,9 +68,8 @@ template <class T>
 Conv2dArguments<T> Conv2dArguments<T>::bind(const Problem& problem, Sources sources,
                                             Destinations destinations, Workspace scratch) {
     Conv2dArguments arguments;
-    arguments.shape = conv_shape(problem);
-    arguments.strides = conv_strides(problem);
-    bind_forward(arguments, problem, sources, destinations, scratch);
+    bind_convolution(arguments, problem);
+    bind_forward<T>(arguments, problem, sources, destinations, scratch);
     return arguments;
 }
 
@@ -65,9 +77,8 @@ template <class T>
 DenseArguments<T> DenseArguments<T>::bind(const Problem& problem, Sources sources,
                                           Destinations destinations, Workspace scratch) {
     DenseArguments arguments;
-    arguments.shape = dense_shape(problem);
-    arguments.strides = channels_last_strides(arguments.shape);
-    bind_forward(arguments, problem, sources, destinations, scratch);
+    bind_dense(arguments, problem);
+    bind_forward<T>(arguments, problem, sources, destinations, scratch);
     return arguments;
 }
 
@@ -77,9 +88,8 @@ Conv2dBackwardDataArguments<T> Conv2dBackwardDataArguments<T>::bind(const Proble
                                                                     Destinations destinations,
                                                                     Workspace scratch) {
     Conv2dBackwardDataArguments arguments;
-    arguments.shape = conv_shape(problem);
-    arguments.strides = conv_strides(problem);
-    bind_backward_data(arguments, problem, sources, destinations, scratch);
+    bind_convolution(arguments, problem);
+    bind_backward_data<T>(arguments, problem, sources, destinations, scratch);
     return arguments;
 }
 
@@ -89,9 +99,8 @@ DenseBackwardDataArguments<T> DenseBackwardDataArguments<T>::bind(const Problem&
                                                                   Destinations destinations,
                                                                   Workspace scratch) {
     DenseBackwardDataArguments arguments;
-    arguments.shape = dense_shape(problem);
-    arguments.strides = channels_last_strides(arguments.shape);
-    bind_backward_data(arguments, problem, sources, destinations, scratch);
+    bind_dense(arguments, problem);
+    bind_backward_data<T>(arguments, problem, sources, destinations, scratch);
     return arguments;
 }
 
@@ -101,9 +110,8 @@ Conv2dBackwardWeightsArguments<T> Conv2dBackwardWeightsArguments<T>::bind(const 
                                                                           Destinations destinations,
                                                                           Workspace scratch) {
     Conv2dBackwardWeightsArguments arguments;
-    arguments.shape = conv_shape(problem);
-    arguments.strides = conv_strides(problem);
-    bind_backward_weights(arguments, problem, sources, destinations, scratch);
+    bind_convolution(arguments, problem);
+    bind_backward_weights<T>(arguments, problem, sources, destinations, scratch);
     return arguments;
 }
 
@@ -113,9 +121,21 @@ DenseBackwardWeightsArguments<T> DenseBackwardWeightsArguments<T>::bind(const Pr
                                                                         Destinations destinations,
                                                                         Workspace scratch) {
     DenseBackwardWeightsArguments arguments;
-    arguments.shape = dense_shape(problem);
-    arguments.strides = channels_last_strides(arguments.shape);
-    bind_backward_weights(arguments, problem, sources, destinations, scratch);
+    bind_dense(arguments, problem);
+    bind_backward_weights<T>(arguments, problem, sources, destinations, scratch);
+    return arguments;
+}
+
+template <class T>
+Conv2dTransposeArguments<T> Conv2dTransposeArguments<T>::bind(const Problem& problem,
+                                                              Sources sources,
+                                                              Destinations destinations,
+                                                              Workspace scratch) {
+    Conv2dTransposeArguments arguments;
+    bind_convolution(arguments, problem);
+    bind_backward_data<T>(arguments, problem, sources, destinations, scratch);
+    if (problem.flag("bias")) arguments.bias = source<T>(sources, 2);
+    arguments.relu = problem.text("epilogue", "none") == "relu";
     return arguments;
 }
 
@@ -125,6 +145,8 @@ template struct Conv2dBackwardDataArguments<float>;
 template struct Conv2dBackwardDataArguments<double>;
 template struct Conv2dBackwardWeightsArguments<float>;
 template struct Conv2dBackwardWeightsArguments<double>;
+template struct Conv2dTransposeArguments<float>;
+template struct Conv2dTransposeArguments<double>;
 template struct DenseArguments<float>;
 template struct DenseArguments<double>;
 template struct DenseBackwardDataArguments<float>;

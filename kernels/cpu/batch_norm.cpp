@@ -155,13 +155,7 @@ void backward(const BatchNormBackwardArguments<T>& a, ThreadTeam& team) {
 
 template <class T>
 void batch_norm_backward_flat(const BatchNormBackwardArguments<T>& a, ThreadTeam& team) {
-    if (a.mask != nullptr) {
-        backward<Passing::where_masked>(a, team);
-    } else if (a.relu) {
-        backward<Passing::where_positive>(a, team);
-    } else {
-        backward<Passing::all>(a, team);
-    }
+    choose_passing(a, [&](auto passing) { backward<decltype(passing)::value>(a, team); });
 }
 
 template <class T>

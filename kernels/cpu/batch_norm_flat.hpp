@@ -2,6 +2,8 @@
 /// What the batch norm kernels over flat images share: sums and constants per position, and the two
 /// walks of backward, which one kernel does at once and, when ranks share a batch, two do.
 
+#include <type_traits>
+
 #include "kernels/cpu/flat_image.hpp"
 #include "kernels/thread_team.hpp"
 
@@ -59,6 +61,18 @@ void affine(T gamma, T beta, T mean, T inverse_deviation, double& scale, double&
 }
 
 enum class Passing { all, where_masked, where_positive };
+
+/// Calls body with what passes as a constant.
+template <class A, class Body>
+DTNN_INLINE void choose_passing(const A& a, Body body) {
+    if (a.mask != nullptr) {
+        body(std::integral_constant<Passing, Passing::where_masked>{});
+    } else if (a.relu) {
+        body(std::integral_constant<Passing, Passing::where_positive>{});
+    } else {
+        body(std::integral_constant<Passing, Passing::all>{});
+    }
+}
 
 /// The gradient that passes relu. `A` are the arguments of a backward kernel.
 template <class V, Passing passing, class A, class T>

@@ -83,24 +83,12 @@ void backward_apply(const BatchNormBackwardApplyArguments<T>& a, ThreadTeam& tea
 
 template <class T>
 void batch_norm_backward_sums_flat(const BatchNormBackwardSumsArguments<T>& a, ThreadTeam& team) {
-    if (a.mask != nullptr) {
-        backward_sums<Passing::where_masked>(a, team);
-    } else if (a.relu) {
-        backward_sums<Passing::where_positive>(a, team);
-    } else {
-        backward_sums<Passing::all>(a, team);
-    }
+    choose_passing(a, [&](auto passing) { backward_sums<decltype(passing)::value>(a, team); });
 }
 
 template <class T>
 void batch_norm_backward_apply_flat(const BatchNormBackwardApplyArguments<T>& a, ThreadTeam& team) {
-    if (a.mask != nullptr) {
-        backward_apply<Passing::where_masked>(a, team);
-    } else if (a.relu) {
-        backward_apply<Passing::where_positive>(a, team);
-    } else {
-        backward_apply<Passing::all>(a, team);
-    }
+    choose_passing(a, [&](auto passing) { backward_apply<decltype(passing)::value>(a, team); });
 }
 
 DTNN_KERNEL(batch_norm_sums_flat, BatchNormSumsArguments)

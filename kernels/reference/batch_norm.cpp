@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "kernels/reference/channel_walk.hpp"
+#include "kernels/reference/batch_norm_gradient.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
@@ -27,9 +27,9 @@ void moments(const BatchNormTrainingArguments<T>& a, std::int64_t c, double& mea
         return;
     }
     double sum = 0, squares = 0;
-    for_channel(image, [&](auto n, auto h, auto w) { sum += double(a.src[image.at(n, c, h, w)]); });
+    for_pixels(image, [&](auto n, auto h, auto w) { sum += double(a.src[image.at(n, c, h, w)]); });
     mean = sum / count;
-    for_channel(image, [&](auto n, auto h, auto w) {
+    for_pixels(image, [&](auto n, auto h, auto w) {
         const double distance = double(a.src[image.at(n, c, h, w)]) - mean;
         squares += distance * distance;
     });
@@ -55,7 +55,7 @@ void batch_norm_training_reference(const BatchNormTrainingArguments<T>& a, Threa
         a.new_running_mean[c] = T(a.momentum * double(a.running_mean[c]) + (1 - a.momentum) * mean);
         a.new_running_variance[c] =
             T(a.momentum * double(a.running_variance[c]) + (1 - a.momentum) * variance);
-        for_channel(image, [&](auto n, auto h, auto w) {
+        for_pixels(image, [&](auto n, auto h, auto w) {
             double y = (double(a.src[image.at(n, c, h, w)]) - mean) * inverse * double(a.gamma[c]) +
                        double(a.beta[c]);
             if (a.residual != nullptr) y += double(a.residual[a.residual_layout.at(n, c, h, w)]);
@@ -72,19 +72,10 @@ void batch_norm_backward_reference(const BatchNormBackwardArguments<T>& a, Threa
     const auto count = double(image.pixels());
     for (std::int64_t c = 0; c < image.channels; ++c) {
         double diff_beta = 0, diff_gamma = 0;
-        for_channel(image, [&](auto n, auto h, auto w) {
-            const double g = passed(a, n, c, h, w);
-            diff_beta += g;
-            diff_gamma += g * normalised(a, n, c, h, w);
-        });
+        add_gradients(a, c, diff_beta, diff_gamma);
         const double scale = double(a.gamma[c]) * double(a.inverse_deviation[c]);
-        for_channel(image, [&](auto n, auto h, auto w) {
-            const double g = passed(a, n, c, h, w), xhat = normalised(a, n, c, h, w);
-            if (a.diff_residual != nullptr) {
-                a.diff_residual[a.diff_residual_layout.at(n, c, h, w)] = T(g);
-            }
-            a.diff_src[a.diff_src_layout.at(n, c, h, w)] =
-                T(scale * (g - diff_beta / count - xhat * diff_gamma / count));
+        write_gradients(a, c, [&](double g, double xhat) {
+            return scale * (g - diff_beta / count - xhat * diff_gamma / count);
         });
         a.diff_gamma[c] = T(diff_gamma);
         a.diff_beta[c] = T(diff_beta);
@@ -97,7 +88,7 @@ void batch_norm_inference_reference(const BatchNormInferenceArguments<T>& a, Thr
     for (std::int64_t c = 0; c < image.channels; ++c) {
         const double scale =
             double(a.gamma[c]) / std::sqrt(double(a.running_variance[c]) + a.epsilon);
-        for_channel(image, [&](auto n, auto h, auto w) {
+        for_pixels(image, [&](auto n, auto h, auto w) {
             double y = (double(a.src[image.at(n, c, h, w)]) - double(a.running_mean[c])) * scale +
                        double(a.beta[c]);
             if (a.residual != nullptr) y += double(a.residual[a.residual_layout.at(n, c, h, w)]);

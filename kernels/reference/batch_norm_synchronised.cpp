@@ -1,6 +1,6 @@
 #include "kernels/arguments/batch_norm_synchronised.hpp"
 
-#include "kernels/reference/channel_walk.hpp"
+#include "kernels/reference/batch_norm_gradient.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
@@ -18,7 +18,7 @@ void batch_norm_sums_reference(const BatchNormSumsArguments<T>& a, ThreadTeam&) 
             squares = a.statistics[image.channels + c] - 2 * origin * a.statistics[c] +
                       a.count() * origin * origin;
         } else {
-            for_channel(image, [&](auto n, auto h, auto w) {
+            for_pixels(image, [&](auto n, auto h, auto w) {
                 const double distance = double(a.src[image.at(n, c, h, w)]) - origin;
                 sum += distance;
                 squares += distance * distance;
@@ -35,11 +35,7 @@ void batch_norm_backward_sums_reference(const BatchNormBackwardSumsArguments<T>&
     const ImageLayout& image = a.src_layout;
     for (std::int64_t c = 0; c < image.channels; ++c) {
         double diff_beta = 0, diff_gamma = 0;
-        for_channel(image, [&](auto n, auto h, auto w) {
-            const double g = passed(a, n, c, h, w);
-            diff_beta += g;
-            diff_gamma += g * normalised(a, n, c, h, w);
-        });
+        add_gradients(a, c, diff_beta, diff_gamma);
         a.diff_beta[c] = T(diff_beta);
         a.diff_gamma[c] = T(diff_gamma);
         a.sums[c] = a.idle() ? 0 : a.factor() * diff_beta;
@@ -55,12 +51,8 @@ void batch_norm_backward_apply_reference(const BatchNormBackwardApplyArguments<T
         const double scale = double(a.gamma[c]) * double(a.inverse_deviation[c]);
         const double mean_diff = a.sums[c] / a.divisor();
         const double mean_product = a.sums[image.channels + c] / a.divisor();
-        for_channel(image, [&](auto n, auto h, auto w) {
-            const double g = passed(a, n, c, h, w), xhat = normalised(a, n, c, h, w);
-            if (a.diff_residual != nullptr)
-                a.diff_residual[a.diff_residual_layout.at(n, c, h, w)] = T(g);
-            a.diff_src[a.diff_src_layout.at(n, c, h, w)] =
-                T(scale * (g - mean_diff - xhat * mean_product));
+        write_gradients(a, c, [&](double g, double xhat) {
+            return scale * (g - mean_diff - xhat * mean_product);
         });
     }
 }

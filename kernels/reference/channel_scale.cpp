@@ -1,5 +1,6 @@
 #include "kernels/arguments/channel_scale.hpp"
 
+#include "kernels/reference/image_walk.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
@@ -7,12 +8,10 @@ namespace dtnn::kernels::reference {
 template <class T>
 void channel_scale_reference(const ChannelScaleArguments<T>& a, ThreadTeam&) {
     const ImageLayout& image = a.src_layout;
-    for (std::int64_t n = 0; n < image.batch; ++n)
-        for (std::int64_t c = 0; c < image.channels; ++c)
-            for (std::int64_t h = 0; h < image.height; ++h)
-                for (std::int64_t w = 0; w < image.width; ++w)
-                    a.dst[a.dst_layout.at(n, c, h, w)] =
-                        a.src[image.at(n, c, h, w)] * a.gate[n * image.channels + c];
+    for_each(image, [&](auto n, auto c, auto h, auto w) {
+        a.dst[a.dst_layout.at(n, c, h, w)] =
+            a.src[image.at(n, c, h, w)] * a.gate[n * image.channels + c];
+    });
 }
 
 template <class T>

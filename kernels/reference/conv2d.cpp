@@ -1,5 +1,5 @@
-/// The convolutions as their definition reads (kernels/arguments/conv2d.hpp), summed in double. They are the
-/// yardstick of every other convolution kernel, so nothing here is clever.
+/// The convolutions as their definition reads (kernels/arguments/conv2d.hpp), summed in double.
+/// They are the yardstick of every other convolution kernel, so nothing here is clever.
 
 #include "kernels/arguments/conv2d.hpp"
 

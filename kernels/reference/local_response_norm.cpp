@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/reference/image_walk.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
@@ -21,16 +22,6 @@ double window_sum(const Arguments& a, std::int64_t n, std::int64_t c, std::int64
         sum += x * x;
     }
     return a.k + a.alpha / double(a.size) * sum;
-}
-
-template <class Visit>
-void for_pixels(const ImageLayout& image, Visit visit) {
-    for (std::int64_t n = 0; n < image.batch; ++n) {
-        for (std::int64_t h = 0; h < image.height; ++h) {
-            for (std::int64_t w = 0; w < image.width; ++w)
-                visit(n, h, w);
-        }
-    }
 }
 
 }  // namespace

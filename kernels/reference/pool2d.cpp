@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "kernels/reference/image_walk.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
@@ -17,18 +18,6 @@ void for_cells(const Window2d& window, std::int64_t oh, std::int64_t ow, std::in
             const std::int64_t h = oh * window.stride_h - window.top + kh * window.dilation_h;
             const std::int64_t w = ow * window.stride_w - window.left + kw * window.dilation_w;
             if (h >= 0 && h < height && w >= 0 && w < width) visit(h, w, kh * window.kernel_w + kw);
-        }
-    }
-}
-
-template <class Visit>
-void for_each(const ImageLayout& image, Visit visit) {
-    for (std::int64_t n = 0; n < image.batch; ++n) {
-        for (std::int64_t c = 0; c < image.channels; ++c) {
-            for (std::int64_t h = 0; h < image.height; ++h) {
-                for (std::int64_t w = 0; w < image.width; ++w)
-                    visit(n, c, h, w);
-            }
         }
     }
 }

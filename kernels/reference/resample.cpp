@@ -3,22 +3,11 @@
 #include <cmath>
 #include <cstddef>
 
+#include "kernels/reference/image_walk.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
 namespace {
-
-template <class Visit>
-void for_each(const ImageLayout& image, Visit visit) {
-    for (std::int64_t n = 0; n < image.batch; ++n) {
-        for (std::int64_t c = 0; c < image.channels; ++c) {
-            for (std::int64_t h = 0; h < image.height; ++h) {
-                for (std::int64_t w = 0; w < image.width; ++w)
-                    visit(n, c, h, w);
-            }
-        }
-    }
-}
 
 /// Calls visit(source row, source column, weight) for what result (h, w) is made of.
 template <class T, class Visit>
@@ -99,12 +88,8 @@ void channel_sums_reference(const ChannelSumsArguments<T>& a, ThreadTeam&) {
     const ImageLayout& image = a.src_layout;
     for (std::int64_t c = 0; c < image.channels; ++c) {
         double sum = 0;
-        for (std::int64_t n = 0; n < image.batch; ++n) {
-            for (std::int64_t h = 0; h < image.height; ++h) {
-                for (std::int64_t w = 0; w < image.width; ++w)
-                    sum += double(a.src[image.at(n, c, h, w)]);
-            }
-        }
+        for_pixels(image,
+                   [&](auto n, auto h, auto w) { sum += double(a.src[image.at(n, c, h, w)]); });
         a.dst[c] = T(sum);
     }
 }
