@@ -1,7 +1,7 @@
 #include <optional>
 #include <span>
 
-#include "plan/rules/wire.hpp"
+#include "plan/rules/compression.hpp"
 #include "runtime/comm/compression_selection.hpp"
 #include "runtime/comm/mpi/compressed_sum.hpp"
 #include "runtime/comm/mpi/part_inbox.hpp"
