@@ -104,7 +104,11 @@ void class_measure(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(2, 1) || !labelled(rule, p.sources[0], p.sources[1])) return;
     rule.elements(p.destinations[0], 1, DType::f64);
-    rule.require(p.integer("k") >= 1, "its `k` is not at least 1");
+}
+
+void top_k_measure(Rule& rule) {
+    class_measure(rule);
+    rule.require(rule.problem().integer("k") >= 1, "its `k` is not at least 1");
 }
 
 void class_pairs(Rule& rule) {

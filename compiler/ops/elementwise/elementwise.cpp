@@ -185,7 +185,7 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
                 c.attributes().try_emplace(field, value);
             result_like(c);
         })
-        .gradient(elementwise_gradient)
+        .gradient(gradient)
         .flops([forward](const std::vector<Type>&, const std::vector<Type>& out,
                          const Attributes& attributes) {
             return flops(forward(attributes)) * out[0].elements();
