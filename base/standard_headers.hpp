@@ -1,4 +1,5 @@
-// Precompiled for every target (dtnn_quick_build): headers of others only, so that no change of ours makes them anew.
+// Precompiled for every target (dtnn_quick_build): headers of others only, so that no change of
+// ours makes them anew.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 #include "kernels/workspace/batch_norm.hpp"
+
 #include "kernels/catalogue/predicates.hpp"
 
 namespace dtnn::kernels::predicates {

@@ -1,7 +1,8 @@
 /// What the depthwise convolution kernels refuse and need.
 
-#include "kernels/catalogue/predicates.hpp"
 #include "kernels/workspace/depthwise.hpp"
+
+#include "kernels/catalogue/predicates.hpp"
 
 namespace dtnn::kernels::predicates {
 

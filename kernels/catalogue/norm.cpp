@@ -1,5 +1,6 @@
-#include "kernels/catalogue/predicates.hpp"
 #include "kernels/workspace/norm.hpp"
+
+#include "kernels/catalogue/predicates.hpp"
 
 namespace dtnn::kernels::predicates {
 namespace {

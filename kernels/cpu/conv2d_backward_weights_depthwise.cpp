@@ -8,8 +8,8 @@
 
 #include "kernels/arguments/conv2d.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
-#include "kernels/workspace/depthwise.hpp"
 #include "kernels/thread_team.hpp"
+#include "kernels/workspace/depthwise.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {

@@ -1,8 +1,8 @@
 /// conv2d_backward_weights and dense_backward_weights for every shape: see outer_conv.hpp.
 
 #include "kernels/arguments/conv2d.hpp"
-#include "kernels/cpu/outer_conv.hpp"
 #include "kernels/arguments/dense.hpp"
+#include "kernels/cpu/outer_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

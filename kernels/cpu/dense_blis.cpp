@@ -12,10 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/workspace/conv.hpp"
-#include "kernels/cpu/simd.hpp"
 #include "kernels/arguments/dense.hpp"
+#include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"
+#include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {

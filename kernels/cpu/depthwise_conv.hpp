@@ -14,8 +14,8 @@
 #include <cstdint>
 
 #include "kernels/cpu/gemm_tile.hpp"
-#include "kernels/workspace/depthwise.hpp"
 #include "kernels/thread_team.hpp"
+#include "kernels/workspace/depthwise.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {

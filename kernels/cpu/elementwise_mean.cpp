@@ -1,8 +1,8 @@
 #include "kernels/arguments/elementwise_mean.hpp"
 
 #include "kernels/cpu/expression_chunk.hpp"
-#include "kernels/workspace/loss.hpp"
 #include "kernels/thread_team.hpp"
+#include "kernels/workspace/loss.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

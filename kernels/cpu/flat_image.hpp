@@ -3,9 +3,9 @@
 /// keeps to the same channels: batch_norm_workspace.hpp says how. For batch norm over a batch, and
 /// for group norm over a sample.
 
-#include "kernels/workspace/batch_norm.hpp"
 #include "kernels/cpu/simd.hpp"
 #include "kernels/layout.hpp"
+#include "kernels/workspace/batch_norm.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

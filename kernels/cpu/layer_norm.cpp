@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "kernels/cpu/row_sums.hpp"
 #include "kernels/arguments/norm.hpp"
-#include "kernels/workspace/norm.hpp"
+#include "kernels/cpu/row_sums.hpp"
 #include "kernels/thread_team.hpp"
+#include "kernels/workspace/norm.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "kernels/cpu/simd.hpp"
-#include "kernels/workspace/norm.hpp"
 #include "kernels/thread_team.hpp"
+#include "kernels/workspace/norm.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {

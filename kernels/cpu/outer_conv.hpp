@@ -13,9 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/workspace/conv.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/thread_team.hpp"
+#include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {

@@ -2,8 +2,8 @@
 /// What every optimizer step starts from (update.hpp), in numbers that a loop can hold in
 /// registers. Where nothing is clipped, scaled or decayed the operations change no bit.
 
-#include "kernels/cpu/simd.hpp"
 #include "kernels/arguments/update.hpp"
+#include "kernels/cpu/simd.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

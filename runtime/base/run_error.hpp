@@ -45,7 +45,8 @@ class RunError : public std::runtime_error {
 };
 
 /// A file, or a place in one, that is not what it must be: "PLACE: FACT", the run fails.
-inline RunError bad_file(const std::string& place, const std::string& fact, const std::string& help) {
+inline RunError bad_file(const std::string& place, const std::string& fact,
+                         const std::string& help) {
     return RunError(Exit::failed, place + ": " + fact, help);
 }
 

@@ -1,12 +1,11 @@
 #include "runtime/report/event_file.hpp"
 
-#include "runtime/report/protobuf_message.hpp"
-
 #include <array>
 #include <cerrno>
 #include <utility>
 
 #include "runtime/base/files.hpp"
+#include "runtime/report/protobuf_message.hpp"
 
 namespace dtnn::runtime {
 namespace {

@@ -312,9 +312,8 @@ std::string dry_run_text(const DryRun& result, const plan::Plan& plan) {
         "  memory       {} bytes a rank\n",
         plan.name, result.ranks, result.ranks == 1 ? "" : "s", result.steps, result.updates,
         fmt::join(result.programs, ", "), result.samples,
-        plan.parallel.private_data
-            ? saturating_product({result.ranks, plan.dataset.train_samples})
-            : plan.dataset.train_samples,
+        plan.parallel.private_data ? saturating_product({result.ranks, plan.dataset.train_samples})
+                                   : plan.dataset.train_samples,
         plan.training.batch_size,
         result.idle_rank_steps > 0 ? fmt::format("; {} of {} steps of ranks have none",
                                                  result.idle_rank_steps, result.rank_steps)

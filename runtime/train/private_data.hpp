@@ -18,7 +18,8 @@ namespace dtnn::runtime {
 std::unique_ptr<SampleSource> open_private_data(plan::Plan& plan, int rank);
 
 /// Together, after all have opened theirs: the training samples of every rank, validation taken
-/// off. The steps of an epoch in the plan become those that these give (plan/rules/local_steps.hpp).
+/// off. The steps of an epoch in the plan become those that these give
+/// (plan/rules/local_steps.hpp).
 std::vector<std::int64_t> share_sample_counts(plan::Plan& plan, Communicator& communicator);
 
 }  // namespace dtnn::runtime

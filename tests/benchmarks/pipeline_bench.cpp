@@ -18,9 +18,9 @@
 
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
-#include "runtime/data/sources/cifar.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/sampler.hpp"
+#include "runtime/data/sources/cifar.hpp"
 
 namespace dtnn::runtime {
 namespace {

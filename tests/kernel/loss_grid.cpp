@@ -169,6 +169,7 @@ std::vector<Case> hinges(Rows rows, bool sums) {
 /// A class over the pixels of a sample, with more classes than are summed at a time; and rows.
 std::vector<Case> dices(Rows rows) {
     rows.probabilities = true;
+    rows.attributes = {{"smooth", 1.0}, {"pixels", std::int64_t(0)}};
     std::vector<Case> cases = over_rows(rows);
     for (const double smooth : {0.0, 1.0})
         for (const std::int64_t classes : {1, 3, 40})

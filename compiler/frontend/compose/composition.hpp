@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "compiler/frontend/yaml/source_tree.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/tables/tables.hpp"
+#include "compiler/frontend/yaml/source_tree.hpp"
 
 namespace dtnn::compiler {
 

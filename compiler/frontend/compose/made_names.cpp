@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "compiler/frontend/formula/formula.hpp"
 #include "compiler/frontend/expand/layers.hpp"
+#include "compiler/frontend/formula/formula.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 
 namespace dtnn::compiler {

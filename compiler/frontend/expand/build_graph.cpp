@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/read/loss_check.hpp"
-#include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/specs.hpp"
+#include "compiler/frontend/tables/components.hpp"
 #include "compiler/ir/graph.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/support/name_pattern.hpp"

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compiler/frontend/formula/formula.hpp"
 #include "compiler/frontend/expand/layers.hpp"
+#include "compiler/frontend/formula/formula.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 
 namespace dtnn::compiler {

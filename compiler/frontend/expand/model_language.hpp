@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compiler/frontend/expand/blocks.hpp"
-#include "compiler/frontend/formula/environment.hpp"
 #include "compiler/frontend/expand/layers.hpp"
+#include "compiler/frontend/formula/environment.hpp"
 
 namespace dtnn::compiler {
 

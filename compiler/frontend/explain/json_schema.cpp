@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/explain/json_schema_model.hpp"
+#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "compiler/frontend/read/quantity.hpp"
-#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ops/initializers.hpp"
 
 namespace dtnn::compiler {
@@ -22,9 +22,11 @@ Json json_number(double value) {
 
 void add_range(Json& schema, const Field& field) {
     if (field.minimum)
-        schema[field.exclusive_minimum ? "exclusiveMinimum" : "minimum"] = json_number(*field.minimum);
+        schema[field.exclusive_minimum ? "exclusiveMinimum" : "minimum"] =
+            json_number(*field.minimum);
     if (field.maximum)
-        schema[field.exclusive_maximum ? "exclusiveMaximum" : "maximum"] = json_number(*field.maximum);
+        schema[field.exclusive_maximum ? "exclusiveMaximum" : "maximum"] =
+            json_number(*field.maximum);
 }
 
 Json number_schema(const Field& field, const char* type) {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "compiler/frontend/expand/blocks.hpp"
-#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/expand/standard_blocks.hpp"
+#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/support/check.hpp"
 

@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 
-#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/expand/expansion_count.hpp"
 #include "compiler/frontend/explain/field_text.hpp"
-#include "compiler/frontend/formula/formula.hpp"
 #include "compiler/frontend/explain/language_words.hpp"
+#include "compiler/frontend/formula/formula.hpp"
 #include "compiler/frontend/read/quantity.hpp"
+#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
 namespace {
-
 
 std::string yaml(std::string_view text) {
     return fmt::format("```yaml\n{}{}```\n", text, text.ends_with('\n') ? "" : "\n");
@@ -144,7 +143,8 @@ std::vector<ReferencePage> block_pages() {
             "{}\n# {}\n\n{}\n\n{}\n## Fields\n\n{}\n## Its text\n\nIt is written in the language "
             "of models, as one of your own [blocks](../kinds/model.md#blocks) would be:\n\n{}",
             kGeneratedLine, block.name, block.doc, yaml(block.example),
-            fields_markdown(*block.fields, kInitializersPage), yaml(standard_block_text(block.name)));
+            fields_markdown(*block.fields, kInitializersPage),
+            yaml(standard_block_text(block.name)));
         pages.push_back(std::move(page));
     }
     return pages;

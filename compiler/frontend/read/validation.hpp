@@ -3,10 +3,10 @@
 /// exists. Models and what is shared: validation.cpp; validation_dataset.cpp,
 /// validation_training.cpp, validation_parallel.cpp, validation_machine.cpp.
 
+#include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/yaml/source_tree.hpp"
-#include "compiler/frontend/specs.hpp"
-#include "compiler/frontend/read/value_reader.hpp"
 
 namespace dtnn::compiler {
 

@@ -4,8 +4,8 @@
 
 #include <set>
 
-#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
 namespace {

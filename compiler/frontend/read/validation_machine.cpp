@@ -6,8 +6,8 @@
 #include <array>
 
 #include "compiler/frontend/read/quantity.hpp"
-#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -1,6 +1,7 @@
 // The optimizers and their fields. `learning_rate` is every optimizer's; the other fields reach the
 // plan as its optimizer_attributes. The formulas stand in kernels/arguments/update.hpp and
-// kernels/arguments/layerwise_update.hpp; docs/optimizers.md says which are PyTorch's and which PyDTNN's.
+// kernels/arguments/layerwise_update.hpp; docs/optimizers.md says which are PyTorch's and which
+// PyDTNN's.
 
 #include "compiler/frontend/tables/components.hpp"
 

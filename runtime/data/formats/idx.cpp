@@ -42,20 +42,25 @@ std::string gunzip(const std::string& packed, std::size_t limit, const std::stri
     if (result == Z_STREAM_END) {
         if (stream.avail_in != 0) {
             throw bad_file(path,
-                      fmt::format("{} bytes follow the end of the gzip data", stream.avail_in), "download the file again");
+                           fmt::format("{} bytes follow the end of the gzip data", stream.avail_in),
+                           "download the file again");
         }
         return text;
     }
     if (text.size() > limit) {
-        throw bad_file(path,
-                  fmt::format("it unpacks to more than the {} bytes that the plan expects", limit), "download the file again");
+        throw bad_file(
+            path, fmt::format("it unpacks to more than the {} bytes that the plan expects", limit),
+            "download the file again");
     }
     if (result == Z_BUF_ERROR || result == Z_OK) {
         throw bad_file(path,
-                  fmt::format("the gzip data is cut off after {} unpacked bytes", text.size()), "download the file again");
+                       fmt::format("the gzip data is cut off after {} unpacked bytes", text.size()),
+                       "download the file again");
     }
-    throw bad_file(path, fmt::format("the gzip data is corrupt: {}",
-                                stream.msg == nullptr ? "no reason given" : stream.msg), "download the file again");
+    throw bad_file(path,
+                   fmt::format("the gzip data is corrupt: {}",
+                               stream.msg == nullptr ? "no reason given" : stream.msg),
+                   "download the file again");
 }
 
 IdxFile parse_idx(std::string bytes, const std::string& path, std::vector<std::int64_t> dims,
@@ -63,20 +68,25 @@ IdxFile parse_idx(std::string bytes, const std::string& path, std::vector<std::i
     const auto byte = [&](std::size_t i) { return std::uint32_t(std::uint8_t(bytes[i])); };
     const std::size_t header = 4 + 4 * dims.size();
     if (bytes.size() < 4) {
-        throw bad_file(path, fmt::format("it has {} bytes; an IDX file begins with a magic number of 4",
-                                    bytes.size()), "download the file again");
+        throw bad_file(path,
+                       fmt::format("it has {} bytes; an IDX file begins with a magic number of 4",
+                                   bytes.size()),
+                       "download the file again");
     }
     const std::uint32_t magic = byte(0) << 24 | byte(1) << 16 | byte(2) << 8 | byte(3);
     const std::uint32_t expected = 0x0800u + std::uint32_t(dims.size());
     if (magic != expected) {
-        throw bad_file(path,
-                  fmt::format("its magic number is 0x{:08x}, not 0x{:08x} (IDX, unsigned bytes, {} "
-                              "dimensions)",
-                              magic, expected, dims.size()),
-                  "name the folder of the four original MNIST files");
+        throw bad_file(
+            path,
+            fmt::format("its magic number is 0x{:08x}, not 0x{:08x} (IDX, unsigned bytes, {} "
+                        "dimensions)",
+                        magic, expected, dims.size()),
+            "name the folder of the four original MNIST files");
     }
     if (bytes.size() < header) {
-        throw bad_file(path, fmt::format("it is cut off in its header, after {} bytes", bytes.size()), "download the file again");
+        throw bad_file(path,
+                       fmt::format("it is cut off in its header, after {} bytes", bytes.size()),
+                       "download the file again");
     }
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
         const std::size_t at = 4 + 4 * axis;
@@ -96,13 +106,15 @@ IdxFile parse_idx(std::string bytes, const std::string& path, std::vector<std::i
                 "files");
         }
         throw bad_file(path,
-                  fmt::format("its samples have {} {}; the plan expects {}", found,
-                              axis == 1 ? "rows" : "columns", dims[axis]),
-                  "name the folder of the four original MNIST files");
+                       fmt::format("its samples have {} {}; the plan expects {}", found,
+                                   axis == 1 ? "rows" : "columns", dims[axis]),
+                       "name the folder of the four original MNIST files");
     }
     const std::size_t size = expected_bytes(dims);
     if (bytes.size() != size) {
-        throw bad_file(path, fmt::format("it has {} bytes; its header asks for {}", bytes.size(), size), "download the file again");
+        throw bad_file(path,
+                       fmt::format("it has {} bytes; its header asks for {}", bytes.size(), size),
+                       "download the file again");
     }
     return {path, std::move(dims), std::move(bytes), header};
 }

@@ -18,9 +18,9 @@ std::int32_t checked_class(const NpyArray& array, std::int64_t sample, std::int6
                            std::int64_t first, std::int64_t classes) {
     if (value >= first && value - first < classes) return std::int32_t(value - first);
     throw bad_file(array.name,
-              fmt::format("the label of sample {} is {}; labels are {} to {}", sample, value, first,
-                          first + classes - 1),
-              "correct the array, or compile the job with the right dataset.classes");
+                   fmt::format("the label of sample {} is {}; labels are {} to {}", sample, value,
+                               first, first + classes - 1),
+                   "correct the array, or compile the job with the right dataset.classes");
 }
 
 /// The one of a row that is 1.
@@ -29,35 +29,38 @@ std::int64_t one_hot(const NpyArray& array, std::int64_t sample, std::span<const
     const auto zeros = std::count(row.begin(), row.end(), 0.0);
     if (ones == 1 && zeros + ones == std::ptrdiff_t(row.size()))
         return std::find(row.begin(), row.end(), 1.0) - row.begin();
-    throw bad_file(array.name,
-              fmt::format("the row of labels of sample {} is not a single 1 among zeros", sample),
-              "with several labels a sample compile the job with dataset.label_kind=multiple");
+    throw bad_file(
+        array.name,
+        fmt::format("the row of labels of sample {} is not a single 1 among zeros", sample),
+        "with several labels a sample compile the job with dataset.label_kind=multiple");
 }
 
 }  // namespace
 
 void ArraySource::check_cache(const std::string& name, std::int64_t more) const {
     if (more <= expected_.cache - resident_) return;
-    throw bad_file(name,
-              fmt::format("it takes {} bytes in memory, with what is there {}; dataset.cache is {}",
-                          more, more + resident_, expected_.cache),
-              fmt::format("compile the job with --set dataset.cache={}, or save the arrays with "
-                          "numpy.savez, not savez_compressed: they are read where they lie then",
-                          more + resident_));
+    throw bad_file(
+        name,
+        fmt::format("it takes {} bytes in memory, with what is there {}; dataset.cache is {}", more,
+                    more + resident_, expected_.cache),
+        fmt::format("compile the job with --set dataset.cache={}, or save the arrays with "
+                    "numpy.savez, not savez_compressed: they are read where they lie then",
+                    more + resident_));
 }
 
 void ArraySource::check_shape(const Part& part) const {
     const plan::Dims& dims = part.header.dims;
     if (dims.empty() || squeezed(dims, 1) != squeezed(expected_.shape, 0)) {
         throw bad_file(part.name,
-                  fmt::format("its shape is ({}); samples of the dataset are [{}]",
-                              fmt::join(dims, ","), fmt::join(expected_.shape, ",")),
-                  "the array is [samples, channels, height, width]: "
-                  "numpy.transpose(x, (0, 3, 1, 2)) makes it of channels last");
+                       fmt::format("its shape is ({}); samples of the dataset are [{}]",
+                                   fmt::join(dims, ","), fmt::join(expected_.shape, ",")),
+                       "the array is [samples, channels, height, width]: "
+                       "numpy.transpose(x, (0, 3, 1, 2)) makes it of channels last");
     }
     if (part.header.fortran && squeezed(dims, 0).size() > 1) {
-        throw bad_file(part.name, "its elements are in Fortran's order, so samples do not lie together",
-                  "save numpy.ascontiguousarray(x)");
+        throw bad_file(part.name,
+                       "its elements are in Fortran's order, so samples do not lie together",
+                       "save numpy.ascontiguousarray(x)");
     }
 }
 
@@ -121,9 +124,9 @@ void ArraySource::set_labels(Part& part, const NpyArray& array, std::int64_t fir
         for (const double value : row) {
             if (multiple ? value == 0.0 || value == 1.0 : std::isfinite(value)) continue;
             throw bad_file(array.name,
-                      fmt::format("a label of sample {} is {}; it must be {}", i, value,
-                                  multiple ? "0 or 1" : "a finite number"),
-                      "correct the array");
+                           fmt::format("a label of sample {} is {}; it must be {}", i, value,
+                                       multiple ? "0 or 1" : "a finite number"),
+                           "correct the array");
         }
     }
     if (!of_classes) part.targets = std::move(values);
@@ -133,13 +136,15 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
     Part part;
     part.file = std::make_unique<RegularFile>(path);
     if (!is_zip(*part.file))
-        throw bad_file(path, "this is no .npz file (a zip of NumPy arrays)", "save it by numpy.savez");
+        throw bad_file(path, "this is no .npz file (a zip of NumPy arrays)",
+                       "save it by numpy.savez");
     ArchiveReader archive(*part.file);
     NpyArray labels;
     while (const auto member = archive.next()) {
         const std::string name = path + ":" + member->path;
         const auto once = [&](bool again) {
-            if (again) throw bad_file(name, "there are two arrays of this name", "make the file again");
+            if (again)
+                throw bad_file(name, "there are two arrays of this name", "make the file again");
         };
         if (member->path == std::string(names.pixels) + ".npy") {
             once(!part.name.empty());
@@ -156,7 +161,7 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
                                         std::pair{!labels.name.empty(), names.labels}})
         if (!found)
             throw bad_file(path, fmt::format("the array `{}` is not in it", wanted),
-                      "save both the samples and their labels");
+                           "save both the samples and their labels");
     check_shape(part);
     set_labels(part, labels, names.first_class);
     const std::size_t label_bytes =
@@ -262,7 +267,7 @@ void ArraySource::load(Split split, std::int64_t index, Sample& sample) const {
         for (const float value : sample.pixels) {
             if (std::isfinite(value)) continue;
             throw bad_file(name_of(split, index), "it holds a value that is not a finite number",
-                      "correct the array: one such value spoils all weights");
+                           "correct the array: one such value spoils all weights");
         }
     }
     if (expected_.kind == plan::LabelKind::classes) {

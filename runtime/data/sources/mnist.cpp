@@ -16,8 +16,9 @@ constexpr int kClasses = 10;
 
 Mnist::Files Mnist::read(const std::string& folder, const std::string& prefix, std::int64_t samples,
                          bool at_most) {
-    Files files{read_idx(folder, prefix + "-images-idx3-ubyte", {samples, kMnistSide, kMnistSide}, at_most),
-                {}};
+    Files files{
+        read_idx(folder, prefix + "-images-idx3-ubyte", {samples, kMnistSide, kMnistSide}, at_most),
+        {}};
     samples = files.images.dims[0];
     files.labels = read_idx(folder, prefix + "-labels-idx1-ubyte", {samples});
     for (std::int64_t i = 0; i < samples; ++i) {
@@ -45,7 +46,8 @@ Mnist::Mnist(const std::string& folder, std::int64_t train_samples, std::int64_t
 
 void Mnist::load(Split split, std::int64_t index, Sample& sample) const {
     const Files& files = of(split);
-    sample.set_bytes(1, kMnistSide, kMnistSide, files.images.data() + index * kMnistSide * kMnistSide);
+    sample.set_bytes(1, kMnistSide, kMnistSide,
+                     files.images.data() + index * kMnistSide * kMnistSide);
     sample.labels.assign(1, files.labels.data()[index]);
 }
 

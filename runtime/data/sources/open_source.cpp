@@ -4,13 +4,13 @@
 
 #include "plan/rules/resident.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/data/formats/image_readers.hpp"
+#include "runtime/data/sample_source.hpp"
 #include "runtime/data/sources/array_source.hpp"
 #include "runtime/data/sources/cifar.hpp"
 #include "runtime/data/sources/csv_source.hpp"
 #include "runtime/data/sources/digits.hpp"
-#include "runtime/data/formats/image_readers.hpp"
 #include "runtime/data/sources/mnist.hpp"
-#include "runtime/data/sample_source.hpp"
 #include "runtime/data/sources/synthetic.hpp"
 
 namespace dtnn::runtime {

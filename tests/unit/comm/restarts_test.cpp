@@ -1,9 +1,9 @@
+#include "tools/dtnn_run/restarts.hpp"
+
 #include <doctest/doctest.h>
 
 #include <optional>
 #include <string>
-
-#include "tools/dtnn_run/restarts.hpp"
 
 using dtnn::Decision;
 using dtnn::Restarts;

@@ -1,3 +1,5 @@
+#include "runtime/comm/start_checks.hpp"
+
 #include <doctest/doctest.h>
 #include <sched.h>
 
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "runtime/base/surroundings.hpp"
-#include "runtime/comm/start_checks.hpp"
 
 using namespace dtnn::runtime;
 

@@ -110,7 +110,8 @@ TEST_CASE("the reference models have their numbers of parameters") {
         {"simplecnn", 202'458}, {"simplemlp", 932'362}, {"vgg16_cifar10", 15'245'130}};
     for (const auto& one : expected) {
         CAPTURE(one.first);
-        CHECK_EQ(parameters_of(graph_of(load("specs/models/pydtnn/" + one.first + ".yaml"))), one.second);
+        CHECK_EQ(parameters_of(graph_of(load("specs/models/pydtnn/" + one.first + ".yaml"))),
+                 one.second);
     }
 }
 

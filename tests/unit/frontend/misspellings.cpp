@@ -1,7 +1,7 @@
 #include "tests/unit/frontend/misspellings.hpp"
 
-#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/expand/layers.hpp"
+#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/diagnostics.hpp"

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/frontend/tables/components.hpp"
+#include "compiler/frontend/expand/standard_blocks.hpp"
 #include "compiler/frontend/explain/field_text.hpp"
 #include "compiler/frontend/explain/language_words.hpp"
 #include "compiler/frontend/explain/reference_pages.hpp"
-#include "compiler/frontend/expand/standard_blocks.hpp"
+#include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ops/initializers.hpp"
 #include "compiler/support/diagnostics.hpp"

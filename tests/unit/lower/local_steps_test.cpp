@@ -126,7 +126,7 @@ TEST_CASE("the audit finds what would leave ranks apart") {
     const plan::Plan sound = compiled({kLocal});
     CHECK(plan::audit(sound).empty());
     plan::Plan plan = sound;
-    synchronise(plan).name = "other";
+    synchronise(plan).kind = plan::ProgramKind::evaluate;
     CHECK(finds(plan, "no program averages them"));
     plan = sound;
     // One that is weighed and exchanged, and not put back.

@@ -149,6 +149,7 @@ Plan sample_plan() {
     };
     plan.refusals = {{{{"blis", "K = 4 is below 8"}}}};
     train.steps[0].refusals = 0;
+    train.steps[0].layers = {0, 1};
     train.steps[0].attributes = {{"bias", true}, {"epilogue", "none"}};
     train.steps[2].attributes = {{"weights_shape", std::vector<std::int64_t>{4, 3}}};
     train.steps[2].workspace = 10;
@@ -163,6 +164,7 @@ Plan sample_plan() {
     evaluate.tensors = {tensor("source", 3, {2, 4}), tensor("dense_1.weights", 0, {4, 3}),
                         tensor("dense_1.bias", 1, {3}), tensor("predictions", 11, {2, 3})};
     evaluate.steps = {step("dense_1.dense", "dense", {0, 1, 2}, {3})};
+    evaluate.steps[0].layers = {0, 1};
     evaluate.outputs = {{"predictions", 3}};
     evaluate.inputs = {{"source", 0}};
     plan.programs = {train, evaluate};

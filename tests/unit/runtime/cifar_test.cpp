@@ -1,10 +1,11 @@
+#include "runtime/data/sources/cifar.hpp"
+
 #include <doctest/doctest.h>
 
 #include <filesystem>
 #include <set>
 #include <thread>
 
-#include "runtime/data/sources/cifar.hpp"
 #include "runtime/data/sources/digits.hpp"
 #include "tests/unit/runtime/archive_files.hpp"
 #include "tests/unit/runtime/expect_error.hpp"

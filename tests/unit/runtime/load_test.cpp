@@ -124,13 +124,17 @@ TEST_CASE("what the loop relies on is checked") {
                    [](plan::Plan& plan) { plan.programs[2].outputs.pop_back(); });
     expect_refused({"`temperature`", "unknown"},
                    [](plan::Plan& plan) { plan.programs[0].inputs.back().name = "temperature"; });
-    expect_refused({"training needs a program for batches of", "there is none"},
-                   [](plan::Plan& plan) { plan.programs.erase(plan.programs.begin() + 1); });
+    expect_refused({"no training program for the last 4 samples of an epoch"},
+                   [](plan::Plan& plan) {
+                       REQUIRE(plan.programs[1].name == "train_tail");
+                       plan.programs[1].kind = plan::ProgramKind::accumulate;
+                   });
     expect_refused({"initializer", "sparkles"},
                    [](plan::Plan& plan) { plan.parameters[0].initializer.kind = "sparkles"; });
     expect_refused({"prepared ahead"}, [](plan::Plan& plan) { plan.memory.staging -= 1; });
     expect_refused({"`source` is", "not f32 [8,2,4,5]"}, [](plan::Plan& plan) {
         plan.dataset.shape = {2, 4, 5};
+        plan.memory.staging += 4096;
     });
 }
 
@@ -167,6 +171,12 @@ TEST_CASE("what is read of a plan without its being asked again has its form") {
         REQUIRE(plan.parameters[0].dims != plan.parameters[1].dims);
         plan.parameters[1].name = plan.parameters[0].name + ".average";
         plan.parameters[1].kind = plan::ParameterKind::average;
+        plan.parameters[1].optimizer_state = true;
+        plan.parameters[1].trainable = false;
+        plan::Buffer& buffer = plan.buffers[std::size_t(plan.parameters[1].buffer)];
+        buffer.role = plan::BufferRole::state;
+        plan.memory.parameters -= plan::kAlignment;
+        plan.memory.optimizer += plan::kAlignment;
     });
     // Predictions are rows of samples, in the plan's type.
     const auto predicting = [](const char* output) {
@@ -174,6 +184,7 @@ TEST_CASE("what is read of a plan without its being asked again has its form") {
             plan::Program& program = plan.programs[2];
             REQUIRE(program.kind == plan::ProgramKind::evaluate);
             program.kind = plan::ProgramKind::predict;
+            plan.programs[3].kind = plan::ProgramKind::predict;
             plan.dataset.validation_samples = plan.dataset.test_samples = 0;
             plan.memory.staging += 4096;  // for more samples to train on
             for (const plan::Output& one : program.outputs) {
@@ -183,8 +194,8 @@ TEST_CASE("what is read of a plan without its being asked again has its form") {
             }
         };
     };
-    expect_refused({"program `predict` has no `predictions`"}, predicting("nothing"));
-    expect_refused({"program `predict`: `predictions` is", "not f32 [8,3]"}, predicting("loss"));
+    expect_refused({"program `evaluate` has no `predictions`"}, predicting("nothing"));
+    expect_refused({"program `evaluate`: `predictions` is", "not f32 [8,3]"}, predicting("loss"));
 }
 
 TEST_CASE("overlapping buffers are refused") {

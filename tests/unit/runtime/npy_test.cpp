@@ -1,8 +1,9 @@
+#include "runtime/data/formats/npy.hpp"
+
 #include <doctest/doctest.h>
 
 #include <limits>
 
-#include "runtime/data/formats/npy.hpp"
 #include "tests/unit/runtime/archive_files.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"

@@ -1,3 +1,5 @@
+#include "runtime/data/pipeline.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 #include <string>
 #include <thread>
 
-#include "runtime/data/pipeline.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 

@@ -1,11 +1,11 @@
+#include "runtime/base/signals.hpp"
+
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <vector>
-
-#include "runtime/base/signals.hpp"
 
 namespace dtnn::runtime {
 namespace {
