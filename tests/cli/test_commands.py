@@ -260,7 +260,10 @@ class Runtime(CommandTest):
         process = subprocess.Popen([DTNN_RUN, plan, "--output", "run"], cwd=self.folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and not os.path.exists(self.path("run/history.jsonl")):
+        # Two events: the start, after which the folder is complete, and an epoch.
+        while time.monotonic() < deadline:
+            if os.path.exists(self.path("run/history.jsonl")) and len(self.history("run")) > 1:
+                break
             time.sleep(0.02)
         # At one blow, wherever the run is; what it writes meanwhile goes with the folder.
         os.rename(self.path("run"), self.path("gone"))
