@@ -11,34 +11,26 @@
 /// the last sum over the channels c whose window has i. No result may lie on a source: neighbours
 /// are read after it is written.
 
-#include "kernels/arguments/arguments.hpp"
-#include "kernels/layout.hpp"
+#include "kernels/arguments/plain.hpp"
 
 namespace dtnn::kernels {
 
-template <class T>
-struct LocalResponseNormArguments {
-    ImageLayout src_layout, dst_layout;
-    std::int64_t size = 1;
-    double alpha = 0, beta = 0, k = 1;
-    const T* src = nullptr;
-    T* dst = nullptr;
-    std::byte* workspace = nullptr;
+struct LocalResponse {
+    std::int64_t size;
+    double alpha, beta, k;
 
-    static LocalResponseNormArguments bind(const Problem&, Sources, Destinations, Workspace);
+    explicit LocalResponse(const Problem& problem)
+        : size(problem.integer("size")),
+          alpha(problem.real("alpha")),
+          beta(problem.real("beta")),
+          k(problem.real("k")) {}
 };
 
 template <class T>
-struct LocalResponseNormBackwardArguments {
-    ImageLayout src_layout, diff_dst_layout, diff_src_layout;
-    std::int64_t size = 1;
-    double alpha = 0, beta = 0, k = 1;
-    const T *src = nullptr, *diff_dst = nullptr;
-    T* diff_src = nullptr;
-    std::byte* workspace = nullptr;
+using LocalResponseNormArguments = UnaryArguments<T, LocalResponse>;
 
-    static LocalResponseNormBackwardArguments bind(const Problem&, Sources, Destinations,
-                                                   Workspace);
-};
+/// Forward keeps its source.
+template <class T>
+using LocalResponseNormBackwardArguments = GradientArguments<T, LocalResponse>;
 
 }  // namespace dtnn::kernels

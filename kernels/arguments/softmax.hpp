@@ -5,27 +5,15 @@
 /// - exp(y[c]) * sum over k of diff_dst[k]. Both have the same arguments. dst may be src, diff_src
 /// may be diff_dst.
 
-#include "kernels/arguments/arguments.hpp"
-#include "kernels/layout.hpp"
+#include "kernels/arguments/plain.hpp"
 
 namespace dtnn::kernels {
 
 template <class T>
-struct SoftmaxArguments {
-    ImageLayout src_layout, dst_layout;
-    const T* src = nullptr;
-    T* dst = nullptr;
+using SoftmaxArguments = UnaryArguments<T>;
 
-    static SoftmaxArguments bind(const Problem&, Sources, Destinations, Workspace);
-};
-
+/// Forward keeps its result.
 template <class T>
-struct SoftmaxBackwardArguments {
-    ImageLayout dst_layout, diff_dst_layout, diff_src_layout;
-    const T *dst = nullptr, *diff_dst = nullptr;
-    T* diff_src = nullptr;
-
-    static SoftmaxBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
-};
+using SoftmaxBackwardArguments = GradientArguments<T>;
 
 }  // namespace dtnn::kernels

@@ -39,11 +39,12 @@ DTNN_INLINE void inverse_powers(const T* sums, T* powers, std::int64_t count, do
 /// A thread's numbers: a row with zeros before and behind the channels, so that every window is
 /// whole, and a row of results.
 template <class T>
-struct Scratch {
+struct ResponseScratch {
     std::int64_t channels, size;
     T *padded, *results;
 
-    Scratch(std::byte* workspace, std::int64_t width, std::int64_t window, std::int64_t member)
+    ResponseScratch(std::byte* workspace, std::int64_t width, std::int64_t window,
+                    std::int64_t member)
         : channels(width),
           size(window),
           padded(reinterpret_cast<T*>(workspace) +
@@ -69,7 +70,8 @@ struct Scratch {
 
 /// scratch.results[c] = k + weight * sum of squares over c's window.
 template <class T>
-DTNN_INLINE void window_sums(const Scratch<T>& scratch, const T* x, double k, double weight) {
+DTNN_INLINE void window_sums(const ResponseScratch<T>& scratch, const T* x, double k,
+                             double weight) {
     const std::int64_t before = scratch.size / 2;
     scratch.clear_edges(before);
     T* const squares = scratch.padded + before;
@@ -93,7 +95,7 @@ void local_response_norm_pixels(const LocalResponseNormArguments<T>& a, ThreadTe
     const double weight = a.alpha / double(a.size);
     team.for_ranges(a.src_layout.pixels(), pixels_per_thread(channels),
                     [&](auto begin, auto end, int member) {
-                        const Scratch<T> scratch(a.workspace, channels, a.size, member);
+                        const ResponseScratch<T> scratch(a.workspace, channels, a.size, member);
                         for (std::int64_t pixel = begin; pixel < end; ++pixel) {
                             const T* const x = a.src + pixel * channels;
                             T* const y = a.dst + pixel * channels;
@@ -111,10 +113,10 @@ namespace {
 
 template <class T>
 DTNN_INLINE void backward_pixel(const LocalResponseNormBackwardArguments<T>& a,
-                                const Scratch<T>& scratch, std::int64_t pixel) {
+                                const ResponseScratch<T>& scratch, std::int64_t pixel) {
     const std::int64_t channels = scratch.channels;
     const double weight = a.alpha / double(a.size);
-    const T* const x = a.src + pixel * channels;
+    const T* const x = a.kept + pixel * channels;
     const T* const diff = a.diff_dst + pixel * channels;
     T* const result = a.diff_src + pixel * channels;
     window_sums(scratch, x, a.k, weight);
@@ -144,10 +146,10 @@ DTNN_INLINE void backward_pixel(const LocalResponseNormBackwardArguments<T>& a,
 template <class T>
 void local_response_norm_backward_pixels(const LocalResponseNormBackwardArguments<T>& a,
                                          ThreadTeam& team) {
-    const std::int64_t channels = a.src_layout.channels;
-    team.for_ranges(a.src_layout.pixels(), pixels_per_thread(channels),
+    const std::int64_t channels = a.kept_layout.channels;
+    team.for_ranges(a.kept_layout.pixels(), pixels_per_thread(channels),
                     [&](auto begin, auto end, int member) {
-                        const Scratch<T> scratch(a.workspace, channels, a.size, member);
+                        const ResponseScratch<T> scratch(a.workspace, channels, a.size, member);
                         for (std::int64_t pixel = begin; pixel < end; ++pixel)
                             backward_pixel(a, scratch, pixel);
                     });

@@ -32,9 +32,9 @@ void softmax_rows(const SoftmaxArguments<T>& a, ThreadTeam& team) {
 
 template <class T>
 void softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, ThreadTeam& team) {
-    const std::int64_t channels = a.dst_layout.channels;
-    for_rows(a.dst_layout, team, [&](std::int64_t at) {
-        const T* const y = a.dst + at;
+    const std::int64_t channels = a.kept_layout.channels;
+    for_rows(a.kept_layout, team, [&](std::int64_t at) {
+        const T* const y = a.kept + at;
         const T* const diff = a.diff_dst + at;
         T* const result = a.diff_src + at;
         double dot = 0;
@@ -72,9 +72,9 @@ void log_softmax_rows(const SoftmaxArguments<T>& a, ThreadTeam& team) {
 
 template <class T>
 void log_softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, ThreadTeam& team) {
-    const std::int64_t channels = a.dst_layout.channels;
-    for_rows(a.dst_layout, team, [&](std::int64_t at) {
-        const T* const y = a.dst + at;
+    const std::int64_t channels = a.kept_layout.channels;
+    for_rows(a.kept_layout, team, [&](std::int64_t at) {
+        const T* const y = a.kept + at;
         const T* const diff = a.diff_dst + at;
         T* const result = a.diff_src + at;
         double sum[1] = {};

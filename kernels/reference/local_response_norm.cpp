@@ -9,18 +9,15 @@
 namespace dtnn::kernels::reference {
 namespace {
 
-/// k + alpha / size * the sum of squares over c's window.
-template <class Arguments>
-double window_sum(const Arguments& a, std::int64_t n, std::int64_t c, std::int64_t h,
-                  std::int64_t w) {
+/// k + alpha / size * the sum of squares over c's window; `x` gives a channel of the pixel.
+template <class Channel>
+double window_sum(const LocalResponse& a, std::int64_t channels, std::int64_t c, Channel&& x) {
     const std::int64_t first = c - a.size / 2;
     const std::int64_t begin = std::max<std::int64_t>(first, 0);
-    const std::int64_t end = std::min(first + a.size, a.src_layout.channels);
+    const std::int64_t end = std::min(first + a.size, channels);
     double sum = 0;
-    for (std::int64_t j = begin; j < end; ++j) {
-        const auto x = double(a.src[a.src_layout.at(n, j, h, w)]);
-        sum += x * x;
-    }
+    for (std::int64_t j = begin; j < end; ++j)
+        sum += x(j) * x(j);
     return a.k + a.alpha / double(a.size) * sum;
 }
 
@@ -28,10 +25,12 @@ double window_sum(const Arguments& a, std::int64_t n, std::int64_t c, std::int64
 
 template <class T>
 void local_response_norm_reference(const LocalResponseNormArguments<T>& a, ThreadTeam&) {
-    for_pixels(a.src_layout, [&](auto n, auto h, auto w) {
-        for (std::int64_t c = 0; c < a.src_layout.channels; ++c) {
-            a.dst[a.dst_layout.at(n, c, h, w)] = T(double(a.src[a.src_layout.at(n, c, h, w)]) *
-                                                   std::pow(window_sum(a, n, c, h, w), -a.beta));
+    const ImageLayout& image = a.src_layout;
+    for_pixels(image, [&](auto n, auto h, auto w) {
+        const auto x = [&](auto c) { return double(a.src[image.at(n, c, h, w)]); };
+        for (std::int64_t c = 0; c < image.channels; ++c) {
+            a.dst[a.dst_layout.at(n, c, h, w)] =
+                T(x(c) * std::pow(window_sum(a, image.channels, c, x), -a.beta));
         }
     });
 }
@@ -39,9 +38,9 @@ void local_response_norm_reference(const LocalResponseNormArguments<T>& a, Threa
 template <class T>
 void local_response_norm_backward_reference(const LocalResponseNormBackwardArguments<T>& a,
                                             ThreadTeam&) {
-    const ImageLayout& image = a.src_layout;
+    const ImageLayout& image = a.kept_layout;
     for_pixels(image, [&](auto n, auto h, auto w) {
-        const auto x = [&](auto c) { return double(a.src[image.at(n, c, h, w)]); };
+        const auto x = [&](auto c) { return double(a.kept[image.at(n, c, h, w)]); };
         const auto diff = [&](auto c) {
             return double(a.diff_dst[a.diff_dst_layout.at(n, c, h, w)]);
         };
@@ -52,9 +51,9 @@ void local_response_norm_backward_reference(const LocalResponseNormBackwardArgum
             const std::int64_t end = std::min(last + 1, image.channels);
             double sum = 0;
             for (std::int64_t c = begin; c < end; ++c)
-                sum += diff(c) * x(c) * std::pow(window_sum(a, n, c, h, w), -a.beta - 1);
+                sum += diff(c) * x(c) * std::pow(window_sum(a, image.channels, c, x), -a.beta - 1);
             a.diff_src[a.diff_src_layout.at(n, i, h, w)] =
-                T(diff(i) * std::pow(window_sum(a, n, i, h, w), -a.beta) -
+                T(diff(i) * std::pow(window_sum(a, image.channels, i, x), -a.beta) -
                   2 * a.alpha * a.beta / double(a.size) * x(i) * sum);
         }
     });

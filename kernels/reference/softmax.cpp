@@ -29,9 +29,9 @@ void softmax_reference(const SoftmaxArguments<T>& a, ThreadTeam&) {
 
 template <class T>
 void softmax_backward_reference(const SoftmaxBackwardArguments<T>& a, ThreadTeam&) {
-    const ImageLayout& image = a.dst_layout;
+    const ImageLayout& image = a.kept_layout;
     for_pixels(image, [&](auto n, auto h, auto w) {
-        const auto y = [&](auto c) { return double(a.dst[image.at(n, c, h, w)]); };
+        const auto y = [&](auto c) { return double(a.kept[image.at(n, c, h, w)]); };
         const auto diff = [&](auto c) {
             return double(a.diff_dst[a.diff_dst_layout.at(n, c, h, w)]);
         };
@@ -62,7 +62,7 @@ void log_softmax_reference(const SoftmaxArguments<T>& a, ThreadTeam&) {
 
 template <class T>
 void log_softmax_backward_reference(const SoftmaxBackwardArguments<T>& a, ThreadTeam&) {
-    const ImageLayout& image = a.dst_layout;
+    const ImageLayout& image = a.kept_layout;
     for_pixels(image, [&](auto n, auto h, auto w) {
         const auto diff = [&](auto c) {
             return double(a.diff_dst[a.diff_dst_layout.at(n, c, h, w)]);
@@ -71,7 +71,7 @@ void log_softmax_backward_reference(const SoftmaxBackwardArguments<T>& a, Thread
         for (std::int64_t c = 0; c < image.channels; ++c)
             sum += diff(c);
         for (std::int64_t c = 0; c < image.channels; ++c) {
-            const double p = std::exp(double(a.dst[image.at(n, c, h, w)]));
+            const double p = std::exp(double(a.kept[image.at(n, c, h, w)]));
             a.diff_src[a.diff_src_layout.at(n, c, h, w)] = T(diff(c) - p * sum);
         }
     });
