@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/escape.hpp"
+#include "base/svg.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr double kWidth = 460, kHeight = 260;
 constexpr double kLeft = 56, kRight = 12, kTop = 34, kBottom = 38;
 constexpr int kTicks = 5;
+constexpr const char* kTickStyle = "class=\"tick\"";
 /// With more points than this, they are lines only.
 constexpr std::size_t kMostPoints = 120;
 
@@ -56,66 +58,53 @@ class Drawing {
         x_.least = x.least < x.most ? x.least : x_.least;
         x_.most = x.least < x.most ? x.most : x_.most;
         y_ = {y_ticks_.front(), y_ticks_.back()};
-        svg_ = fmt::format(
-            "<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n"
-            "<text class=\"title\" x=\"{}\" y=\"18\">{}</text>\n",
-            kWidth, kHeight, html_escaped(chart_.title), kLeft, html_escaped(chart_.title));
+        svg_.text(kLeft, 18, "start", chart_.title, "class=\"title\"");
         axes();
         for (const Curve& curve : chart_.curves)
             line(curve);
         legend();
-        return svg_ + "</svg>\n";
+        return std::move(svg_).finish();
     }
 
   private:
-    double place_x(double value) const {
-        return kLeft + (value - x_.least) / (x_.most - x_.least) * (kWidth - kLeft - kRight);
-    }
-    double place_y(double value) const {
-        return kHeight - kBottom -
-               (value - y_.least) / (y_.most - y_.least) * (kHeight - kTop - kBottom);
+    Svg::Point place(double x, double y) const {
+        return {
+            kLeft + (x - x_.least) / (x_.most - x_.least) * (kWidth - kLeft - kRight),
+            kHeight - kBottom - (y - y_.least) / (y_.most - y_.least) * (kHeight - kTop - kBottom)};
     }
 
     void axes() {
         for (const double tick : y_ticks_) {
-            const double y = place_y(tick);
-            svg_ += fmt::format(
-                "<line class=\"grid\" x1=\"{}\" x2=\"{}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>"
-                "<text class=\"tick\" text-anchor=\"end\" x=\"{}\" y=\"{:.1f}\">{}</text>\n",
-                kLeft, kWidth - kRight, y, y, kLeft - 6, y + 4, tick_text(tick));
+            const double y = place(x_.least, tick).y;
+            svg_.line(kLeft, y, kWidth - kRight, y, "class=\"grid\"");
+            svg_.text(kLeft - 6, y + 4, "end", tick_text(tick), kTickStyle);
         }
         for (const double tick : x_ticks_) {
             if (tick < x_.least || tick > x_.most) continue;
-            svg_ += fmt::format(
-                "<text class=\"tick\" text-anchor=\"middle\" x=\"{:.1f}\" y=\"{}\">{}</text>\n",
-                place_x(tick), kHeight - kBottom + 16, tick_text(tick));
+            svg_.text(place(tick, y_.least).x, kHeight - kBottom + 16, "middle", tick_text(tick),
+                      kTickStyle);
         }
-        svg_ +=
-            fmt::format("<text class=\"tick\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text>\n",
-                        (kLeft + kWidth - kRight) / 2, kHeight - 6, html_escaped(chart_.x_label));
+        svg_.text((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", chart_.x_label, kTickStyle);
     }
 
     void line(const Curve& curve) {
-        std::string path;
-        bool drawing = false;
+        std::vector<std::vector<Svg::Point>> runs(1);
         for (std::size_t i = 0; i < curve.x.size(); ++i) {
-            if (!std::isfinite(curve.y[i])) {
-                drawing = false;
-                continue;
+            if (std::isfinite(curve.y[i])) {
+                runs.back().push_back(place(curve.x[i], curve.y[i]));
+            } else {
+                runs.emplace_back();
             }
-            path += fmt::format("{}{:.1f} {:.1f} ", drawing ? "L" : "M", place_x(curve.x[i]),
-                                place_y(curve.y[i]));
-            drawing = true;
         }
-        svg_ += fmt::format("<path class=\"curve {}\" d=\"{}\"/>\n", curve.style, path);
+        svg_.path(runs, fmt::format("class=\"curve {}\"", curve.style));
         if (curve.x.size() > kMostPoints) return;
+        const std::string style = fmt::format("class=\"{}\"", curve.style);
         for (std::size_t i = 0; i < curve.x.size(); ++i) {
             if (!std::isfinite(curve.y[i])) continue;
-            svg_ += fmt::format(
-                "<circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.5\"><title>{} {}: {} = "
-                "{:.6g}</title></circle>\n",
-                curve.style, place_x(curve.x[i]), place_y(curve.y[i]), html_escaped(chart_.x_label),
-                tick_text(curve.x[i]), html_escaped(curve.name), curve.y[i]);
+            const Svg::Point at = place(curve.x[i], curve.y[i]);
+            svg_.circle(at.x, at.y, 2.5, style,
+                        fmt::format("{} {}: {} = {:.6g}", chart_.x_label, tick_text(curve.x[i]),
+                                    curve.name, curve.y[i]));
         }
     }
 
@@ -123,43 +112,21 @@ class Drawing {
         if (chart_.curves.size() < 2) return;
         double right = kWidth - kRight;
         for (auto curve = chart_.curves.rbegin(); curve != chart_.curves.rend(); ++curve) {
-            svg_ += fmt::format(
-                "<text class=\"legend {0}\" text-anchor=\"end\" x=\"{1:.1f}\" "
-                "y=\"18\">{2}</text>\n",
-                curve->style, right, html_escaped(curve->name));
+            svg_.text(right, 18, "end", curve->name,
+                      fmt::format("class=\"legend {}\"", curve->style));
             right -= 14 + 6.6 * double(curve->name.size());
         }
     }
 
     const LineChart& chart_;
+    Svg svg_{
+        kWidth, kHeight,
+        fmt::format("class=\"chart\" role=\"img\" aria-label=\"{}\"", html_escaped(chart_.title))};
     std::vector<double> x_ticks_, y_ticks_;
     Range x_, y_;
-    std::string svg_;
 };
 
 }  // namespace
-
-std::vector<double> round_ticks(double least, double most, int wanted) {
-    if (least == most) {
-        const double margin = least == 0 ? 1 : std::abs(least) / 2;
-        least -= margin;
-        most += margin;
-    }
-    const double raw = (most - least) / std::max(1, wanted - 1);
-    const double power = std::pow(10, std::floor(std::log10(raw)));
-    double step = 10 * power;
-    for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
-        if (factor * power >= raw * (1 - 1e-9)) {
-            step = factor * power;
-            break;
-        }
-    }
-    std::vector<double> ticks;
-    const double first = std::floor(least / step + 1e-9), last = std::ceil(most / step - 1e-9);
-    for (double i = first; i <= last; ++i)
-        ticks.push_back(i * step);
-    return ticks;
-}
 
 std::string svg_of(const LineChart& chart) {
     return Drawing(chart).draw();

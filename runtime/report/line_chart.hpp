@@ -24,8 +24,4 @@ struct LineChart {
 /// Empty when there is no number to show.
 std::string svg_of(const LineChart& chart);
 
-/// Round numbers, about `wanted` of them, that cover [least, most]; the first is at most `least`,
-/// the last at least `most`.
-std::vector<double> round_ticks(double least, double most, int wanted);
-
 }  // namespace dtnn::runtime

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 
+#include "base/svg.hpp"
 #include "runtime/report/history_reader.hpp"
 #include "runtime/report/history_writer.hpp"
 #include "runtime/report/line_chart.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::html_report_test {
 namespace {
 
 const char* const kHistory =
@@ -119,4 +120,4 @@ TEST_CASE("a run that has told nothing yet has a page") {
     CHECK(page.find("not finished") != std::string::npos);
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::html_report_test

@@ -1,0 +1,92 @@
+#include "base/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/escape.hpp"
+
+namespace dtnn {
+namespace {
+
+/// `name="value"` in hundredths of a pixel, without zeros behind.
+std::string place(std::string_view name, double value) {
+    return fmt::format(" {}=\"{:g}\"", name, std::round(value * 100) / 100);
+}
+
+}  // namespace
+
+Svg::Svg(double width, double height, std::string_view attributes)
+    : text_(fmt::format("<svg viewBox=\"0 0 {:g} {:g}\" {}>\n", width, height, attributes)) {}
+
+void Svg::element(std::string_view name, std::string_view attributes, std::string_view title) {
+    if (!attributes.empty()) text_ += fmt::format(" {}", attributes);
+    if (title.empty()) {
+        text_ += "/>\n";
+    } else {
+        text_ += fmt::format("><title>{}</title></{}>\n", html_escaped(title), name);
+    }
+}
+
+void Svg::text(double x, double y, std::string_view anchor, std::string_view text,
+               std::string_view attributes) {
+    text_ += "<text" + place("x", x) + place("y", y);
+    text_ += fmt::format(" text-anchor=\"{}\"{}{}>{}</text>\n", anchor,
+                         attributes.empty() ? "" : " ", attributes, html_escaped(text));
+}
+
+void Svg::line(double x1, double y1, double x2, double y2, std::string_view attributes) {
+    text_ += "<line" + place("x1", x1) + place("y1", y1) + place("x2", x2) + place("y2", y2);
+    element("line", attributes, "");
+}
+
+void Svg::rect(double x, double y, double width, double height, std::string_view attributes,
+               std::string_view title) {
+    text_ +=
+        "<rect" + place("x", x) + place("y", y) + place("width", width) + place("height", height);
+    element("rect", attributes, title);
+}
+
+void Svg::circle(double x, double y, double radius, std::string_view attributes,
+                 std::string_view title) {
+    text_ += "<circle" + place("cx", x) + place("cy", y) + place("r", radius);
+    element("circle", attributes, title);
+}
+
+void Svg::path(const std::vector<std::vector<Point>>& runs, std::string_view attributes) {
+    text_ += "<path fill=\"none\" d=\"";
+    for (const std::vector<Point>& run : runs)
+        for (std::size_t i = 0; i < run.size(); ++i)
+            text_ += fmt::format("{}{:.1f} {:.1f} ", i == 0 ? "M" : "L", run[i].x, run[i].y);
+    text_ += '"';
+    element("path", attributes, "");
+}
+
+std::string Svg::finish() && {
+    return std::move(text_) + "</svg>\n";
+}
+
+std::vector<double> round_ticks(double least, double most, int wanted) {
+    if (least == most) {
+        const double margin = least == 0 ? 1 : std::abs(least) / 2;
+        least -= margin;
+        most += margin;
+    }
+    const double raw = (most - least) / std::max(1, wanted - 1);
+    const double power = std::pow(10, std::floor(std::log10(raw)));
+    double step = 10 * power;
+    for (const double factor : {1.0, 2.0, 2.5, 5.0}) {
+        if (factor * power >= raw * (1 - 1e-9)) {
+            step = factor * power;
+            break;
+        }
+    }
+    std::vector<double> ticks;
+    const double first = std::floor(least / step + 1e-9), last = std::ceil(most / step - 1e-9);
+    for (double i = first; i <= last; ++i)
+        ticks.push_back(i * step);
+    return ticks;
+}
+
+}  // namespace dtnn
