@@ -13,6 +13,8 @@
 #include "plan/rules/communication.hpp"
 #include "plan/summary/summary.hpp"
 
+namespace sharded_programs_test {
+
 using namespace dtnn;
 using namespace dtnn::compiler;
 
@@ -211,10 +213,12 @@ TEST_CASE("the auditor finds what is wrong with parts") {
              p.programs[0].steps.push_back(step);
          }},
     };
-    for (const auto& [name, make] : mistakes) {
-        CAPTURE(name);
+    for (const auto& mistake : mistakes) {
+        CAPTURE(mistake.first);
         plan::Plan plan = sound;
-        make(plan);
+        mistake.second(plan);
         CHECK_FALSE(plan::audit(plan).empty());
     }
 }
+
+}  // namespace sharded_programs_test
