@@ -80,6 +80,11 @@ struct Entry {
 };
 
 // CMake defines DTNN_BUILT_... for the instruction sets that kernels/cpu is compiled for.
+#if defined(DTNN_BUILT_BASELINE)
+#define DTNN_BASELINE(function) &isa_baseline::function
+#else
+#define DTNN_BASELINE(function) nullptr
+#endif
 #if defined(DTNN_BUILT_AVX2)
 #define DTNN_AVX2(function) &isa_avx2::function
 #else
@@ -91,7 +96,7 @@ struct Entry {
 #define DTNN_AVX512(function) nullptr
 #endif
 #define DTNN_BINDER(function, Arguments, T)                                          \
-    &bind_function<Arguments<T>, &isa_baseline::function<T>, DTNN_AVX2(function<T>), \
+    &bind_function<Arguments<T>, DTNN_BASELINE(function<T>), DTNN_AVX2(function<T>), \
                    DTNN_AVX512(function<T>)>
 #define DTNN_ENTRY_both(function, Arguments) \
     { DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double) }
@@ -123,7 +128,10 @@ bool is_built(Isa isa) {
 #if defined(DTNN_BUILT_AVX2)
     if (isa == Isa::avx2) return true;
 #endif
-    return isa == Isa::baseline;
+#if defined(DTNN_BUILT_BASELINE)
+    if (isa == Isa::baseline) return true;
+#endif
+    return false;
 }
 
 std::unique_ptr<BoundKernel> bind(const KernelInfo& kernel, const Problem& problem,

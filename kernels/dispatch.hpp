@@ -17,8 +17,8 @@ class BoundKernel {
     virtual void run(ThreadTeam& team) = 0;
 };
 
-/// Whether this build has the kernels of an instruction set (DTNN_INSTRUCTION_SETS of CMake); it
-/// always has those of `baseline`, and the reference kernels for every one.
+/// Whether this build has the kernels of an instruction set (DTNN_INSTRUCTION_SETS of CMake).
+/// The reference kernels are there for every one.
 bool is_built(Isa isa);
 
 /// Binds `kernel` to `problem` and to memory. Pointers are aligned to 64 bytes and stay valid as

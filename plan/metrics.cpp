@@ -15,15 +15,17 @@ constexpr int kClasses = 1 << static_cast<int>(LabelKind::classes);
 constexpr int kMultiple = 1 << static_cast<int>(LabelKind::multiple);
 constexpr int kValues = 1 << static_cast<int>(LabelKind::values);
 
-constexpr bool rows = false;
-constexpr bool elements = true;
-
-constexpr std::array kMetrics{
+constexpr std::array kMetrics = [] {
+    // Words of the table.
+    constexpr bool rows = false;
+    constexpr bool elements = true;
+    return std::array{
 #define METRIC(name, join, over, labels, better, value) \
     MetricInfo{#name, MetricJoin::join, over, labels, MetricBetter::better, MetricForm::value},
 #include "plan/metrics.def"
 #undef METRIC
-};
+    };
+}();
 
 template <class Value>
 Value value_of(const Attributes& attributes, const char* name, Value absent) {

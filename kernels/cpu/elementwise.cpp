@@ -8,58 +8,64 @@ namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
 /// Below this many elements waking the team costs more than it saves.
-constexpr std::int64_t kGrain = 4096;
+constexpr std::int64_t kExpressionGrain = 4096;
 
 }  // namespace
 
 template <class T>
 void elementwise_chunked(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
-    team.for_ranges(arguments.count, kGrain, [&](std::int64_t begin, std::int64_t end, int) {
-        alignas(64) T stack[kStackDepth][kChunk<T>];
-        for (std::int64_t at = begin; at < end; at += kChunk<T>) {
-            const std::int64_t count = end - at < kChunk<T> ? end - at : kChunk<T>;
-            evaluate_chunk<T>(arguments.expression, arguments.sources.data(), at, count, stack);
-            unary(arguments.dst + at, &stack[0][0], count, [](T x) { return x; });
-        }
-    });
+    team.for_ranges(
+        arguments.count, kExpressionGrain, [&](std::int64_t begin, std::int64_t end, int) {
+            alignas(64) T stack[kStackDepth][kChunk<T>];
+            for (std::int64_t at = begin; at < end; at += kChunk<T>) {
+                const std::int64_t count = end - at < kChunk<T> ? end - at : kChunk<T>;
+                evaluate_chunk<T>(arguments.expression, arguments.sources.data(), at, count, stack);
+                unary(arguments.dst + at, &stack[0][0], count, [](T x) { return x; });
+            }
+        });
 }
 
 template <class T>
 void elementwise_relu(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
     const T* const x = arguments.sources.data()[0];
-    team.for_ranges(arguments.count, kGrain, [&](std::int64_t begin, std::int64_t end, int) {
-        unary(arguments.dst + begin, x + begin, end - begin, [](T v) { return v <= 0 ? T(0) : v; });
-    });
+    team.for_ranges(arguments.count, kExpressionGrain,
+                    [&](std::int64_t begin, std::int64_t end, int) {
+                        unary(arguments.dst + begin, x + begin, end - begin,
+                              [](T v) { return v <= 0 ? T(0) : v; });
+                    });
 }
 
 template <class T>
 void elementwise_relu_backward(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
     const T* const diff = arguments.sources.data()[0];
     const T* const y = arguments.sources.data()[1];
-    team.for_ranges(arguments.count, kGrain, [&](std::int64_t begin, std::int64_t end, int) {
-        binary(arguments.dst + begin, diff + begin, y + begin, end - begin,
-               [](T d, T v) { return v > 0 ? d : T(0); });
-    });
+    team.for_ranges(arguments.count, kExpressionGrain,
+                    [&](std::int64_t begin, std::int64_t end, int) {
+                        binary(arguments.dst + begin, diff + begin, y + begin, end - begin,
+                               [](T d, T v) { return v > 0 ? d : T(0); });
+                    });
 }
 
 template <class T>
 void elementwise_add(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
     const T* const a = arguments.sources.data()[0];
     const T* const b = arguments.sources.data()[1];
-    team.for_ranges(arguments.count, kGrain, [&](std::int64_t begin, std::int64_t end, int) {
-        binary(arguments.dst + begin, a + begin, b + begin, end - begin,
-               [](T x, T y) { return x + y; });
-    });
+    team.for_ranges(arguments.count, kExpressionGrain,
+                    [&](std::int64_t begin, std::int64_t end, int) {
+                        binary(arguments.dst + begin, a + begin, b + begin, end - begin,
+                               [](T x, T y) { return x + y; });
+                    });
 }
 
 template <class T>
 void elementwise_add_relu(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
     const T* const a = arguments.sources.data()[0];
     const T* const b = arguments.sources.data()[1];
-    team.for_ranges(arguments.count, kGrain, [&](std::int64_t begin, std::int64_t end, int) {
-        binary(arguments.dst + begin, a + begin, b + begin, end - begin,
-               [](T x, T y) { return x + y <= 0 ? T(0) : x + y; });
-    });
+    team.for_ranges(arguments.count, kExpressionGrain,
+                    [&](std::int64_t begin, std::int64_t end, int) {
+                        binary(arguments.dst + begin, a + begin, b + begin, end - begin,
+                               [](T x, T y) { return x + y <= 0 ? T(0) : x + y; });
+                    });
 }
 
 DTNN_KERNEL(elementwise_chunked, ElementwiseArguments)

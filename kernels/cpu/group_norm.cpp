@@ -13,12 +13,12 @@ namespace {
 
 /// One thread's part of the workspace: two sums per position, and constants per position.
 template <class T>
-struct Scratch {
+struct GroupScratch {
     double* sums;
     T* constants;
     std::int64_t channels, period;
 
-    Scratch(std::byte* workspace, const Flat& flat, std::int64_t member)
+    GroupScratch(std::byte* workspace, const Flat& flat, std::int64_t member)
         : channels(flat.channels), period(flat.period) {
         std::byte* const own = workspace + member * group_norm_bytes_of_thread(channels, sizeof(T));
         sums = reinterpret_cast<double*>(own);
@@ -52,20 +52,20 @@ struct Scratch {
 };
 
 /// What a group is: channels of it, numbers in it.
-struct Groups {
+struct ChannelGroups {
     std::int64_t groups, channels;
     double count;
 
-    Groups(const Flat& sample, std::int64_t number)
+    ChannelGroups(const Flat& sample, std::int64_t number)
         : groups(number),
           channels(sample.channels / groups),
           count(double(channels * sample.rows)) {}
 };
 
 template <class T>
-void forward_sample(const GroupNormArguments<T>& a, const Flat& flat, const Scratch<T>& scratch,
-                    std::int64_t n) {
-    const Groups groups(flat, a.groups);
+void forward_sample(const GroupNormArguments<T>& a, const Flat& flat,
+                    const GroupScratch<T>& scratch, std::int64_t n) {
+    const ChannelGroups groups(flat, a.groups);
     const T* const x = a.src + n * flat.total;
     T* const y = a.dst + n * flat.total;
     const T* const mean = scratch.constant(0);
@@ -122,8 +122,9 @@ void forward_sample(const GroupNormArguments<T>& a, const Flat& flat, const Scra
 /// `betas`.
 template <class T>
 void backward_sample(const GroupNormBackwardArguments<T>& a, const Flat& flat,
-                     const Scratch<T>& scratch, std::int64_t n, double* gammas, double* betas) {
-    const Groups groups(flat, a.groups);
+                     const GroupScratch<T>& scratch, std::int64_t n, double* gammas,
+                     double* betas) {
+    const ChannelGroups groups(flat, a.groups);
     const T* const x = a.src + n * flat.total;
     const T* const diff = a.diff_dst + n * flat.total;
     T* const result = a.diff_src + n * flat.total;
@@ -175,7 +176,7 @@ void group_norm_samples(const GroupNormArguments<T>& a, ThreadTeam& team) {
     const ImageLayout& image = a.src_layout;
     const Flat flat(image.channels, image.height * image.width);
     team.for_ranges(image.batch, 1, [&](auto begin, auto end, int member) {
-        const Scratch<T> scratch(a.workspace, flat, member);
+        const GroupScratch<T> scratch(a.workspace, flat, member);
         for (std::int64_t n = begin; n < end; ++n)
             forward_sample(a, flat, scratch, n);
     });
@@ -192,7 +193,7 @@ void group_norm_backward_samples(const GroupNormBackwardArguments<T>& a, ThreadT
         a.workspace + team.size() * group_norm_bytes_of_thread(channels, sizeof(T)));
     double* const betas = gammas + image.batch * channels;
     team.for_ranges(image.batch, 1, [&](auto begin, auto end, int member) {
-        const Scratch<T> scratch(a.workspace, flat, member);
+        const GroupScratch<T> scratch(a.workspace, flat, member);
         for (std::int64_t n = begin; n < end; ++n)
             backward_sample(a, flat, scratch, n, gammas + n * channels, betas + n * channels);
     });

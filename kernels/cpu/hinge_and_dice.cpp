@@ -20,12 +20,12 @@ DTNN_INLINE double above_zero(double value) {
 /// The groups of dice: numbers of one class over the pixels of a sample. A row by itself is a
 /// sample of one class with the row's numbers as pixels.
 template <class T>
-struct Groups {
+struct DiceGroups {
     const DiceArguments<T>& a;
     bool by_class;
     std::int64_t samples, pixels, classes;
 
-    DTNN_INLINE explicit Groups(const DiceArguments<T>& arguments)
+    DTNN_INLINE explicit DiceGroups(const DiceArguments<T>& arguments)
         : a(arguments),
           by_class(a.pixels > 0),
           samples(by_class ? a.samples / a.pixels : a.samples),
@@ -49,7 +49,7 @@ struct DiceSums {
 };
 
 template <class T>
-DTNN_INLINE void dice_sums(const Groups<T>& groups, std::int64_t n, std::int64_t first,
+DTNN_INLINE void dice_sums(const DiceGroups<T>& groups, std::int64_t n, std::int64_t first,
                            std::int64_t count, DiceSums& sums) {
     for (std::int64_t c = 0; c < count; ++c)
         sums.both[c] = sums.all[c] = 0;
@@ -126,7 +126,7 @@ void hinge_backward_rows(const HingeArguments<T>& a, ThreadTeam& team) {
 
 template <class T>
 void dice_samples(const DiceArguments<T>& a, ThreadTeam& team) {
-    const Groups<T> groups(a);
+    const DiceGroups<T> groups(a);
     const double sum =
         sum_of_rows(a, team, groups.samples, groups.pixels * groups.classes, [&](std::int64_t n) {
             double loss = 0;
@@ -145,7 +145,7 @@ void dice_samples(const DiceArguments<T>& a, ThreadTeam& team) {
 
 template <class T>
 void dice_backward_samples(const DiceArguments<T>& a, ThreadTeam& team) {
-    const Groups<T> groups(a);
+    const DiceGroups<T> groups(a);
     const double scale = 1 / double(groups.samples * groups.classes);
     const std::int64_t grain = rows_grain(groups.pixels * groups.classes);
     team.for_ranges(groups.samples, grain, [&](auto begin, auto end, int) {

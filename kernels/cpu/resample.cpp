@@ -11,7 +11,7 @@ namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
 /// Rows of about what is worth a thread, in elements.
-std::int64_t rows_grain(std::int64_t row_elements) {
+std::int64_t resample_grain(std::int64_t row_elements) {
     return row_elements >= 4096 ? 1 : 4096 / (row_elements < 1 ? 1 : row_elements);
 }
 
@@ -74,7 +74,7 @@ void resample(const ResampleArguments<T>& a, ThreadTeam& team) {
     const std::int64_t end = above < out.channels ? above : out.channels;
     const std::int64_t rows = out.batch * out.height;
     const std::int64_t row_step = in.width * in.channels;
-    team.for_ranges(rows, rows_grain(out.width * out.channels), [&](auto from, auto to, int) {
+    team.for_ranges(rows, resample_grain(out.width * out.channels), [&](auto from, auto to, int) {
         for (std::int64_t row = from; row < to; ++row) {
             const Taps<T> y(a.y, row % out.height);
             const T* const src =
@@ -127,7 +127,7 @@ void adaptive_max_pool2d_channels_last(const AdaptiveMaxArguments<T>& a, ThreadT
     const ImageLayout& in = a.src_layout;
     const ImageLayout& out = a.dst_layout;
     const std::int64_t channels = in.channels, rows = out.batch * out.height;
-    team.for_ranges(rows, rows_grain(in.width * channels), [&](auto from, auto to, int) {
+    team.for_ranges(rows, resample_grain(in.width * channels), [&](auto from, auto to, int) {
         for (std::int64_t row = from; row < to; ++row) {
             const Taps<T> y(a.y, row % out.height);
             const T* const src = a.src + row / out.height * in.pixels() / in.batch * channels;
@@ -162,7 +162,7 @@ void adaptive_max_pool2d_backward_channels_last(const AdaptiveMaxBackwardArgumen
     const ImageLayout& in = a.diff_src_layout;
     const ImageLayout& out = a.diff_dst_layout;
     const std::int64_t channels = in.channels, rows = in.batch * in.height;
-    team.for_ranges(rows, rows_grain(in.width * channels), [&](auto from, auto to, int) {
+    team.for_ranges(rows, resample_grain(in.width * channels), [&](auto from, auto to, int) {
         for (std::int64_t row = from; row < to; ++row) {
             const std::int64_t n = row / in.height, h = row % in.height;
             const Taps<T> y(a.y, h);

@@ -131,35 +131,39 @@ DTNN_INLINE void add_kernel_of_three(Vector<T, L> (&sums)[R][1], const RowConv<T
     }
 }
 
-/// Residual, relu and mask on the first `count` of R groups, `step` values apart, and their way to
-/// memory.
+/// Residual, relu and mask on all R groups of a tile, `step` values apart, and their way to memory.
 template <class T, int L, int V, int R>
-DTNN_INLINE void finish_row(const RowConv<T>& c, Vector<T, L> (&sums)[R][V], std::int64_t base,
-                            std::int64_t step, std::int64_t count) {
-    const auto at = [&](int i) DTNN_UNROLLED { return i / V * step + i % V * L; };
-    T* const dst = c.dst + base;
+DTNN_INLINE void finish_tile(const RowConv<T>& c, Vector<T, L> (&sums)[R][V], std::int64_t base,
+                             std::int64_t step) {
+    const auto at = [&](int i) DTNN_UNROLLED { return base + i / V * step + i % V * L; };
     expand<R * V>([&]<int... i>(Indices<i...>) DTNN_UNROLLED {
         const auto value = [&](int index) DTNN_UNROLLED -> Vector<T, L>& {
             return sums[index / V][index % V];
         };
-        if (c.residual) {
-            ((i / V < count ? void(value(i) += load<T, L>(c.residual + base + at(i))) : void()),
-             ...);
-        }
+        if (c.residual) ((value(i) += load<T, L>(c.residual + at(i))), ...);
         if (c.relu) ((value(i) = value(i) < T(0) ? Vector<T, L>{} : value(i)), ...);
         if (c.mask) {
-            ((i / V < count
-                  ? void(value(i) =
-                             load<T, L>(c.mask + base + at(i)) > T(0) ? value(i) : Vector<T, L>{})
-                  : void()),
-             ...);
+            ((value(i) = load<T, L>(c.mask + at(i)) > T(0) ? value(i) : Vector<T, L>{}), ...);
         }
-        if (count == R) {
-            (store<T, L>(dst + at(i), value(i)), ...);
-        } else {
-            ((i / V < count ? store<T, L>(dst + at(i), value(i)) : void()), ...);
-        }
+        (store<T, L>(c.dst + at(i), value(i)), ...);
     });
+}
+
+/// The same for the tile at the end of a row, of which only `count` vectors, V a group, are
+/// results. A function of its own, once for L and V: unrolled in every tile it would be half of the
+/// code.
+template <class T, int L, int V>
+__attribute__((noinline)) void finish_last_tile(const RowConv<T>& c, const Vector<T, L>* sums,
+                                                std::int64_t count, std::int64_t base,
+                                                std::int64_t step) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t at = base + i / V * step + i % V * L;
+        Vector<T, L> value = sums[i];
+        if (c.residual) value += load<T, L>(c.residual + at);
+        if (c.relu) value = value < T(0) ? Vector<T, L>{} : value;
+        if (c.mask) value = load<T, L>(c.mask + at) > T(0) ? value : Vector<T, L>{};
+        store<T, L>(c.dst + at, value);
+    }
 }
 
 /// Tiles of R groups of output pixels along one row; V*L results a group, of columns starting at
@@ -187,8 +191,15 @@ void convolve_row(const RowConv<T>& c, const RowsWorkspace& layout, const T* pad
             add_kernel<T, L, V, R, S>(sums, c, layout, from, panel);
         }
         const std::int64_t base = pixel * c.filters + first * step + column;
-        const std::int64_t count = groups - first < R ? groups - first : R;
-        finish_row<T, L, V, R>(c, sums, base, step, count);
+        if (groups - first >= R) {
+            finish_tile<T, L, V, R>(c, sums, base, step);
+        } else {
+            // A copy: sums whose address is taken would not stay in registers.
+            Vector<T, L> last[R * V];
+            expand<R * V>([&]<int... i>(Indices<i...>)
+                              DTNN_UNROLLED { ((last[i] = sums[i / V][i % V]), ...); });
+            finish_last_tile<T, L, V>(c, last, (groups - first) * V, base, step);
+        }
     }
 }
 
@@ -327,15 +338,27 @@ void convolve_with_tile(const RowConv<T>& c, const RowsWorkspace& layout, Thread
 template <class T, int S>
 void convolve_with_step(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam& team) {
     const std::int64_t bytes = c.filters * layout.pixels * static_cast<std::int64_t>(sizeof(T));
+    // One height for doubles, which are for checks: every other one takes the compiler a second.
 #if defined(__AVX512F__)
     constexpr int L = 64 / sizeof(T);
-    if (bytes % 128 == 0) return convolve_with_tile<T, L, 2, S, 14, 8>(c, layout, team);
-    if (bytes % 64 == 0) return convolve_with_tile<T, L, 1, S, 16, 14, 8>(c, layout, team);
-    convolve_with_tile<T, L / 2, 1, S, 16, 14, 8>(c, layout, team);
+    if constexpr (sizeof(T) == 8) {
+        if (bytes % 128 == 0) return convolve_with_tile<T, L, 2, S, 8>(c, layout, team);
+        if (bytes % 64 == 0) return convolve_with_tile<T, L, 1, S, 8>(c, layout, team);
+        convolve_with_tile<T, L / 2, 1, S, 8>(c, layout, team);
+    } else {
+        if (bytes % 128 == 0) return convolve_with_tile<T, L, 2, S, 14, 8>(c, layout, team);
+        if (bytes % 64 == 0) return convolve_with_tile<T, L, 1, S, 16, 14, 8>(c, layout, team);
+        convolve_with_tile<T, L / 2, 1, S, 16, 14, 8>(c, layout, team);
+    }
 #elif defined(__AVX2__)
     constexpr int L = 32 / sizeof(T);
-    if (bytes % 64 == 0) return convolve_with_tile<T, L, 2, S, 6, 4>(c, layout, team);
-    convolve_with_tile<T, L, 1, S, 12, 7, 8>(c, layout, team);
+    if constexpr (sizeof(T) == 8) {
+        if (bytes % 64 == 0) return convolve_with_tile<T, L, 2, S, 4>(c, layout, team);
+        convolve_with_tile<T, L, 1, S, 8>(c, layout, team);
+    } else {
+        if (bytes % 64 == 0) return convolve_with_tile<T, L, 2, S, 6, 4>(c, layout, team);
+        convolve_with_tile<T, L, 1, S, 12, 7, 8>(c, layout, team);
+    }
 #else
     convolve_with_tile<T, 16 / sizeof(T), 2, S, 4>(c, layout, team);
     static_cast<void>(bytes);

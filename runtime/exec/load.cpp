@@ -69,16 +69,17 @@ void check_machine(const plan::Plan& plan, const std::string& name) {
                                   kernels::name_of(kernels::host_isa())));
     }
     if (!kernels::is_built(isa)) {
-        kernels::Isa best = isa;
-        while (!kernels::is_built(best))
-            best = kernels::Isa(int(best) - 1);
-        throw refused(
-            name,
-            fmt::format("it is for {}, and this program was built without its kernels",
-                        plan.target.isa),
-            fmt::format("build the program with cmake -DDTNN_INSTRUCTION_SETS=all, or compile the "
-                        "job with --isa {}",
-                        kernels::name_of(best)));
+        std::string remedy = "build the program with cmake -DDTNN_INSTRUCTION_SETS=all";
+        for (const auto other :
+             {kernels::Isa::avx512, kernels::Isa::avx2, kernels::Isa::baseline}) {
+            if (other > kernels::host_isa() || !kernels::is_built(other)) continue;
+            remedy += fmt::format(", or compile the job with --isa {}", kernels::name_of(other));
+            break;
+        }
+        throw refused(name,
+                      fmt::format("it is for {}, and this program was built without its kernels",
+                                  plan.target.isa),
+                      remedy);
     }
 }
 

@@ -13,19 +13,19 @@ namespace dtnn::runtime {
 namespace {
 
 /// What a list of numbers holds besides finite ones.
-struct Finding {
+struct NumberFinding {
     std::int64_t not_finite = 0;
     bool nan = false;
     double first = 0;
 };
 
 template <class Real>
-Finding examine(const std::byte* memory, std::int64_t count) {
+NumberFinding examine(const std::byte* memory, std::int64_t count) {
     const std::span<const Real> numbers(reinterpret_cast<const Real*>(memory), std::size_t(count));
     // x - x is zero for finite numbers and NaN for all others; a sum over blocks keeps the common
     // case a plain loop.
     constexpr std::size_t kBlock = 1024;
-    Finding finding;
+    NumberFinding finding;
     for (std::size_t begin = 0; begin < numbers.size(); begin += kBlock) {
         const auto block = numbers.subspan(begin, std::min(kBlock, numbers.size() - begin));
         Real sum = 0;
@@ -41,13 +41,13 @@ Finding examine(const std::byte* memory, std::int64_t count) {
     return finding;
 }
 
-Finding examine(plan::DType dtype, const std::byte* memory, std::int64_t count) {
+NumberFinding examine(plan::DType dtype, const std::byte* memory, std::int64_t count) {
     if (dtype == plan::DType::f32) return examine<float>(memory, count);
     if (dtype == plan::DType::f64) return examine<double>(memory, count);
     return {};
 }
 
-std::string fact_of(const Finding& finding, std::int64_t count, const std::string& name) {
+std::string fact_of(const NumberFinding& finding, std::int64_t count, const std::string& name) {
     if (count == 1) return fmt::format("`{}` is {}", name, number_text(finding.first));
     return fmt::format("{} of the {} numbers of `{}` {} not finite, the first is {}",
                        finding.not_finite, count, name, finding.not_finite == 1 ? "is" : "are",
@@ -74,7 +74,7 @@ void NumberCheck::look(const plan::Program& program, int tensor, const plan::Ste
     const plan::Tensor& t = program.tensors[std::size_t(tensor)];
     const std::int64_t count = plan::element_count(t.dims);
     const plan::Buffer& buffer = plan.buffers[std::size_t(t.buffer)];
-    const Finding finding = examine(t.dtype, executor_.memory(t), count);
+    const NumberFinding finding = examine(t.dtype, executor_.memory(t), count);
     if (finding.not_finite == 0) return;
     matters_ = matters_ || finding.nan || buffer.role == plan::BufferRole::parameter ||
                buffer.role == plan::BufferRole::state;
@@ -121,7 +121,7 @@ std::optional<NotFinite> parameter_not_finite(const Executor& executor) {
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         const plan::Parameter& parameter = plan.parameters[i];
         const std::int64_t count = plan::element_count(parameter.dims);
-        const Finding finding = examine(parameter.dtype, executor.parameter(i), count);
+        const NumberFinding finding = examine(parameter.dtype, executor.parameter(i), count);
         if (finding.not_finite == 0) continue;
         return NotFinite{fmt::format("the parameter `{}`", parameter.name),
                          fact_of(finding, count, parameter.name)};

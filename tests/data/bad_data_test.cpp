@@ -13,7 +13,7 @@
 #include "tests/data/bad_cases.hpp"
 #include "tests/data/dataset_files.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::bad_data_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,4 +82,4 @@ TEST_CASE("a folder that may not be read is refused by its name") {
     CHECK(error->help().find("permissions") != std::string::npos);
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::bad_data_test

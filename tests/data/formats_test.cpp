@@ -14,7 +14,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/image_files.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::formats_test {
 namespace {
 
 struct Loaded {
@@ -283,4 +283,4 @@ TEST_CASE("chest X-rays have a bit for each finding, out of folders and archives
     CHECK(loaded.labels[2] == findings);
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::formats_test

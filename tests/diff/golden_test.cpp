@@ -14,6 +14,8 @@
 #include "tests/diff/compile_job.hpp"
 #include "tests/rewrite_goldens.hpp"
 
+namespace golden_test {
+
 using namespace dtnn;
 namespace fs = std::filesystem;
 
@@ -103,3 +105,5 @@ TEST_CASE("comparisons say exactly what the corpus says") {
     }
     CHECK(titles.size() >= 10);
 }
+
+}  // namespace golden_test

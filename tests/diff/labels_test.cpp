@@ -12,6 +12,8 @@
 #include "plan/diff/meaning.hpp"
 #include "tests/rewrite_goldens.hpp"
 
+namespace labels_test {
+
 using namespace dtnn;
 using compiler::FieldTable;
 
@@ -124,3 +126,5 @@ TEST_CASE("docs/diff.md shows the labels as they are") {
         CHECK(text.substr(start, last - start) == plan::meanings_markdown());
     }
 }
+
+}  // namespace labels_test

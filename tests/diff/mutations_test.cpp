@@ -13,6 +13,8 @@
 #include "tests/diff/compile_job.hpp"
 #include "tests/diff/edits.hpp"
 
+namespace mutations_test {
+
 using namespace dtnn;
 using plan::Change;
 using plan::Plan;
@@ -303,3 +305,5 @@ TEST_CASE("a spec does not differ from its resolved document, nor when it is wri
         CHECK_MESSAGE(changes.empty(), plan::diff_text(changes, "model", "resolved"));
     }
 }
+
+}  // namespace mutations_test

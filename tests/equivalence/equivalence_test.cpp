@@ -20,7 +20,7 @@
 #include "runtime/train/initialize.hpp"
 #include "runtime/train/session.hpp"
 
-namespace dtnn {
+namespace dtnn::equivalence_test {
 namespace {
 
 constexpr int kSteps = 20;
@@ -205,4 +205,4 @@ TEST_CASE("losses in double agree to 1e-11") {
 }
 
 }  // namespace
-}  // namespace dtnn
+}  // namespace dtnn::equivalence_test

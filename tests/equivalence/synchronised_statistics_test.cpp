@@ -16,7 +16,7 @@
 #include "runtime/exec/load.hpp"
 #include "runtime/train/loop.hpp"
 
-namespace dtnn {
+namespace dtnn::synchronised_statistics_test {
 namespace {
 
 /// 270 samples: the last of the six steps of an epoch has 30, which the first ranks take.
@@ -216,4 +216,4 @@ TEST_CASE("the same ranks with synchronised statistics make the same bits, in fl
     }
 }
 
-}  // namespace dtnn
+}  // namespace dtnn::synchronised_statistics_test

@@ -19,6 +19,8 @@
 #include "compiler/frontend/specs.hpp"
 #include "tests/rewrite_goldens.hpp"
 
+namespace diagnostics_test {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -237,3 +239,5 @@ TEST_CASE("broken specs get exactly the diagnostics of the corpus") {
         CHECK_MESSAGE(seen.contains(std::string(code.name)), "no case provokes " << code.name);
     }
 }
+
+}  // namespace diagnostics_test

@@ -27,6 +27,8 @@
 #include "plan/metrics.hpp"
 #include "tests/rewrite_goldens.hpp"
 
+namespace passes_test {
+
 namespace {
 
 using namespace dtnn::compiler;
@@ -218,3 +220,5 @@ TEST_CASE("every pass does what its golden file says") {
 }
 
 }  // namespace
+
+}  // namespace passes_test

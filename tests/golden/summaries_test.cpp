@@ -24,6 +24,8 @@
 #include "plan/summary/summary.hpp"
 #include "tests/rewrite_goldens.hpp"
 
+namespace summaries_test {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -137,3 +139,5 @@ TEST_CASE("summaries are those of their golden files") {
     }
     CHECK_GE(count, 9);
 }
+
+}  // namespace summaries_test

@@ -12,6 +12,8 @@
 #include "tests/gradient/differences.hpp"
 #include "tests/gradient/interpreter.hpp"
 
+namespace models_test {
+
 using namespace dtnn::compiler;
 using dtnn::tests::Interpreter;
 using dtnn::tests::Kernels;
@@ -189,3 +191,5 @@ TEST_CASE("a model with concatenated branches") {
 TEST_CASE("a model with batch norm, alone and before a residual sum") {
     check_all_ways(kBatchNorm, "categorical_cross_entropy", 3);
 }
+
+}  // namespace models_test

@@ -14,6 +14,8 @@
 #include "tests/gradient/differences.hpp"
 #include "tests/gradient/interpreter.hpp"
 
+namespace operators_test {
+
 using namespace dtnn::compiler;
 using dtnn::tests::Interpreter;
 
@@ -478,3 +480,5 @@ TEST_CASE("the measure of error finds a wrong gradient") {
     CHECK(dtnn::tests::relative_error({12, NAN}, numeric) > 1e-6);
     CHECK(dtnn::tests::relative_error({12}, numeric) > 1e-6);
 }
+
+}  // namespace operators_test

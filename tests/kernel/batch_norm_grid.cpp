@@ -30,18 +30,6 @@ TensorDesc rank_sums(const Dims& shape) {
     return row_major({2 * shape[1] + 1}, DType::f64);
 }
 
-void make_positive(Buffer& buffer) {
-    for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i) {
-        buffer.set(i, std::abs(buffer.get(i)) + 0.1);
-    }
-}
-
-/// Far from zero mean, so that a careless variance shows.
-void shift(Buffer& buffer) {
-    for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i)
-        buffer.set(i, buffer.get(i) + 30);
-}
-
 struct Variant {
     bool relu, residual, mask, statistics;
     bool synchronised = false;

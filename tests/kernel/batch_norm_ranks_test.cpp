@@ -7,7 +7,7 @@
 
 #include "tests/kernel/conformance.hpp"
 
-namespace dtnn::kernels::conformance {
+namespace dtnn::kernels::conformance::batch_norm_ranks_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -259,4 +259,4 @@ TEST_CASE("batch norm over the batches of ranks has the gradient of central diff
     }
 }
 
-}  // namespace dtnn::kernels::conformance
+}  // namespace dtnn::kernels::conformance::batch_norm_ranks_test

@@ -318,6 +318,21 @@ void Buffer::set(std::int64_t element, double value) {
     write<std::uint8_t>(to, value);
 }
 
+void shift(Buffer& buffer) {
+    for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i)
+        buffer.set(i, buffer.get(i) + 30);
+}
+
+void make_positive(Buffer& buffer) {
+    for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i)
+        buffer.set(i, std::abs(buffer.get(i)) + 0.1);
+}
+
+void quantise(std::vector<Buffer>& sources) {
+    for (std::int64_t i = 0; i < sources[0].tensor().elements(); ++i)
+        sources[0].set(i, std::round(sources[0].get(i) * 3) / 2);
+}
+
 bool Buffer::guards_are_intact() const {
     DTNN_UNPOISON(bytes_.get(), kGuard);
     DTNN_UNPOISON(bytes_.get() + kGuard + size_, kGuard);

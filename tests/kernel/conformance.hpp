@@ -69,6 +69,13 @@ TensorDesc row_major(Dims dims, DType dtype = DType::f32);
 Problem problem(std::string op, std::vector<TensorDesc> sources,
                 std::vector<TensorDesc> destinations, Attributes attributes = {});
 
+/// Moves values far from zero mean, so that a careless variance shows.
+void shift(Buffer& buffer);
+/// Makes values at least 0.1.
+void make_positive(Buffer& buffer);
+/// Gives the first source values with many ties, so that the rule of the first largest shows.
+void quantise(std::vector<Buffer>& sources);
+
 /// Runs the operator's reference kernel.
 void run_reference(const Problem& problem, std::vector<Buffer>& sources,
                    std::vector<Buffer>& destinations);

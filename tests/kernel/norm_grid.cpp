@@ -7,7 +7,7 @@ namespace {
 
 /// Rows and images; channels that fill vectors and that do not; samples too long for sums of each
 /// thread's own.
-std::vector<Dims> shapes() {
+std::vector<Dims> norm_shapes() {
     std::vector<Dims> list;
     for (const std::int64_t channels : {1, 3, 4, 6, 8, 17, 64}) {
         list.push_back({3, channels, 5, 7});
@@ -20,26 +20,17 @@ std::vector<Dims> shapes() {
     return list;
 }
 
-struct Variant {
+struct NormVariant {
     bool affine, statistics;
 };
-constexpr Variant kVariants[] = {{true, true}, {true, false}, {false, true}, {false, false}};
+constexpr NormVariant kNormVariants[] = {
+    {true, true}, {true, false}, {false, true}, {false, false}};
 
 /// Far from zero mean, so that a careless variance shows.
-void shift(Buffer& buffer) {
-    for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i)
-        buffer.set(i, buffer.get(i) + 30);
-}
-
-void make_positive(Buffer& buffer) {
-    for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i)
-        buffer.set(i, std::abs(buffer.get(i)) + 0.1);
-}
-
 /// `together`: how many numbers are normalised together. The deviation of a handful may be tiny
 /// beside a mean of 30.
 Case forward(const char* op, const Dims& shape, const TensorDesc& parameter, const Dims& statistics,
-             const Variant& variant, std::int64_t together, Attributes attributes) {
+             const NormVariant& variant, std::int64_t together, Attributes attributes) {
     const TensorDesc image = tensor(shape), measure = row_major(statistics);
     std::vector<TensorDesc> sources{image}, results{image};
     if (variant.affine) sources.insert(sources.end(), {parameter, parameter});
@@ -84,7 +75,7 @@ struct LayerNorm {
 
 std::vector<LayerNorm> layer_norms() {
     std::vector<LayerNorm> list;
-    for (const Dims& shape : shapes()) {
+    for (const Dims& shape : norm_shapes()) {
         const std::int64_t sample = tensor(shape).elements() / shape[0];
         Dims image = shape;
         image[0] = 1;
@@ -101,7 +92,7 @@ std::vector<LayerNorm> layer_norms() {
 
 std::vector<std::pair<Dims, std::int64_t>> group_norms() {
     std::vector<std::pair<Dims, std::int64_t>> list;
-    for (const Dims& shape : shapes()) {
+    for (const Dims& shape : norm_shapes()) {
         for (const std::int64_t groups : {std::int64_t{1}, std::int64_t{2}, shape[1]}) {
             if (shape[1] % groups == 0) list.emplace_back(shape, groups);
         }
@@ -146,7 +137,7 @@ std::vector<Case> local_response(const char* op, std::size_t sources, double f32
 GRID(layer_norm) {
     std::vector<Case> cases;
     for (const LayerNorm& norm : layer_norms()) {
-        for (const Variant& variant : kVariants) {
+        for (const NormVariant& variant : kNormVariants) {
             cases.push_back(forward("layer_norm", norm.shape, norm.parameter, norm.statistics,
                                     variant, norm.together, {{"axis", norm.axis}}));
         }
@@ -169,7 +160,7 @@ GRID(group_norm) {
     std::vector<Case> cases;
     for (const auto& [shape, groups] : group_norms()) {
         const std::int64_t together = tensor(shape).elements() / shape[0] / groups;
-        for (const Variant& variant : kVariants) {
+        for (const NormVariant& variant : kNormVariants) {
             cases.push_back(forward("group_norm", shape, row_major({shape[1]}), {shape[0], groups},
                                     variant, together, {{"groups", groups}}));
         }

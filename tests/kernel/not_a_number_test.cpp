@@ -10,6 +10,8 @@
 #include "kernels/thread_team.hpp"
 #include "tests/kernel/conformance.hpp"
 
+namespace not_a_number_test {
+
 namespace {
 
 using namespace dtnn::kernels;
@@ -112,3 +114,5 @@ TEST_CASE("relus inside other kernels keep what is not a number") {
                 {{"groups", std::int64_t(1)}, {"epilogue", std::string("relu")}, {"bias", false}}),
         19, only(-1));
 }
+
+}  // namespace not_a_number_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace dtnn::kernels::philox {
+namespace dtnn::kernels::philox::philox_test {
 namespace {
 
 TEST_CASE("philox4x32-10 gives the known answers of its authors") {
@@ -55,4 +55,4 @@ TEST_CASE("whole numbers below a bound") {
 }
 
 }  // namespace
-}  // namespace dtnn::kernels::philox
+}  // namespace dtnn::kernels::philox::philox_test

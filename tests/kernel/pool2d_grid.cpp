@@ -39,13 +39,6 @@ std::vector<Pool> pools() {
     return list;
 }
 
-/// Values with many ties, so that the rule of the first largest shows.
-void quantise(std::vector<Buffer>& sources) {
-    for (std::int64_t i = 0; i < sources[0].tensor().elements(); ++i) {
-        sources[0].set(i, std::round(sources[0].get(i) * 3) / 2);
-    }
-}
-
 std::vector<Pool> max_pools() {
     std::vector<Pool> list = pools();
     list.push_back({2, 16, 9, 9, {2, 2}, {2, 2}, {0, 0, 0, 0}, {2, 2}});

@@ -8,7 +8,7 @@
 #include "kernels/layout.hpp"
 #include "tests/kernel/conformance.hpp"
 
-namespace dtnn::kernels::conformance {
+namespace dtnn::kernels::conformance::reference_test {
 namespace {
 
 TensorDesc f64(Dims dims) {
@@ -227,4 +227,4 @@ TEST_CASE("instruction sets are read as they are written") {
 }
 
 }  // namespace
-}  // namespace dtnn::kernels::conformance
+}  // namespace dtnn::kernels::conformance::reference_test

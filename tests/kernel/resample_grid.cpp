@@ -136,12 +136,6 @@ std::vector<Case> slices(bool backward) {
     return cases;
 }
 
-/// Values with many ties, so that the rule of the first largest shows.
-void quantise(std::vector<Buffer>& sources) {
-    for (std::int64_t i = 0; i < sources[0].tensor().elements(); ++i)
-        sources[0].set(i, std::round(sources[0].get(i) * 3) / 2);
-}
-
 }  // namespace
 
 GRID(slice) {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-namespace dtnn::kernels {
+namespace dtnn::kernels::thread_team_test {
 namespace {
 
 TEST_CASE("every member runs once, also after the team has gone to sleep") {
@@ -59,4 +59,4 @@ TEST_CASE("ranges cover everything once, in multiples of the grain") {
 }
 
 }  // namespace
-}  // namespace dtnn::kernels
+}  // namespace dtnn::kernels::thread_team_test

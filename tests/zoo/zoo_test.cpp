@@ -13,7 +13,7 @@
 
 #include "compiler/driver/compile_job.hpp"
 
-namespace dtnn {
+namespace dtnn::zoo_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,4 +113,4 @@ TEST_CASE("a model's first line says its count, and none is long") {
     }
 }
 
-}  // namespace dtnn
+}  // namespace dtnn::zoo_test

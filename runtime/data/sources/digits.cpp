@@ -17,9 +17,9 @@ namespace philox = kernels::philox;
 // sample is the same on every machine.
 
 /// The numbers of one sample, in order.
-class Draws {
+class DigitDraws {
   public:
-    Draws(std::uint64_t seed, Split split, std::int64_t index)
+    DigitDraws(std::uint64_t seed, Split split, std::int64_t index)
         : key_(philox::key_of(seed, philox::Purpose::data, split == Split::train ? 0 : 1)),
           step_(std::uint64_t(index)) {}
     std::uint32_t word() {
@@ -43,7 +43,7 @@ struct Affine {
     Point operator()(Point p) const { return {xx * p.x + xy * p.y + dx, yx * p.x + yy * p.y + dy}; }
 };
 
-Affine draw_affine(Draws& draws) {
+Affine draw_affine(DigitDraws& draws) {
     const float width = draws.uniform(11.5f, 18.0f);
     const float height = draws.uniform(16.5f, 21.5f);
     const float shear = draws.uniform(-0.28f, 0.28f);
@@ -109,7 +109,7 @@ void draw_stroke(Distances& distances, std::span<const Point> points, float reac
 
 void render_digit(std::uint64_t seed, Split split, std::int64_t index,
                   std::span<std::uint8_t> pixels) {
-    Draws draws(seed, split, index);
+    DigitDraws draws(seed, split, index);
     const std::span<const Glyph> shapes = shapes_of(int(index % 10));
     const Glyph& glyph = shapes[std::size_t(std::uint64_t(draws.word()) * shapes.size() >> 32)];
     const Affine affine = draw_affine(draws);

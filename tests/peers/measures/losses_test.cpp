@@ -14,6 +14,8 @@
 #include "compiler/passes/differentiate.hpp"
 #include "tests/peers/measures/measured_graph.hpp"
 
+namespace losses_test {
+
 namespace {
 
 using namespace dtnn::compiler;
@@ -243,3 +245,5 @@ TEST_CASE("a loss keeps what is not a number, so that the run stops") {
         CHECK(std::isnan(value_of(name, fields, "", "[2,2]", {0.5, nan, 0.5, 0.5}, answers, kind)));
     }
 }
+
+}  // namespace losses_test

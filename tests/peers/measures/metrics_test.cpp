@@ -17,6 +17,8 @@
 #include "runtime/train/metrics.hpp"
 #include "tests/peers/measures/measured_graph.hpp"
 
+namespace metrics_test {
+
 namespace {
 
 using namespace dtnn::compiler;
@@ -381,3 +383,5 @@ TEST_CASE("a thousand classes have their confusion matrix, whose memory the plan
     CHECK(values[1].numbers[1] == 1);
     CHECK(values[2].number() == 0.5);
 }
+
+}  // namespace metrics_test

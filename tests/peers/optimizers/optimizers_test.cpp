@@ -16,6 +16,8 @@
 #include "runtime/exec/load.hpp"
 #include "runtime/train/initialize.hpp"
 
+namespace optimizers_test {
+
 namespace {
 
 using namespace dtnn;
@@ -327,3 +329,5 @@ TEST_CASE("averages are state: checkpoints keep them, and memory counts them") {
             parameter.kind == plan::ParameterKind::average && parameter.optimizer_state ? 1 : 0;
     CHECK(averages == 4);
 }
+
+}  // namespace optimizers_test

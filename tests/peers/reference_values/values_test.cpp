@@ -18,6 +18,8 @@
 #include "compiler/passes/pass.hpp"
 #include "tests/gradient/interpreter.hpp"
 
+namespace values_test {
+
 namespace {
 
 using namespace dtnn::compiler;
@@ -169,3 +171,5 @@ TEST_CASE("operators compute what PyTorch computes") {
     }
     CHECK(files > 0);
 }
+
+}  // namespace values_test

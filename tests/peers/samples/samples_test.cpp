@@ -11,7 +11,7 @@
 #include "runtime/data/transforms/geometry.hpp"
 #include "runtime/data/transforms/resample.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::samples_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -84,4 +84,4 @@ TEST_CASE("functions of samples agree with PyTorch, NumPy and Pillow") {
     }
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::samples_test

@@ -13,7 +13,7 @@
 #include "plan/metrics.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::schedules_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -389,4 +389,4 @@ TEST_CASE("schedules go on from their state as if never stopped") {
     CHECK(other.state() == Schedules(plan).state());
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::schedules_test

@@ -10,7 +10,7 @@
 
 #include "tests/ranks/local_steps/local_training.hpp"
 
-namespace dtnn {
+namespace dtnn::local_steps_test {
 namespace {
 
 /// One weight w, from 0. Every sample of a rank is x = 1 with the rank's y, and the loss is
@@ -283,4 +283,4 @@ TEST_CASE("a training by local steps goes on with the same bits") {
     CHECK(train_on(3, plan, &lost).parameters[0] != whole.parameters[0]);
 }
 
-}  // namespace dtnn
+}  // namespace dtnn::local_steps_test

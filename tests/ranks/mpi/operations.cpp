@@ -9,11 +9,11 @@
 #include "tests/ranks/mpi/wire_operations.hpp"
 
 namespace dtnn::runtime {
-namespace {
-
 void require(bool good, const std::string& what) {
     if (!good) throw std::runtime_error(what);
 }
+
+namespace {
 
 /// Element i of a rank: small whole numbers, so that any order of the sum is exact.
 template <typename T>

@@ -11,13 +11,10 @@
 #include <stdexcept>
 
 #include "plan/rules/compression.hpp"
+#include "tests/ranks/mpi/operations.hpp"
 
 namespace dtnn::runtime {
 namespace {
-
-void require(bool good, const std::string& what) {
-    if (!good) throw std::runtime_error(what);
-}
 
 std::uint32_t bits(float x) {
     return std::bit_cast<std::uint32_t>(x);

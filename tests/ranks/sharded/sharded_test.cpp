@@ -21,7 +21,7 @@
 #include "runtime/exec/load.hpp"
 #include "runtime/train/loop.hpp"
 
-namespace dtnn {
+namespace dtnn::sharded_test {
 namespace {
 
 constexpr int kGlobalBatch = 24;
@@ -365,4 +365,4 @@ TEST_CASE("a rank has its part of the state in memory") {
     }
 }
 
-}  // namespace dtnn
+}  // namespace dtnn::sharded_test

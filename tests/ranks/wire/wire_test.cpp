@@ -13,7 +13,7 @@
 #include "plan/rules/compression.hpp"
 #include "tests/ranks/local_steps/local_training.hpp"
 
-namespace dtnn {
+namespace dtnn::wire_test {
 namespace {
 
 std::string job(const std::string& parallel, int epochs = 16, const std::string& more = "") {
@@ -240,4 +240,4 @@ TEST_CASE("figures know the form") {
     CHECK(plan::parallel_words(full).find("changes the mathematics") == std::string::npos);
 }
 
-}  // namespace dtnn
+}  // namespace dtnn::wire_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace escape_test {
+
 using namespace dtnn;
 
 TEST_CASE("HTML has no marks of its own left") {
@@ -34,3 +36,5 @@ TEST_CASE("a word for the shell is one word") {
     CHECK(shell_quoted("a b") == "'a b'");
     CHECK(shell_quoted("it's $HOME") == "'it'\\''s $HOME'");
 }
+
+}  // namespace escape_test

@@ -9,6 +9,8 @@
 #include <filesystem>
 #include <stdexcept>
 
+namespace files_test {
+
 using namespace dtnn;
 namespace fs = std::filesystem;
 
@@ -78,3 +80,5 @@ TEST_CASE("reading goes behind what is there, and a folder is no file") {
     CHECK(read_all(place.number(), text) == EISDIR);
     CHECK(read_all(-1, text) == EBADF);
 }
+
+}  // namespace files_test

@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+namespace json_text_test {
+
 using namespace dtnn;
 
 TEST_CASE("text that JSON cannot carry is escaped or replaced") {
@@ -34,3 +36,5 @@ TEST_CASE("lists, variants and maps") {
     CHECK(json_text(std::map<std::string, Value>{{"b", 1.0}, {"a", false}}) ==
           R"({"a": false, "b": 1.0})");
 }
+
+}  // namespace json_text_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace quantity_text_test {
+
 using namespace dtnn;
 
 TEST_CASE("sizes") {
@@ -49,3 +51,5 @@ TEST_CASE("times as clocks show them") {
     CHECK(clock_text(59.6) == "1:00");
     CHECK(clock_text(-1) == "0:00");
 }
+
+}  // namespace quantity_text_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace saturating_test {
+
 using namespace dtnn;
 
 TEST_CASE("counts stay within 64 bits") {
@@ -14,3 +16,5 @@ TEST_CASE("counts stay within 64 bits") {
     CHECK(saturating_sum({3, 4}) == 7);
     CHECK(saturating_sum({kGreatest, 1}) == kGreatest);
 }
+
+}  // namespace saturating_test

@@ -7,6 +7,8 @@
 
 #include "base/utf8.hpp"
 
+namespace text_test {
+
 using namespace dtnn;
 
 TEST_CASE("numbers are grouped by thousands") {
@@ -65,3 +67,5 @@ TEST_CASE("text from outside is shown without what a terminal would obey") {
     CHECK(printable("a\x1B[0m\xFF") == "a\\x1B[0m\\xFF");
     CHECK(printable(std::string(300, 'a')) == std::string(200, 'a') + "...");
 }
+
+}  // namespace text_test

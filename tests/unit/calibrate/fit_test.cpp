@@ -11,7 +11,7 @@
 #include "plan/rules/exchange_model.hpp"
 #include "tools/dtnnc/calibrate/calibrate.hpp"
 
-namespace dtnn::tools {
+namespace dtnn::tools::fit_test {
 namespace {
 
 using Times = std::vector<std::pair<std::int64_t, double>>;
@@ -197,4 +197,4 @@ TEST_CASE("nothing measured is nothing known") {
     CHECK(rounded(0.0012345) == doctest::Approx(0.00123));
 }
 
-}  // namespace dtnn::tools
+}  // namespace dtnn::tools::fit_test

@@ -12,6 +12,8 @@
 #include "runtime/comm/null_ranks.hpp"
 #include "tests/ranks/mpi/operations.hpp"
 
+namespace communicators_test {
+
 using namespace dtnn;
 using namespace dtnn::runtime;
 
@@ -215,3 +217,5 @@ TEST_CASE("a rank without others writes down what it would do") {
     CHECK(null->record().empty());
     CHECK(null->faults().empty());
 }
+
+}  // namespace communicators_test

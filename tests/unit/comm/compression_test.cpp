@@ -14,6 +14,8 @@
 #include "runtime/comm/compression_rounding.hpp"
 #include "runtime/comm/compression_selection.hpp"
 
+namespace compression_test {
+
 using namespace dtnn;
 using namespace dtnn::runtime;
 
@@ -251,3 +253,5 @@ TEST_CASE("bytes on the wire") {
     collective.compression = plan::Compression::bf16;
     CHECK(plan::wire_seconds_of(link, collective, 4) == doctest::Approx(3e-3 + 4e-5));
 }
+
+}  // namespace compression_test

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string>
 
+namespace restarts_test {
+
 using dtnn::Decision;
 using dtnn::Restarts;
 using dtnn::TryEnd;
@@ -67,3 +69,5 @@ TEST_CASE("a try that wrote no checkpoint came no further than one before it") {
     CHECK(restarts.after(died(std::nullopt)).seconds == 1);
     CHECK(restarts.after(died(std::nullopt)).seconds == 2);
 }
+
+}  // namespace restarts_test

@@ -9,6 +9,8 @@
 
 #include "runtime/base/surroundings.hpp"
 
+namespace start_checks_test {
+
 using namespace dtnn::runtime;
 
 namespace {
@@ -241,3 +243,5 @@ TEST_CASE("the facts of this process") {
     CHECK(found.memory > 0);
     CHECK_FALSE(found.host.empty());
 }
+
+}  // namespace start_checks_test

@@ -9,6 +9,8 @@
 #include "runtime/comm/started_ranks.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
+namespace starting_test {
+
 using namespace dtnn::runtime;
 
 namespace {
@@ -77,3 +79,5 @@ TEST_CASE("launchers whose ranks cannot meet are refused") {
         CHECK(make_communicator()->ranks() == 1);
     }
 }
+
+}  // namespace starting_test

@@ -16,6 +16,8 @@
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ir/graph.hpp"
 
+namespace expansion_test {
+
 namespace fs = std::filesystem;
 using namespace dtnn;
 using namespace dtnn::compiler;
@@ -349,3 +351,5 @@ layers:
     CHECK_EQ(static_cast<int>(value->origin), static_cast<int>(plan::OriginKind::command_line));
     CHECK_EQ(value->place.file, "--set model.layers.conv2d_4.filters=9");
 }
+
+}  // namespace expansion_test

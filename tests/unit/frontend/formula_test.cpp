@@ -11,6 +11,8 @@
 
 #include "compiler/frontend/yaml/yaml_reader.hpp"
 
+namespace formula_test {
+
 using namespace dtnn::compiler;
 
 namespace {
@@ -377,3 +379,5 @@ TEST_CASE("any bytes are an expression or a mistake, never more") {
         CHECK_EQ(value.has_value(), diagnostics.all().empty());
     }
 }
+
+}  // namespace formula_test

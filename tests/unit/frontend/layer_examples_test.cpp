@@ -4,6 +4,8 @@
 
 #include "compiler/frontend/explain/operator_example.hpp"
 
+namespace layer_examples_test {
+
 using namespace dtnn::compiler;
 
 TEST_CASE("every layer's example builds in a model") {
@@ -16,3 +18,5 @@ TEST_CASE("every layer's example builds in a model") {
         CHECK(example_model(op(name)).find(op(name).example) != std::string::npos);
     }
 }
+
+}  // namespace layer_examples_test

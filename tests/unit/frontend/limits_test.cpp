@@ -12,6 +12,8 @@
 #include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/yaml/yaml_reader.hpp"
 
+namespace limits_test {
+
 using namespace dtnn;
 using namespace dtnn::compiler;
 
@@ -155,3 +157,5 @@ TEST_CASE("a word as long as a file is told by its beginning") {
             CHECK_LT(one.text.size(), std::size_t{1000});
     }
 }
+
+}  // namespace limits_test

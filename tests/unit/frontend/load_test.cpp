@@ -11,6 +11,8 @@
 #include "compiler/frontend/specs.hpp"
 #include "compiler/ir/graph.hpp"
 
+namespace load_test {
+
 namespace fs = std::filesystem;
 using namespace dtnn;
 using namespace dtnn::compiler;
@@ -345,3 +347,5 @@ TEST_CASE("broken specs never end the program") {
             }
     CHECK_GT(refused, 1000);
 }
+
+}  // namespace load_test

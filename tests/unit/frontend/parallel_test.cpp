@@ -4,6 +4,8 @@
 
 #include "compiler/frontend/specs.hpp"
 
+namespace parallel_test {
+
 using namespace dtnn;
 using namespace dtnn::compiler;
 
@@ -205,3 +207,5 @@ TEST_CASE("a plan is held against the machine of its job") {
     plan.target.isa = "baseline";
     CHECK_EQ(checked().first, 0);
 }
+
+}  // namespace parallel_test

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <random>
 
+namespace quantity_test {
+
 using namespace dtnn::compiler;
 
 namespace {
@@ -105,3 +107,5 @@ TEST_CASE("no text breaks the reader, and every unit that it names it reads") {
             CHECK(parse_quantity("3 " + name, unit).value);
         }
 }
+
+}  // namespace quantity_test

@@ -15,6 +15,8 @@
 #include "compiler/ops/initializers.hpp"
 #include "compiler/support/diagnostics.hpp"
 
+namespace reference_test {
+
 using namespace dtnn;
 using namespace dtnn::compiler;
 
@@ -125,3 +127,5 @@ TEST_CASE("a table's cell keeps to its cell") {
     CHECK(first_sentence("One (Ioffe et al., 2015). Two.") == "One (Ioffe et al., 2015).");
     CHECK(first_sentence("from 0.5 to 1, e.g. here") == "from 0.5 to 1, e.g. here");
 }
+
+}  // namespace reference_test

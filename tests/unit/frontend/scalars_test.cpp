@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace scalars_test {
+
 using namespace dtnn::compiler;
 
 TEST_CASE("integers are decimal, without leading zeros") {
@@ -46,3 +48,5 @@ TEST_CASE("memory sizes have units") {
         CHECK_FALSE(parse_memory_size(text));
     }
 }
+
+}  // namespace scalars_test

@@ -10,6 +10,8 @@
 #include "compiler/support/diagnostics.hpp"
 #include "tests/unit/frontend/misspellings.hpp"
 
+namespace suggestions_test {
+
 using namespace dtnn::compiler;
 
 TEST_CASE("the first suggestion for a misspelt name is right") {
@@ -60,3 +62,5 @@ TEST_CASE("nonsense gets no suggestion") {
     CHECK_MESSAGE(wrong.empty(), wrong);
     CHECK_GT(count, 500);
 }
+
+}  // namespace suggestions_test

@@ -4,6 +4,8 @@
 
 #include "compiler/frontend/specs.hpp"
 
+namespace synchronise_test {
+
 using namespace dtnn;
 using namespace dtnn::compiler;
 
@@ -126,3 +128,5 @@ TEST_CASE("what contradicts local steps is refused with its place") {
         CHECK(has(text, "note: `synchronise` is given here"));
     }
 }
+
+}  // namespace synchronise_test

@@ -8,6 +8,8 @@
 #include "compiler/ir/verifier.hpp"
 #include "compiler/support/check.hpp"
 
+namespace graph_test {
+
 using namespace dtnn::compiler;
 
 namespace {
@@ -246,3 +248,5 @@ TEST_CASE("nodes that compute the same are equal and have one hash") {
     CHECK(computation_hash(graph.nodes[0]) == computation_hash(graph.nodes[1]));
     CHECK_FALSE(same_computation(graph.nodes[0], graph.nodes[2]));
 }
+
+}  // namespace graph_test

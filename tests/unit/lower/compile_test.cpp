@@ -12,6 +12,8 @@
 #include "plan/json/json.hpp"
 #include "plan/rules/staging.hpp"
 
+namespace compile_test {
+
 using namespace dtnn;
 using namespace dtnn::compiler;
 
@@ -207,3 +209,5 @@ TEST_CASE("over the memory budget is a diagnostic with numbers and a remedy") {
     REQUIRE(tight.diagnostics.all().size() == 1);
     CHECK(tight.diagnostics.all()[0].help.find("no batch size fits") != std::string::npos);
 }
+
+}  // namespace compile_test

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace executed_layers_test {
+
 using namespace dtnn;
 using plan::Layer;
 using plan::ProgramPhase;
@@ -67,3 +69,5 @@ TEST_CASE("the layers that a step executes are those up to the next written valu
         CHECK(executed(layers, program) == Lists{{0, 1, 2, 3}, {4, 6}});
     }
 }
+
+}  // namespace executed_layers_test

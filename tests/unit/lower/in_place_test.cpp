@@ -15,6 +15,8 @@
 #include "plan/audit/audit.hpp"
 #include "tests/unit/lower/simulation.hpp"
 
+namespace in_place_test {
+
 using namespace dtnn;
 using namespace dtnn::compiler;
 
@@ -335,3 +337,5 @@ TEST_CASE("an exchange of 60,000 gradients is placed and checked") {
         if (tensor.name == "g59999") tensor.offset = 0;
     CHECK_FALSE(plan::audit(plan).empty());
 }
+
+}  // namespace in_place_test

@@ -14,6 +14,8 @@
 #include "plan/rules/communication.hpp"
 #include "plan/summary/summary.hpp"
 
+namespace local_steps_test {
+
 using namespace dtnn;
 using namespace dtnn::compiler;
 
@@ -160,3 +162,5 @@ TEST_CASE("the audit finds what would leave ranks apart") {
     plan.programs.back().kind = plan::ProgramKind::synchronise;
     CHECK(finds(plan, "exchange in program `train`"));
 }
+
+}  // namespace local_steps_test

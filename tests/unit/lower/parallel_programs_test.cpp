@@ -18,6 +18,8 @@
 #include "plan/summary/summary.hpp"
 #include "tests/unit/lower/simulation.hpp"
 
+namespace parallel_programs_test {
+
 using namespace dtnn;
 using namespace dtnn::compiler;
 
@@ -325,3 +327,5 @@ TEST_CASE("a parallel plan reads back, is shown and compared") {
     CHECK(difference.find("global batch") != std::string::npos);
     CHECK(difference.find("sent by a rank in an update") != std::string::npos);
 }
+
+}  // namespace parallel_programs_test

@@ -8,6 +8,8 @@
 
 #include "plan/plan.hpp"
 
+namespace plan_memory_test {
+
 using namespace dtnn::compiler;
 
 namespace {
@@ -164,3 +166,5 @@ TEST_CASE("a training pass of thousands of layers is placed at the least, in tim
         CHECK((alive.empty() || alive.back().second <= placement.bytes));
     }
 }
+
+}  // namespace plan_memory_test

@@ -14,6 +14,8 @@
 #include "plan/rules/communication.hpp"
 #include "plan/summary/summary.hpp"
 
+namespace synchronised_statistics_test {
+
 using namespace dtnn;
 using namespace dtnn::compiler;
 
@@ -174,3 +176,5 @@ TEST_CASE("batch norm that takes other statistics than the plan says is found") 
                 if (step.op == "batch_norm_backward_apply") step.sources[5] = step.sources[2];
     });
 }
+
+}  // namespace synchronised_statistics_test

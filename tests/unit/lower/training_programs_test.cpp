@@ -7,6 +7,8 @@
 
 #include "compiler/driver/compile_job.hpp"
 
+namespace training_programs_test {
+
 using namespace dtnn;
 using namespace dtnn::compiler;
 
@@ -173,3 +175,5 @@ TEST_CASE("frozen layers count as such, and the plan has no backward part for th
     }
     CHECK(head.memory.transient < all.memory.transient);
 }
+
+}  // namespace training_programs_test

@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+namespace expression_test {
+
 using namespace dtnn::compiler;
 
 namespace {
@@ -151,3 +153,5 @@ TEST_CASE("symbolic derivatives agree with central differences") {
         }
     }
 }
+
+}  // namespace expression_test

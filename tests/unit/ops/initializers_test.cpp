@@ -4,6 +4,8 @@
 
 #include "plan/initializer.hpp"
 
+namespace initializers_test {
+
 using namespace dtnn::compiler;
 namespace plan = dtnn::plan;
 
@@ -43,3 +45,5 @@ TEST_CASE("the canonical text of an initializer reads back") {
         parse_initializer(initializer_text("uniform", {{"low", tiny}, {"high", third}}));
     CHECK(exact.numbers == plan::Attributes{{"low", tiny}, {"high", third}});
 }
+
+}  // namespace initializers_test

@@ -9,6 +9,8 @@
 #include "compiler/ops/expression/expression.hpp"
 #include "compiler/support/check.hpp"
 
+namespace registry_test {
+
 using namespace dtnn::compiler;
 namespace plan = dtnn::plan;
 
@@ -237,3 +239,5 @@ TEST_CASE("types that are not the operator's are found") {
     graph.nodes[0].op = "rely";
     CHECK(check_types(graph) == std::vector<std::string>{"no operator is named `rely`"});
 }
+
+}  // namespace registry_test

@@ -9,6 +9,8 @@
 #include "compiler/ir/printer.hpp"
 #include "compiler/ops/emit.hpp"
 
+namespace shapes_test {
+
 using namespace dtnn::compiler;
 
 namespace {
@@ -107,3 +109,5 @@ TEST_CASE("a shape error points at the attribute and helps") {
     REQUIRE(error);
     CHECK(error->help == "put `flatten` before it");
 }
+
+}  // namespace shapes_test

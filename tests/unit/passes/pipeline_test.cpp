@@ -13,6 +13,8 @@
 #include "compiler/support/check.hpp"
 #include "plan/rules/parallel.hpp"
 
+namespace pipeline_test {
+
 namespace {
 
 using namespace dtnn::compiler;
@@ -410,3 +412,5 @@ TEST_CASE("a deep graph of 40,000 nodes goes through") {
     CHECK(histogram(graph).at("adam_update") == 6000);
     check_states(graph);
 }
+
+}  // namespace pipeline_test

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+namespace attributes_test {
+
 using namespace dtnn::plan;
 
 TEST_CASE("copies of attributes share one map until one of them is written") {
@@ -32,3 +34,5 @@ TEST_CASE("taking away what is not there leaves attributes shared") {
     CHECK(a == b);
     CHECK(a.find("bias") == a.end());
 }
+
+}  // namespace attributes_test

@@ -7,6 +7,8 @@
 
 #include "tests/unit/plan/sample_plan.hpp"
 
+namespace audit_test {
+
 using namespace dtnn::plan;
 
 namespace {
@@ -300,3 +302,5 @@ TEST_CASE("thousands of buffers are swept, not compared in pairs") {
     plan.buffers[plan.buffers.size() - 2].offset -= 64;
     CHECK(audit(plan).size() == 1);
 }
+
+}  // namespace audit_test

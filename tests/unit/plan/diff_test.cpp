@@ -12,6 +12,8 @@
 #include "plan/diff/words.hpp"
 #include "tests/unit/plan/sample_plan.hpp"
 
+namespace diff_test {
+
 using namespace dtnn::plan;
 
 namespace {
@@ -314,3 +316,5 @@ TEST_CASE("meanings: the exact entry counts, and the unknown is taken for mathem
     CHECK(meaning_of_layer_field("relu", "name").meaning == Meaning::performance);
     CHECK(meaning_of_layer_field("conv2d", "bias").meaning == Meaning::mathematics);
 }
+
+}  // namespace diff_test

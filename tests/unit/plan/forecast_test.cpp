@@ -8,7 +8,7 @@
 #include "plan/forecast/rates.hpp"
 #include "plan/rules/exchange_model.hpp"
 
-namespace dtnn::plan {
+namespace dtnn::plan::forecast_test {
 namespace {
 
 constexpr std::int64_t kBatch = 8;
@@ -300,4 +300,4 @@ TEST_CASE("averages of local steps are shared by the updates between them") {
     CHECK(on(plan, 2).steps_per_epoch == 10);
 }
 
-}  // namespace dtnn::plan
+}  // namespace dtnn::plan::forecast_test

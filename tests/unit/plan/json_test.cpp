@@ -13,6 +13,8 @@
 #include "plan/summary/summary.hpp"
 #include "tests/unit/plan/sample_plan.hpp"
 
+namespace json_test {
+
 using namespace dtnn::plan;
 
 namespace {
@@ -276,3 +278,5 @@ TEST_CASE("signed damage is refused, or gives a plan that can be audited, shown 
     }
     CHECK(read > 100);
 }
+
+}  // namespace json_test

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <numeric>
 
+namespace local_steps_test {
+
 using namespace dtnn;
 using namespace dtnn::plan;
 
@@ -192,3 +194,5 @@ TEST_CASE("paths of ranks") {
     CHECK(path_of_rank("data/rank_${rank}/${rank}.npz", 12) == "data/rank_12/12.npz");
     CHECK(path_of_rank("data/mnist", 3) == "data/mnist");
 }
+
+}  // namespace local_steps_test

@@ -4,6 +4,8 @@
 
 #include <set>
 
+namespace metrics_test {
+
 namespace {
 
 using namespace dtnn::plan;
@@ -107,3 +109,5 @@ TEST_CASE("memory of metrics is what their outputs make up, once for those that 
     add("confusion_matrix");
     CHECK(bytes() > 0);
 }
+
+}  // namespace metrics_test

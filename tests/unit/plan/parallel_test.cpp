@@ -10,6 +10,8 @@
 #include "plan/summary/summary.hpp"
 #include "tests/unit/plan/sample_plan.hpp"
 
+namespace parallel_test {
+
 using namespace dtnn::plan;
 
 TEST_CASE("every sample of a pass is taken once, by any number of ranks") {
@@ -183,3 +185,5 @@ TEST_CASE("what an update exchanges, in figures and words") {
     plan.programs[0].collectives.clear();
     CHECK(exchange_words(plan) == "none");
 }
+
+}  // namespace parallel_test

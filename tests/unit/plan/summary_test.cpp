@@ -11,6 +11,8 @@
 #include "plan/summary/rows.hpp"
 #include "tests/unit/plan/sample_plan.hpp"
 
+namespace summary_test {
+
 using namespace dtnn::plan;
 
 namespace {
@@ -303,3 +305,5 @@ TEST_CASE("an adaptive pool counts the widest of its windows") {
             CHECK(receptive_fields(plan)[0] == Size{widest, widest});
         }
 }
+
+}  // namespace summary_test

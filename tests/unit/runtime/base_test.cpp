@@ -13,7 +13,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::base_test {
 
 TEST_CASE("OMP_NUM_THREADS is a number or a list of numbers") {
     CHECK(parse_thread_count("1") == 1);
@@ -133,4 +133,4 @@ TEST_CASE("the first signal asks to stop") {
     std::signal(SIGTERM, SIG_DFL);
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::base_test

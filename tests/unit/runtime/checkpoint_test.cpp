@@ -10,7 +10,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::checkpoint_test {
 namespace {
 
 std::string file_of(const std::string& header, const std::string& data = "") {
@@ -168,4 +168,4 @@ TEST_CASE("weights of another model are refused with the difference, and nothing
     expect_error(Exit::mismatch, {"absent"}, [&] { load_weights(executor, folder / "absent"); });
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::checkpoint_test

@@ -11,7 +11,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::cifar_test {
 namespace {
 
 /// Records whose pixels all are `shade`, and rise by one from record to record.
@@ -148,4 +148,4 @@ TEST_CASE("cifar names file, fact and remedy") {
     }
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::cifar_test

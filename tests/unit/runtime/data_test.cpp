@@ -14,7 +14,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::data_test {
 namespace {
 
 std::string number(std::uint32_t value) {
@@ -306,4 +306,4 @@ TEST_CASE("a dataset that does not fit the plan is refused") {
     CHECK(made_up_source(dataset)->size(Split::train) == 5);
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::data_test

@@ -5,7 +5,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::dry_run_test {
 namespace {
 
 plan::Step exchange_step(const char* op, std::int64_t which) {
@@ -180,4 +180,4 @@ TEST_CASE("ranks that move weights of their own meet where an average is due") {
     CHECK(finds(plan, 4, "no program `synchronise`"));
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::dry_run_test

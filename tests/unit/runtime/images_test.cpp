@@ -6,7 +6,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/image_files.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::images_test {
 namespace {
 
 std::span<const std::uint8_t> bytes(const std::string& text) {
@@ -111,4 +111,4 @@ TEST_CASE("images that are broken or too large are refused by name") {
     expect_error(Exit::failed, {"x/y.jpg", "PNG data is corrupt"}, decode(corrupt));
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::images_test

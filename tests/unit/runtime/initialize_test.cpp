@@ -14,7 +14,7 @@
 #include "runtime/base/run_error.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::initialize_test {
 namespace {
 
 plan::Parameter parameter_of(const plan::Dims& dims, const std::string& kind,
@@ -192,4 +192,4 @@ TEST_CASE("normal numbers are right far out") {
               doctest::Approx(p).epsilon(1e-12));
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::initialize_test

@@ -10,7 +10,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::load_test {
 namespace {
 
 /// The plan, changed, must be refused with exit 5 and these words; through its text, as a user
@@ -224,4 +224,4 @@ TEST_CASE("numbers that the loop writes have their types") {
     CHECK_NOTHROW(load_plan_text(plan::to_json(plan), "plan.json"));
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::load_test

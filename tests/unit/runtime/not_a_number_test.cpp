@@ -8,7 +8,7 @@
 #include "runtime/exec/number_check.hpp"
 #include "tests/unit/runtime/resumed_run.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::not_a_number_test {
 
 TEST_CASE("the first result that was not finite is named, by repeating the steps") {
     const Unstopped guard;
@@ -118,4 +118,4 @@ TEST_CASE("samples that hold what is no number are named as the cause") {
     }
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::not_a_number_test

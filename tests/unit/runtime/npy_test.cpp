@@ -8,7 +8,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::npy_test {
 namespace {
 
 template <class Number>
@@ -101,4 +101,4 @@ TEST_CASE("npz files are read, stored or deflated") {
                  [&] { read_npz(folder / "a.npz", 10000); });
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::npy_test

@@ -15,7 +15,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::pipeline_test {
 namespace {
 
 /// Sample i has the pixels i, i + 1/16, ...; fails at one index.
@@ -374,4 +374,4 @@ TEST_CASE("targets come in the plan's type") {
     expect_error(Exit::failed, {"2 labels", "takes 3"}, [&] { pipeline.wait(); });
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::pipeline_test

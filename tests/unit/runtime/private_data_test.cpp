@@ -15,7 +15,7 @@
 #include "tests/unit/runtime/hand_made_plan.hpp"
 #include "tests/unit/runtime/image_files.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::private_data_test {
 namespace {
 
 std::string arrays(int train, int test) {
@@ -129,4 +129,4 @@ TEST_CASE("ranks tell each other how many samples they have") {
     }
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::private_data_test

@@ -21,7 +21,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::ranks_test {
 namespace {
 
 /// Does the work on so many ranks; what each has thrown.
@@ -467,4 +467,4 @@ TEST_CASE("exchanges that ranks cannot meet in are refused") {
     refuse("for one rank", [](plan::Plan& plan) { plan.parallel.data = false; });
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::ranks_test

@@ -13,7 +13,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::report_test {
 namespace {
 
 LoadedPlan loaded_plan() {
@@ -198,4 +198,4 @@ TEST_CASE("bench prints the stable JSON form") {
     CHECK(text.find("hand.yaml:3") != std::string::npos);
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::report_test

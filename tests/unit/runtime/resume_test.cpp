@@ -20,7 +20,7 @@
 #include "tests/unit/runtime/hand_made_plan.hpp"
 #include "tests/unit/runtime/resumed_run.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::resume_test {
 
 TEST_CASE("a run that is stopped after any step goes on to the same bits") {
     const Unstopped guard;
@@ -400,4 +400,4 @@ TEST_CASE("a file of lines is cut back to whole lines, and has one writer") {
     CHECK(empty.bytes() == 0);
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::resume_test

@@ -15,7 +15,7 @@
 #include "runtime/data/transforms/sample_step.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::samples_test {
 namespace {
 
 /// Every pixel says where it is: channel, row, column.
@@ -434,4 +434,4 @@ TEST_CASE("a step whose fields are out of bounds is refused by its name") {
     });
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::samples_test

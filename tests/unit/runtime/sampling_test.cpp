@@ -7,7 +7,7 @@
 #include "runtime/data/sampler.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::sampling_test {
 namespace {
 
 plan::Dataset dataset_of(std::int64_t source, std::int64_t validation, std::int64_t epoch) {
@@ -119,4 +119,4 @@ TEST_CASE("a plan that keeps more samples than there are is refused") {
                  [] { Sampler(dataset_of(100, 100, 10), training_of(1)); });
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::sampling_test

@@ -7,7 +7,7 @@
 #include <csignal>
 #include <vector>
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::signals_test {
 namespace {
 
 constexpr int kStopped = 75;
@@ -47,4 +47,4 @@ TEST_CASE("a request for a checkpoint never ends the program") {
     CHECK(end_of({SIGUSR1, SIGTERM, SIGTERM}, 400) == SIGTERM);
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::signals_test

@@ -14,7 +14,7 @@
 #include "runtime/report/protobuf_message.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::tensorboard_test {
 namespace {
 
 std::uint64_t little_endian(std::string_view bytes) {
@@ -202,4 +202,4 @@ TEST_CASE("the graph has a node for every layer, with its sources and shape") {
     CHECK(node.count(5) == 3);
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::tensorboard_test

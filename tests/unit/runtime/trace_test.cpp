@@ -7,7 +7,7 @@
 
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::trace_test {
 
 TEST_CASE("a trace has every step with operator, thread and time") {
     plan::Plan plan = hand_made_plan();
@@ -61,4 +61,4 @@ TEST_CASE("a trace that is full says so, and its table counts on") {
     CHECK(json["otherData"]["steps_not_kept"] == steps);
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::trace_test

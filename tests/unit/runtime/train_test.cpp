@@ -12,7 +12,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::train_test {
 namespace {
 
 std::vector<double> values_of(const std::string& kind, std::int64_t count, int threads = 1,
@@ -227,4 +227,4 @@ TEST_CASE("bench measures full batches, over the end of the data") {
     CHECK(spread_of({4, 1}).most == 4);
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::train_test

@@ -18,7 +18,7 @@
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
-namespace dtnn::runtime {
+namespace dtnn::runtime::weights_test {
 namespace {
 
 using plan::Dims;
@@ -326,4 +326,4 @@ TEST_CASE("weights of other types and names are loaded when that is asked for") 
     CHECK((loaded.kept[0] == "dense_1.bias" || loaded.kept[0] == "dense_1.weights"));
 }
 
-}  // namespace dtnn::runtime
+}  // namespace dtnn::runtime::weights_test

@@ -6,6 +6,8 @@
 
 #include "compiler/support/check.hpp"
 
+namespace diagnostics_test {
+
 using namespace dtnn::compiler;
 
 TEST_CASE("a diagnostic shows place, line, caret and help") {
@@ -236,3 +238,5 @@ TEST_CASE("a failed check prints both operands") {
                  std::string::npos);
     }
 }
+
+}  // namespace diagnostics_test
