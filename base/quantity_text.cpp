@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <initializer_list>
 
@@ -62,7 +63,7 @@ std::string elapsed_time_text(double seconds) {
 }
 
 std::string clock_text(double seconds) {
-    const auto whole = std::int64_t(std::max(0.0, seconds) + 0.5);
+    const auto whole = std::int64_t(std::llround(std::max(0.0, seconds)));
     const std::int64_t hours = whole / 3600, minutes = whole / 60 % 60;
     if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60);
     return fmt::format("{}:{:02}", minutes, whole % 60);

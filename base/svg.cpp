@@ -84,8 +84,8 @@ std::vector<double> round_ticks(double least, double most, int wanted) {
     }
     std::vector<double> ticks;
     const double first = std::floor(least / step + 1e-9), last = std::ceil(most / step - 1e-9);
-    for (double i = first; i <= last; ++i)
-        ticks.push_back(i * step);
+    for (int i = 0; first + i <= last; ++i)
+        ticks.push_back((first + i) * step);
     return ticks;
 }
 

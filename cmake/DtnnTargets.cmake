@@ -55,7 +55,7 @@ endif()
 # about half of the time that its sources take one by one. DTNN_UNITY=OFF compiles each by itself, as clang-tidy wants it.
 option(DTNN_UNITY "Compile sources in groups" ON)
 
-# Where no time is spent at run time (the front end, comparisons, commands, tests), -Og builds in half of the time of -O2.
+# Where no time is spent at run time (the front end, comparisons, commands, tests), -Og builds in two thirds of the time of -O2.
 set(DTNN_QUICK_OPTIONS $<$<CONFIG:Release>:-Og>)
 
 # dtnn_build_as(TARGET full|quick COUNT): with that kind's options, in groups of COUNT sources. Names in anonymous namespaces are

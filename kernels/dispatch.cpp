@@ -24,6 +24,7 @@ namespace reference {
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
     template <class T>                                                 \
     void op##_##name(const Arguments<T>& arguments, ThreadTeam& team);
+// NOLINTBEGIN(readability-duplicate-include)
 namespace isa_baseline {
 #include "kernels/catalogue.def"
 }
@@ -33,6 +34,7 @@ namespace isa_avx2 {
 namespace isa_avx512 {
 #include "kernels/catalogue.def"
 }
+// NOLINTEND(readability-duplicate-include)
 #undef KERNEL
 #undef REFERENCE
 
@@ -65,8 +67,8 @@ template <class Arguments, Function<Arguments> baseline, Function<Arguments> avx
           Function<Arguments> avx512>
 std::unique_ptr<BoundKernel> bind_function(const Operands& operands) {
     const Isa isa = operands.problem.isa;
-    const Function<Arguments> function =
-        isa == Isa::avx512 ? avx512 : (isa == Isa::avx2 ? avx2 : baseline);
+    constexpr Function<Arguments> functions[] = {baseline, avx2, avx512};  // as enum Isa
+    const Function<Arguments> function = functions[static_cast<std::size_t>(isa)];
     if (function == nullptr) return nullptr;
     return std::make_unique<BoundFunction<Arguments>>(
         Arguments::bind(operands.problem, operands.sources, operands.destinations,

@@ -14,13 +14,13 @@ void ParameterTable::set_values(const std::vector<ValueId>& values) {
         (*rows_)[i].value = values[i];
 }
 
-ValueId Graph::add_input(std::string input_name, Type type) {
+ValueId Graph::add_input(const std::string& input_name, const Type& type) {
     const ValueId id(values.size());
     Value v;
     v.name = take_name(input_name);
     v.type = pool().type(type);
     v.kind = ValueKind::input;
-    values.push_back(std::move(v));
+    values.push_back(v);
     inputs.push_back(id);
     return id;
 }
@@ -37,7 +37,7 @@ ValueId Graph::add_parameter(Parameter parameter, Type type) {
     v.kind = ValueKind::parameter;
     v.parameter = parameter_id;
     parameter.value = id;
-    values.push_back(std::move(v));
+    values.push_back(v);
     parameters.push_back(std::move(parameter));
     return id;
 }
@@ -54,7 +54,7 @@ NodeId Graph::add_node(Node node, const std::vector<Type>& types, const std::str
         v.producer = id;
         v.output = static_cast<int>(i);
         node.outputs.push_back(ValueId(values.size()));
-        values.push_back(std::move(v));
+        values.push_back(v);
     }
     if (!node.attributes.empty()) node.attributes = pool().attributes(node.attributes);
     nodes.push_back(std::move(node));

@@ -176,7 +176,7 @@ struct Graph {
     const Type& type(ValueId id) const { return *values[id.index()].type; }
     const Parameter& parameter(ParameterId id) const { return parameters[id.index()]; }
 
-    ValueId add_input(std::string name, Type type);
+    ValueId add_input(const std::string& name, const Type& type);
     /// Adds the parameter and its value (named like it); `type` defaults to row-major
     /// `parameter.dims`.
     ValueId add_parameter(Parameter parameter, Type type);

@@ -161,7 +161,7 @@ class ProgramEmitter {
         if (known >= 0) return known;
         Value& value = graph_.value(id);
         plan::Tensor record;
-        record.name = std::move(value.name);
+        record.name = value.name;
         record.buffer =
             buffer_of_storage_[static_cast<std::size_t>(lowered_.storage.of_value[id.index()])];
         record.offset =

@@ -176,8 +176,8 @@ bool drops_nothing(const Graph&, const Node& node) {
     return rate != node.attributes.end() && std::get<double>(rate->second) == 0;
 }
 
-std::vector<Node> becomes(Node node, std::string op, Attributes attributes) {
-    node.op = std::move(op);
+std::vector<Node> becomes(Node node, std::string_view op, Attributes attributes) {
+    node.op = op;
     node.attributes = std::move(attributes);
     return {std::move(node)};
 }

@@ -173,7 +173,7 @@ bool keeps_extents(const Graph& graph, const Node& node);
 bool drops_nothing(const Graph& graph, const Node& node);
 
 /// The node as one of another operator, for `general_form`.
-std::vector<Node> becomes(Node node, std::string op, Attributes attributes);
+std::vector<Node> becomes(Node node, std::string_view op, Attributes attributes);
 
 /// Fail unless the operand is an image batch [N,C,H,W]; the texts are for users.
 bool expect_image(ShapeContext& c, const char* op, std::size_t i = 0);

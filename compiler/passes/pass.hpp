@@ -50,16 +50,17 @@ class ProgramSet {
 struct PassInfo {
     std::string_view name;
     std::string_view doc;  ///< one sentence, for `dtnnc explain`
-    bool optional;  ///< may be disabled by name; the result then differs in speed and memory only
     /// The graph after the pass; nothing when the pass has nothing to do, so that a graph is
     /// neither copied nor verified again for it.
     std::optional<Graph> (*rewrite)(const Graph&, PassContext&);
     ProgramSet programs;  ///< those it applies to, of train, evaluate and predict
+    bool optional;  ///< may be disabled by name; the result then differs in speed and memory only
 
     /// The graph after the pass, a copy of `graph` when the pass has nothing to do.
     Graph run(const Graph& graph, PassContext& context) const {
         std::optional<Graph> result = rewrite(graph, context);
-        return result ? std::move(*result) : graph;
+        if (result) return std::move(*result);
+        return graph;
     }
 };
 

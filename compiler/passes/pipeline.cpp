@@ -93,9 +93,9 @@ std::vector<PassInfo> in_order() {
     using enum plan::ProgramKind;
     const PassInfo listed[] = {
 #define DTNN_PASS(name, may_be_disabled, programs, doc)                                 \
-    {#name, doc, may_be_disabled,                                                       \
+    {#name, doc,                                                                        \
      [](const Graph& g, PassContext& c) -> std::optional<Graph> { return name(g, c); }, \
-     ProgramSet programs},
+     ProgramSet programs, may_be_disabled},
 #include "compiler/passes/passes.def"
 #undef DTNN_PASS
     };

@@ -13,7 +13,8 @@ class Id {
     constexpr explicit Id(std::size_t index) : index_(static_cast<std::int32_t>(index)) {}
     constexpr std::size_t index() const { return static_cast<std::size_t>(index_); }
     constexpr bool valid() const { return index_ >= 0; }
-    constexpr auto operator<=>(const Id&) const = default;
+    // The comparison that is made of it has a zero that clang-tidy takes for a pointer.
+    constexpr auto operator<=>(const Id&) const = default;  // NOLINT(modernize-use-nullptr)
 
   private:
     std::int32_t index_ = -1;

@@ -83,7 +83,7 @@ void outer_rows_values(OuterRows<T> o) {
         outer_rows_tile<T, L, V, 1, 4>(o);
         advance(4);
     }
-    for (; left > 0; advance(1))
+    for (; left > 0; advance(1))  // NOLINT(bugprone-infinite-loop)
         outer_rows_tile<T, L, V, 1, 1>(o);
 }
 
@@ -99,14 +99,14 @@ void outer_rows_kernel(OuterRows<T> o, std::int64_t kernel_height) {
     };
     if constexpr (V == 1) {
         if (o.length == 4) {
-            for (; ky + 3 <= kernel_height; advance(3))
+            for (; ky + 3 <= kernel_height; advance(3))  // NOLINT(bugprone-infinite-loop)
                 outer_rows_tile<T, L, V, 3, 4>(o);
         } else if (o.length == 3) {
-            for (; ky + 3 <= kernel_height; advance(3))
+            for (; ky + 3 <= kernel_height; advance(3))  // NOLINT(bugprone-infinite-loop)
                 outer_rows_tile<T, L, V, 3, 3>(o);
         }
     }
-    for (; ky < kernel_height; advance(1)) {
+    for (; ky < kernel_height; advance(1)) {  // NOLINT(bugprone-infinite-loop)
         if (o.length == 9) {
             outer_rows_tile<T, L, V, 1, 9>(o);
         } else {

@@ -296,7 +296,7 @@ Json names_only(const Json& value) {
 
 /// "batch_size"; of what stands inside a setting both names: "clip norm", "warm_up epochs".
 std::string short_setting(const std::string& path) {
-    const std::string last = last_part(path);
+    std::string last = last_part(path);
     const bool inside =
         (path.starts_with("training.") && !path.starts_with("training.optimizer.")) ||
         path.starts_with("dataset.");

@@ -19,7 +19,7 @@ std::string create_dated(const std::string& name) {
     create_folders("runs");
     const std::string base = fmt::format("runs/{}-{}", as_folder_name(name), local_time_stamp());
     for (int number = 1; number < 10000; ++number) {
-        const std::string path = number == 1 ? base : fmt::format("{}-{}", base, number);
+        std::string path = number == 1 ? base : fmt::format("{}-{}", base, number);
         std::error_code error;
         if (fs::create_directory(path, error)) return path;
         if (error) throw system_error("create the folder", path, error.value());

@@ -12,7 +12,8 @@ namespace {
 
 /// Updates before this batch's group, counted over the run.
 double updates_before(const BatchPosition& position, const TrainingExtent& extent) {
-    return double(position.epoch * extent.updates() + position.batch / extent.accumulation);
+    const std::int64_t of_epoch = position.batch / extent.accumulation;
+    return double(position.epoch * extent.updates() + of_epoch);
 }
 
 double epochs_before(const BatchPosition& position, const TrainingExtent& extent) {
@@ -69,7 +70,8 @@ RateFactor reduce_every_n_epochs(const ComponentFields& fields, const TrainingEx
     const std::int64_t epochs = std::max<std::int64_t>(1, fields.whole("epochs"));
     return [=, factor = fields.real("factor"),
             least = share(fields.real("minimum"), base)](const BatchPosition& position) {
-        return std::max(std::pow(factor, double(position.epoch / epochs)), std::min(1.0, least));
+        const std::int64_t times = position.epoch / epochs;
+        return std::max(std::pow(factor, double(times)), std::min(1.0, least));
     };
 }
 

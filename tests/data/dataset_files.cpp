@@ -17,7 +17,7 @@ std::string big(std::uint32_t value) {
     return {char(value >> 24), char(value >> 16), char(value >> 8), char(value)};
 }
 
-DatasetFiles start(const std::string& type, const std::string& path, plan::Dims shape,
+DatasetFiles start(const std::string& type, const std::string& path, const plan::Dims& shape,
                    std::int64_t classes, std::int64_t train, std::int64_t test) {
     DatasetFiles result;
     result.dataset.name = type;

@@ -229,7 +229,9 @@ TEST_CASE("mutations: what is told as chosen is exactly the edit") {
         ++total;
     }
     std::string counts;
-    for (const auto& [kind, count] : compared) {
+    for (const auto& one : compared) {
+        const auto& kind = one.first;
+        const auto& count = one.second;
         counts += fmt::format(" {} {},", kind, count);
         CHECK_MESSAGE(count >= kLeastOfAKind, kind);
     }

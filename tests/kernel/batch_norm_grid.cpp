@@ -85,7 +85,8 @@ GRID(batch_norm_training) {
                     buffers[5].set(channels + c, squares);
                 }
                 if (variant.synchronised)
-                    buffers[5].set(2 * channels, double(buffers[0].tensor().elements() / channels));
+                    buffers[5].set(2 * channels,
+                                   double(buffers[0].tensor().elements()) / double(channels));
             };
             cases.push_back(item);
         }
@@ -196,7 +197,8 @@ GRID(batch_norm_backward_apply) {
             item.prepare = [shape, variant](std::vector<Buffer>& buffers) {
                 make_positive(buffers[4]);
                 buffers[6].set(0, variant.relu && variant.mask && !variant.residual ? 0 : 0.4);
-                buffers[5].set(2 * shape[1], 2.5 * double(tensor(shape).elements() / shape[1]));
+                buffers[5].set(2 * shape[1],
+                               2.5 * double(tensor(shape).elements()) / double(shape[1]));
             };
             cases.push_back(item);
         }

@@ -101,7 +101,7 @@ std::string plan_path(const Options& options, int ranks) {
                        "dtnn-run PLAN, or dtnn-run --resume RUN");
     }
     const RunFolder run(options.resume);
-    const std::string own = run.plan();
+    std::string own = run.plan();
     std::error_code ignored;
     if (!std::filesystem::exists(own, ignored)) {
         if (!std::filesystem::is_directory(run.path() + "/checkpoints", ignored)) {

@@ -192,7 +192,7 @@ void add_entry(Json& definitions, const LayerRules& rules) {
 
 // Blocks may be given in part where the rest is in the model that is extended.
 Json blocks_schema(const LayerRules& rules, bool whole) {
-    FieldTable parameter = block_parameter_table();
+    const FieldTable& parameter = block_parameter_table();
     Json form = table_schema(parameter, true);
     form["required"] = required_fields(parameter);
     Json types = Json::array();

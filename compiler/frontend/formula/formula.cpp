@@ -312,7 +312,7 @@ class Evaluator {
     }
 
     Result choice(const FormulaSymbol& one) {
-        const Result condition = value(one.operands[0]);
+        Result condition = value(one.operands[0]);
         if (!condition || is_unknown(*condition)) return condition;
         const auto* flag = std::get_if<bool>(&*condition);
         if (!flag) {

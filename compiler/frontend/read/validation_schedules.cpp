@@ -37,7 +37,7 @@ class ScheduleCheck {
 
     Span span(std::size_t i, const char* field = nullptr) const {
         const std::string path = fmt::format("schedules[{}]", i);
-        const Span whole = span_or(spec_.spans, path, spec_.span);
+        Span whole = span_or(spec_.spans, path, spec_.span);
         if (!field) return whole;
         return span_or(spec_.spans, fmt::format("{}.{}.{}", path, at(i).type, field), whole);
     }

@@ -129,9 +129,9 @@ OpBuilder elementwise_operator(const std::string& name, const char* infix, const
 }
 
 OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
-                               ElementwiseForm form) {
+                               const ElementwiseForm& form) {
     return elementwise_operator(name, std::move(fields),
-                                [form = std::move(form)](const Attributes&) { return form; });
+                                [form](const Attributes&) { return form; });
 }
 
 OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,

@@ -22,7 +22,7 @@ struct ElementwiseForm {
 OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
                                std::function<ElementwiseForm(const Attributes&)> form);
 OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
-                               ElementwiseForm form);
+                               const ElementwiseForm& form);
 
 /// Sums and rectifiers have a kernel of their own each, other expressions are read term by term.
 KernelClass expression_class(const KernelClassContext& c);

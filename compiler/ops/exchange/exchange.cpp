@@ -17,7 +17,7 @@ bool expect_exchanged(ShapeContext& c, const std::string& op) {
     return !c.error();
 }
 
-OpDef exchange_end(std::string name, std::string doc, bool counts_traffic) {
+OpDef exchange_end(const std::string& name, std::string doc, bool counts_traffic) {
     OpDef def = OpBuilder(name)
                     .family(Family::exchange)
                     .kernel_class(KernelClass::memory)
@@ -39,7 +39,7 @@ OpDef exchange_end(std::string name, std::string doc, bool counts_traffic) {
     return def;
 }
 
-OpDef own_part_of(std::string name, std::string doc) {
+OpDef own_part_of(const std::string& name, std::string doc) {
     OpDef def = OpBuilder(name)
                     .family(Family::exchange)
                     .kernel_class(KernelClass::memory)

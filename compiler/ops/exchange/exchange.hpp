@@ -17,11 +17,11 @@ inline constexpr const char* kNotDifferentiated = "gradients are exchanged, not 
 /// Any number of operands of one type of numbers, and the attribute "collective", the exchange's
 /// name; result i has the type of operand i and takes its place. One of the two ends accounts for
 /// the memory traffic.
-OpDef exchange_end(std::string name, std::string doc, bool counts_traffic);
+OpDef exchange_end(const std::string& name, std::string doc, bool counts_traffic);
 
 /// The same operands, which are one stretch of memory; one result of `part` numbers: of equal parts
 /// of the stretch, as many as there are ranks, the rank's own.
-OpDef own_part_of(std::string name, std::string doc);
+OpDef own_part_of(const std::string& name, std::string doc);
 
 /// Fails unless the exchange has a name and all operands are of one type of numbers.
 bool expect_exchanged(ShapeContext& c, const std::string& op);

@@ -138,7 +138,8 @@ class ExpressionReader {
         if (sign.text == "==") return of(Term::eq);
         return Expression::of(Term::sub, {Expression::constant(1), of(Term::eq)});
     }
-    static Expression choose(const InfixToken&, Expression, Expression then, Expression) {
+    static Expression choose(const InfixToken&, const Expression&, Expression then,
+                             const Expression&) {
         return then;  // the language has no choices
     }
 

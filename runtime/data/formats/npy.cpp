@@ -85,7 +85,7 @@ class HeaderText {
         if (rest_.empty() || (rest_[0] != '\'' && rest_[0] != '"')) fail("a text is missing");
         const std::size_t end = rest_.find(rest_[0], 1);
         if (end == std::string_view::npos) fail("a text does not end");
-        const std::string value(rest_.substr(1, end - 1));
+        std::string value(rest_.substr(1, end - 1));
         rest_.remove_prefix(end + 1);
         return value;
     }

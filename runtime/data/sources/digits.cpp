@@ -80,7 +80,7 @@ void draw_line(Distances& distances, Point a, Point b, float reach) {
             const float px = float(x) - a.x, py = float(y) - a.y;
             const float along = std::clamp((px * ux + py * uy) * inverse, 0.0f, 1.0f);
             const float ex = px - along * ux, ey = py - along * uy;
-            float& distance = distances[std::size_t(y * kGlyphSide + x)];
+            float& distance = distances[std::size_t(y) * kGlyphSide + std::size_t(x)];
             distance = std::min(distance, ex * ex + ey * ey);
         }
     }
@@ -137,7 +137,9 @@ void render_digit(std::uint64_t seed, Split split, std::int64_t index,
         // The sum of two uniform numbers, centred.
         const float noise = (float(word & 0xFFFFu) + float(word >> 16)) / 65535.0f - 1.0f;
         const float value = ink * cover + grain * noise;
-        pixels[i] = std::uint8_t(std::clamp(value, 0.0f, 255.0f) + 0.5f);
+        // Rounded as every version has rounded it: the samples are to stay the same.
+        pixels[i] = std::uint8_t(std::clamp(value, 0.0f, 255.0f) +
+                                 0.5f);  // NOLINT(bugprone-incorrect-roundings)
     }
 }
 

@@ -132,13 +132,17 @@ void check(const Json& c, bool plain, bool single) {
         compare(name, run.get(value), list, tolerance);
     }
     if (c.contains("gradients"))
-        for (const auto& [name, list] : c.at("gradients").items()) {
+        for (const auto& item : c.at("gradients").items()) {
+            const std::string& name = item.key();
+            const auto& list = item.value();
             const ValueId value = output_of(graph, gradient_output(name));
             REQUIRE_MESSAGE(value.valid(), name, " has no gradient");
             compare("gradient of " + name, run.get(value), list, of_gradients);
         }
     if (c.contains("updates"))
-        for (const auto& [name, list] : c.at("updates").items()) {
+        for (const auto& item : c.at("updates").items()) {
+            const std::string& name = item.key();
+            const auto& list = item.value();
             bool found = false;
             for (const Update& update : graph.updates) {
                 if (graph.value(update.state).name != name) continue;

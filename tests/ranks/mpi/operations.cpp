@@ -103,7 +103,7 @@ void check_parts_side_by_side(Communicator& communicator) {
     gather->wait();
     scatter->wait();
     for (std::int64_t i = 0; i < kPart * ranks; ++i)
-        require(parts[std::size_t(i)] == float(i / kPart), "a part is another rank's");
+        require(std::int64_t(parts[std::size_t(i)]) == i / kPart, "a part is another rank's");
     for (std::int64_t i = kPart * own; i < kPart * (own + 1); ++i)
         require(sums[std::size_t(i)] == float(ranks * (ranks + 1)) / 2, "a sum is not of all");
 }

@@ -44,8 +44,8 @@ plan::Plan compiled(const Wish& wish) {
     options.settings = {"training.dtype=" + wish.dtype,
                         fmt::format("training.batch_size={}", kGlobalBatch / wish.ranks),
                         fmt::format("training.epochs={}", kEpochs),
-                        "training.optimizer={sgd: {learning_rate: 0.01, momentum: 0.9, nesterov: "
-                        "true, weight_decay: 0.001}}",
+                        std::string("training.optimizer={sgd: {learning_rate: 0.01, ") +
+                            "momentum: 0.9, nesterov: true, weight_decay: 0.001}}",
                         "training.metrics=[categorical_accuracy]",
                         "dataset.train_samples=394",
                         "dataset.test_samples=20"};
@@ -270,7 +270,9 @@ TEST_CASE("one rank may have the one part") {
 }
 
 TEST_CASE("every optimizer that looks at one weight at a time is shared") {
-    for (const auto& [name, settings] : kKinds) {
+    for (const auto& kind : kKinds) {
+        const auto& name = kind.first;
+        const auto& settings = kind.second;
         CAPTURE(name);
         Wish wish;
         wish.settings = settings;
@@ -282,7 +284,9 @@ TEST_CASE("every optimizer that looks at one weight at a time is shared") {
 }
 
 TEST_CASE("a checkpoint of shared state is gone on from by any number of ranks") {
-    for (const auto& [name, settings] : kKinds) {
+    for (const auto& kind : kKinds) {
+        const auto& name = kind.first;
+        const auto& settings = kind.second;
         CAPTURE(name);
         Wish wish;
         wish.settings = settings;
@@ -299,7 +303,9 @@ TEST_CASE("a checkpoint of shared state is gone on from by any number of ranks")
         CHECK(again.bits == whole.bits);
         // Other numbers of ranks, by other plans, sharded or not: alike.
         std::vector<Outcome> others;
-        for (const auto& [ranks, sharded] : {std::pair(2, true), {2, false}, {1, false}}) {
+        for (const auto& one : {std::pair(2, true), {2, false}, {1, false}}) {
+            const auto ranks = one.first;
+            const auto sharded = one.second;
             CAPTURE(ranks);
             CAPTURE(sharded);
             const Folder other;

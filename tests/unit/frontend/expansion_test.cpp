@@ -123,8 +123,8 @@ layers:
                    "stage_2/basic_1/conv2d_1 <- first/basic_2/add_1 : 16 8 8",
                    "stage_2/basic_1/relu_1 <- stage_2/basic_1/conv2d_1 : 16 8 8",
                    "stage_2/basic_1/conv2d_2 <- first/basic_2/add_1 : 16 8 8",
-                   "stage_2/basic_1/add_1 <- stage_2/basic_1/relu_1 stage_2/basic_1/conv2d_2 : "
-                   "16 8 8",
+                   std::string("stage_2/basic_1/add_1 <- stage_2/basic_1/relu_1 ") +
+                       "stage_2/basic_1/conv2d_2 : 16 8 8",
                    "flatten_1 <- stage_2/basic_1/add_1 : 1024", "dense_1 <- flatten_1 : 10",
                    "softmax_1 <- dense_1 : 10"});
     CHECK_EQ(std::get<bool>(job.model.layers[0].fields.at("bias")), false);
@@ -157,8 +157,8 @@ layers:
               "stage_2/inner0 <- stage_2/conv2d_1 : 2 8 8",
               "stage_2/inner1 <- stage_2/inner0 : 3 8 8", "p/relu_1 <- stage_2/inner1 : 3 8 8",
               "p/add_1 <- p/relu_1 stage_2/inner1 : 3 8 8",
-              "concat_1 <- stage_1/conv2d_1 stage_2/inner1 stage_2/inner1 stage_1/inner1 "
-              "p/add_1 p/relu_1 : 24 8 8"});
+              std::string("concat_1 <- stage_1/conv2d_1 stage_2/inner1 stage_2/inner1 ") +
+                  "stage_1/inner1 p/add_1 p/relu_1 : 24 8 8"});
 }
 
 TEST_CASE("parameters are set and keep their place in every expression") {
@@ -231,8 +231,8 @@ layers:
               "squeeze_excite_2/tanh_1 <- squeeze_excite_2/conv2d_1 : 5 1 1",
               "squeeze_excite_2/conv2d_2 <- squeeze_excite_2/tanh_1 : 32 1 1",
               "squeeze_excite_2/hard_sigmoid_1 <- squeeze_excite_2/conv2d_2 : 32 1 1",
-              "squeeze_excite_2/multiply_1 <- se/multiply_1 squeeze_excite_2/hard_sigmoid_1 "
-              ": 32 5 5"});
+              std::string("squeeze_excite_2/multiply_1 <- se/multiply_1 ") +
+                  "squeeze_excite_2/hard_sigmoid_1 : 32 5 5"});
     CHECK_FALSE(std::get<bool>(job.model.layers[1].fields.at("bias")));
 }
 
@@ -256,11 +256,12 @@ TEST_CASE("the bound is exact and does not depend on what is counted") {
     CHECK_FALSE(refused(text("250000", "relu")).has_errors());
     CHECK_FALSE(refused(text("200001", "repeat: {times: \"${index % 2}\", layers: [relu, relu]}"))
                     .has_errors());
-    for (const auto& [times, body, said] : std::vector<std::array<std::string, 3>>{
+    for (const auto& one : std::vector<std::array<std::string, 3>>{
              {"250001", "relu", "has 250001 layers"},
              {"1000000000", "repeat: {times: 1000000000, layers: [relu, relu]}",
               "has 1000000000000000000 layers"},
              {"9000000000000", "repeat: {times: 0, layers: [relu]}", "repetitions"}}) {
+        const std::string &times = one[0], &body = one[1], &said = one[2];
         const Diagnostics diagnostics = refused(text(times, body));
         CAPTURE(times);
         CAPTURE(body);

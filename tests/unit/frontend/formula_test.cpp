@@ -304,7 +304,9 @@ TEST_CASE("what is no expression is said to be none, with the way to write it") 
         {"größe", "`ö` is no sign of expressions"},
         {"[1, 2]", "`[` is no sign of expressions"},
     };
-    for (const auto& [text, wanted] : cases) {
+    for (const auto& one : cases) {
+        const auto& text = one.first;
+        const auto& wanted = one.second;
         CAPTURE(text);
         const std::string said = of(text);
         CHECK_EQ(said.substr(0, 18), "expression_syntax:");

@@ -100,7 +100,7 @@ TEST_CASE("tens of thousands of names are merged, read and looked up") {
 
 TEST_CASE("thousands of mistakes are all found, the first with suggestions") {
     const std::string names = "parameters:\n" + repeated(10'000, "  pa{}: 1\n");
-    for (const auto& [text, count] : std::vector<std::pair<std::string, int>>{
+    for (const auto& one : std::vector<std::pair<std::string, int>>{
              {"layers:\n" + repeated(60'000, "- conv{}dd\n"), 60'000},
              {"layers:\n" + repeated(12'000, "- conv2d: {{filtres: {}, kernel: 3}}\n"), 12'000},
              {names + "layers:\n" + repeated(10'000, "- dropout: {{rate: \"${{qa{}}}\"}}\n"),
@@ -109,9 +109,10 @@ TEST_CASE("thousands of mistakes are all found, the first with suggestions") {
              {repeated(40'000, "layrs{}: 1\n") + "layers: [relu]\n", 40'000},
              {"layers:\n" + repeated(12'000, "- dense: {{units: 3, bias_initializer: zeross{}}}\n"),
               12'000}}) {
+        const std::string& text = one.first;
         const Diagnostics said = load(kHead + text);
         CAPTURE(text.substr(0, 200));
-        CHECK_EQ(said.all().size(), count);
+        CHECK_EQ(said.all().size(), one.second);
     }
     const Diagnostics said = load(kHead + "layers:\n" + repeated(1000, "- conv{}dd\n"));
     CHECK_EQ(said.all()[0].help.substr(0, 12), "did you mean");

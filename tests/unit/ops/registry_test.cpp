@@ -211,7 +211,8 @@ TEST_CASE("steps say every attribute that their operator declares, by default wh
     const Attributes fused = complete_attributes(graph.nodes[1]);
     CHECK(std::get<std::string>(fused.at("epilogue")) == "relu");
     for (const OpDef* def : all_ops())
-        for (const auto& [name, value] : def->attributes) {
+        for (const auto& attribute : def->attributes) {
+            const auto& name = attribute.first;
             CAPTURE(def->name);
             CAPTURE(name);
             CHECK(find_field(def->fields, name) == nullptr);  // the default stands once

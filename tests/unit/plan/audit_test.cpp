@@ -162,7 +162,7 @@ TEST_CASE("what the prologue makes must live to the end") {
 }
 
 TEST_CASE("initializers must have their numbers, in range") {
-    const auto with = [](const char* kind, Attributes numbers) {
+    const auto with = [](const char* kind, const Attributes& numbers) {
         return [kind, numbers](Plan& p) {
             p.parameters[0].initializer.kind = kind;
             p.parameters[0].initializer.numbers = numbers;

@@ -52,7 +52,8 @@ void check_ten(const Cifar& cifar) {
         cifar.load(Split::train, i, sample);
         CHECK(sample.channels == 3);
         CHECK(sample.pixels.size() == 3072);
-        CHECK(sample.pixels[0] == float(10 * (i / 2 + 1) + i % 2) / 255.0f);
+        const auto byte = 10 * (i / 2 + 1) + i % 2;
+        CHECK(sample.pixels[0] == float(byte) / 255.0f);
         CHECK(sample.labels == std::vector<std::int32_t>{std::int32_t(i % 2)});
         seen.insert(sample.pixels[3071]);
     }

@@ -367,8 +367,10 @@ TEST_CASE("targets come in the plan's type") {
     double targets[12];
     REQUIRE(pipeline.wait() == 4);
     pipeline.take({nullptr, nullptr, targets});
-    for (int i = 0; i < 12; ++i)
-        CHECK(targets[i] == i / 3 + (i % 3) * 0.1);
+    for (int i = 0; i < 12; ++i) {
+        const int sample = i / 3;
+        CHECK(targets[i] == sample + (i % 3) * 0.1);
+    }
     source.target_count = 2;
     pipeline.start({.order = order, .batch = 4});
     expect_error(Exit::failed, {"2 labels", "takes 3"}, [&] { pipeline.wait(); });

@@ -414,7 +414,8 @@ TEST_CASE("a step whose fields are out of bounds is refused by its name") {
             for (const plan::AttributeValue& wrong : bad) {
                 plan::Component changed = sound;
                 changed.attributes[field] = wrong;
-                CAPTURE(field);
+                const std::string& name = field;
+                CAPTURE(name);
                 expect_error(Exit::mismatch, {sound.type.c_str(), field.c_str()},
                              [&] { make(changed); });
                 ++refused;

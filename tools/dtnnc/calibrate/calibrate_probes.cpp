@@ -281,9 +281,9 @@ double measure_bandwidth(int threads) {
     for (int i = 0; i < 3 * threads; ++i)
         arrays.emplace_back(kElements, float(i));
     const auto triad = [&](int thread) {
-        float* a = arrays[std::size_t(3 * thread)].data();
-        const float* b = arrays[std::size_t(3 * thread + 1)].data();
-        const float* c = arrays[std::size_t(3 * thread + 2)].data();
+        float* a = arrays[std::size_t(thread) * 3].data();
+        const float* b = arrays[std::size_t(thread) * 3 + 1].data();
+        const float* c = arrays[std::size_t(thread) * 3 + 2].data();
         for (std::size_t i = 0; i < kElements; ++i)
             a[i] = b[i] + 0.5f * c[i];
     };

@@ -36,7 +36,7 @@ std::string form_of(const GraphCommand& command, const CommonOptions& options) {
     if (options.format != "text") return options.format;
     if (command.output == "-") return "dot";
     const std::size_t dot = command.output.rfind('.');
-    const std::string ending = dot == std::string::npos ? "" : command.output.substr(dot + 1);
+    std::string ending = dot == std::string::npos ? "" : command.output.substr(dot + 1);
     for (const char* known : {"dot", "svg", "png", "pdf"})
         if (ending == known) return ending;
     throw UsageError(fmt::format(
@@ -47,7 +47,7 @@ std::string form_of(const GraphCommand& command, const CommonOptions& options) {
 
 std::string checked_program(const plan::Plan& plan, const GraphCommand& command) {
     if (!command.fused && command.program.empty()) return "";
-    const std::string name = command.program.empty() ? "train" : command.program;
+    std::string name = command.program.empty() ? "train" : command.program;
     if (plan::find_program(plan, name)) return name;
     std::vector<std::string> names;
     for (const plan::Program& program : plan.programs)

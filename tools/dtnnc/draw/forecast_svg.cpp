@@ -52,10 +52,11 @@ void draw_legend(Svg& svg) {
 /// The axis of a panel of this height above `floor`: rules from 0 to `top`, `tick` apart.
 template <class Label>
 void draw_axis(Svg& svg, double floor, double height, double top, double tick, Label&& label) {
-    for (double value = 0; value <= top * 1.001; value += tick) {
+    for (int i = 0; i * tick <= top * 1.001; ++i) {
+        const double value = i * tick;
         const double y = floor - height * value / top;
         svg.line(kLeft, y, kPictureWidth - kRight, y,
-                 value == 0 ? "stroke=\"#444\"" : "stroke=\"#ddd\"");
+                 i == 0 ? "stroke=\"#444\"" : "stroke=\"#ddd\"");
         svg.text(kLeft - 8, y + 4, "end", label(value));
     }
 }

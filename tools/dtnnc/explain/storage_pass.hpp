@@ -7,10 +7,10 @@ namespace dtnn::tools {
 
 inline const compiler::PassInfo& storage_pass() {
     static const compiler::PassInfo info{
-        "in_place", "Lets a node write over an operand that nobody reads afterwards.", true,
-        nullptr,
+        "in_place", "Lets a node write over an operand that nobody reads afterwards.", nullptr,
         compiler::ProgramSet(plan::ProgramKind::train, plan::ProgramKind::evaluate,
-                             plan::ProgramKind::predict)};
+                             plan::ProgramKind::predict),
+        true};
     return info;
 }
 

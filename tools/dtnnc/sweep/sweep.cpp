@@ -31,9 +31,8 @@ std::vector<std::string> split(std::string_view text) {
                 ++i;
             else if (c == quote)
                 quote = 0;
-        } else if ((c == '"' || c == '\'') && trimmed(text.substr(begin, i - begin)).empty()) {
-            quote = c;
-        } else if ((c == '"' || c == '\'') && depth > 0) {
+        } else if ((c == '"' || c == '\'') &&
+                   (depth > 0 || trimmed(text.substr(begin, i - begin)).empty())) {
             quote = c;
         } else if (c == '[' || c == '{' || c == '(') {
             ++depth;
