@@ -4,21 +4,15 @@ namespace dtnn::compiler {
 
 /// kernels/arguments/update.hpp has the formula. The results overwrite weights and sum, always.
 OpDef define_adagrad_update() {
-    return OpBuilder("adagrad_update")
-        .family(Family::update)
-        .kernel_class(KernelClass::updates)
+    return update_operator("adagrad_update")
         .attribute("epsilon", 1e-10)
         .attribute("learning_rate_decay", 0.0)
-        .attribute("learning_rate_scale", 1.0)
-        .attribute("weight_decay", 0.0)
-        .attribute("clip_value", 0.0)
         .doc("A step of AdaGrad.")
         .inputs({"weights", "diff", "learning_rate", "update", "square_sum", "scale?"})
         .outputs({"weights", "square_sum"})
         .shape([](ShapeContext& c) {
             update_shape(c, "adagrad_update", {{"update", UpdateOperand::count}, {"square_sum"}});
         })
-        .no_gradient(kUpdatesAreFinal)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (7 + common_update_flops(a)) * in[0].elements();
         })

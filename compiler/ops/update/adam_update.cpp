@@ -4,15 +4,10 @@ namespace dtnn::compiler {
 
 /// kernels/arguments/update.hpp has the formula. The results overwrite weights and moments, always.
 OpDef define_adam_update() {
-    return OpBuilder("adam_update")
-        .family(Family::update)
-        .kernel_class(KernelClass::updates)
+    return update_operator("adam_update")
         .attribute("beta1", 0.9)
         .attribute("beta2", 0.999)
         .attribute("epsilon", 1e-8)
-        .attribute("learning_rate_scale", 1.0)
-        .attribute("weight_decay", 0.0)
-        .attribute("clip_value", 0.0)
         .doc("A step of Adam or AdamW, and of AMSGrad.")
         .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
                  "largest_moment?", "scale?"})
@@ -23,7 +18,6 @@ OpDef define_adam_update() {
             if (flag(c.attributes(), "amsgrad")) others.push_back({"largest_moment"});
             update_shape(c, "adam_update", others);
         })
-        .no_gradient(kUpdatesAreFinal)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (13 + (flag(a, "amsgrad") ? 1 : 0) + common_update_flops(a)) * in[0].elements();
         })

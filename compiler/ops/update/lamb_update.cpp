@@ -5,16 +5,11 @@ namespace dtnn::compiler {
 /// kernels/arguments/layerwise_update.hpp has the formula. The results overwrite weights and
 /// moments, always.
 OpDef define_lamb_update() {
-    return OpBuilder("lamb_update")
-        .family(Family::update)
-        .kernel_class(KernelClass::updates)
+    return update_operator("lamb_update")
         .attribute("beta1", 0.9)
         .attribute("beta2", 0.999)
         .attribute("epsilon", 1e-6)
         .attribute("adaptive", true)
-        .attribute("learning_rate_scale", 1.0)
-        .attribute("weight_decay", 0.0)
-        .attribute("clip_value", 0.0)
         .doc("A step of LAMB: Adam's direction with a rate for every parameter, by its norms.")
         .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
                  "scale?"})
@@ -23,7 +18,6 @@ OpDef define_lamb_update() {
             update_shape(c, "lamb_update",
                          {{"update", UpdateOperand::count}, {"first_moment"}, {"second_moment"}});
         })
-        .no_gradient(kUpdatesAreFinal)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             // The change is made twice: for its norm and for the weights.
             return (24 + 2 * common_update_flops(a)) * in[0].elements();

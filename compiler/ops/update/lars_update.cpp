@@ -5,21 +5,15 @@ namespace dtnn::compiler {
 /// kernels/arguments/layerwise_update.hpp has the formula. The results overwrite weights and
 /// velocity, always.
 OpDef define_lars_update() {
-    return OpBuilder("lars_update")
-        .family(Family::update)
-        .kernel_class(KernelClass::updates)
+    return update_operator("lars_update")
         .attribute("momentum", 0.9)
         .attribute("trust_coefficient", 1e-3)
         .attribute("epsilon", 0.0)
         .attribute("adaptive", true)
-        .attribute("learning_rate_scale", 1.0)
-        .attribute("weight_decay", 0.0)
-        .attribute("clip_value", 0.0)
         .doc("A step of LARS: momentum with a rate for every parameter, by its norms.")
         .inputs({"weights", "diff", "learning_rate", "velocity", "scale?"})
         .outputs({"weights", "velocity"})
         .shape([](ShapeContext& c) { update_shape(c, "lars_update", {{"velocity"}}); })
-        .no_gradient(kUpdatesAreFinal)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (9 + common_update_flops(a)) * in[0].elements();
         })

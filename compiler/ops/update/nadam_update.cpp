@@ -4,16 +4,11 @@ namespace dtnn::compiler {
 
 /// kernels/arguments/update.hpp has the formulas. The results overwrite weights and states, always.
 OpDef define_nadam_update() {
-    return OpBuilder("nadam_update")
-        .family(Family::update)
-        .kernel_class(KernelClass::updates)
+    return update_operator("nadam_update")
         .attribute("beta1", 0.9)
         .attribute("beta2", 0.999)
         .attribute("epsilon", 1e-8)
         .attribute("momentum_decay", 0.004)
-        .attribute("learning_rate_scale", 1.0)
-        .attribute("weight_decay", 0.0)
-        .attribute("clip_value", 0.0)
         .doc("A step of NAdam: Adam with Nesterov's momentum.")
         .inputs({"weights", "diff", "learning_rate", "update", "first_moment", "second_moment",
                  "momentum_product?", "scale?"})
@@ -25,7 +20,6 @@ OpDef define_nadam_update() {
                 others.push_back({"momentum_product", UpdateOperand::number});
             update_shape(c, "nadam_update", others);
         })
-        .no_gradient(kUpdatesAreFinal)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (15 + common_update_flops(a)) * in[0].elements();
         })

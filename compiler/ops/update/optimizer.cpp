@@ -49,6 +49,17 @@ void update_shape(ShapeContext& c, const char* op, const std::vector<UpdateOpera
         if (others[i].kind != UpdateOperand::count) result_like(c, 3 + i);
 }
 
+OpBuilder update_operator(const char* name) {
+    OpBuilder builder(name);
+    builder.family(Family::update)
+        .kernel_class(KernelClass::updates)
+        .attribute("learning_rate_scale", 1.0)
+        .attribute("weight_decay", 0.0)
+        .attribute("clip_value", 0.0)
+        .no_gradient(kUpdatesAreFinal);
+    return builder;
+}
+
 std::int64_t common_update_flops(const Attributes& attributes) {
     return (real_or_zero(attributes, "weight_decay") > 0 ? 2 : 0) +
            (flag(attributes, "scaled") ? 1 : 0) +

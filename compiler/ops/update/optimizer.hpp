@@ -26,6 +26,10 @@ struct UpdateOperand {
 /// attribute `scaled` is set, the scale of the gradients; results: the weights and every state.
 void update_shape(ShapeContext& c, const char* op, const std::vector<UpdateOperand>& others);
 
+/// What all updates of weights have: their family, weight decay, clipping, a scale of the rate, and
+/// no gradient.
+OpBuilder update_operator(const char* name);
+
 /// Operations per element that the attributes all updates have ask for: weight decay, clipping.
 std::int64_t common_update_flops(const Attributes& attributes);
 

@@ -4,15 +4,10 @@ namespace dtnn::compiler {
 
 /// kernels/arguments/update.hpp has the formula. The results overwrite weights and states, always.
 OpDef define_rmsprop_update() {
-    return OpBuilder("rmsprop_update")
-        .family(Family::update)
-        .kernel_class(KernelClass::updates)
+    return update_operator("rmsprop_update")
         .attribute("rho", 0.99)
         .attribute("epsilon", 1e-8)
         .attribute("momentum", 0.0)
-        .attribute("learning_rate_scale", 1.0)
-        .attribute("weight_decay", 0.0)
-        .attribute("clip_value", 0.0)
         .doc("A step of RMSProp, with momentum, centring and weight decay.")
         .inputs({"weights", "diff", "learning_rate", "second_moment", "first_moment?", "velocity?",
                  "scale?"})
@@ -23,7 +18,6 @@ OpDef define_rmsprop_update() {
             if (real_or_zero(c.attributes(), "momentum") > 0) others.push_back({"velocity"});
             update_shape(c, "rmsprop_update", others);
         })
-        .no_gradient(kUpdatesAreFinal)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (9 + (flag(a, "centered") ? 5 : 0) + (real_or_zero(a, "momentum") > 0 ? 2 : 0) +
                     common_update_flops(a)) *

@@ -5,13 +5,8 @@ namespace dtnn::compiler {
 /// kernels/arguments/update.hpp has the formula. The results overwrite weights and velocity,
 /// always.
 OpDef define_sgd_update() {
-    return OpBuilder("sgd_update")
-        .family(Family::update)
-        .kernel_class(KernelClass::updates)
+    return update_operator("sgd_update")
         .attribute("momentum", 0.0)
-        .attribute("learning_rate_scale", 1.0)
-        .attribute("weight_decay", 0.0)
-        .attribute("clip_value", 0.0)
         .doc(
             "A step of stochastic gradient descent, with momentum, Nesterov's variant and weight "
             "decay.")
@@ -22,7 +17,6 @@ OpDef define_sgd_update() {
             if (real_or_zero(c.attributes(), "momentum") > 0) others.push_back({"velocity"});
             update_shape(c, "sgd_update", others);
         })
-        .no_gradient(kUpdatesAreFinal)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             return (2 + (real_or_zero(a, "momentum") > 0 ? 2 : 0) + (flag(a, "nesterov") ? 2 : 0) +
                     common_update_flops(a)) *
