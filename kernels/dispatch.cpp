@@ -68,7 +68,7 @@ template <class Arguments, Function<Arguments> baseline, Function<Arguments> avx
 std::unique_ptr<BoundKernel> bind_function(const Operands& operands) {
     const Isa isa = operands.problem.isa;
     constexpr Function<Arguments> functions[] = {baseline, avx2, avx512};  // as enum Isa
-    const Function<Arguments> function = functions[static_cast<std::size_t>(isa)];
+    const Function<Arguments> function = functions[std::size_t(isa)];
     if (function == nullptr) return nullptr;
     return std::make_unique<BoundFunction<Arguments>>(
         Arguments::bind(operands.problem, operands.sources, operands.destinations,

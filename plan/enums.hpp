@@ -22,7 +22,7 @@ concept NamedEnum = requires {
 
 template <NamedEnum Enum>
 constexpr const char* name_of(Enum value) {
-    return EnumNames<Enum>::names[static_cast<std::size_t>(value)];
+    return EnumNames<Enum>::names[std::size_t(value)];
 }
 
 /// Sets `value` to the one of this name; false, and nothing is set, when there is none.

@@ -11,9 +11,9 @@
 namespace dtnn::plan {
 namespace {
 
-constexpr int kClasses = 1 << static_cast<int>(LabelKind::classes);
-constexpr int kMultiple = 1 << static_cast<int>(LabelKind::multiple);
-constexpr int kValues = 1 << static_cast<int>(LabelKind::values);
+constexpr int kClasses = 1 << int(LabelKind::classes);
+constexpr int kMultiple = 1 << int(LabelKind::multiple);
+constexpr int kValues = 1 << int(LabelKind::values);
 
 constexpr std::array kMetrics = [] {
     // Words of the table.
@@ -110,8 +110,8 @@ std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DTyp
                          value_of(metric.attributes, "average", std::string("macro")) == "micro");
     }
     constexpr std::int64_t kPasses = 2, kNumber = 8, kOutcomes = 4, kSorted = 16;
-    std::int64_t bytes = saturating_product({kPasses, static_cast<std::int64_t>(counted.size()),
-                                             kNumber, classes, multiple ? kOutcomes : classes});
+    std::int64_t bytes = saturating_product(
+        {kPasses, std::int64_t(counted.size()), kNumber, classes, multiple ? kOutcomes : classes});
     const auto add = [&](std::int64_t more) { bytes = saturating_sum({bytes, more}); };
     if (scores) {
         add(saturating_product({scored, classes, size_of(dtype)}));

@@ -23,7 +23,7 @@ struct MetricInfo {
     MetricBetter better;
     MetricForm form;
 
-    bool takes(LabelKind kind) const { return (labels >> static_cast<int>(kind)) % 2 != 0; }
+    bool takes(LabelKind kind) const { return (labels >> int(kind)) % 2 != 0; }
 };
 
 std::span<const MetricInfo> all_metrics();

@@ -12,7 +12,7 @@ NameIndex::NameIndex(std::size_t expected) {
 
 std::uint32_t NameIndex::hash_of(std::string_view name) {
     const std::uint64_t hash = XXH3_64bits(name.data(), name.size());
-    return static_cast<std::uint32_t>(hash ^ (hash >> 32));
+    return std::uint32_t(hash ^ (hash >> 32));
 }
 
 void NameIndex::grow(std::size_t entries) {

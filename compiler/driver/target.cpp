@@ -14,7 +14,7 @@ namespace {
 int usable_cores() {
     cpu_set_t cores;
     if (::sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return std::max(1, int(std::thread::hardware_concurrency()));
 }
 
 int decide_threads(const JobSpec& job, const CompileOptions& options) {

@@ -36,16 +36,15 @@ void check_samples(const JobSpec& job, Diagnostics& diagnostics) {
     const plan::Training& training = job.training.training;
     const std::int64_t samples = job.dataset.dataset.train_samples;
     // The same rounding as the plan's: 0.29 of 100 samples are 29, though the product is 28.999...
-    const auto validation = static_cast<std::int64_t>(
-        std::floor(static_cast<double>(samples) * training.validation_split + 1e-7));
+    const auto validation =
+        std::int64_t(std::floor(double(samples) * training.validation_split + 1e-7));
     const double percentage = job.dataset.sample_percentage;
     const std::int64_t left = samples - validation;
     const std::int64_t seen =
-        percentage == 100
-            ? left
-            : std::max<std::int64_t>(left > 0 ? 1 : 0,
-                                     static_cast<std::int64_t>(std::floor(
-                                         static_cast<double>(left) * percentage / 100 + 1e-7)));
+        percentage == 100 ? left
+                          : std::max<std::int64_t>(
+                                left > 0 ? 1 : 0,
+                                std::int64_t(std::floor(double(left) * percentage / 100 + 1e-7)));
     const Span sample_span = span_or(job.dataset.spans, "train_samples", job.dataset.span);
     if (training.validation_split > 0 && (validation == 0 || left == 0)) {
         Diagnostic& error = diagnostics.error(
@@ -93,11 +92,10 @@ void check_samples(const JobSpec& job, Diagnostics& diagnostics) {
 /// An epoch that should end after more steps than it has would end where it does anyway.
 void check_steps(const JobSpec& job, Diagnostics& diagnostics) {
     const plan::Training& training = job.training.training;
-    const auto samples = static_cast<double>(job.dataset.dataset.train_samples);
+    const auto samples = double(job.dataset.dataset.train_samples);
     const double left = samples - std::floor(samples * training.validation_split + 1e-7);
     const auto seen = std::max<std::int64_t>(
-        1,
-        static_cast<std::int64_t>(std::floor(left * job.dataset.sample_percentage / 100 + 1e-7)));
+        1, std::int64_t(std::floor(left * job.dataset.sample_percentage / 100 + 1e-7)));
     const std::int64_t batch = std::max<std::int64_t>(1, training.batch_size);
     const std::int64_t steps = (seen + batch - 1) / batch;
     if (training.steps_per_epoch <= steps) return;
@@ -191,8 +189,8 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     job.name = fields.spans.contains("name") && !fields.spans["name"].place.file.empty()
                    ? fields.text("name")
                    : name_of_file(file);
-    job.threads = static_cast<int>(fields.integer("threads"));
-    job.data_workers = static_cast<int>(std::max<std::int64_t>(1, fields.integer("data_workers")));
+    job.threads = int(fields.integer("threads"));
+    job.data_workers = int(std::max<std::int64_t>(1, fields.integer("data_workers")));
     job.memory_budget = fields.integer("memory_budget");
     if (const SourceNode* node = fields.node("parallel"))
         job.parallel = read_parallel(*node, diagnostics);

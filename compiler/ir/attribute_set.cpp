@@ -19,7 +19,7 @@ std::size_t hash_of(const plan::AttributeValue& value) {
             if constexpr (std::is_same_v<V, std::vector<std::int64_t>>) {
                 std::size_t h = v.size();
                 for (const std::int64_t element : v)
-                    h = mix(h, static_cast<std::size_t>(element));
+                    h = mix(h, std::size_t(element));
                 return h;
             } else if constexpr (std::is_same_v<V, std::vector<double>>) {
                 std::size_t h = v.size();
@@ -65,7 +65,7 @@ const AttributeSet::Entry& AttributeSet::entry(const Attributes& attributes) {
     const auto [first, last] = entries_.equal_range(hash);
     for (auto it = first; it != last; ++it)
         if (identical(it->second.attributes, attributes)) return it->second;
-    const auto number = static_cast<std::uint32_t>(entries_.size());
+    const auto number = std::uint32_t(entries_.size());
     const Entry& fresh = entries_.emplace(hash, Entry{attributes, number})->second;
     by_map_.emplace(&fresh.attributes.map(), &fresh);
     return fresh;

@@ -52,7 +52,7 @@ NodeId Graph::add_node(Node node, const std::vector<Type>& types, const std::str
         v.type = pool().type(types[i]);
         v.kind = ValueKind::result;
         v.producer = id;
-        v.output = static_cast<int>(i);
+        v.output = int(i);
         node.outputs.push_back(ValueId(values.size()));
         values.push_back(v);
     }

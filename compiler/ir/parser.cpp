@@ -43,7 +43,7 @@ class Parser {
         if (at_ < text_.size() && text_[at_] == '{') {
             ++at_;
             while (!accept('}')) {
-                result.order.push_back(static_cast<int>(integer()));
+                result.order.push_back(int(integer()));
                 accept(',');
             }
         }
@@ -168,7 +168,7 @@ class Parser {
         const auto [end_of_number, failure] =
             std::from_chars(text_.data() + at_, text_.data() + text_.size(), result);
         if (failure != std::errc()) fail("expected an integer");
-        at_ = static_cast<std::size_t>(end_of_number - text_.data());
+        at_ = std::size_t(end_of_number - text_.data());
         return result;
     }
 
@@ -244,7 +244,7 @@ class Parser {
             graph_.updates.push_back(update);
         } else if (accept_word("end")) {
             keyword("prologue");
-            graph_.prologue = static_cast<int>(graph_.nodes.size());
+            graph_.prologue = int(graph_.nodes.size());
         } else {
             node();
         }
@@ -344,7 +344,7 @@ class Parser {
         const auto as_integer = std::from_chars(begin, limit, whole);
         const auto as_real = std::from_chars(begin, limit, real);
         if (as_real.ec != std::errc()) fail("expected an attribute's value");
-        at_ = static_cast<std::size_t>(as_real.ptr - text_.data());
+        at_ = std::size_t(as_real.ptr - text_.data());
         if (as_integer.ec == std::errc() && as_integer.ptr == as_real.ptr) return whole;
         return real;
     }

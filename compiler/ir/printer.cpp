@@ -129,10 +129,10 @@ std::string print(const Graph& graph) {
     }
     text += graph.training ? ") training {\n" : ") {\n";
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-        if (n > 0 && static_cast<int>(n) == graph.prologue) text += "  end prologue\n";
+        if (n > 0 && int(n) == graph.prologue) text += "  end prologue\n";
         text += "  " + print(graph, graph.nodes[n]) + "\n";
     }
-    if (graph.prologue > 0 && static_cast<std::size_t>(graph.prologue) == graph.nodes.size())
+    if (graph.prologue > 0 && std::size_t(graph.prologue) == graph.nodes.size())
         text += "  end prologue\n";
     if (!graph.outputs.empty()) {
         text += "  return ";

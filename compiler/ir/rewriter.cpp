@@ -122,8 +122,8 @@ void Rewriter::replace(ValueId old, ValueId replacement, bool keep_name) {
 
 void Rewriter::note_prologue(ValueId old) {
     const Value& v = old_.value(old);
-    if (v.kind == ValueKind::result && static_cast<int>(v.producer.index()) < old_.prologue)
-        prologue_ = static_cast<int>(new_.nodes.size());
+    if (v.kind == ValueKind::result && int(v.producer.index()) < old_.prologue)
+        prologue_ = int(new_.nodes.size());
 }
 
 Graph Rewriter::take() {

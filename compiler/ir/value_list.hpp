@@ -64,7 +64,7 @@ class ValueList {
         std::copy(begin(), end(), larger);
         release();
         store_.many = larger;
-        capacity_ = static_cast<std::uint32_t>(count);
+        capacity_ = std::uint32_t(count);
     }
     void push_back(ValueId id) {
         if (size_ == capacity_) reserve(2 * std::size_t{capacity_});
@@ -74,11 +74,11 @@ class ValueList {
     /// Anywhere, from another list or vector.
     template <class Iterator>
     void insert(const_iterator where, Iterator first, Iterator last) {
-        const auto at = static_cast<std::size_t>(where - begin());
+        const auto at = std::size_t(where - begin());
         const std::size_t old = size_;
-        const auto count = static_cast<std::size_t>(std::distance(first, last));
+        const auto count = std::size_t(std::distance(first, last));
         reserve(old + count);
-        size_ = static_cast<std::uint32_t>(old + count);
+        size_ = std::uint32_t(old + count);
         std::copy_backward(begin() + at, begin() + old, end());
         std::copy(first, last, begin() + at);
     }
@@ -96,7 +96,7 @@ class ValueList {
     void assign(const ValueId* ids, std::size_t count) {
         reserve(count);
         std::copy(ids, ids + count, data());
-        size_ = static_cast<std::uint32_t>(count);
+        size_ = std::uint32_t(count);
     }
     void release() {
         if (!few()) delete[] store_.many;

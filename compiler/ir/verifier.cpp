@@ -59,8 +59,8 @@ class Verifier {
                         break;
                     }
                     const auto& outputs = graph_.node(v.producer).outputs;
-                    if (v.output < 0 || static_cast<std::size_t>(v.output) >= outputs.size() ||
-                        outputs[static_cast<std::size_t>(v.output)] != ValueId(i))
+                    if (v.output < 0 || std::size_t(v.output) >= outputs.size() ||
+                        outputs[std::size_t(v.output)] != ValueId(i))
                         fail("result `{}` is not output {} of its producer", v.name, v.output);
                     break;
             }
@@ -87,9 +87,9 @@ class Verifier {
         if (order.empty()) return;
         bool sound = order.size() == v.type->dims.size();
         for (std::size_t i = 0; sound && i < order.size(); ++i)
-            sound = order[i] >= 0 && static_cast<std::size_t>(order[i]) < order.size() &&
-                    std::find(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(i),
-                              order[i]) == order.begin() + static_cast<std::ptrdiff_t>(i);
+            sound = order[i] >= 0 && std::size_t(order[i]) < order.size() &&
+                    std::find(order.begin(), order.begin() + std::ptrdiff_t(i), order[i]) ==
+                        order.begin() + std::ptrdiff_t(i);
         if (!sound) fail("the order of `{}` is no permutation of its axes", v.name);
     }
 
@@ -164,13 +164,12 @@ class Verifier {
     }
 
     void check_prologue() {
-        if (graph_.prologue < 0 ||
-            static_cast<std::size_t>(graph_.prologue) > graph_.nodes.size()) {
+        if (graph_.prologue < 0 || std::size_t(graph_.prologue) > graph_.nodes.size()) {
             fail("the prologue has {} of {} nodes", graph_.prologue, graph_.nodes.size());
             return;
         }
         for (int n = 0; n < graph_.prologue; ++n)
-            for (const ValueId id : graph_.nodes[static_cast<std::size_t>(n)].inputs)
+            for (const ValueId id : graph_.nodes[std::size_t(n)].inputs)
                 if (graph_.value(id).kind == ValueKind::input)
                     fail("prologue node {} reads the input `{}`", n, name(id));
     }

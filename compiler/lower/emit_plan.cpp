@@ -23,7 +23,7 @@ PlanEmitter::~PlanEmitter() = default;
 
 void PlanEmitter::add(LoweredProgram program) {
     state_->persistent.collect(program.graph);
-    const auto index = static_cast<int>(state_->programs.size());
+    const auto index = int(state_->programs.size());
     EmittedProgram& emitted = state_->programs.emplace_back();
     const int ranks = state_->plan.target.ranks;
     std::int64_t& transient = state_->plan.memory.transient;
@@ -47,7 +47,7 @@ void PlanEmitter::finish() {
         buffers += emitted.buffers.size();
     plan.buffers.reserve(buffers);
     for (EmittedProgram& emitted : state_->programs) {
-        const auto first = static_cast<int>(plan.buffers.size());
+        const auto first = int(plan.buffers.size());
         const auto place = [&](auto& what) {
             if (what.buffer < -1) {
                 what.offset += persistent.offset_of(what.buffer);

@@ -52,7 +52,7 @@ class ProgramEmitter {
             program_.inputs.push_back({std::move(name), tensor(id)});
         }
         for (std::size_t s = 0; s < lowered_.steps.size(); ++s)
-            add_step(static_cast<int>(s));
+            add_step(int(s));
         for (const GraphOutput& output : graph_.outputs)
             program_.outputs.push_back({output.name, tensor(output.value)});
         note_executed_layers(graph_.layers, program_);
@@ -67,7 +67,7 @@ class ProgramEmitter {
   private:
     void make_room() {
         const auto count = [](const auto& list, const auto& wanted) {
-            return static_cast<std::size_t>(std::count_if(list.begin(), list.end(), wanted));
+            return std::size_t(std::count_if(list.begin(), list.end(), wanted));
         };
         const StorageMap& storage = lowered_.storage;
         program_.tensors.reserve(count(storage.of_value, [](int s) { return s >= 0; }));
@@ -90,10 +90,10 @@ class ProgramEmitter {
         by_rank_.assign(map.storages.size(), false);
         for (std::size_t g = 0; g < map.groups.size(); ++g) {
             for (const int member : map.groups[g].members)
-                group_of[static_cast<std::size_t>(member)] = static_cast<int>(g);
+                group_of[std::size_t(member)] = int(g);
             if (const int part = map.groups[g].part; part >= 0) {
-                group_of[static_cast<std::size_t>(part)] = static_cast<int>(g);
-                by_rank_[static_cast<std::size_t>(part)] = true;
+                group_of[std::size_t(part)] = int(g);
+                by_rank_[std::size_t(part)] = true;
             }
         }
         offset_of_storage_.resize(map.storages.size());
@@ -102,9 +102,9 @@ class ProgramEmitter {
             const Storage& storage = map.storages[s];
             if (storage.persistent && by_rank_[s]) {
                 // The first parameter is at the start of the buffer.
-                const int first = map.groups[static_cast<std::size_t>(group_of[s])].members.front();
-                buffer_of_storage_.push_back(persistent_.mark_of(
-                    graph_, map.storages[static_cast<std::size_t>(first)].first));
+                const int first = map.groups[std::size_t(group_of[s])].members.front();
+                buffer_of_storage_.push_back(
+                    persistent_.mark_of(graph_, map.storages[std::size_t(first)].first));
             } else if (storage.persistent) {
                 buffer_of_storage_.push_back(persistent_.mark_of(graph_, storage.first));
             } else if (group_of[s] < 0) {
@@ -112,7 +112,7 @@ class ProgramEmitter {
                                                         plan::BufferRole::transient, storage.bytes,
                                                         storage.first_step, storage.last_step));
             } else {
-                const auto g = static_cast<std::size_t>(group_of[s]);
+                const auto g = std::size_t(group_of[s]);
                 if (buffer_of_group[g] < 0) buffer_of_group[g] = add_group(map.groups[g]);
                 buffer_of_storage_.push_back(buffer_of_group[g]);
             }
@@ -124,7 +124,7 @@ class ProgramEmitter {
         std::int64_t bytes = 0;
         int first = std::numeric_limits<int>::max(), last = 0;
         for (const int member : group.members) {
-            const auto s = static_cast<std::size_t>(member);
+            const auto s = std::size_t(member);
             const Storage& storage = lowered_.storage.storages[s];
             offset_of_storage_[s] = rounded(bytes);
             bytes = offset_of_storage_[s] + storage.bytes;
@@ -132,7 +132,7 @@ class ProgramEmitter {
             last = std::max(last, storage.last_step);
         }
         if (group.part >= 0) {
-            const Storage& part = lowered_.storage.storages[static_cast<std::size_t>(group.part)];
+            const Storage& part = lowered_.storage.storages[std::size_t(group.part)];
             DTNN_CHECK(bytes <= part.bytes * ranks_, "{} parts of {} bytes are fewer than {}",
                        ranks_, part.bytes, bytes);
             bytes = part.bytes * ranks_;
@@ -153,7 +153,7 @@ class ProgramEmitter {
         buffer.last_step = last;
         buffers_.push_back(std::move(buffer));
         blocks_.push_back({bytes, first, last});
-        return static_cast<int>(buffers_.size()) - 1;
+        return int(buffers_.size()) - 1;
     }
 
     int tensor(ValueId id) {
@@ -162,28 +162,25 @@ class ProgramEmitter {
         Value& value = graph_.value(id);
         plan::Tensor record;
         record.name = value.name;
-        record.buffer =
-            buffer_of_storage_[static_cast<std::size_t>(lowered_.storage.of_value[id.index()])];
-        record.offset =
-            offset_of_storage_[static_cast<std::size_t>(lowered_.storage.of_value[id.index()])];
+        record.buffer = buffer_of_storage_[std::size_t(lowered_.storage.of_value[id.index()])];
+        record.offset = offset_of_storage_[std::size_t(lowered_.storage.of_value[id.index()])];
         const Type& type = graph_.type(id);
         record.dtype = type.dtype;
         record.dims = type.dims;
         record.order = type.order;
-        record.by_rank = by_rank_[static_cast<std::size_t>(lowered_.storage.of_value[id.index()])];
-        known = static_cast<int>(program_.tensors.size());
+        record.by_rank = by_rank_[std::size_t(lowered_.storage.of_value[id.index()])];
+        known = int(program_.tensors.size());
         program_.tensors.push_back(std::move(record));
         return known;
     }
 
     const std::string& value_name(ValueId id) const {
         const int known = tensor_of_[id.index()];
-        return known < 0 ? graph_.value(id).name
-                         : program_.tensors[static_cast<std::size_t>(known)].name;
+        return known < 0 ? graph_.value(id).name : program_.tensors[std::size_t(known)].name;
     }
 
     bool in_prologue(const LoweredStep& step) const {
-        return static_cast<int>(step.node.index()) < graph_.prologue;
+        return int(step.node.index()) < graph_.prologue;
     }
 
     // Of a step that is there already; those of the prologue come first.
@@ -195,12 +192,11 @@ class ProgramEmitter {
     // The group of parameters whose own part the node writes, or -1.
     int updated_group(const Node& node) const {
         const int storage = lowered_.storage.of_value[node.outputs.front().index()];
-        if (storage < 0 || !by_rank_[static_cast<std::size_t>(storage)]) return -1;
+        if (storage < 0 || !by_rank_[std::size_t(storage)]) return -1;
         const auto& groups = lowered_.storage.groups;
-        return static_cast<int>(
-            std::find_if(groups.begin(), groups.end(),
-                         [&](const StorageGroup& group) { return group.part == storage; }) -
-            groups.begin());
+        return int(std::find_if(groups.begin(), groups.end(),
+                                [&](const StorageGroup& group) { return group.part == storage; }) -
+                   groups.begin());
     }
 
     std::string step_name(const Node& node) {
@@ -212,12 +208,11 @@ class ProgramEmitter {
         else if (const ValueId state = state_of_[node.outputs.front().index()]; state.valid())
             name.append(value_name(state)).append(1, '.');
         else if (const int group = updated_group(node); group >= 0)
-            name.append(lowered_.storage.groups[static_cast<std::size_t>(group)].name)
-                .append(1, '.');
+            name.append(lowered_.storage.groups[std::size_t(group)].name).append(1, '.');
         else if (node.layer.valid())
             name.append(graph_.layers[node.layer.index()].name).append(1, '.');
         name += node.op;
-        const auto number = static_cast<std::uint32_t>(uses_.size());
+        const auto number = std::uint32_t(uses_.size());
         const auto name_of_step = [&](std::uint32_t n) -> const std::string& {
             return step_at(n).name;
         };
@@ -232,7 +227,7 @@ class ProgramEmitter {
     }
 
     void add_step(int number) {
-        LoweredStep& lowered = lowered_.steps[static_cast<std::size_t>(number)];
+        LoweredStep& lowered = lowered_.steps[std::size_t(number)];
         const Node& node = graph_.node(lowered.node);
         plan::Step step;
         step.name = step_name(node);
@@ -255,7 +250,7 @@ class ProgramEmitter {
                                         lowered.workspace, number, number);
         step.flops = lowered.cost.flops;
         step.bytes = lowered.cost.bytes;
-        step.layer = node.layer.valid() ? static_cast<int>(node.layer.index()) : -1;
+        step.layer = node.layer.valid() ? int(node.layer.index()) : -1;
         step.phase = node.phase;
         step.place = node.place;
         if (op(node.op).exchange) add_end_of_exchange(node, step);
@@ -316,7 +311,7 @@ class ProgramEmitter {
     void add_end_of_exchange(const Node& node, plan::Step& step) {
         DTNN_CHECK(!in_prologue_node(node), "{} in the prologue", node.op);
         const std::string name = std::get<std::string>(node.attributes.at("collective"));
-        const auto number = static_cast<int>(program_.steps.size());
+        const auto number = int(program_.steps.size());
         auto known = std::find_if(program_.collectives.begin(), program_.collectives.end(),
                                   [&](const plan::Collective& c) { return c.name == name; });
         constexpr std::string_view kStart = "_start";
@@ -328,10 +323,8 @@ class ProgramEmitter {
             DTNN_CHECK(plan::parse_name(std::string_view(end).substr(0, end.size() - kStart.size()),
                                         collective.kind),
                        "{} starts no exchange", end);
-            const plan::Tensor& first =
-                program_.tensors[static_cast<std::size_t>(step.sources.front())];
-            const plan::Tensor& last =
-                program_.tensors[static_cast<std::size_t>(step.sources.back())];
+            const plan::Tensor& first = program_.tensors[std::size_t(step.sources.front())];
+            const plan::Tensor& last = program_.tensors[std::size_t(step.sources.back())];
             collective.buffer = first.buffer;
             collective.offset = first.offset;
             collective.bytes = last.offset - first.offset +
@@ -365,7 +358,7 @@ class ProgramEmitter {
         if (collective.compression == plan::Compression::top_k)
             collective.density = parallel_.density;
         const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
-        const auto prologue = static_cast<int>(program_.prologue.size());
+        const auto prologue = int(program_.prologue.size());
         collective.scratch = add_buffer(
             collective.name + ".scratch", plan::BufferRole::transient,
             plan::compression_scratch_bytes(collective.compression, elements, collective.density),
@@ -373,8 +366,7 @@ class ProgramEmitter {
     }
 
     bool in_prologue_node(const Node& node) const {
-        return static_cast<int>(graph_.value(node.outputs.front()).producer.index()) <
-               graph_.prologue;
+        return int(graph_.value(node.outputs.front()).producer.index()) < graph_.prologue;
     }
 
     LoweredProgram& lowered_;

@@ -25,7 +25,7 @@ class RefusalTable {
         for (const plan::Refusal& refusal : *step.refusals)
             texts.insert(texts.end(), {refusal.kernel, refusal.reason});
         const auto [equal, fresh] =
-            by_text_.try_emplace(std::move(texts), static_cast<int>(plan_.refusals.size()));
+            by_text_.try_emplace(std::move(texts), int(plan_.refusals.size()));
         if (fresh) plan_.refusals.push_back({*step.refusals});
         return known->second = equal->second;
     }

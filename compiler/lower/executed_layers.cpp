@@ -16,7 +16,7 @@ class LayerWalk {
           writer_of_(layers.size(), -1),
           claimed_(layers.size()) {
         for (std::size_t i = 0; i < layers.size(); ++i)
-            layer_named_.emplace(layers[i].name, static_cast<int>(i));
+            layer_named_.emplace(layers[i].name, int(i));
     }
 
     void run() {
@@ -24,15 +24,15 @@ class LayerWalk {
             if (program_.steps[s].phase != plan::StepPhase::forward) continue;
             for (int tensor : program_.steps[s].destinations)
                 if (int layer = find_layer(tensor_name(tensor)); layer >= 0)
-                    writer_of_[static_cast<std::size_t>(layer)] = static_cast<int>(s);
+                    writer_of_[std::size_t(layer)] = int(s);
         }
         for (std::size_t layer = 0; layer < writer_of_.size(); ++layer)
-            if (writer_of_[layer] >= 0) claim(static_cast<int>(layer), writer_of_[layer]);
+            if (writer_of_[layer] >= 0) claim(int(layer), writer_of_[layer]);
         // Steps whose result is not named after a layer (a loss that took the last one in).
         for (std::size_t s = 0; s < program_.steps.size(); ++s) {
             const plan::Step& step = program_.steps[s];
             if (step.phase == plan::StepPhase::forward && step.layer >= 0)
-                claim(step.layer, static_cast<int>(s));
+                claim(step.layer, int(s));
         }
         for (plan::Step& step : program_.steps)
             std::sort(step.layers.begin(), step.layers.end());
@@ -40,7 +40,7 @@ class LayerWalk {
 
   private:
     std::string_view tensor_name(int tensor) const {
-        return program_.tensors[static_cast<std::size_t>(tensor)].name;
+        return program_.tensors[std::size_t(tensor)].name;
     }
 
     int find_layer(std::string_view name) const {
@@ -53,7 +53,7 @@ class LayerWalk {
     void claim(int last, int step) {
         std::vector<int> waiting = {last};
         while (!waiting.empty()) {
-            auto layer = static_cast<std::size_t>(waiting.back());
+            auto layer = std::size_t(waiting.back());
             waiting.pop_back();
             if (claimed_[layer]) continue;
             if (writer_of_[layer] >= 0 && writer_of_[layer] != step) continue;
@@ -63,11 +63,10 @@ class LayerWalk {
                               writer_of_[layer] < 0;
             if (!idle) {
                 claimed_[layer] = true;
-                program_.steps[static_cast<std::size_t>(step)].layers.push_back(
-                    static_cast<int>(layer));
+                program_.steps[std::size_t(step)].layers.push_back(int(layer));
             }
             for (const std::string& name : layers_[layer].from)
-                if (int source = find_layer(name); source >= 0 && source < static_cast<int>(layer))
+                if (int source = find_layer(name); source >= 0 && source < int(layer))
                     waiting.push_back(source);
         }
     }

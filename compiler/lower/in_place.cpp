@@ -37,7 +37,7 @@ class Assignment {
             state_of_[update.value.index()] = update.state;
         }
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
-            place_results(static_cast<int>(n));
+            place_results(int(n));
         set_lives();
         return std::move(map_);
     }
@@ -47,39 +47,38 @@ class Assignment {
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             const bool exchange = op(graph_.nodes[n].op).exchange;
             for (ValueId value : graph_.nodes[n].inputs) {
-                last_reader_[value.index()] = static_cast<int>(n);
+                last_reader_[value.index()] = int(n);
                 if (exchange) exchanged_[value.index()] = true;
             }
         }
         for (const GraphOutput& output : graph_.outputs)
             last_reader_[output.value.index()] = kForever;
         for (std::size_t s = 0; s < steps_.size(); ++s)
-            step_of_node_[steps_[s].node.index()] = static_cast<int>(s);
+            step_of_node_[steps_[s].node.index()] = int(s);
     }
 
     int storage_of(ValueId value) const { return map_.of_value[value.index()]; }
 
     void create(ValueId value, bool persistent) {
-        map_.of_value[value.index()] = static_cast<int>(map_.storages.size());
+        map_.of_value[value.index()] = int(map_.storages.size());
         map_.storages.push_back({value, graph_.type(value).bytes(), persistent, kForever, kNever});
         needed_until_.push_back(last_reader_[value.index()]);
-        made_at_.push_back(persistent ? kNever
-                                      : static_cast<int>(graph_.value(value).producer.index()));
+        made_at_.push_back(persistent ? kNever : int(graph_.value(value).producer.index()));
     }
 
     void share(ValueId value, int storage) {
         map_.of_value[value.index()] = storage;
-        int& until = needed_until_[static_cast<std::size_t>(storage)];
+        int& until = needed_until_[std::size_t(storage)];
         until = std::max(until, last_reader_[value.index()]);
     }
 
     void place_results(int n) {
-        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        const Node& node = graph_.nodes[std::size_t(n)];
         if (node.op == kOwnPart) {
             own_part(n);
             return;
         }
-        if (step_of_node_[static_cast<std::size_t>(n)] == kNever) {
+        if (step_of_node_[std::size_t(n)] == kNever) {
             share(node.outputs[0], storage_of(node.inputs[0]));
             return;
         }
@@ -119,16 +118,16 @@ class Assignment {
 
     /// The operands become one group, unless an earlier end of the exchange has made it of them.
     void exchange(int n) {
-        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        const Node& node = graph_.nodes[std::size_t(n)];
         group_of_.resize(map_.storages.size(), kNever);
-        const int known = group_of_[static_cast<std::size_t>(storage_of(node.inputs[0]))];
-        const int group = known != kNever ? known : static_cast<int>(map_.groups.size());
+        const int known = group_of_[std::size_t(storage_of(node.inputs[0]))];
+        const int group = known != kNever ? known : int(map_.groups.size());
         if (known == kNever)
             map_.groups.push_back({std::get<std::string>(node.attributes.at("collective")), {}});
-        std::vector<int>& members = map_.groups[static_cast<std::size_t>(group)].members;
+        std::vector<int>& members = map_.groups[std::size_t(group)].members;
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             const int storage = storage_of(node.inputs[i]);
-            const auto s = static_cast<std::size_t>(storage);
+            const auto s = std::size_t(storage);
             if (known == kNever) {
                 DTNN_CHECK(group_of_[s] == kNever, "`{}` is exchanged twice at a time",
                            graph_.value(node.inputs[i]).name);
@@ -148,26 +147,26 @@ class Assignment {
 
     /// The own part of what an exchange has added up: the bytes of its operands.
     void reduced_part(int n) {
-        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        const Node& node = graph_.nodes[std::size_t(n)];
         group_of_.resize(map_.storages.size(), kNever);
-        const int group = group_of_[static_cast<std::size_t>(storage_of(node.inputs[0]))];
-        DTNN_CHECK(group != kNever && map_.groups[static_cast<std::size_t>(group)].part < 0,
+        const int group = group_of_[std::size_t(storage_of(node.inputs[0]))];
+        DTNN_CHECK(group != kNever && map_.groups[std::size_t(group)].part < 0,
                    "{} of `{}` without a start", node.op, graph_.value(node.inputs[0]).name);
         create(node.outputs[0], false);
-        map_.groups[static_cast<std::size_t>(group)].part = storage_of(node.outputs[0]);
+        map_.groups[std::size_t(group)].part = storage_of(node.outputs[0]);
     }
 
     /// Parameters become a group.
     void own_part(int n) {
-        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        const Node& node = graph_.nodes[std::size_t(n)];
         group_of_.resize(map_.storages.size(), kNever);
         StorageGroup group{std::get<std::string>(node.attributes.at("collective")), {}, -1};
         for (const ValueId input : node.inputs) {
-            const auto s = static_cast<std::size_t>(storage_of(input));
+            const auto s = std::size_t(storage_of(input));
             DTNN_CHECK(graph_.value(input).kind == ValueKind::parameter && group_of_[s] == kNever,
                        "`{}` is shared twice", graph_.value(input).name);
-            group_of_[s] = static_cast<int>(map_.groups.size());
-            group.members.push_back(static_cast<int>(s));
+            group_of_[s] = int(map_.groups.size());
+            group.members.push_back(int(s));
         }
         create(node.outputs[0], true);
         group.part = storage_of(node.outputs[0]);
@@ -175,7 +174,7 @@ class Assignment {
     }
 
     bool is_part_of_parameters(int storage) const {
-        return map_.storages[static_cast<std::size_t>(storage)].persistent &&
+        return map_.storages[std::size_t(storage)].persistent &&
                std::any_of(map_.groups.begin(), map_.groups.end(),
                            [&](const StorageGroup& group) { return group.part == storage; });
     }
@@ -183,12 +182,11 @@ class Assignment {
     /// Where the update of the own part of parameters writes: over it. Nobody reads the parameters
     /// afterwards; that is the schedule's promise.
     int updated_part(int n, std::size_t output, const OpDef& def) const {
-        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        const Node& node = graph_.nodes[std::size_t(n)];
         if (node.phase != Phase::update) return kNever;
         for (const auto& [o, i] : def.in_place) {
-            if (o != static_cast<int>(output) || i >= static_cast<int>(node.inputs.size()))
-                continue;
-            const int storage = storage_of(node.inputs[static_cast<std::size_t>(i)]);
+            if (o != int(output) || i >= int(node.inputs.size())) continue;
+            const int storage = storage_of(node.inputs[std::size_t(i)]);
             if (is_part_of_parameters(storage)) return storage;
         }
         return kNever;
@@ -196,7 +194,7 @@ class Assignment {
 
     /// The parameters are whole again: each new value where the parameter is.
     void gathered(int n) {
-        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        const Node& node = graph_.nodes[std::size_t(n)];
         DTNN_CHECK(is_part_of_parameters(storage_of(node.inputs[0])), "{} of `{}`", node.op,
                    graph_.value(node.inputs[0]).name);
         for (std::size_t o = 0; o < node.outputs.size(); ++o) {
@@ -209,15 +207,14 @@ class Assignment {
     }
 
     void overwrite_state(int n, std::size_t output, ValueId state, const OpDef& def) {
-        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        const Node& node = graph_.nodes[std::size_t(n)];
         const std::string& name = graph_.value(state).name;
         DTNN_CHECK(last_reader_[state.index()] <= n, "`{}` is read after {} has overwritten it",
                    name, node.op);
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
             if (storage_of(node.inputs[i]) != storage_of(state)) continue;
             bool allowed = std::find(def.in_place.begin(), def.in_place.end(),
-                                     std::pair(static_cast<int>(output), static_cast<int>(i))) !=
-                           def.in_place.end();
+                                     std::pair(int(output), int(i))) != def.in_place.end();
             DTNN_CHECK(allowed, "{} cannot write its result {} over `{}`, its operand {}", node.op,
                        output, name, i);
         }
@@ -227,14 +224,13 @@ class Assignment {
     // The storage of an operand that the result may take over, or kNever.
     int dying_operand(int n, std::size_t output, const OpDef& def,
                       const std::vector<int>& taken) const {
-        const Node& node = graph_.nodes[static_cast<std::size_t>(n)];
+        const Node& node = graph_.nodes[std::size_t(n)];
         const Type& type = graph_.type(node.outputs[output]);
         for (const auto& [o, i] : def.in_place) {
-            if (o != static_cast<int>(output) || i >= static_cast<int>(node.inputs.size()))
-                continue;
-            ValueId operand = node.inputs[static_cast<std::size_t>(i)];
+            if (o != int(output) || i >= int(node.inputs.size())) continue;
+            ValueId operand = node.inputs[std::size_t(i)];
             int storage = storage_of(operand);
-            auto s = static_cast<std::size_t>(storage);
+            auto s = std::size_t(storage);
             bool dies = !map_.storages[s].persistent && needed_until_[s] <= n;
             bool made_for_later = made_at_[s] < graph_.prologue && n >= graph_.prologue;
             bool same_size =
@@ -252,20 +248,19 @@ class Assignment {
 
     void set_lives() {
         auto touch = [&](ValueId value, int step) {
-            Storage& storage = map_.storages[static_cast<std::size_t>(storage_of(value))];
+            Storage& storage = map_.storages[std::size_t(storage_of(value))];
             storage.first_step = std::min(storage.first_step, step);
             storage.last_step = std::max(storage.last_step, step);
         };
-        int end = static_cast<int>(steps_.size()) - 1;
+        int end = int(steps_.size()) - 1;
         int prologue_end = 0;  // steps, not nodes: views take none
         for (std::size_t s = 0; s < steps_.size(); ++s) {
             const Node& node = graph_.node(steps_[s].node);
             for (ValueId value : node.inputs)
-                touch(value, static_cast<int>(s));
+                touch(value, int(s));
             for (ValueId value : node.outputs)
-                touch(value, static_cast<int>(s));
-            if (static_cast<int>(steps_[s].node.index()) < graph_.prologue)
-                prologue_end = static_cast<int>(s) + 1;
+                touch(value, int(s));
+            if (int(steps_[s].node.index()) < graph_.prologue) prologue_end = int(s) + 1;
         }
         for (const GraphOutput& output : graph_.outputs)
             touch(output.value, end);

@@ -17,10 +17,10 @@ namespace {
 std::vector<std::int64_t> bytes_by_layer(const plan::Plan& plan) {
     std::vector<std::int64_t> by_layer(plan.layers.size() + 1, 0);
     auto share = [&](int layer) -> std::int64_t& {
-        return layer < 0 ? by_layer.back() : by_layer[static_cast<std::size_t>(layer)];
+        return layer < 0 ? by_layer.back() : by_layer[std::size_t(layer)];
     };
     for (const plan::Parameter& parameter : plan.parameters)
-        share(parameter.layer) += plan.buffers[static_cast<std::size_t>(parameter.buffer)].bytes;
+        share(parameter.layer) += plan.buffers[std::size_t(parameter.buffer)].bytes;
 
     int worst_program = -1, worst_step = 0;
     std::int64_t most = -1;
@@ -28,22 +28,22 @@ std::vector<std::int64_t> bytes_by_layer(const plan::Plan& plan) {
         const plan::Program& program = plan.programs[p];
         std::vector<std::int64_t> change(program.prologue.size() + program.steps.size() + 1, 0);
         for (const plan::Buffer& buffer : plan.buffers) {
-            if (buffer.program != static_cast<int>(p)) continue;
-            change[static_cast<std::size_t>(buffer.first_step)] += buffer.bytes;
-            change[static_cast<std::size_t>(buffer.last_step) + 1] -= buffer.bytes;
+            if (buffer.program != int(p)) continue;
+            change[std::size_t(buffer.first_step)] += buffer.bytes;
+            change[std::size_t(buffer.last_step) + 1] -= buffer.bytes;
         }
         std::int64_t alive = 0;
         for (std::size_t s = 0; s < change.size(); ++s)
             if ((alive += change[s]) > most)
-                most = alive, worst_program = static_cast<int>(p), worst_step = static_cast<int>(s);
+                most = alive, worst_program = int(p), worst_step = int(s);
     }
     if (worst_program < 0) return by_layer;
-    const plan::Program& program = plan.programs[static_cast<std::size_t>(worst_program)];
+    const plan::Program& program = plan.programs[std::size_t(worst_program)];
     // What stands at one place of a buffer is of the layer that is the first to write it; gradients
     // of several layers share the buffer of their exchange.
     std::set<std::pair<int, std::int64_t>> counted;
     auto count = [&](int index, std::int64_t offset, std::int64_t bytes, int layer) {
-        const plan::Buffer& buffer = plan.buffers[static_cast<std::size_t>(index)];
+        const plan::Buffer& buffer = plan.buffers[std::size_t(index)];
         if (buffer.program != worst_program || buffer.first_step > worst_step ||
             buffer.last_step < worst_step || !counted.emplace(index, offset).second)
             return;
@@ -52,13 +52,13 @@ std::vector<std::int64_t> bytes_by_layer(const plan::Plan& plan) {
     for (const auto* list : {&program.prologue, &program.steps})
         for (const plan::Step& step : *list) {
             for (int destination : step.destinations) {
-                const plan::Tensor& tensor = program.tensors[static_cast<std::size_t>(destination)];
+                const plan::Tensor& tensor = program.tensors[std::size_t(destination)];
                 count(tensor.buffer, tensor.offset,
                       plan::element_count(tensor.dims) * plan::size_of(tensor.dtype), step.layer);
             }
             if (step.workspace >= 0)
-                count(step.workspace, 0,
-                      plan.buffers[static_cast<std::size_t>(step.workspace)].bytes, step.layer);
+                count(step.workspace, 0, plan.buffers[std::size_t(step.workspace)].bytes,
+                      step.layer);
         }
     return by_layer;
 }

@@ -31,7 +31,7 @@ void PersistentRegion::share_buffer(const std::string& name, const std::vector<i
                                     std::int64_t bytes) {
     SharedBuffer wanted{name, {}, bytes, -1};
     for (const int mark : marks)
-        wanted.parameters.push_back(static_cast<std::size_t>((-2 - mark) / 2));
+        wanted.parameters.push_back(std::size_t((-2 - mark) / 2));
     const auto known = std::find_if(shared_.begin(), shared_.end(),
                                     [&](const SharedBuffer& one) { return one.name == name; });
     if (known != shared_.end()) {
@@ -45,7 +45,7 @@ void PersistentRegion::share_buffer(const std::string& name, const std::vector<i
     for (const std::size_t i : wanted.parameters) {
         const plan::Parameter& parameter = plan_.parameters[i];
         DTNN_CHECK(shared_of_parameter_[i] < 0, "`{}` is in two buffers", parameter.name);
-        shared_of_parameter_[i] = static_cast<int>(shared_.size());
+        shared_of_parameter_[i] = int(shared_.size());
         offset_of_parameter_[i] = rounded(end);
         end = rounded(end) + plan::element_count(parameter.dims) * plan::size_of(parameter.dtype);
     }
@@ -61,7 +61,7 @@ int PersistentRegion::residual_of(const std::string& exchange, std::int64_t elem
     record.optimizer_state = true;
     record.by_rank = true;
     record.dims = record.physical_dims = {elements};
-    const auto next = static_cast<std::uint32_t>(plan_.parameters.size());
+    const auto next = std::uint32_t(plan_.parameters.size());
     const std::uint32_t known = parameter_index_.find_or_add(
         record.name, next,
         [&](std::uint32_t i) -> const std::string& { return plan_.parameters[i].name; });
@@ -70,7 +70,7 @@ int PersistentRegion::residual_of(const std::string& exchange, std::int64_t elem
     else
         DTNN_CHECK(plan_.parameters[known].dims == record.dims, "programs disagree about `{}`",
                    record.name);
-    return -2 - 2 * static_cast<int>(known);
+    return -2 - 2 * int(known);
 }
 
 std::int64_t PersistentRegion::finish() {
@@ -87,14 +87,13 @@ std::int64_t PersistentRegion::finish() {
     buffer_of_parameter_.resize(count);
     place_of_parameter_.resize(count);
     for (const std::size_t i : order) {
-        place_of_parameter_[i] = static_cast<int>(ordered.size());
+        place_of_parameter_[i] = int(ordered.size());
         plan::Parameter& parameter = ordered.emplace_back(std::move(plan_.parameters[i]));
         std::int64_t bytes = plan::element_count(parameter.dims) * plan::size_of(parameter.dtype);
         auto role =
             parameter.optimizer_state ? plan::BufferRole::state : plan::BufferRole::parameter;
-        SharedBuffer* shared = shared_of_parameter_[i] < 0
-                                   ? nullptr
-                                   : &shared_[static_cast<std::size_t>(shared_of_parameter_[i])];
+        SharedBuffer* shared =
+            shared_of_parameter_[i] < 0 ? nullptr : &shared_[std::size_t(shared_of_parameter_[i])];
         if (!shared || shared->buffer < 0) {
             if (shared) bytes = shared->bytes;
             parameter.buffer = add(shared ? shared->name : parameter.name, role, bytes);
@@ -118,26 +117,26 @@ std::int64_t PersistentRegion::finish() {
 
 int PersistentRegion::mark_of(const Graph& graph, ValueId id) const {
     const Value& value = graph.value(id);
-    if (value.kind == ValueKind::input) return -3 - 2 * static_cast<int>(inputs_.at(value.name));
+    if (value.kind == ValueKind::input) return -3 - 2 * int(inputs_.at(value.name));
     return mark_of_parameter_[value.parameter.index()];
 }
 
 int PersistentRegion::parameter_of(int mark) const {
-    return place_of_parameter_[static_cast<std::size_t>((-2 - mark) / 2)];
+    return place_of_parameter_[std::size_t((-2 - mark) / 2)];
 }
 
 int PersistentRegion::buffer_of(int mark) const {
-    const auto index = static_cast<std::size_t>((-2 - mark) / 2);
+    const auto index = std::size_t((-2 - mark) / 2);
     return mark % 2 == 0 ? buffer_of_parameter_[index] : buffer_of_input_[index];
 }
 
 std::int64_t PersistentRegion::offset_of(int mark) const {
-    return mark % 2 == 0 ? offset_of_parameter_[static_cast<std::size_t>((-2 - mark) / 2)] : 0;
+    return mark % 2 == 0 ? offset_of_parameter_[std::size_t((-2 - mark) / 2)] : 0;
 }
 
 int PersistentRegion::collect(const Graph& graph, const Parameter& parameter) {
     const Type& type = graph.type(parameter.value);
-    const auto next = static_cast<std::uint32_t>(plan_.parameters.size());
+    const auto next = std::uint32_t(plan_.parameters.size());
     const std::uint32_t known = parameter_index_.find_or_add(
         parameter.name, next,
         [&](std::uint32_t i) -> const std::string& { return plan_.parameters[i].name; });
@@ -147,7 +146,7 @@ int PersistentRegion::collect(const Graph& graph, const Parameter& parameter) {
                        other.order == type.order && other.dtype == type.dtype &&
                        other.by_rank == parameter.by_rank,
                    "programs disagree about `{}`", parameter.name);
-        return static_cast<int>(known);
+        return int(known);
     }
     plan::Parameter record;
     record.name = parameter.name;
@@ -161,10 +160,10 @@ int PersistentRegion::collect(const Graph& graph, const Parameter& parameter) {
     record.physical_dims = type.dims;
     record.order = type.order;
     record.initializer = parameter.initializer;
-    record.layer = parameter.layer.valid() ? static_cast<int>(parameter.layer.index()) : -1;
+    record.layer = parameter.layer.valid() ? int(parameter.layer.index()) : -1;
     record.place = parameter.place;
     plan_.parameters.push_back(std::move(record));
-    return static_cast<int>(next);
+    return int(next);
 }
 
 int PersistentRegion::add(const std::string& name, plan::BufferRole role, std::int64_t bytes) {
@@ -175,7 +174,7 @@ int PersistentRegion::add(const std::string& name, plan::BufferRole role, std::i
     buffer.bytes = bytes;
     end_ += rounded(bytes);
     plan_.buffers.push_back(std::move(buffer));
-    return static_cast<int>(plan_.buffers.size()) - 1;
+    return int(plan_.buffers.size()) - 1;
 }
 
 }  // namespace dtnn::compiler

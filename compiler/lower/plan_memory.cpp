@@ -120,11 +120,11 @@ std::vector<std::uint32_t> in_order(std::size_t blocks, StepOf step_of) {
     if (blocks == 0) return {};
     std::vector<std::uint32_t> next(static_cast<std::size_t>(most - least) + 2);
     for (std::size_t i = 0; i < blocks; ++i)
-        ++next[static_cast<std::size_t>(step_of(i) - least) + 1];
+        ++next[std::size_t(step_of(i) - least) + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
     std::vector<std::uint32_t> order(blocks);
     for (std::size_t i = 0; i < blocks; ++i)
-        order[next[static_cast<std::size_t>(step_of(i) - least)]++] = static_cast<std::uint32_t>(i);
+        order[next[std::size_t(step_of(i) - least)]++] = std::uint32_t(i);
     return order;
 }
 
@@ -162,8 +162,8 @@ std::int64_t least_bytes(const std::vector<Block>& blocks) {
         last = std::max(last, block.last);
     std::vector<std::int64_t> change(static_cast<std::size_t>(last) + 2);  // by step
     for (const Block& block : blocks) {
-        change[static_cast<std::size_t>(block.first)] += rounded(block.bytes);
-        change[static_cast<std::size_t>(block.last) + 1] -= rounded(block.bytes);
+        change[std::size_t(block.first)] += rounded(block.bytes);
+        change[std::size_t(block.last) + 1] -= rounded(block.bytes);
     }
     std::int64_t alive = 0, most = 0;
     for (const std::int64_t bytes : change)
@@ -174,7 +174,7 @@ std::int64_t least_bytes(const std::vector<Block>& blocks) {
 Placement place_blocks(const std::vector<Block>& blocks) {
     auto life = [&](std::size_t i) { return std::int64_t{blocks[i].last} - blocks[i].first + 1; };
     auto size = [&](std::size_t i) { return blocks[i].bytes; };
-    auto area = [&](std::size_t i) { return static_cast<double>(size(i)) * double(life(i)); };
+    auto area = [&](std::size_t i) { return double(size(i)) * double(life(i)); };
     std::int64_t least = least_bytes(blocks);
     Placement best;
     best.bytes = std::numeric_limits<std::int64_t>::max();

@@ -19,14 +19,14 @@ std::vector<int> stored_axes(const Type& type) {
         order.resize(type.dims.size());
         std::iota(order.begin(), order.end(), 0);
     }
-    std::erase_if(order, [&](int axis) { return type.dims[static_cast<std::size_t>(axis)] == 1; });
+    std::erase_if(order, [&](int axis) { return type.dims[std::size_t(axis)] == 1; });
     return order;
 }
 
 bool is_channels_last(const Type& type) {
     const std::vector<int> stored = stored_axes(type);
     std::vector<int> wanted = {0, 2, 3, 1};
-    std::erase_if(wanted, [&](int axis) { return type.dims[static_cast<std::size_t>(axis)] == 1; });
+    std::erase_if(wanted, [&](int axis) { return type.dims[std::size_t(axis)] == 1; });
     return stored == wanted;
 }
 

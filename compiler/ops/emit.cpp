@@ -51,7 +51,7 @@ std::int64_t ShapeContext::integer(const char* name) const {
 
 double ShapeContext::real(const char* name) const {
     const plan::AttributeValue& value = attribute(attributes_, name);
-    if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+    if (const auto* whole = std::get_if<std::int64_t>(&value)) return double(*whole);
     const auto* real_value = std::get_if<double>(&value);
     DTNN_CHECK(real_value != nullptr, "attribute `{}` is not a number", name);
     return *real_value;

@@ -40,7 +40,7 @@ const NodeKinds::Kind& NodeKinds::of(const Node& node) {
     const auto [found, added] = by_key_.try_emplace(key_, kinds_.size());
     if (!added) return kinds_[found->second];
     Kind& kind = kinds_.emplace_back();
-    kind.number = static_cast<std::uint32_t>(found->second);
+    kind.number = std::uint32_t(found->second);
     kind.op = find_op(node.op);
     if (!kind.op) return kind;
     std::vector<Type> inputs;
@@ -78,7 +78,7 @@ std::uint32_t NodeKinds::number_of(const Type& type) {
 }
 
 std::uint32_t NodeKinds::op_number(Symbol op) {
-    return ops_.try_emplace(op, static_cast<std::uint32_t>(ops_.size())).first->second;
+    return ops_.try_emplace(op, std::uint32_t(ops_.size())).first->second;
 }
 
 }  // namespace dtnn::compiler

@@ -25,7 +25,7 @@ std::vector<std::int64_t> list(const auto& array) {
 
 /// Both halves of the padding that makes ceil(extent / stride) outputs.
 std::pair<std::int64_t, std::int64_t> same_padding(const Window& w, int axis, std::int64_t extent) {
-    const auto stride = w.stride[static_cast<std::size_t>(axis)];
+    const auto stride = w.stride[std::size_t(axis)];
     const std::int64_t outputs = (extent + stride - 1) / stride;
     const std::int64_t total =
         std::max<std::int64_t>((outputs - 1) * stride + w.reach(axis) - extent, 0);
@@ -112,7 +112,7 @@ KernelClass max_pool_class(const KernelClassContext& c) {
 }
 
 std::int64_t Window::output(int axis, std::int64_t extent) const {
-    const auto a = static_cast<std::size_t>(axis);
+    const auto a = std::size_t(axis);
     return floor_divide(extent + padding[2 * a] + padding[2 * a + 1] - reach(axis), stride[a]) + 1;
 }
 
@@ -148,7 +148,7 @@ std::optional<Window> resolve_window(ShapeContext& c, const std::array<std::int6
             std::tie(w.padding[2], w.padding[3]) = same_padding(w, 1, image[3]);
         }
     for (int axis = 0; axis < 2; ++axis) {
-        const auto a = static_cast<std::size_t>(axis);
+        const auto a = std::size_t(axis);
         const std::int64_t extent = image[2 + a];
         const std::int64_t output = w.output(axis, extent);
         if (output >= 1) continue;
@@ -172,7 +172,7 @@ std::optional<Window> resolve_window(ShapeContext& c, const std::array<std::int6
 
 bool expect_cells(ShapeContext& c, const char* op, const Window& w, const Dims& image) {
     for (int axis = 0; axis < 2; ++axis) {
-        const auto a = static_cast<std::size_t>(axis);
+        const auto a = std::size_t(axis);
         const std::int64_t extent = image[2 + a];
         for (std::int64_t o = 0; o < w.output(axis, extent); ++o) {
             const std::int64_t first = o * w.stride[a] - w.padding[2 * a];

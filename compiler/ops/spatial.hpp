@@ -23,7 +23,7 @@ struct Window {
     /// floor((extent + before + after - dilation*(kernel-1) - 1) / stride) + 1; axis 0 is vertical.
     std::int64_t output(int axis, std::int64_t extent) const;
     std::int64_t reach(int axis) const {  ///< cells from the first to the last of a window
-        const auto a = static_cast<std::size_t>(axis);
+        const auto a = std::size_t(axis);
         return dilation[a] * (kernel[a] - 1) + 1;
     }
     std::int64_t cells() const { return kernel[0] * kernel[1]; }

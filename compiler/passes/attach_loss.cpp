@@ -119,7 +119,7 @@ class Measures {
         const auto* weights = std::get_if<std::vector<double>>(&found->second);
         if (!weights || weights->empty()) return {};
         if (weights->size() > 1) return *weights;
-        return std::vector<double>(static_cast<std::size_t>(type().dims[1]), weights->front());
+        return std::vector<double>(std::size_t(type().dims[1]), weights->front());
     }
 
     void measure(const plan::Metric& metric) {

@@ -35,8 +35,7 @@ int occurrences(const Expression& expression, int input) {
 
 std::size_t operand_of(Composed& composed, ValueId value) {
     const auto found = std::find(composed.operands.begin(), composed.operands.end(), value);
-    if (found != composed.operands.end())
-        return static_cast<std::size_t>(found - composed.operands.begin());
+    if (found != composed.operands.end()) return std::size_t(found - composed.operands.begin());
     composed.operands.push_back(value);
     return composed.operands.size() - 1;
 }
@@ -85,7 +84,7 @@ class ElementwiseFuser {
             const Node* inner = producer(graph_, input);
             const auto found = inner ? waiting_.find(inner) : waiting_.end();
             if (found != waiting_.end()) {
-                const int uses = occurrences(own, static_cast<int>(i));
+                const int uses = occurrences(own, int(i));
                 const std::ptrdiff_t longer = uses * (tokens(found->second.expression) - 1);
                 const std::size_t wider = width + found->second.operands.size() - 1;
                 const bool cheap = uses <= 1 || flops(found->second.expression) <= 1;
@@ -102,8 +101,7 @@ class ElementwiseFuser {
                 waiting_.erase(found);
                 write(*inner, other);
             }
-            replacements.push_back(
-                Expression::input_at(static_cast<int>(operand_of(result, input))));
+            replacements.push_back(Expression::input_at(int(operand_of(result, input))));
         }
         result.expression = substitute(own, replacements);
         return result;
@@ -113,8 +111,7 @@ class ElementwiseFuser {
     static Expression over(Composed& outer, const Composed& inner) {
         std::vector<Expression> replacements;
         for (const ValueId operand : inner.operands)
-            replacements.push_back(
-                Expression::input_at(static_cast<int>(operand_of(outer, operand))));
+            replacements.push_back(Expression::input_at(int(operand_of(outer, operand))));
         return substitute(inner.expression, replacements);
     }
 

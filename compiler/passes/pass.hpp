@@ -40,9 +40,7 @@ class ProgramSet {
     std::string text() const;
 
   private:
-    static constexpr unsigned bit(plan::ProgramKind kind) {
-        return 1U << static_cast<unsigned>(kind);
-    }
+    static constexpr unsigned bit(plan::ProgramKind kind) { return 1U << unsigned(kind); }
 
     unsigned bits_;
 };

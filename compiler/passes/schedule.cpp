@@ -119,7 +119,7 @@ class Scheduler {
     Key key(std::size_t n) const {
         const Key own = 4 * static_cast<Key>(n) + 2;
         // Prologue nodes have the smallest places of all and keep them.
-        if (static_cast<int>(n) < graph_.prologue) return own;
+        if (int(n) < graph_.prologue) return own;
         const Node& node = graph_.nodes[n];
         if (node.phase == Phase::update) return kAtOnce;
         if (op(node.op).exchange) return overlaps_ && is_start(node) ? kAtOnce : at_end(n);

@@ -170,7 +170,7 @@ class Sharder {
         std::stable_sort(buckets_.begin(), buckets_.end(),
                          [](const Bucket& a, const Bucket& b) { return a.ready < b.ready; });
         for (std::size_t i = 0; i < buckets_.size(); ++i)
-            buckets_[i].number = static_cast<int>(i) + 1;
+            buckets_[i].number = int(i) + 1;
     }
 
     static std::int64_t aligned(std::int64_t bytes) {

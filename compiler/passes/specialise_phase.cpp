@@ -50,7 +50,7 @@ class Specialiser {
             if (const auto found = node.attributes.find(name); found != node.attributes.end())
                 kept.insert(*found);
         if (form.random) {
-            kept["seed"] = static_cast<std::int64_t>(context_.training.seed);
+            kept["seed"] = std::int64_t(context_.training.seed);
             kept["stream"] = free_stream(node);
             changed.inputs.push_back(step());
         }
@@ -69,9 +69,9 @@ class Specialiser {
     }
 
     std::int64_t free_stream(const Node& node) {
-        std::int64_t stream = node.layer.valid() ? static_cast<std::int64_t>(node.layer.index())
-                                                 : static_cast<std::int64_t>(graph_.layers.size());
-        if (streams_.contains(stream)) stream = static_cast<std::int64_t>(graph_.layers.size());
+        std::int64_t stream = node.layer.valid() ? std::int64_t(node.layer.index())
+                                                 : std::int64_t(graph_.layers.size());
+        if (streams_.contains(stream)) stream = std::int64_t(graph_.layers.size());
         while (!streams_.insert(stream).second)
             ++stream;
         return stream;

@@ -68,17 +68,15 @@ class Lines {
 class LineText {
   public:
     LineText(const FileLines& file, int line) {
-        if (static_cast<std::size_t>(line) > file.starts.size()) return;
-        const auto at = static_cast<std::size_t>(line - 1);
+        if (std::size_t(line) > file.starts.size()) return;
+        const auto at = std::size_t(line - 1);
         const std::size_t begin = file.starts[at];
         const std::size_t end =
             at + 1 < file.starts.size() ? file.starts[at + 1] - 1 : file.text->size();
         text_ = std::string_view(*file.text).substr(begin, end - begin);
     }
 
-    int length() const {
-        return static_cast<int>(std::count_if(text_.begin(), text_.end(), begins));
-    }
+    int length() const { return int(std::count_if(text_.begin(), text_.end(), begins)); }
 
     /// Characters [begin, end), control characters made harmless. A line may be the whole file, so
     /// that no more of it is copied.
@@ -113,10 +111,10 @@ std::string excerpt(const FileLines* file, const Span& span, const Paint& paint)
     const std::string head = begin > 0 ? "..." : "";
     const std::string tail = end < length ? "..." : "";
     const int width = std::max(1, std::min(span.width, end - column));
-    const auto indent = static_cast<std::size_t>(column - begin) + head.size();
+    const auto indent = std::size_t(column - begin) + head.size();
     return fmt::format("{:5} | {}{}{}\n      | {}{}^{}{}\n", span.place.line, head,
                        line.part(begin, end), tail, std::string(indent, ' '), paint.caret,
-                       std::string(static_cast<std::size_t>(width - 1), '~'), paint.reset);
+                       std::string(std::size_t(width - 1), '~'), paint.reset);
 }
 
 /// `file:line:column: `; a setting of the command line is its own text and needs no numbers.
@@ -161,8 +159,8 @@ std::vector<const Diagnostic*> in_file_order(
 }
 
 std::string key_of(Code code, const Span& span) {
-    return fmt::format("{}:{}:{}:{}:{}", static_cast<int>(code), span.place.line, span.place.column,
-                       span.width, span.place.file);
+    return fmt::format("{}:{}:{}:{}:{}", int(code), span.place.line, span.place.column, span.width,
+                       span.place.file);
 }
 
 std::string render_note(const Note& note, const Lines& lines, const Paint& paint) {
@@ -195,7 +193,7 @@ std::string counted(int count, std::string_view what) {
 }  // namespace
 
 const CodeInfo& info(Code code) {
-    return kCodes[static_cast<std::size_t>(code)];
+    return kCodes[std::size_t(code)];
 }
 
 std::vector<CodeInfo> all_codes() {
@@ -314,7 +312,7 @@ std::string Diagnostics::render_json() const {
                                       [](const auto& d) { return d.severity == Severity::error; });
     std::string result =
         fmt::format("{{\"version\":1,\"errors\":{},\"warnings\":{},\"diagnostics\":[", errors,
-                    static_cast<std::ptrdiff_t>(diagnostics_.size()) - errors);
+                    std::ptrdiff_t(diagnostics_.size()) - errors);
     bool first = true;
     for (const Diagnostic* diagnostic : in_file_order(diagnostics_, files_)) {
         result += fmt::format(

@@ -199,7 +199,7 @@ bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 char lower(char c) {
-    return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+    return is_upper(c) ? char(c - 'A' + 'a') : c;
 }
 
 /// A name's words: apart at separators and where capitals begin one. Digits stay with the letters
@@ -288,10 +288,10 @@ bool are_neighbours(char a, char b) {
     int rows[2] = {-1, -1}, columns[2] = {0, 0};
     for (int row = 0; row < 4; ++row)
         for (const int k : {0, 1}) {
-            const std::size_t at = kRows[static_cast<std::size_t>(row)].find(k == 0 ? a : b);
+            const std::size_t at = kRows[std::size_t(row)].find(k == 0 ? a : b);
             if (at == std::string_view::npos) continue;
             rows[k] = row;
-            columns[k] = static_cast<int>(at);
+            columns[k] = int(at);
         }
     if (rows[0] < 0 || rows[1] < 0) return false;
     const int down = rows[1] - rows[0], across = columns[1] - columns[0];
@@ -333,8 +333,8 @@ constexpr int kFar = 1'000'000;
 /// Their distance, or kFar when one is no slip of the other.
 int nearness(const std::string& wanted, const std::string& name) {
     if (wanted.empty() || name.empty()) return kFar;
-    const auto longer = static_cast<int>(std::max(name.size(), wanted.size()));
-    const auto shorter = static_cast<int>(std::min(name.size(), wanted.size()));
+    const auto longer = int(std::max(name.size(), wanted.size()));
+    const auto shorter = int(std::min(name.size(), wanted.size()));
     // A third of the letters; a quarter is all that short words can lose and still be recognised.
     const int limit = std::max(10, longer * 10 / (longer < 8 ? 4 : 3));
     // Doubled letters are the cheapest difference in length.

@@ -10,8 +10,8 @@ template <class Tag>
 class Id {
   public:
     constexpr Id() = default;
-    constexpr explicit Id(std::size_t index) : index_(static_cast<std::int32_t>(index)) {}
-    constexpr std::size_t index() const { return static_cast<std::size_t>(index_); }
+    constexpr explicit Id(std::size_t index) : index_(std::int32_t(index)) {}
+    constexpr std::size_t index() const { return std::size_t(index_); }
     constexpr bool valid() const { return index_ >= 0; }
     // The comparison that is made of it has a zero that clang-tidy takes for a pointer.
     constexpr auto operator<=>(const Id&) const = default;  // NOLINT(modernize-use-nullptr)

@@ -16,7 +16,7 @@ class TapList {
         taps_.source.push_back(source);
         taps_.weight.push_back(static_cast<T>(weight));
     }
-    void next() { taps_.first.push_back(static_cast<std::int64_t>(taps_.source.size())); }
+    void next() { taps_.first.push_back(std::int64_t(taps_.source.size())); }
     AxisTaps<T> take() { return std::move(taps_); }
 
   private:
@@ -42,7 +42,7 @@ AxisTaps<T> windows(std::int64_t sources, std::int64_t results) {
         const std::int64_t begin = r * sources / results;
         const std::int64_t end = ((r + 1) * sources + results - 1) / results;
         for (std::int64_t s = begin; s < end; ++s)
-            list.add(s, 1.0 / static_cast<double>(end - begin));
+            list.add(s, 1.0 / double(end - begin));
         list.next();
     }
     return list.take();
@@ -62,15 +62,15 @@ AxisTaps<T> nearest(std::int64_t sources, std::int64_t results) {
 /// neighbours of it by their distance.
 template <class T>
 AxisTaps<T> linear(std::int64_t sources, std::int64_t results, bool align_corners) {
-    const auto extent = static_cast<double>(sources), size = static_cast<double>(results);
+    const auto extent = double(sources), size = double(results);
     const double scale =
         align_corners ? (results > 1 ? (extent - 1) / (size - 1) : 0) : extent / size;
     TapList<T> list;
     for (std::int64_t r = 0; r < results; ++r) {
-        const auto at = static_cast<double>(r);
+        const auto at = double(r);
         const double place = align_corners ? at * scale : std::max((at + 0.5) * scale - 0.5, 0.0);
-        const std::int64_t lower = std::min(static_cast<std::int64_t>(place), sources - 1);
-        const double part = lower + 1 < sources ? place - static_cast<double>(lower) : 0;
+        const std::int64_t lower = std::min(std::int64_t(place), sources - 1);
+        const double part = lower + 1 < sources ? place - double(lower) : 0;
         list.add(lower, 1 - part);
         if (part > 0) list.add(lower + 1, part);
         list.next();
@@ -81,22 +81,20 @@ AxisTaps<T> linear(std::int64_t sources, std::int64_t results, bool align_corner
 /// What sources are made of when results' gradients flow back.
 template <class T>
 AxisTaps<T> transposed(const AxisTaps<T>& taps, std::int64_t sources) {
-    const auto count = static_cast<std::size_t>(sources);
+    const auto count = std::size_t(sources);
     AxisTaps<T> back;
     back.first.assign(count + 1, 0);
     for (const std::int64_t source : taps.source)
-        ++back.first[static_cast<std::size_t>(source) + 1];
+        ++back.first[std::size_t(source) + 1];
     for (std::size_t s = 0; s < count; ++s)
         back.first[s + 1] += back.first[s];
     back.source.resize(taps.source.size());
     back.weight.resize(taps.source.size());
     std::vector<std::int64_t> next(back.first.begin(), back.first.end() - 1);
     for (std::int64_t r = 0; r < taps.results(); ++r) {
-        const auto end = static_cast<std::size_t>(taps.first[static_cast<std::size_t>(r) + 1]);
-        for (auto i = static_cast<std::size_t>(taps.first[static_cast<std::size_t>(r)]); i < end;
-             ++i) {
-            const auto at =
-                static_cast<std::size_t>(next[static_cast<std::size_t>(taps.source[i])]++);
+        const auto end = std::size_t(taps.first[std::size_t(r) + 1]);
+        for (auto i = std::size_t(taps.first[std::size_t(r)]); i < end; ++i) {
+            const auto at = std::size_t(next[std::size_t(taps.source[i])]++);
             back.source[at] = r;
             back.weight[at] = taps.weight[i];
         }

@@ -19,7 +19,7 @@ struct AxisTaps {
     std::vector<std::int64_t> source;
     std::vector<T> weight;
 
-    std::int64_t results() const { return static_cast<std::int64_t>(first.size()) - 1; }
+    std::int64_t results() const { return std::int64_t(first.size()) - 1; }
 };
 
 /// slice, zero_pad2d, upsample2d, adaptive_avg_pool2d and the gradients of all of them, whose taps

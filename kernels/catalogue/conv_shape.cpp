@@ -35,8 +35,8 @@ Operands operands_of(const Problem& problem) {
 std::vector<int> significant(const Dims& dims, const std::vector<int>& order) {
     std::vector<int> axes;
     for (std::size_t i = 0; i < dims.size(); ++i) {
-        const int axis = order.empty() ? static_cast<int>(i) : order[i];
-        if (dims[static_cast<std::size_t>(axis)] != 1) axes.push_back(axis);
+        const int axis = order.empty() ? int(i) : order[i];
+        if (dims[std::size_t(axis)] != 1) axes.push_back(axis);
     }
     return axes;
 }
@@ -108,7 +108,7 @@ ConvStrides conv_strides(const Problem& problem) {
         ConvStrides::Axes strides{};
         std::int64_t step = 1;
         for (std::size_t i = desc.dims.size(); i-- > 0;) {
-            const auto axis = desc.order.empty() ? i : static_cast<std::size_t>(desc.order[i]);
+            const auto axis = desc.order.empty() ? i : std::size_t(desc.order[i]);
             strides[axis] = step;
             step *= desc.dims[axis];
         }

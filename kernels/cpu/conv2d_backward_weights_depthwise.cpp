@@ -162,7 +162,7 @@ void add_bias(const T* diff, std::int64_t columns, std::int64_t channels, double
         for (std::int64_t i = 0; i < columns; ++i)
             sum += V::load(diff + i * channels + c);
         for (int lane = 0; lane < V::kLanes; ++lane)
-            bias[c + lane] += static_cast<double>(sum[lane]);
+            bias[c + lane] += double(sum[lane]);
     });
 }
 

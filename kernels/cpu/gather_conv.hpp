@@ -349,7 +349,7 @@ void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, std::int64_t 
     constexpr std::int64_t kPanelBytes = 384 * 1024;
     const std::int64_t blocks = (c.width + N - 1) / N;
     const std::int64_t panel_size = c.tap_count() * c.depth * N;
-    const std::int64_t fitting = kPanelBytes / (panel_size * static_cast<std::int64_t>(sizeof(T)));
+    const std::int64_t fitting = kPanelBytes / (panel_size * std::int64_t(sizeof(T)));
     const std::int64_t together = fitting < 1 ? 1 : fitting;
     auto* runs = reinterpret_cast<TapRun<T>*>(c.taps + member * c.taps_per_thread);
     double* partial =

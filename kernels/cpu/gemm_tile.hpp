@@ -22,7 +22,7 @@ inline constexpr int kTileRows = 6;  ///< 6 rows by 2 vectors, of 16 registers
 #endif
 
 template <class T>
-inline constexpr int kLanes = kVectorBytes / static_cast<int>(sizeof(T));
+inline constexpr int kLanes = kVectorBytes / int(sizeof(T));
 
 template <class T, int L>
 struct VectorOf {

@@ -337,7 +337,7 @@ void convolve_with_tile(const RowConv<T>& c, const RowsWorkspace& layout, Thread
 
 template <class T, int S>
 void convolve_with_step(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam& team) {
-    const std::int64_t bytes = c.filters * layout.pixels * static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t bytes = c.filters * layout.pixels * std::int64_t(sizeof(T));
     // One height for doubles, which are for checks: every other one takes the compiler a second.
 #if defined(__AVX512F__)
     constexpr int L = 64 / sizeof(T);

@@ -127,7 +127,7 @@ void outer_rows_columns(OuterRows<T> o, std::int64_t kernel_height) {
 
 template <class T>
 void outer_rows_band(const OuterRows<T>& o, std::int64_t kernel_height) {
-    const std::int64_t bytes = o.columns * static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t bytes = o.columns * std::int64_t(sizeof(T));
 #if defined(__AVX512F__)
     constexpr int L = 64 / sizeof(T);
     if (bytes % 128 == 0) return outer_rows_columns<T, L, 2>(o, kernel_height);

@@ -56,9 +56,8 @@ void forward_image(const Conv2dArguments<T>& a, std::int64_t n) {
                 if (a.residual) sum += a.residual[cell];
                 for_each_tap(s, oh, ow, [&](auto kh, auto kw, auto ih, auto iw) {
                     for (std::int64_t c = 0; c < s.group_channels(); ++c) {
-                        sum +=
-                            static_cast<double>(a.src[at(a.strides.image, n, first + c, ih, iw)]) *
-                            a.weights[at(a.strides.weights, f, c, kh, kw)];
+                        sum += double(a.src[at(a.strides.image, n, first + c, ih, iw)]) *
+                               a.weights[at(a.strides.weights, f, c, kh, kw)];
                     }
                 });
                 a.dst[cell] = static_cast<T>(a.relu && sum < 0 ? 0 : sum);
@@ -90,7 +89,7 @@ void backward_data_image(const Conv2dBackwardDataArguments<T>& a, std::int64_t n
                                 at(a.strides.result, n, f, h / s.stride_height, w / s.stride_width);
                             const std::int64_t weight =
                                 at(a.strides.weights, f, c % s.group_channels(), kh, kw);
-                            sum += static_cast<double>(a.diff_dst[cell]) * a.weights[weight];
+                            sum += double(a.diff_dst[cell]) * a.weights[weight];
                         }
                     }
                 }
@@ -115,7 +114,7 @@ void backward_weight(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t kh
             for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
                 const std::int64_t iw = ow * s.stride_width - s.pad_left + kw * s.dilation_width;
                 if (iw < 0 || iw >= s.width) continue;
-                sum += static_cast<double>(a.src[at(a.strides.image, n, channel, ih, iw)]) *
+                sum += double(a.src[at(a.strides.image, n, channel, ih, iw)]) *
                        a.diff_dst[at(a.strides.result, n, f, oh, ow)];
             }
         }

@@ -13,11 +13,9 @@ namespace {
 template <class T, class Visit>
 void for_taps(const AxisTaps<T>& y, const AxisTaps<T>& x, std::int64_t h, std::int64_t w,
               Visit visit) {
-    const auto row = static_cast<std::size_t>(h), column = static_cast<std::size_t>(w);
-    for (auto i = static_cast<std::size_t>(y.first[row]);
-         i < static_cast<std::size_t>(y.first[row + 1]); ++i) {
-        for (auto j = static_cast<std::size_t>(x.first[column]);
-             j < static_cast<std::size_t>(x.first[column + 1]); ++j)
+    const auto row = std::size_t(h), column = std::size_t(w);
+    for (auto i = std::size_t(y.first[row]); i < std::size_t(y.first[row + 1]); ++i) {
+        for (auto j = std::size_t(x.first[column]); j < std::size_t(x.first[column + 1]); ++j)
             visit(y.source[i], x.source[j], double(y.weight[i]) * double(x.weight[j]));
     }
 }
@@ -66,8 +64,7 @@ void adaptive_max_pool2d_reference(const AdaptiveMaxArguments<T>& a, ThreadTeam&
             index = i * a.src_layout.width + j;
         });
         a.dst[a.dst_layout.at(n, c, h, w)] = best;
-        if (a.indices)
-            a.indices[a.indices_layout.at(n, c, h, w)] = static_cast<std::int32_t>(index);
+        if (a.indices) a.indices[a.indices_layout.at(n, c, h, w)] = std::int32_t(index);
     });
 }
 

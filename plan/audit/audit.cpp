@@ -70,9 +70,9 @@ void check_overlap(const Plan& plan, Findings& findings) {
     for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
         const Buffer& buffer = plan.buffers[i];
         if (persistent(buffer))
-            live.insert(static_cast<int>(i));
+            live.insert(int(i));
         else if (buffer.first_step <= buffer.last_step)  // otherwise reported, and without a life
-            of_program[buffer.program].push_back(static_cast<int>(i));
+            of_program[buffer.program].push_back(int(i));
     }
     for (const std::vector<int>& buffers : of_program) {
         std::vector<int> starts = buffers, ends = buffers;
@@ -103,7 +103,7 @@ void check_buffers(const Plan& plan, Findings& findings) {
     for (std::uint32_t i = 0; i < plan.buffers.size(); ++i) {
         const Buffer& buffer = plan.buffers[i];
         const std::size_t owner =
-            persistent(buffer) ? plan.programs.size() : static_cast<std::size_t>(buffer.program);
+            persistent(buffer) ? plan.programs.size() : std::size_t(buffer.program);
         if (names[owner].find_or_add(buffer.name, i, name_of) != i)
             find(findings, "two buffers of one program are named `{}`", buffer.name);
         if (buffer.offset % kAlignment != 0)
@@ -121,7 +121,7 @@ void check_buffers(const Plan& plan, Findings& findings) {
         }
         if (persistent(buffer)) continue;
         const Program& program = plan.programs[buffer.program];
-        auto steps = static_cast<int>(program.prologue.size() + program.steps.size());
+        auto steps = int(program.prologue.size() + program.steps.size());
         if (buffer.first_step < 0 || buffer.first_step > buffer.last_step ||
             buffer.last_step >= steps)
             find(findings, "buffer `{}` lives from step {} to {} of the {} steps of `{}`",
@@ -159,7 +159,7 @@ void check_parameters(const Plan& plan, Findings& findings) {
     std::vector<int> shard_of(plan.parameters.size(), -1);
     for (std::size_t s = 0; s < plan.shards.size(); ++s)
         for (const int parameter : plan.shards[s].parameters)
-            shard_of[parameter] = static_cast<int>(s);
+            shard_of[parameter] = int(s);
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         const Parameter& parameter = plan.parameters[i];
         const Buffer& buffer = plan.buffers[parameter.buffer];
@@ -173,7 +173,7 @@ void check_parameters(const Plan& plan, Findings& findings) {
         if (other >= 0 && (shard_of[i] < 0 || shard_of[other] != shard_of[i]))
             find(findings, "parameters `{}` and `{}` are in one buffer",
                  plan.parameters[other].name, parameter.name);
-        owner[parameter.buffer] = static_cast<int>(i);
+        owner[parameter.buffer] = int(i);
         const bool state = parameter.kind != ParameterKind::weight &&
                            parameter.kind != ParameterKind::moving_statistic;
         if (parameter.optimizer_state != state ||
@@ -263,7 +263,7 @@ std::vector<std::string> audit(const Plan& plan) {
     check_memory(plan, findings);
     check_parameters(plan, findings);
     for (std::size_t i = 0; i < plan.programs.size(); ++i)
-        audit_program(plan, static_cast<int>(i), findings);
+        audit_program(plan, int(i), findings);
     for (const std::string& finding : audit_collectives(plan))
         find(findings, "{}", finding);
     for (const std::string& finding : audit_shards(plan))

@@ -19,9 +19,8 @@ int collective_of(const Program& program, const Step& step) {
     const auto found = step.attributes.find("collective");
     const auto* index =
         found == step.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
-    if (!index || *index < 0 || *index >= static_cast<std::int64_t>(program.collectives.size()))
-        return -1;
-    return static_cast<int>(*index);
+    if (!index || *index < 0 || *index >= std::int64_t(program.collectives.size())) return -1;
+    return int(*index);
 }
 
 class ProgramAudit {
@@ -29,7 +28,7 @@ class ProgramAudit {
     ProgramAudit(const Plan& plan, int program, std::vector<std::string>& findings)
         : plan_(plan),
           index_(program),
-          program_(plan.programs[static_cast<std::size_t>(program)]),
+          program_(plan.programs[std::size_t(program)]),
           findings_(findings) {}
 
     void run() {
@@ -61,7 +60,7 @@ class ProgramAudit {
                             fmt::format(format, std::forward<Args>(args)...));
     }
 
-    const Tensor& tensor(int id) const { return program_.tensors[static_cast<std::size_t>(id)]; }
+    const Tensor& tensor(int id) const { return program_.tensors[std::size_t(id)]; }
     std::int64_t tensor_bytes(const Tensor& t) const { return stretch_bytes(plan_, t); }
 
     void check(const Collective& collective) {
@@ -71,14 +70,12 @@ class ProgramAudit {
         check_end(collective, collective.start, std::string(name_of(collective.kind)) + "_start");
         check_end(collective, collective.wait, std::string(name_of(collective.kind)) + "_wait");
         check_stretch(collective);
-        const std::vector<int>& sources =
-            program_.steps[static_cast<std::size_t>(collective.start)].sources;
+        const std::vector<int>& sources = program_.steps[std::size_t(collective.start)].sources;
         if (collective.parameters.empty()) return;
         bool alike = collective.parameters.size() == sources.size();
         for (std::size_t i = 0; alike && i < sources.size(); ++i)
             alike = element_count(tensor(sources[i]).dims) ==
-                    element_count(
-                        plan_.parameters[static_cast<std::size_t>(collective.parameters[i])].dims);
+                    element_count(plan_.parameters[std::size_t(collective.parameters[i])].dims);
         if (!alike)
             find("exchange `{}` has {} operands that are not the gradients of its {} parameters",
                  collective.name, sources.size(), collective.parameters.size());
@@ -86,8 +83,8 @@ class ProgramAudit {
 
     /// The step is this end of the exchange, and its operands lie in the stretch.
     void check_end(const Collective& collective, int number, std::string_view op) {
-        const Step& step = program_.steps[static_cast<std::size_t>(number)];
-        const int own = static_cast<int>(&collective - program_.collectives.data());
+        const Step& step = program_.steps[std::size_t(number)];
+        const int own = int(&collective - program_.collectives.data());
         if (step.op != op || collective_of(program_, step) != own) {
             find("step {} `{}` is not the {} of exchange `{}`", number, step.name, op,
                  collective.name);
@@ -122,7 +119,7 @@ class ProgramAudit {
     }
 
     void check_stretch(const Collective& collective) {
-        const Buffer& buffer = plan_.buffers[static_cast<std::size_t>(collective.buffer)];
+        const Buffer& buffer = plan_.buffers[std::size_t(collective.buffer)];
         // Parts are gathered of weights, everything else is added up.
         const bool weights = collective.kind == CollectiveKind::all_gather;
         if (weights ? buffer.role != BufferRole::parameter
@@ -136,7 +133,7 @@ class ProgramAudit {
         if (collective.offset > buffer.bytes || collective.bytes > buffer.bytes - collective.offset)
             find("exchange `{}` of {} bytes at {} ends outside its buffer of {} bytes",
                  collective.name, collective.bytes, collective.offset, buffer.bytes);
-        const int prologue = static_cast<int>(program_.prologue.size());
+        const int prologue = int(program_.prologue.size());
         if (!weights && (buffer.first_step > prologue + collective.start ||
                          buffer.last_step < prologue + collective.wait))
             find("exchange `{}` lasts from step {} to {}, its buffer lives from {} to {}",
@@ -152,24 +149,23 @@ class ProgramAudit {
             const int own = is_collective(step.op) ? collective_of(program_, step) : -1;
             const Collective* ends = nullptr;
             if (is_collective(step.op)) {
-                const auto number = static_cast<int>(s);
+                const auto number = int(s);
                 const Collective* collective =
-                    own < 0 ? nullptr : &program_.collectives[static_cast<std::size_t>(own)];
+                    own < 0 ? nullptr : &program_.collectives[std::size_t(own)];
                 if (!collective ||
                     (step.op.ends_with("_start") ? collective->start : collective->wait) != number)
                     find("step {} `{}` is an end of no exchange", s, step.name);
                 else if (step.op.ends_with("_wait"))
                     ends = collective;
             }
-            if (ends) std::erase(under_way[static_cast<std::size_t>(ends->buffer)], ends);
+            if (ends) std::erase(under_way[std::size_t(ends->buffer)], ends);
             for (const auto* operands : {&step.sources, &step.destinations})
                 for (const int id : *operands)
-                    for (const Collective* collective :
-                         under_way[static_cast<std::size_t>(tensor(id).buffer)])
+                    for (const Collective* collective : under_way[std::size_t(tensor(id).buffer)])
                         check_apart(step, tensor(id), *collective);
             if (own >= 0 && !ends) {
-                const Collective& starts = program_.collectives[static_cast<std::size_t>(own)];
-                under_way[static_cast<std::size_t>(starts.buffer)].push_back(&starts);
+                const Collective& starts = program_.collectives[std::size_t(own)];
+                under_way[std::size_t(starts.buffer)].push_back(&starts);
             }
         }
     }
@@ -185,17 +181,16 @@ class ProgramAudit {
         std::vector<int> exchanged(plan_.parameters.size());
         for (const Collective& collective : program_.collectives)
             for (const int parameter : collective.parameters)
-                ++exchanged[static_cast<std::size_t>(parameter)];
+                ++exchanged[std::size_t(parameter)];
         std::vector<bool> written(plan_.buffers.size());
         for (const Step& step : program_.steps)
             if (step.phase == StepPhase::update)
                 for (const int id : step.destinations)
-                    written[static_cast<std::size_t>(tensor(id).buffer)] = true;
+                    written[std::size_t(tensor(id).buffer)] = true;
         bool updates = false;
         for (std::size_t p = 0; p < plan_.parameters.size(); ++p) {
             const Parameter& parameter = plan_.parameters[p];
-            const bool updated =
-                parameter.trainable && written[static_cast<std::size_t>(parameter.buffer)];
+            const bool updated = parameter.trainable && written[std::size_t(parameter.buffer)];
             updates = updates || updated;
             if (exchanged[p] != (updated ? 1 : 0))
                 find("the gradient of `{}`, which {} updated, is in {} exchanges", parameter.name,
@@ -218,7 +213,7 @@ class ProgramAudit {
 std::vector<std::string> audit_collectives(const Plan& plan) {
     std::vector<std::string> findings;
     for (std::size_t i = 0; i < plan.programs.size(); ++i)
-        ProgramAudit(plan, static_cast<int>(i), findings).run();
+        ProgramAudit(plan, int(i), findings).run();
     return findings;
 }
 

@@ -32,7 +32,7 @@ class WireAudit {
             findings_.push_back(
                 fmt::format("a part of {} of the gradients travels", parallel.density));
         for (std::size_t p = 0; p < plan_.programs.size(); ++p)
-            check_program(static_cast<int>(p));
+            check_program(int(p));
         for (const Parameter& parameter : plan_.parameters)
             if (parameter.kind == ParameterKind::residual && !used_.contains(parameter.buffer))
                 findings_.push_back(
@@ -41,7 +41,7 @@ class WireAudit {
 
   private:
     void check_program(int index) {
-        const Program& program = plan_.programs[static_cast<std::size_t>(index)];
+        const Program& program = plan_.programs[std::size_t(index)];
         std::set<int> scratch;
         for (const Collective& one : program.collectives) {
             const auto find = [&](const std::string& fact) {
@@ -79,11 +79,11 @@ class WireAudit {
         if (top_k && one.density != plan_.parallel.density)
             find(fmt::format("sends a part of {}, not of {}", one.density, plan_.parallel.density));
         const std::int64_t need = compression_scratch_bytes(one.compression, elements, one.density);
-        const auto first = static_cast<int>(program.prologue.size());
+        const auto first = int(program.prologue.size());
         if (one.scratch < 0) {
             find("has no memory of its own");
         } else {
-            const Buffer& own = plan_.buffers[static_cast<std::size_t>(one.scratch)];
+            const Buffer& own = plan_.buffers[std::size_t(one.scratch)];
             if (own.role != BufferRole::transient || own.program != index || own.bytes != need ||
                 own.first_step > first + one.start || own.last_step < first + one.wait)
                 find(

@@ -14,7 +14,7 @@ class LocalStepsAudit {
   public:
     explicit LocalStepsAudit(const Plan& plan) : plan_(plan), of_buffer_(plan.buffers.size(), -1) {
         for (std::size_t p = 0; p < plan.parameters.size(); ++p)
-            of_buffer_[static_cast<std::size_t>(plan.parameters[p].buffer)] = static_cast<int>(p);
+            of_buffer_[std::size_t(plan.parameters[p].buffer)] = int(p);
     }
 
     std::vector<std::string> run() {
@@ -37,7 +37,7 @@ class LocalStepsAudit {
             for (const Step& step : program.steps)
                 for (const int id : step.destinations)
                     if (const int parameter = parameter_of(program, id); parameter >= 0)
-                        changed[static_cast<std::size_t>(parameter)] = true;
+                        changed[std::size_t(parameter)] = true;
         }
         check_program(*synchronise, changed);
         return std::move(findings_);
@@ -64,10 +64,10 @@ class LocalStepsAudit {
 
     /// The parameter that a tensor is as a whole; -1: none.
     int parameter_of(const Program& program, int tensor) const {
-        const Tensor& t = program.tensors[static_cast<std::size_t>(tensor)];
-        const int parameter = of_buffer_[static_cast<std::size_t>(t.buffer)];
+        const Tensor& t = program.tensors[std::size_t(tensor)];
+        const int parameter = of_buffer_[std::size_t(t.buffer)];
         if (parameter < 0) return -1;
-        const Parameter& p = plan_.parameters[static_cast<std::size_t>(parameter)];
+        const Parameter& p = plan_.parameters[std::size_t(parameter)];
         return element_count(t.dims) == element_count(p.dims) && t.offset == p.offset ? parameter
                                                                                       : -1;
     }
@@ -90,24 +90,23 @@ class LocalStepsAudit {
                 const bool ends = step.op.ends_with("_wait");
                 for (std::size_t i = 0; i < std::min(step.sources.size(), step.destinations.size());
                      ++i) {
-                    const int parameter = weighed[static_cast<std::size_t>(step.sources[i])];
+                    const int parameter = weighed[std::size_t(step.sources[i])];
                     if (parameter < 0) bad();
-                    (ends ? mean : weighed)[static_cast<std::size_t>(step.destinations[i])] =
-                        parameter;
+                    (ends ? mean : weighed)[std::size_t(step.destinations[i])] = parameter;
                 }
             } else if (step.op == "weigh_gradient" && step.sources.size() == 2 &&
                        step.destinations.size() == 1 && is_share(program, step.sources[1])) {
                 const int parameter = parameter_of(program, step.sources[0]);
                 if (parameter < 0) bad();
-                weighed[static_cast<std::size_t>(step.destinations[0])] = parameter;
+                weighed[std::size_t(step.destinations[0])] = parameter;
             } else if (step.op == "elementwise" && step.sources.size() == 1 &&
                        step.destinations.size() == 1 &&
                        step.attributes == Attributes{{"expression", std::string("x0")}}) {
                 const int parameter = parameter_of(program, step.destinations[0]);
-                if (parameter < 0 || mean[static_cast<std::size_t>(step.sources[0])] != parameter)
+                if (parameter < 0 || mean[std::size_t(step.sources[0])] != parameter)
                     bad();
                 else
-                    ++averaged[static_cast<std::size_t>(parameter)];
+                    ++averaged[std::size_t(parameter)];
             } else {
                 bad();
             }

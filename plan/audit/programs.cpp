@@ -25,14 +25,13 @@ class ProgramWalk {
           workspace_step_(plan.buffers.size(), -1),
           first_in_buffer_(plan.buffers.size() + 1) {
         for (const Tensor& tensor : program_.tensors)
-            ++first_in_buffer_[static_cast<std::size_t>(tensor.buffer) + 1];
+            ++first_in_buffer_[std::size_t(tensor.buffer) + 1];
         for (std::size_t b = 0; b < plan.buffers.size(); ++b)
             first_in_buffer_[b + 1] += first_in_buffer_[b];
         tensors_by_buffer_.resize(program_.tensors.size());
         std::vector<int> next(first_in_buffer_.begin(), std::prev(first_in_buffer_.end()));
         for (std::size_t i = 0; i < program_.tensors.size(); ++i)
-            tensors_by_buffer_[static_cast<std::size_t>(next[program_.tensors[i].buffer]++)] =
-                static_cast<int>(i);
+            tensors_by_buffer_[std::size_t(next[program_.tensors[i].buffer]++)] = int(i);
         reach_.resize(tensors_by_buffer_.size());
         for (std::size_t b = 0; b < plan.buffers.size(); ++b) {
             const auto first = tensors_by_buffer_.begin() + first_in_buffer_[b];
@@ -42,7 +41,7 @@ class ProgramWalk {
             std::int64_t reach = 0;
             for (auto it = first; it != last; ++it) {
                 reach = std::max(reach, tensor(*it).offset + tensor_bytes(tensor(*it)));
-                reach_[static_cast<std::size_t>(it - tensors_by_buffer_.begin())] = reach;
+                reach_[std::size_t(it - tensors_by_buffer_.begin())] = reach;
             }
         }
     }
@@ -67,8 +66,8 @@ class ProgramWalk {
     const Tensor& tensor(int id) const { return program_.tensors[id]; }
     std::int64_t tensor_bytes(const Tensor& t) const { return stretch_bytes(plan_, t); }
     const Buffer& buffer(int id) const { return plan_.buffers[tensor(id).buffer]; }
-    int prologue() const { return static_cast<int>(program_.prologue.size()); }
-    int count() const { return prologue() + static_cast<int>(program_.steps.size()); }
+    int prologue() const { return int(program_.prologue.size()); }
+    int count() const { return prologue() + int(program_.steps.size()); }
 
     // Averages of weights are of neither phase.
     void check_phase() {
@@ -90,7 +89,7 @@ class ProgramWalk {
                          "{}: step `{}` executes layers, and is no step of the forward part",
                          program_.name, step.name);
                 for (std::size_t i = 0; i < step.layers.size(); ++i) {
-                    const auto layer = static_cast<std::size_t>(step.layers[i]);
+                    const auto layer = std::size_t(step.layers[i]);
                     if (i > 0 && step.layers[i - 1] >= step.layers[i])
                         find(findings_, "{}: the layers of step `{}` do not rise", program_.name,
                              step.name);
@@ -108,7 +107,7 @@ class ProgramWalk {
             const std::size_t prologue = program_.prologue.size();
             return n < prologue ? program_.prologue[n].name : program_.steps[n - prologue].name;
         };
-        for (std::uint32_t number = 0; number < static_cast<std::uint32_t>(count()); ++number) {
+        for (std::uint32_t number = 0; number < std::uint32_t(count()); ++number) {
             const std::string& name = name_of(number);
             if (name.empty() || names.find_or_add(name, number, name_of) != number)
                 find(findings_, "{}: a step without a name of its own: `{}`", program_.name, name);
@@ -133,8 +132,8 @@ class ProgramWalk {
     }
 
     std::span<const int> in_buffer(int buffer) const {
-        const auto first = static_cast<std::size_t>(first_in_buffer_[buffer]);
-        const auto end = static_cast<std::size_t>(first_in_buffer_[buffer + 1]);
+        const auto first = std::size_t(first_in_buffer_[buffer]);
+        const auto end = std::size_t(first_in_buffer_[buffer + 1]);
         return {tensors_by_buffer_.data() + first, end - first};
     }
 

@@ -43,15 +43,13 @@ class ShardsAudit {
     void find(fmt::format_string<Args...> format, Args&&... args) {
         findings_.push_back(fmt::format(format, std::forward<Args>(args)...));
     }
-    const Parameter& parameter(int index) const {
-        return plan_.parameters[static_cast<std::size_t>(index)];
-    }
-    const Buffer& buffer(int index) const { return plan_.buffers[static_cast<std::size_t>(index)]; }
+    const Parameter& parameter(int index) const { return plan_.parameters[std::size_t(index)]; }
+    const Buffer& buffer(int index) const { return plan_.buffers[std::size_t(index)]; }
     static const Tensor& tensor(const Program& program, int index) {
-        return program.tensors[static_cast<std::size_t>(index)];
+        return program.tensors[std::size_t(index)];
     }
     static const Step& step(const Program& program, int index) {
-        return program.steps[static_cast<std::size_t>(index)];
+        return program.steps[std::size_t(index)];
     }
 
     void check_shard(const Shard& shard) {
@@ -71,8 +69,7 @@ class ShardsAudit {
         std::int64_t end = 0;
         for (const int index : shard.parameters) {
             const Parameter& one = parameter(index);
-            if (++shard_of_[static_cast<std::size_t>(index)] > 1)
-                find("`{}` is in two shards", one.name);
+            if (++shard_of_[std::size_t(index)] > 1) find("`{}` is in two shards", one.name);
             if (!one.trainable || one.optimizer_state || one.by_rank)
                 find("`{}` is in shard `{}`, and is no weights that train", one.name, shard.name);
             if (one.buffer != first.buffer || one.dtype != first.dtype)
@@ -90,7 +87,7 @@ class ShardsAudit {
         }
         for (const int index : shard.states) {
             const Parameter& state = parameter(index);
-            if (++state_of_[static_cast<std::size_t>(index)] > 1)
+            if (++state_of_[std::size_t(index)] > 1)
                 find("`{}` is the state of two shards", state.name);
             const Dims wanted{state.by_rank ? shard.part : 1};
             if (!state.optimizer_state || state.dims != wanted || state.dtype != first.dtype)
@@ -148,10 +145,10 @@ class ShardsAudit {
         for (const Step& one : program.steps)
             if (one.phase == StepPhase::update)
                 for (const int id : one.destinations)
-                    written[static_cast<std::size_t>(tensor(program, id).buffer)] = true;
+                    written[std::size_t(tensor(program, id).buffer)] = true;
         for (std::size_t p = 0; p < plan_.parameters.size(); ++p) {
             const Parameter& one = plan_.parameters[p];
-            const bool updated = one.trainable && written[static_cast<std::size_t>(one.buffer)];
+            const bool updated = one.trainable && written[std::size_t(one.buffer)];
             if (updated != (shard_of_[p] == 1))
                 find("{}: `{}`, which {} updated, is in {} shards", program.name, one.name,
                      updated ? "is" : "is not", shard_of_[p]);
@@ -185,7 +182,7 @@ class ShardsAudit {
             return wrong("its parts are not gathered");
         check_gradients(program, shard, *reduced);
         for (const int end : {reduced->start, reduced->wait, gathered->start, gathered->wait})
-            explained[static_cast<std::size_t>(end)] = true;
+            explained[std::size_t(end)] = true;
         const Step& wait = step(program, reduced->wait);
         const bool own =
             wait.destinations.size() == 1 &&
@@ -196,7 +193,7 @@ class ShardsAudit {
             for (const int id : step(program, s).destinations)
                 if (tensor(program, id).buffer == first.buffer) update = update < 0 ? s : -2;
         if (update < 0) return wrong("no step, or several, update it between its two exchanges");
-        explained[static_cast<std::size_t>(update)] = true;
+        explained[std::size_t(update)] = true;
         check_step(program, shard, step(program, update), reduced->buffer, reduced->offset);
     }
 

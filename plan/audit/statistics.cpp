@@ -28,7 +28,7 @@ std::vector<std::string> audit_statistics(const Plan& plan, const Program& progr
     for (const Step& step : program.steps) {
         if (step.op == "all_reduce_wait")
             for (const int id : step.destinations)
-                of_all_ranks[static_cast<std::size_t>(id)] = true;
+                of_all_ranks[std::size_t(id)] = true;
         const bool applies = step.op == "batch_norm_backward_apply" ||
                              (step.op == "batch_norm_training" && is_synchronised(step));
         const bool local = step.op == "batch_norm_backward" ||
@@ -40,8 +40,7 @@ std::vector<std::string> audit_statistics(const Plan& plan, const Program& progr
         if (!wanted)
             findings.push_back(
                 fmt::format("step `{}` takes the statistics of all ranks, not of one", step.name));
-        else if (step.sources.size() <= kSums ||
-                 !of_all_ranks[static_cast<std::size_t>(step.sources[kSums])])
+        else if (step.sources.size() <= kSums || !of_all_ranks[std::size_t(step.sources[kSums])])
             findings.push_back(fmt::format(
                 "step `{}` takes sums that the ranks have not exchanged before", step.name));
     }

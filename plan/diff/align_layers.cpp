@@ -58,19 +58,18 @@ class Interner {
         token.name = number(layer.name, names_);
         token.stem = number(stem(layer.name), stems_);
         token.content = number(content, contents_);
-        if (static_cast<std::size_t>(token.content) == examples_.size())
-            examples_.push_back(&layer.attributes);
+        if (std::size_t(token.content) == examples_.size()) examples_.push_back(&layer.attributes);
         return token;
     }
 
     // How much a pair of one type is worth, whose fields differ.
     std::int64_t changed(int content_a, int content_b) {
-        auto i = static_cast<std::size_t>(content_a), j = static_cast<std::size_t>(content_b);
+        auto i = std::size_t(content_a), j = std::size_t(content_b);
         std::size_t count = examples_.size();
         if (count > kMostKept) return count_changed(i, j);
         if (kept_.empty()) kept_.assign(count * count, 0);
         std::int8_t& known = kept_[i * count + j];
-        if (known == 0) known = static_cast<std::int8_t>(count_changed(i, j));
+        if (known == 0) known = std::int8_t(count_changed(i, j));
         return known;
     }
 
@@ -92,7 +91,7 @@ class Interner {
 
     using Numbers = std::unordered_map<std::string, int>;
     static int number(const std::string& text, Numbers& numbers) {
-        return numbers.emplace(text, static_cast<int>(numbers.size())).first->second;
+        return numbers.emplace(text, int(numbers.size())).first->second;
     }
     Numbers types_, contents_, names_, stems_;
     std::vector<const Attributes*> examples_;  // by content
@@ -117,17 +116,17 @@ class Aligner {
     }
 
     LayerAlignment run() {
-        align({0, static_cast<int>(a_.size())}, {0, static_cast<int>(b_.size())});
+        align({0, int(a_.size())}, {0, int(b_.size())});
         find_moved();
         find_replaced();
         return std::move(result_);
     }
 
   private:
-    const Token& a(int i) const { return a_[static_cast<std::size_t>(i)]; }
-    const Token& b(int j) const { return b_[static_cast<std::size_t>(j)]; }
-    int& of_a(int i) { return result_.of_a[static_cast<std::size_t>(i)]; }
-    int& of_b(int j) { return result_.of_b[static_cast<std::size_t>(j)]; }
+    const Token& a(int i) const { return a_[std::size_t(i)]; }
+    const Token& b(int j) const { return b_[std::size_t(j)]; }
+    int& of_a(int i) { return result_.of_a[std::size_t(i)]; }
+    int& of_b(int j) { return result_.of_b[std::size_t(j)]; }
 
     void pair(int i, int j) {
         of_a(i) = j;
@@ -159,8 +158,7 @@ class Aligner {
     void align(Range s, Range t) {
         trim(s, t, true);
         if (s.size() == 0 || t.size() == 0) return;
-        auto rows = static_cast<std::size_t>(s.size()),
-             columns = static_cast<std::size_t>(t.size());
+        auto rows = std::size_t(s.size()), columns = std::size_t(t.size());
         if (rows <= kMostCells / columns)
             best(s, t);
         else
@@ -170,13 +168,13 @@ class Aligner {
     // The recurrence over prefixes, row by row; one byte per cell remembers the choice.
     void best(Range s, Range t) {
         enum Choice : std::uint8_t { take, skip_a, skip_b };
-        auto columns = static_cast<std::size_t>(t.size());
+        auto columns = std::size_t(t.size());
         std::vector<std::uint8_t> choices(static_cast<std::size_t>(s.size()) * columns);
         std::vector<std::int64_t> above(columns + 1, 0), row(columns + 1, 0);
         for (int i = 0; i < s.size(); ++i) {
-            std::uint8_t* choice = choices.data() + static_cast<std::size_t>(i) * columns;
+            std::uint8_t* choice = choices.data() + std::size_t(i) * columns;
             for (std::size_t j = 0; j < columns; ++j) {
-                std::int64_t w = worth(s.begin + i, t.begin + static_cast<int>(j));
+                std::int64_t w = worth(s.begin + i, t.begin + int(j));
                 std::int64_t most = above[j] + w;
                 choice[j] = take;
                 if (w == 0 || above[j + 1] > most) most = above[j + 1], choice[j] = skip_a;
@@ -186,7 +184,7 @@ class Aligner {
             std::swap(above, row);
         }
         for (int i = s.size() - 1, j = t.size() - 1; i >= 0 && j >= 0;) {
-            switch (choices[static_cast<std::size_t>(i) * columns + static_cast<std::size_t>(j)]) {
+            switch (choices[std::size_t(i) * columns + std::size_t(j)]) {
                 case take:
                     pair(s.begin + i--, t.begin + j--);
                     break;
@@ -219,8 +217,7 @@ class Aligner {
             int in_a = 0, in_b = 0, i = 0, j = 0;
         };
         auto key = [](const Token& token) {
-            return static_cast<std::uint64_t>(token.content) << 32 |
-                   static_cast<std::uint32_t>(token.name);
+            return std::uint64_t(token.content) << 32 | std::uint32_t(token.name);
         };
         std::unordered_map<std::uint64_t, Seen> seen;
         for (int i = s.begin; i < s.end; ++i) {
@@ -245,16 +242,15 @@ class Aligner {
             auto at =
                 std::lower_bound(tops.begin(), tops.end(), pairs[k].second,
                                  [&](std::size_t top, int j) { return pairs[top].second < j; });
-            if (at != tops.begin()) before[k] = static_cast<int>(*(at - 1));
+            if (at != tops.begin()) before[k] = int(*(at - 1));
             if (at == tops.end())
                 tops.push_back(k);
             else
                 *at = k;
         }
         std::vector<std::pair<int, int>> rising;
-        for (int k = tops.empty() ? -1 : static_cast<int>(tops.back()); k >= 0;
-             k = before[static_cast<std::size_t>(k)])
-            rising.push_back(pairs[static_cast<std::size_t>(k)]);
+        for (int k = tops.empty() ? -1 : int(tops.back()); k >= 0; k = before[std::size_t(k)])
+            rising.push_back(pairs[std::size_t(k)]);
         std::reverse(rising.begin(), rising.end());
         return rising;
     }
@@ -265,36 +261,36 @@ class Aligner {
         pair_left_over([](const Token& t) { return std::pair(t.content, t.name); });
         pair_left_over([](const Token& t) { return std::pair(t.content, t.stem); });
         std::vector<int> left;
-        for (int j = 0; j < static_cast<int>(b_.size()); ++j)
+        for (int j = 0; j < int(b_.size()); ++j)
             if (of_b(j) < 0) left.push_back(j);
         std::unordered_map<int, int> by_name;
         for (int j : left)
             by_name.emplace(b(j).name, j);
-        for (int i = 0; i < static_cast<int>(a_.size()) && !left.empty(); ++i) {
+        for (int i = 0; i < int(a_.size()) && !left.empty(); ++i) {
             if (of_a(i) >= 0) continue;
             auto found = by_name.find(a(i).name);
-            const std::string& name = plan_a_.layers[static_cast<std::size_t>(i)].name;
+            const std::string& name = plan_a_.layers[std::size_t(i)].name;
             if (found == by_name.end() || of_b(found->second) >= 0 || stem(name) != name ||
                 a(i).type != b(found->second).type)
                 continue;
             pair(i, found->second);
-            result_.moved[static_cast<std::size_t>(found->second)] = true;
+            result_.moved[std::size_t(found->second)] = true;
         }
     }
 
     template <class Key>
     void pair_left_over(Key key) {
         std::map<std::pair<int, int>, std::vector<int>> left;  // of b, last first
-        for (int j = static_cast<int>(b_.size()) - 1; j >= 0; --j)
+        for (int j = int(b_.size()) - 1; j >= 0; --j)
             if (of_b(j) < 0) left[key(b(j))].push_back(j);
-        for (int i = 0; i < static_cast<int>(a_.size()) && !left.empty(); ++i) {
+        for (int i = 0; i < int(a_.size()) && !left.empty(); ++i) {
             if (of_a(i) >= 0) continue;
             auto found = left.find(key(a(i)));
             if (found == left.end() || found->second.empty()) continue;
             int j = found->second.back();
             found->second.pop_back();
             pair(i, j);
-            result_.moved[static_cast<std::size_t>(j)] = true;
+            result_.moved[std::size_t(j)] = true;
         }
     }
 
@@ -302,10 +298,8 @@ class Aligner {
     void find_replaced() {
         std::vector<int> gone, fresh;
         int i = 0, j = 0;
-        const int rows = static_cast<int>(a_.size()), columns = static_cast<int>(b_.size());
-        auto fixed_b = [&](int k) {
-            return of_b(k) >= 0 && !result_.moved[static_cast<std::size_t>(k)];
-        };
+        const int rows = int(a_.size()), columns = int(b_.size());
+        auto fixed_b = [&](int k) { return of_b(k) >= 0 && !result_.moved[std::size_t(k)]; };
         auto fixed_a = [&](int k) { return of_a(k) >= 0 && fixed_b(of_a(k)); };
         while (i < rows || j < columns) {
             gone.clear(), fresh.clear();

@@ -104,9 +104,8 @@ void lay_to_cells(const Plan& a, const Plan& b, const LayerNames& names,
                 if (auto padding = step.attributes.find("padding");
                     padding != step.attributes.end() && step.layer >= 0 &&
                     step.phase == StepPhase::forward)
-                    cells.emplace(
-                        name_of_layer(plan.layers[static_cast<std::size_t>(step.layer)].name),
-                        padding->second);
+                    cells.emplace(name_of_layer(plan.layers[std::size_t(step.layer)].name),
+                                  padding->second);
         return cells;
     };
     auto before = cells_of(a, [&](const std::string& name) {

@@ -48,9 +48,9 @@ class LayerComparison {
     LayerComparison(const Plan& a, const Plan& b, const LayerAlignment& alignment)
         : a_(a.layers), b_(b.layers), alignment_(alignment) {
         for (std::size_t i = 0; i < a_.size(); ++i)
-            index_a_.emplace(a_[i].name, static_cast<int>(i));
+            index_a_.emplace(a_[i].name, int(i));
         for (std::size_t j = 0; j < b_.size(); ++j)
-            index_b_.emplace(b_[j].name, static_cast<int>(j));
+            index_b_.emplace(b_[j].name, int(j));
     }
 
     LayerDifference run() {
@@ -87,11 +87,11 @@ class LayerComparison {
         std::unordered_map<std::string, std::size_t> index;
     };
 
-    const Layer& layer_a(int i) const { return a_[static_cast<std::size_t>(i)]; }
-    const Layer& layer_b(int j) const { return b_[static_cast<std::size_t>(j)]; }
-    int of_a(int i) const { return alignment_.of_a[static_cast<std::size_t>(i)]; }
-    int of_b(int j) const { return alignment_.of_b[static_cast<std::size_t>(j)]; }
-    bool moved(int j) const { return alignment_.moved[static_cast<std::size_t>(j)]; }
+    const Layer& layer_a(int i) const { return a_[std::size_t(i)]; }
+    const Layer& layer_b(int j) const { return b_[std::size_t(j)]; }
+    int of_a(int i) const { return alignment_.of_a[std::size_t(i)]; }
+    int of_b(int j) const { return alignment_.of_b[std::size_t(j)]; }
+    bool moved(int j) const { return alignment_.moved[std::size_t(j)]; }
 
     static Change make(const char* section, Action action, std::string what, Meaning meaning,
                        std::string_view reason) {
@@ -147,7 +147,7 @@ class LayerComparison {
     // ---- Layers that both have.
 
     void pairs() {
-        for (int j = 0; j < static_cast<int>(b_.size()); ++j) {
+        for (int j = 0; j < int(b_.size()); ++j) {
             int i = of_b(j);
             if (i < 0) continue;
             const Layer &s = layer_a(i), &t = layer_b(j);
@@ -341,8 +341,7 @@ class LayerComparison {
             else if (fixed(layer->second))
                 found.push_back(name_of_fixed(layer->second));
             else
-                for (const std::string& source :
-                     layers[static_cast<std::size_t>(layer->second)].from)
+                for (const std::string& source : layers[std::size_t(layer->second)].from)
                     if (known.insert(source).second) open.push_back(source);
         }
         return found;
@@ -367,7 +366,7 @@ LayerNames names_in_b(const Plan& a, const Plan& b, const LayerAlignment& alignm
     LayerNames names;
     for (std::size_t i = 0; i < a.layers.size(); ++i)
         if (int j = alignment.of_a[i]; j >= 0) {
-            const Layer& layer = b.layers[static_cast<std::size_t>(j)];
+            const Layer& layer = b.layers[std::size_t(j)];
             if (layer.type == a.layers[i].type) names.emplace(a.layers[i].name, layer.name);
         }
     return names;

@@ -96,9 +96,8 @@ class ResultComparison {
                       "selected within an exchange"
                     : "it follows from parameters, ranks and network; all ranks add up the same";
         const Communication s = communication_of(a_), t = communication_of(b_);
-        number("communication", "exchanges of an update",
-               static_cast<std::int64_t>(s.exchanges.size()),
-               static_cast<std::int64_t>(t.exchanges.size()), Unit::count, buckets, reason);
+        number("communication", "exchanges of an update", std::int64_t(s.exchanges.size()),
+               std::int64_t(t.exchanges.size()), Unit::count, buckets, reason);
         number("communication", "exchanges of batch statistics in an update", s.statistics,
                t.statistics, Unit::count, kSpeed, reason);
         number("communication", "exchanged in an update", s.bytes, t.bytes, Unit::bytes, kSpeed,

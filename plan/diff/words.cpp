@@ -152,7 +152,7 @@ std::string subject(const Change& change) {
 // The part of the two names that names a block around both: "stage_1/basic_2/".
 std::string common_scope(const std::string& a, const std::string& b) {
     auto differing = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
-    std::size_t slash = a.rfind('/', static_cast<std::size_t>(differing - a.begin()));
+    std::size_t slash = a.rfind('/', std::size_t(differing - a.begin()));
     return slash == std::string::npos ? "" : a.substr(0, slash + 1);
 }
 

@@ -185,7 +185,7 @@ ExchangeTime exchange_time(const Machine& machine, int nodes, int ranks_per_node
 
 Timeline timeline_of(const Program& program, std::span<const double> step_seconds,
                      std::span<const ExchangeTime> exchanges) {
-    constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+    constexpr std::size_t kNone = std::size_t(-1);
     std::vector<std::size_t> begins(program.steps.size(), kNone), ends(program.steps.size(), kNone);
     for (std::size_t i = 0; i < program.collectives.size(); ++i) {
         const Collective& one = program.collectives[i];

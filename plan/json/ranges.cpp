@@ -18,7 +18,7 @@ constexpr std::int64_t kMostWorkers = 1024;
 constexpr std::int64_t kMostRanks = std::int64_t{1} << 20;
 
 void check_index(int index, std::size_t size, bool optional, const Where& where) {
-    if (index >= (optional ? -1 : 0) && index < static_cast<std::int64_t>(size)) return;
+    if (index >= (optional ? -1 : 0) && index < std::int64_t(size)) return;
     where.refuse(fmt::format("{} is no index into {} entries", index, size));
 }
 
@@ -41,7 +41,7 @@ void check_dims(const Dims& dims, const Order& order, DType dtype, const Where& 
     bool permutation = order.size() == dims.size();
     for (int axis : order) {
         if (!permutation) break;
-        permutation = axis >= 0 && axis < static_cast<int>(dims.size()) && !seen[axis];
+        permutation = axis >= 0 && axis < int(dims.size()) && !seen[axis];
         if (permutation) seen[axis] = true;
     }
     if (!permutation) where.refuse("the order is no permutation of the axes");
@@ -182,7 +182,7 @@ void check_ranges(const Plan& plan) {
     Where layers{nullptr, "layers"};
     for (std::size_t i = 0; i < plan.layers.size(); ++i) {
         Where place{&layers, nullptr, i};
-        if (plan.layers[i].index != static_cast<int>(i))
+        if (plan.layers[i].index != int(i))
             Where{&place, "index"}.refuse("layers are not numbered from 0 without gaps");
         check_count(plan.layers[i].parameters, {&place, "parameters"});
         if (plan.layers[i].forward_flops < 0) Where{&place, "forward_flops"}.refuse("less than 0");

@@ -39,7 +39,7 @@ void read(JsonNode json, int& value, const Where& where) {
     read(json, wide, where);
     if (wide < std::numeric_limits<int>::min() || wide > std::numeric_limits<int>::max())
         where.refuse(std::to_string(wide) + " is too large");
-    value = static_cast<int>(wide);
+    value = int(wide);
 }
 
 void read(JsonNode json, std::uint64_t& value, const Where& where) {

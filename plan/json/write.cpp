@@ -72,7 +72,7 @@ class Writer {
     void line(const char* key, const T& value) {
         if (!first_) {
             out_ += ",\n";
-            out_.append(static_cast<std::size_t>(indent_), ' ');
+            out_.append(std::size_t(indent_), ' ');
         }
         open(key);
         write(value);
@@ -86,7 +86,7 @@ class Writer {
         out_ += '[';
         for (std::size_t i = 0; i < records.size(); ++i) {
             out_ += i ? ",\n" : "\n";
-            out_.append(static_cast<std::size_t>(indent_) + 1, ' ');
+            out_.append(std::size_t(indent_) + 1, ' ');
             write_record(records[i], indent_ + 2);
             pieces_.line_ended();
         }
@@ -105,7 +105,7 @@ class Writer {
     void line_break() {
         if (!first_) out_ += ',';
         out_ += '\n';
-        out_.append(static_cast<std::size_t>(indent_), ' ');
+        out_.append(std::size_t(indent_), ' ');
     }
 
     template <class T>

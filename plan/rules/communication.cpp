@@ -100,15 +100,15 @@ Communication communication_of(const Plan& plan) {
             result.exchanges.push_back(collective.bytes);
         result.bytes =
             saturating_sum({result.bytes, saturating_product({times, collective.bytes})});
-        result.seconds += static_cast<double>(times) * collective.seconds;
-        wire_bytes += static_cast<double>(times) * wire_bytes_of(collective, plan.target.ranks);
+        result.seconds += double(times) * collective.seconds;
+        wire_bytes += double(times) * wire_bytes_of(collective, plan.target.ranks);
     }
     // Anybody's plan: what passes 64 bits stays within them.
     result.wire_bytes = std::llround(std::min(wire_bytes, 0x1p62));
     if (local) {
         result.bytes /= result.every;
         result.wire_bytes /= result.every;
-        result.seconds /= static_cast<double>(result.every);
+        result.seconds /= double(result.every);
     }
     return result;
 }

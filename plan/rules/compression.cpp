@@ -43,9 +43,9 @@ double wire_bytes_of(const Collective& collective, int ranks) {
     if (collective.compression == Compression::full)
         return exchange_wire_bytes(collective.kind, ranks, collective.bytes);
     if (collective.compression == Compression::top_k)
-        return all_reduce_wire_bytes(ranks,
-                                     selected_of(elements, collective.density) * kEntryBytes +
-                                         static_cast<std::int64_t>(count_bytes()));
+        return all_reduce_wire_bytes(
+            ranks,
+            selected_of(elements, collective.density) * kEntryBytes + std::int64_t(count_bytes()));
     return all_reduce_wire_bytes(
         ranks, packed_bytes(collective.compression == Compression::fp16, elements));
 }
@@ -57,7 +57,7 @@ double wire_seconds_of(const Link& link, const Collective& collective, int ranks
     const double bytes = wire_bytes_of(collective, ranks) / link.bandwidth;
     // Every rank sends every other a message, twice; they follow each other without a wait, so that
     // each costs its latency once and then only what its sending does.
-    const double rounds = std::bit_width(static_cast<unsigned>(ranks) - 1);
+    const double rounds = std::bit_width(unsigned(ranks) - 1);
     double latencies = 2 * rounds;
     // All-reduces of counts, then an all-gather of how many each rank has selected.
     if (collective.compression == Compression::top_k)

@@ -43,8 +43,7 @@ inline std::int64_t packed_bytes(bool fp16, std::int64_t elements) {
 
 /// top_k: numbers that one exchange sends and receives, 1 <= k <= elements.
 inline std::int64_t selected_of(std::int64_t elements, double density) {
-    const auto wanted = static_cast<std::int64_t>(
-        std::ceil(std::clamp(density, 0.0, 1.0) * static_cast<double>(elements)));
+    const auto wanted = std::int64_t(std::ceil(std::clamp(density, 0.0, 1.0) * double(elements)));
     return std::min(elements, std::max(kLeastSelected, wanted));
 }
 

@@ -15,12 +15,12 @@ Link link_of(const Machine& machine) {
 
 double all_reduce_seconds(const Link& link, int ranks, std::int64_t bytes) {
     if (ranks < 2) return 0;
-    const int rounds = std::bit_width(static_cast<unsigned>(ranks) - 1);  // ceil(log2 ranks)
+    const int rounds = std::bit_width(unsigned(ranks) - 1);  // ceil(log2 ranks)
     return 2 * rounds * link.latency + all_reduce_wire_bytes(ranks, bytes) / link.bandwidth;
 }
 
 double all_reduce_wire_bytes(int ranks, std::int64_t bytes) {
-    return 2 * (1 - 1.0 / std::max(ranks, 1)) * static_cast<double>(bytes);
+    return 2 * (1 - 1.0 / std::max(ranks, 1)) * double(bytes);
 }
 
 namespace {
@@ -41,8 +41,8 @@ double exchange_wire_bytes(CollectiveKind kind, int ranks, std::int64_t bytes) {
 
 std::int64_t bucket_bytes(const Link& link, std::int64_t gradients) {
     const double wanted = link.latency / 0.05 * link.bandwidth;
-    const double most = static_cast<double>(gradients) / 4;
-    return std::max(kLeastBucketBytes, static_cast<std::int64_t>(std::min(wanted, most)));
+    const double most = double(gradients) / 4;
+    return std::max(kLeastBucketBytes, std::int64_t(std::min(wanted, most)));
 }
 
 }  // namespace dtnn::plan

@@ -15,11 +15,11 @@ namespace {
 /// Less a share of them, rounded down. A product that should be whole may come out a little below
 /// (0.29 * 100): a ten-millionth of a sample decides.
 std::int64_t share_of(std::int64_t samples, double share) {
-    return static_cast<std::int64_t>(std::floor(static_cast<double>(samples) * share + 1e-7));
+    return std::int64_t(std::floor(double(samples) * share + 1e-7));
 }
 
 double rounded(double value, DType dtype) {
-    return dtype == DType::f32 ? static_cast<double>(static_cast<float>(value)) : value;
+    return dtype == DType::f32 ? double(float(value)) : value;
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ std::vector<double> average_shares(WeightAverage average, std::span<const std::i
     double all = 0;
     for (std::size_t rank = 0; rank < samples.size(); ++rank) {
         if (!contributes[rank]) continue;
-        const auto own = static_cast<double>(samples[rank]);
+        const auto own = double(samples[rank]);
         shares[rank] = average == WeightAverage::wavg      ? own
                        : average == WeightAverage::invwavg ? 1 / own
                                                            : 1;
@@ -97,16 +97,15 @@ std::string refuses_local_steps(const Plan& plan, int ranks) {
 }
 
 LocalSteps::LocalSteps(const Plan& plan, int ranks)
-    : LocalSteps(plan, std::vector<std::int64_t>(static_cast<std::size_t>(ranks),
-                                                 plan.dataset.train_samples)) {
+    : LocalSteps(plan, std::vector<std::int64_t>(std::size_t(ranks), plan.dataset.train_samples)) {
     if (private_data_) return;
     dataset_ = plan.dataset.train_samples;
     const std::int64_t all = steps_of_pass(dataset_, batch_, 1);
     for (int rank = 0; rank < ranks; ++rank)
-        batches_[static_cast<std::size_t>(rank)] = all / ranks + (rank < all % ranks);
+        batches_[std::size_t(rank)] = all / ranks + (rank < all % ranks);
     count_steps(plan);
     for (int rank = 0; rank < ranks; ++rank)
-        samples_[static_cast<std::size_t>(rank)] = samples_of(rank, 0, steps_);
+        samples_[std::size_t(rank)] = samples_of(rank, 0, steps_);
 }
 
 LocalSteps::LocalSteps(const Plan& plan, std::vector<std::int64_t> samples)
@@ -132,7 +131,7 @@ void LocalSteps::count_steps(const Plan& plan) {
 }
 
 std::int64_t LocalSteps::batches(int rank) const {
-    return std::min(batches_[static_cast<std::size_t>(rank)], steps_);
+    return std::min(batches_[std::size_t(rank)], steps_);
 }
 
 Part LocalSteps::part(int rank, std::int64_t step) const {

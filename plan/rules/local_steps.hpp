@@ -72,12 +72,12 @@ class LocalSteps {
     /// Each rank has so many samples of its own.
     LocalSteps(const Plan& plan, std::vector<std::int64_t> samples);
 
-    int ranks() const { return static_cast<int>(samples_.size()); }
+    int ranks() const { return int(samples_.size()); }
     /// The steps of an epoch; zero where a rank has no batch.
     std::int64_t steps() const { return steps_; }
     /// How many of them have samples of the rank: the first ones.
     std::int64_t batches(int rank) const;
-    std::int64_t samples(int rank) const { return samples_[static_cast<std::size_t>(rank)]; }
+    std::int64_t samples(int rank) const { return samples_[std::size_t(rank)]; }
 
     /// What a rank takes of a step, of its own order of an epoch where it has data of its own.
     Part part(int rank, std::int64_t step) const;

@@ -79,7 +79,7 @@ std::string fused_text(const Plan& plan, const LayerFacts& facts, bool full) {
     if (facts.step < 0) return "";
     std::string text = std::to_string(facts.step);
     for (int other : facts.fused) {
-        const std::string& name = plan.layers[static_cast<std::size_t>(other)].name;
+        const std::string& name = plan.layers[std::size_t(other)].name;
         text += " +" + (full ? name : name_parts(name).back());
     }
     return text;
@@ -226,7 +226,7 @@ std::string json_of(const Plan& plan, const std::vector<LayerFacts>& facts, cons
         if (block) return fmt::format("\"steps\": {}", count_steps(facts, row));
         std::vector<std::string> others;
         for (int other : own.fused)
-            others.push_back(plan.layers[static_cast<std::size_t>(other)].name);
+            others.push_back(plan.layers[std::size_t(other)].name);
         return fmt::format("\"step\": {}, \"fused_with\": {}",
                            own.step < 0 ? "null" : std::to_string(own.step), json_text(others));
     }

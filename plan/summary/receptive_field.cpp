@@ -63,28 +63,25 @@ Axis step(const Layer& layer, Axis in, std::size_t axis) {
         const std::int64_t reach = number(layer, "dilation", axis, 1) * (kernel - 1);
         // Pooling without a stride takes its kernel's extents.
         const bool pooling = type.find("pool") != std::string_view::npos;
-        const auto stride =
-            static_cast<double>(number(layer, "stride", axis, pooling ? kernel : 1));
+        const auto stride = double(number(layer, "stride", axis, pooling ? kernel : 1));
         if (type.find("transpose") != std::string_view::npos) {
             // A result cell gathers the inputs whose window covers it: every stride-th offset.
-            out.size += in.jump * std::floor(static_cast<double>(reach) / stride);
+            out.size += in.jump * std::floor(double(reach) / stride);
             out.jump /= stride;
         } else {
-            out.size += in.jump * static_cast<double>(reach);
+            out.size += in.jump * double(reach);
             out.jump *= stride;
         }
     } else if (type.starts_with("global_") || type.starts_with("adaptive_")) {
         const std::int64_t windows = type.starts_with("global_") ? 1 : extent;
-        out.size += in.jump * static_cast<double>(adaptive_window(in.extent, windows) - 1);
-        out.jump *= static_cast<double>(in.extent) /
-                    static_cast<double>(std::max<std::int64_t>(windows, 1));
+        out.size += in.jump * double(adaptive_window(in.extent, windows) - 1);
+        out.jump *= double(in.extent) / double(std::max<std::int64_t>(windows, 1));
         if (!image) out.extent = 1;
     } else if (type.starts_with("upsample")) {
         if (is_text(layer, "mode", "bilinear") && extent > 1 && in.extent > 1) out.size += in.jump;
-        out.jump *=
-            static_cast<double>(in.extent) / static_cast<double>(std::max<std::int64_t>(extent, 1));
+        out.jump *= double(in.extent) / double(std::max<std::int64_t>(extent, 1));
     } else if (type == "dense") {
-        out.size += in.jump * static_cast<double>(in.extent - 1);
+        out.size += in.jump * double(in.extent - 1);
         out.extent = 1;
     }
     return out;
@@ -126,8 +123,7 @@ std::vector<std::array<std::int64_t, 2>> receptive_fields(const Plan& plan) {
         // A product of strides can leave what 64 bits hold; nobody reads such a number.
         sizes.push_back({});
         for (std::size_t axis = 0; axis < 2; ++axis)
-            sizes.back()[axis] =
-                static_cast<std::int64_t>(std::llround(std::min(joined[axis].size, 1e15)));
+            sizes.back()[axis] = std::int64_t(std::llround(std::min(joined[axis].size, 1e15)));
     }
     return sizes;
 }

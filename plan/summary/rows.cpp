@@ -11,7 +11,7 @@ namespace dtnn::plan {
 namespace {
 
 std::size_t at(int index) {
-    return static_cast<std::size_t>(index);
+    return std::size_t(index);
 }
 
 // What each layer keeps in persistent buffers, each buffer once.
@@ -42,7 +42,7 @@ void add_training(const Plan& plan, const Program& train, std::vector<LayerFacts
                 facts[at(owner)].memory += plan.buffers[at(buffer)].bytes;
         }
         for (int layer : layers) {
-            facts[at(layer)].step = static_cast<int>(s);
+            facts[at(layer)].step = int(s);
             facts[at(layer)].kernel = step.op + "." + step.kernel;
             for (int other : layers)
                 if (other != layer) facts[at(layer)].fused.push_back(other);
@@ -102,20 +102,20 @@ std::vector<SummaryRow> summary_rows(const Plan& plan, int depth, bool headings)
         while (shared < parts.size() && shared < open.size() && parts[shared] == open[shared])
             ++shared;
         const std::size_t limit =
-            depth > 0 ? std::min(parts.size(), static_cast<std::size_t>(depth)) : parts.size();
+            depth > 0 ? std::min(parts.size(), std::size_t(depth)) : parts.size();
         std::string path;
         for (std::size_t level = 0; level < limit; ++level) {
             path += (level ? "/" : "") + parts[level];
-            const bool collapsed = depth > 0 && level + 1 == static_cast<std::size_t>(depth);
+            const bool collapsed = depth > 0 && level + 1 == std::size_t(depth);
             if (level < shared || (!collapsed && !headings)) continue;
             rows.push_back({collapsed ? SummaryRow::Kind::block : SummaryRow::Kind::heading, i, i,
-                            path, parts[level], static_cast<int>(level)});
+                            path, parts[level], int(level)});
         }
-        if (depth > 0 && parts.size() >= static_cast<std::size_t>(depth))
+        if (depth > 0 && parts.size() >= std::size_t(depth))
             rows.back().last = i;
         else
-            rows.push_back({SummaryRow::Kind::layer, i, i, plan.layers[i].name, own,
-                            static_cast<int>(parts.size())});
+            rows.push_back(
+                {SummaryRow::Kind::layer, i, i, plan.layers[i].name, own, int(parts.size())});
         open = std::move(parts);
     }
     return rows;

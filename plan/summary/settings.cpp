@@ -35,8 +35,8 @@ std::string optimizer_words(const Training& training) {
     std::string text =
         fmt::format("{}, learning rate {}", training.optimizer, training.learning_rate);
     if (!training.groups.empty())
-        text += "; " + plural(static_cast<std::int64_t>(training.groups.size()),
-                              "group of parameters", "groups of parameters");
+        text += "; " + plural(std::int64_t(training.groups.size()), "group of parameters",
+                              "groups of parameters");
     if (training.clip_norm > 0)
         text += fmt::format("; gradients of norm {} at most", training.clip_norm);
     if (training.clip_value > 0)

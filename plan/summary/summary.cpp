@@ -36,9 +36,8 @@ ParameterTotals count_parameters(const Plan& plan) {
 }
 
 int kernels_of(const Program& program) {
-    return static_cast<int>(
-        std::count_if(program.steps.begin(), program.steps.end(),
-                      [](const Step& step) { return !is_collective(step.op); }));
+    return int(std::count_if(program.steps.begin(), program.steps.end(),
+                             [](const Step& step) { return !is_collective(step.op); }));
 }
 
 std::string title(const Plan& plan) {

@@ -130,7 +130,7 @@ std::string summary_table(const Plan& plan, const std::vector<LayerFacts>& facts
             column.width = std::max(column.width, characters(cell));
         table.push_back(std::move(column));
     }
-    fit(table, chosen, static_cast<std::size_t>(std::max(width, 0)));
+    fit(table, chosen, std::size_t(std::max(width, 0)));
 
     std::string text;
     for (std::size_t r = 0; r <= rows.size(); ++r) {
@@ -168,8 +168,7 @@ std::string wrapped(const std::string& label, const std::string& text, int width
                       : text.find_first_of(",:;", end) + 1;
         while (end < text.size() && text[end] != ' ');
         const std::string part = text.substr(begin, end - begin);
-        if (!empty && characters(line) + 1 + characters(part) >
-                          static_cast<std::size_t>(std::max(width, 0))) {
+        if (!empty && characters(line) + 1 + characters(part) > std::size_t(std::max(width, 0))) {
             result += line + "\n";
             line = indent + part;
         } else {

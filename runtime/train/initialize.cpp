@@ -140,12 +140,12 @@ void fill(const plan::Parameter& parameter, std::uint64_t seed, T* values,
     };
     std::vector<double> vectors(static_cast<std::size_t>(elements));
     draw_all(initializer, seed, arrangement, team, [&](std::int64_t i, std::int64_t, double value) {
-        vectors[static_cast<std::size_t>(place_of(i))] = value;
+        vectors[std::size_t(place_of(i))] = value;
     });
     make_orthonormal(vectors, count, length, team);
     const double gain = number(initializer, "gain");
     arrangement.for_each(0, elements, [&](std::int64_t i, std::int64_t place) {
-        values[place] = T(gain * vectors[static_cast<std::size_t>(place_of(i))]);
+        values[place] = T(gain * vectors[std::size_t(place_of(i))]);
     });
 }
 

@@ -121,7 +121,7 @@ class MetricSet {
         std::size_t metric = 0;  ///< one of those that read it
         std::vector<std::int64_t> numbers;
     };
-    static constexpr std::size_t kLoss = static_cast<std::size_t>(-1);
+    static constexpr std::size_t kLoss = std::size_t(-1);
     static constexpr std::size_t kNone = kLoss;
 
     void add_pairs(const BatchOutputs::Array& pairs, Counts& counts) const;

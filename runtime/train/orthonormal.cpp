@@ -33,11 +33,11 @@ void make_orthonormal(std::vector<double>& vectors, std::int64_t count, std::int
     const auto vector = [&](std::int64_t i) { return vectors.data() + i * length; };
     std::vector<double> before(static_cast<std::size_t>(count));
     for (std::int64_t i = 0; i < count; ++i)
-        before[static_cast<std::size_t>(i)] = std::sqrt(product(vector(i), vector(i), length));
+        before[std::size_t(i)] = std::sqrt(product(vector(i), vector(i), length));
     for (std::int64_t i = 0; i < count; ++i) {
         double* const unit = vector(i);
         double size = std::sqrt(product(unit, unit, length));
-        if (size < 0.1 * before[static_cast<std::size_t>(i)]) {
+        if (size < 0.1 * before[std::size_t(i)]) {
             for (std::int64_t j = 0; j < i; ++j)
                 take_off(unit, vector(j), length);
             size = std::sqrt(product(unit, unit, length));

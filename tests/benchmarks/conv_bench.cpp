@@ -72,11 +72,11 @@ const Layer kLayers[] = {
 
 struct Memory {
     explicit Memory(std::int64_t bytes) {
-        const std::size_t whole = (static_cast<std::size_t>(bytes) + 4096) / 64 * 64;
+        const std::size_t whole = (std::size_t(bytes) + 4096) / 64 * 64;
         data = std::aligned_alloc(64, whole);
         auto* values = static_cast<float*>(data);
         for (std::size_t i = 0; i < whole / sizeof(float); ++i) {
-            values[i] = static_cast<float>(i % 17) / 16 - 0.5f;
+            values[i] = float(i % 17) / 16 - 0.5f;
         }
         size = whole;
     }
@@ -191,7 +191,7 @@ int main(int argc, char** argv) {
          {"simplecnn", "simplemlp", "alexnet", "vgg16", "resnet20", "mobilenet"}) {
         if (model != "all" && model != name) continue;
         double total = 0;
-        std::printf("%s, batch %d, %d threads\n", name, static_cast<int>(kBatch), threads);
+        std::printf("%s, batch %d, %d threads\n", name, int(kBatch), threads);
         for (const Layer& layer : kLayers) {
             if (std::string(layer.model) != name) continue;
             for (const Problem& problem : problems(layer, threads)) {
@@ -206,8 +206,7 @@ int main(int argc, char** argv) {
                         : (layer.size + 2 * layer.padding - layer.kernel) / layer.stride + 1;
                 const std::int64_t depth = layer.channels / layer.groups *
                                            std::max<std::int64_t>(1, layer.kernel * layer.kernel);
-                const double work =
-                    2.0 * static_cast<double>(kBatch * out * out * depth * layer.filters);
+                const double work = 2.0 * double(kBatch * out * out * depth * layer.filters);
                 std::printf("  %-16s %-24s", layer.name, problem.op.c_str());
                 double best = 0;
                 for (const KernelInfo& kernel : kernels_of(problem.op)) {

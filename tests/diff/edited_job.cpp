@@ -26,7 +26,7 @@ EditedJob EditedJob::of(const plan::Plan& plan, bool names) {
     std::unordered_map<std::string, int> ids = {{"input", -1}};
     for (const plan::Layer& layer : plan.layers) {
         EditedLayer edited;
-        edited.id = static_cast<int>(job.layers.size());
+        edited.id = int(job.layers.size());
         edited.type = layer.type;
         // Without names, those that are needed must not be like made ones.
         edited.name = names ? layer.name : fmt::format("at-{}", edited.id);
@@ -76,7 +76,7 @@ EditedJob EditedJob::of(const plan::Plan& plan, bool names) {
 int EditedJob::index_of(int id) const {
     auto found = std::find_if(layers.begin(), layers.end(),
                               [&](const EditedLayer& layer) { return layer.id == id; });
-    return found == layers.end() ? -1 : static_cast<int>(found - layers.begin());
+    return found == layers.end() ? -1 : int(found - layers.begin());
 }
 
 bool EditedJob::chained(std::size_t index) const {

@@ -16,7 +16,7 @@ std::optional<plan::AttributeValue> another_value(const compiler::Field& field,
     auto positive = [&](std::int64_t value) {
         const std::vector<std::int64_t> candidates = {value + 1, value - 1, value * 2, value / 2};
         std::int64_t chosen = random.one_of(candidates);
-        auto least = static_cast<std::int64_t>(field.minimum.value_or(0));
+        auto least = std::int64_t(field.minimum.value_or(0));
         return std::max(chosen, least);
     };
     switch (field.type) {
@@ -40,8 +40,8 @@ std::optional<plan::AttributeValue> another_value(const compiler::Field& field,
         }
         case FieldType::padding: {
             // One more row above than below: neither valid nor same comes to that.
-            auto below = static_cast<std::int64_t>(random.below(2));
-            std::int64_t left = static_cast<std::int64_t>(random.below(3));
+            auto below = std::int64_t(random.below(2));
+            std::int64_t left = std::int64_t(random.below(3));
             return std::vector<std::int64_t>{below + 2, below, left, left};
         }
         default:
@@ -75,7 +75,7 @@ EditedLayer new_layer(const EditedJob& job, Random& random) {
         std::vector<std::string>{"relu", "tanh", "sigmoid", "dropout", "batch_norm", "conv2d"});
     if (layer.type == "dropout") layer.fields["rate"] = 0.125;
     if (layer.type == "conv2d") {
-        layer.fields["filters"] = static_cast<std::int64_t>(1 + random.below(32));
+        layer.fields["filters"] = std::int64_t(1 + random.below(32));
         layer.fields["kernel"] = std::int64_t{1};
     }
     return layer;
@@ -90,7 +90,7 @@ MaybeEdit insert(EditedJob job, Random& random) {
     layer.sources = job.layers[at].sources;
     job.layers[at].sources = {layer.id};
     Expected expected{"insert", "layers", Action::added, layer.type, layer.id, ""};
-    job.layers.insert(job.layers.begin() + static_cast<std::ptrdiff_t>(at), std::move(layer));
+    job.layers.insert(job.layers.begin() + std::ptrdiff_t(at), std::move(layer));
     return Edit{std::move(job), std::move(expected)};
 }
 
@@ -104,7 +104,7 @@ MaybeEdit remove(EditedJob job, Random& random) {
     for (std::size_t reader : job.readers(layer.id))
         std::replace(job.layers[reader].sources.begin(), job.layers[reader].sources.end(), layer.id,
                      layer.sources[0]);
-    job.layers.erase(job.layers.begin() + static_cast<std::ptrdiff_t>(at));
+    job.layers.erase(job.layers.begin() + std::ptrdiff_t(at));
     return Edit{std::move(job), {"remove", "layers", Action::removed, layer.type, layer.id, ""}};
 }
 
@@ -136,9 +136,8 @@ MaybeEdit move(EditedJob job, Random& random) {
         if (is_equal(layer, job.layers[i])) return std::nullopt;
     const int before = layer.sources[0];
     auto begin = job.layers.begin();
-    std::rotate(begin + static_cast<std::ptrdiff_t>(from),
-                begin + static_cast<std::ptrdiff_t>(from) + 1,
-                begin + static_cast<std::ptrdiff_t>(to) + 1);
+    std::rotate(begin + std::ptrdiff_t(from), begin + std::ptrdiff_t(from) + 1,
+                begin + std::ptrdiff_t(to) + 1);
     for (std::size_t i = from; i <= to + 1; ++i)
         job.layers[i].sources = {i == from ? before : job.layers[i - 1].id};
     Expected expected{"move", "layers", Action::moved, "", layer.id, ""};
@@ -163,7 +162,7 @@ MaybeEdit retarget(EditedJob job, Random& random) {
             if (old < 0 || job.readers(sources[slot]).size() < 2) continue;
             for (std::size_t other = 0; other < at; ++other) {
                 const EditedLayer& layer = job.layers[other];
-                if (layer.shape == job.layers[static_cast<std::size_t>(old)].shape &&
+                if (layer.shape == job.layers[std::size_t(old)].shape &&
                     std::count(sources.begin(), sources.end(), layer.id) == 0)
                     candidates.push_back({at, slot, layer.id});
             }

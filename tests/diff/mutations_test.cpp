@@ -49,7 +49,7 @@ int index_of(const Plan& plan, const std::string& name) {
 }
 
 std::string name_at(const Plan& plan, int index) {
-    return index < 0 ? "" : plan.layers[static_cast<std::size_t>(index)].name;
+    return index < 0 ? "" : plan.layers[std::size_t(index)].name;
 }
 
 struct Comparison {
@@ -99,14 +99,13 @@ struct Comparison {
         }
         if (!expected.field.empty()) {
             auto value = [&](const Plan& plan, int index) {
-                return json_text(
-                    plan.layers[static_cast<std::size_t>(index)].attributes.at(expected.field));
+                return json_text(plan.layers[std::size_t(index)].attributes.at(expected.field));
             };
             if (change.before != value(a, i) || change.after != value(b, j))
                 return fmt::format("another value: {} -> {}", change.before, change.after);
         }
         if (expected.section == "connections" &&
-            change.after != json_text(b.layers[static_cast<std::size_t>(j)].from))
+            change.after != json_text(b.layers[std::size_t(j)].from))
             return "another source: " + change.after;
         if (expected.action == Action::renamed && change.after != json_text(told))
             return "another name: " + change.after;
@@ -116,7 +115,7 @@ struct Comparison {
     // Where the layer of `b` with this name was: the one of its id.
     int moved_from(const std::string& name) const {
         int j = index_of(b, name);
-        return j < 0 ? -1 : before.index_of(after.layers[static_cast<std::size_t>(j)].id);
+        return j < 0 ? -1 : before.index_of(after.layers[std::size_t(j)].id);
     }
 
     // Every shape that differs is told with the right one, and no other.
@@ -126,8 +125,7 @@ struct Comparison {
         for (const EditedLayer& layer : after.layers) {
             int i = before.index_of(layer.id), j = after.index_of(layer.id);
             if (i < 0) continue;
-            const plan::Layer &s = a.layers[static_cast<std::size_t>(i)],
-                              &t = b.layers[static_cast<std::size_t>(j)];
+            const plan::Layer &s = a.layers[std::size_t(i)], &t = b.layers[std::size_t(j)];
             if (s.output_shape != t.output_shape) differing.insert(t.name);
         }
         for (const Change& change : changes)
@@ -135,8 +133,7 @@ struct Comparison {
                 for (const std::string& name : change.members) {
                     told.insert(name);
                     int j = index_of(b, name);
-                    if (j < 0 || json_text(b.layers[static_cast<std::size_t>(j)].output_shape) !=
-                                     change.after)
+                    if (j < 0 || json_text(b.layers[std::size_t(j)].output_shape) != change.after)
                         return "another shape: " + name;
                 }
         return told == differing

@@ -44,7 +44,7 @@ void inspect(const Diagnostics& diagnostics) {
         if (diagnostic.text.empty() || diagnostic.span.width < 1)
             fail("a diagnostic without text or width", diagnostics.render(false));
         const Place& place = diagnostic.span.place;
-        if (!said.emplace(static_cast<int>(diagnostic.code), place.file, place.line, place.column,
+        if (!said.emplace(int(diagnostic.code), place.file, place.line, place.column,
                           diagnostic.text)
                  .second)
             fail("a diagnostic twice", diagnostics.render(false));

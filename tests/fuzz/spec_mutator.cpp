@@ -46,8 +46,8 @@ std::size_t end_of_entry(const std::vector<std::string>& lines, std::size_t begi
 void mutate_lines(std::vector<std::string>& lines, Random& random) {
     const std::size_t begin = below(random, lines.size());
     const std::size_t end = end_of_entry(lines, begin);
-    std::vector<std::string> entry(lines.begin() + static_cast<std::ptrdiff_t>(begin),
-                                   lines.begin() + static_cast<std::ptrdiff_t>(end));
+    std::vector<std::string> entry(lines.begin() + std::ptrdiff_t(begin),
+                                   lines.begin() + std::ptrdiff_t(end));
     const std::size_t what = below(random, 4);
     if (what == 0) {
         for (std::size_t i = begin; i < end; ++i)
@@ -57,8 +57,7 @@ void mutate_lines(std::vector<std::string>& lines, Random& random) {
         return;
     }
     if (what != 1)
-        lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(begin),
-                    lines.begin() + static_cast<std::ptrdiff_t>(end));
+        lines.erase(lines.begin() + std::ptrdiff_t(begin), lines.begin() + std::ptrdiff_t(end));
     if (what == 2) return;
     const std::size_t at = below(random, lines.size() + 1);
     const std::size_t wanted = at < lines.size() ? indent_of(lines[at]) : 0;
@@ -66,7 +65,7 @@ void mutate_lines(std::vector<std::string>& lines, Random& random) {
     for (std::string& line : entry)
         line = wanted >= now ? std::string(wanted - now, ' ') + line
                              : line.substr(std::min(now - wanted, indent_of(line)));
-    lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(at), entry.begin(), entry.end());
+    lines.insert(lines.begin() + std::ptrdiff_t(at), entry.begin(), entry.end());
 }
 
 struct Word {

@@ -78,7 +78,7 @@ std::string expand(const std::string& text) {
         } else if (verb == "byte") {
             int value = 0;
             word >> std::hex >> value;
-            result += static_cast<char>(value);
+            result += char(value);
         } else if (verb == "repeat") {
             int times = 0;
             std::string what;

@@ -40,7 +40,7 @@ double relative_error(const std::vector<double>& a, const std::vector<double>& b
 std::vector<double> spaced_numbers(std::size_t count, double spacing, unsigned seed) {
     std::vector<double> numbers(count);
     for (std::size_t i = 0; i < count; ++i)
-        numbers[i] = (static_cast<double>(i) - static_cast<double>(count) / 2 + 0.25) * spacing;
+        numbers[i] = (double(i) - double(count) / 2 + 0.25) * spacing;
     // Shuffled by hand: std::shuffle differs between standard libraries.
     std::mt19937 random(seed);
     for (std::size_t i = count; i > 1; --i)

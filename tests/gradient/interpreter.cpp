@@ -41,14 +41,14 @@ kernels::TensorDesc describe(const Type& type) {
 template <class T>
 T load(const std::byte* buffer, std::int64_t place) {
     T value;
-    std::memcpy(&value, buffer + place * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
+    std::memcpy(&value, buffer + place * std::int64_t(sizeof(T)), sizeof(T));
     return value;
 }
 
 template <class T>
 void store(std::byte* buffer, std::int64_t place, double number) {
     const T value = static_cast<T>(number);
-    std::memcpy(buffer + place * static_cast<std::int64_t>(sizeof(T)), &value, sizeof(T));
+    std::memcpy(buffer + place * std::int64_t(sizeof(T)), &value, sizeof(T));
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ std::vector<std::int64_t> physical_places(const Type& type) {
     std::vector<std::int64_t> strides(rank, 1);
     std::int64_t stride = 1;
     for (std::size_t i = rank; i-- > 0;) {
-        const std::size_t axis = type.order.empty() ? i : static_cast<std::size_t>(type.order[i]);
+        const std::size_t axis = type.order.empty() ? i : std::size_t(type.order[i]);
         strides[axis] = stride;
         stride *= type.dims[axis];
     }
@@ -90,7 +90,7 @@ Interpreter::Interpreter(const Graph& graph, Kernels kernels) : graph_(graph) {
 Interpreter::~Interpreter() = default;
 
 Interpreter::Buffer Interpreter::allocate(std::int64_t bytes) {
-    const std::size_t size = (static_cast<std::size_t>(bytes) + 64) / 64 * 64;
+    const std::size_t size = (std::size_t(bytes) + 64) / 64 * 64;
     Buffer buffer(static_cast<std::byte*>(std::aligned_alloc(64, size)));
     std::memset(buffer.get(), 0, size);
     return buffer;
@@ -127,7 +127,7 @@ void Interpreter::bind(const Node& node, Kernels kernels) {
         const std::int64_t bytes = kernels::workspace_bytes(kernel, problem);
         workspaces_.push_back(allocate(bytes));
         auto bound = kernels::bind(kernel, problem, sources, destinations,
-                                   {workspaces_.back().get(), static_cast<std::size_t>(bytes)});
+                                   {workspaces_.back().get(), std::size_t(bytes)});
         if (!bound) throw std::runtime_error(fmt::format("`{}` cannot be bound", problem.op));
         steps_.push_back({std::move(bound)});
         return;
@@ -179,7 +179,7 @@ std::vector<double> Interpreter::get(ValueId value) const {
                 numbers.push_back(load<std::int32_t>(buffer, place));
                 break;
             case plan::DType::i64:
-                numbers.push_back(static_cast<double>(load<std::int64_t>(buffer, place)));
+                numbers.push_back(double(load<std::int64_t>(buffer, place)));
                 break;
             case plan::DType::u8:
                 numbers.push_back(load<std::uint8_t>(buffer, place));

@@ -117,20 +117,20 @@ void check(const char* text, const char* loss, std::int64_t classes, bool option
     Interpreter run(graph, kernels);
     for (const ValueId id : graph.inputs) {
         const Value& input = graph.value(id);
-        const auto count = static_cast<std::size_t>(input.type->elements());
+        const auto count = std::size_t(input.type->elements());
         std::vector<double> numbers(count, 0.0);
         if (input.name == "source")
-            numbers = dtnn::tests::spaced_numbers(count, 4.0 / static_cast<double>(count), 1);
+            numbers = dtnn::tests::spaced_numbers(count, 4.0 / double(count), 1);
         if (input.name == "labels")
             for (std::size_t i = 0; i < count; ++i)
-                numbers[i] = static_cast<double>((2 * i + 1) % static_cast<std::size_t>(classes));
+                numbers[i] = double((2 * i + 1) % std::size_t(classes));
         run.set(id, numbers);
     }
     std::map<std::string, std::vector<double>> values;
     unsigned seed = 100;
     for (const Parameter& p : graph.parameters) {
-        const auto count = static_cast<std::size_t>(dtnn::plan::element_count(p.dims));
-        auto numbers = dtnn::tests::spaced_numbers(count, 1.5 / static_cast<double>(count), ++seed);
+        const auto count = std::size_t(dtnn::plan::element_count(p.dims));
+        auto numbers = dtnn::tests::spaced_numbers(count, 1.5 / double(count), ++seed);
         if (p.role == "gamma" || p.role == "running_variance")
             for (double& number : numbers)
                 number += 1.2;

@@ -355,19 +355,18 @@ const Case kCases[] = {
 
 std::vector<double> first_numbers(const Graph& graph, const Case& c, std::size_t operand) {
     const Type& type = graph.type(graph.nodes[0].inputs[operand]);
-    const auto count = static_cast<std::size_t>(type.elements());
+    const auto count = std::size_t(type.elements());
     if (type.dtype != DType::f64) {
         std::vector<double> numbers(count);
         for (std::size_t i = 0; i < count; ++i)
-            numbers[i] = static_cast<double>(2 * i % 5);
+            numbers[i] = double(2 * i % 5);
         return numbers;
     }
-    auto numbers =
-        dtnn::tests::spaced_numbers(count, c.spacing, static_cast<unsigned>(11 + operand));
+    auto numbers = dtnn::tests::spaced_numbers(count, c.spacing, unsigned(11 + operand));
     // Operands differ by parts of the spacing, so that comparisons between them are never near a
     // tie.
     for (double& number : numbers)
-        number += c.shift + 0.3 * c.spacing * static_cast<double>(operand);
+        number += c.shift + 0.3 * c.spacing * double(operand);
     return numbers;
 }
 
@@ -392,7 +391,7 @@ void check(const Case& c) {
     }
     std::vector<double> weight{1};
     if (!loss) {
-        weight = dtnn::tests::spaced_numbers(static_cast<std::size_t>(type.elements()), 0.05, 5);
+        weight = dtnn::tests::spaced_numbers(std::size_t(type.elements()), 0.05, 5);
         run.set(diff, weight);
     }
     const auto value = [&] {

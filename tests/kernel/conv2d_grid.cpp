@@ -95,7 +95,7 @@ std::vector<Convolution> convolutions() {
 /// Sources are uniform in [-1, 1). A sum of `terms` products that is added up in order has an error
 /// of about terms/3 roundings; anything wrong is thousands of times as large.
 Case with_tolerance(Problem problem, std::int64_t terms) {
-    const double roundings = 16 + static_cast<double>(terms);
+    const double roundings = 16 + double(terms);
     return {.problem = std::move(problem),
             .f32_tolerance = 6e-8 * roundings,
             .f64_tolerance = 1.2e-16 * roundings};
@@ -119,8 +119,8 @@ GRID(conv2d) {
         // The statistics add up the errors of all cells.
         Case item = with_tolerance(full, terms);
         const std::int64_t cells = c.result().elements() / c.filters;
-        item.f32_tolerance *= 2 * std::sqrt(static_cast<double>(cells));
-        item.f64_tolerance *= 2 * std::sqrt(static_cast<double>(cells));
+        item.f32_tolerance *= 2 * std::sqrt(double(cells));
+        item.f64_tolerance *= 2 * std::sqrt(double(cells));
         item.in_place = {{0, 2}};
         cases.push_back(item);
     }
@@ -282,7 +282,7 @@ TEST_CASE("the reference convolution takes any order") {
         for (std::int64_t e = 0; e < last.sources[i].elements(); ++e) {
             const std::int64_t w = e % d[3], h = e / d[3] % d[2], k = e / (d[3] * d[2]) % d[1];
             const std::int64_t n = e / (d[3] * d[2] * d[1]);
-            const double value = noise(i, static_cast<std::uint64_t>(e)) - 0.5;
+            const double value = noise(i, std::uint64_t(e)) - 0.5;
             b[i].set(e, value);
             a[i].set(weights ? ((h * d[3] + w) * d[1] + k) * d[0] + n
                              : ((n * d[2] + h) * d[3] + w) * d[1] + k,

@@ -59,7 +59,7 @@ double mega_macs(const plan::Plan& plan) {
         const auto bias = layer.attributes.find("bias");
         const bool biased = bias != layer.attributes.end() && std::get<bool>(bias->second);
         const std::int64_t outputs = plan::element_count(layer.output_shape);
-        total += static_cast<double>(layer.forward_flops - (biased ? outputs : 0)) / 2e6;
+        total += double(layer.forward_flops - (biased ? outputs : 0)) / 2e6;
     }
     return total;
 }
@@ -107,8 +107,8 @@ TEST_CASE("a model's first line says its count, and none is long") {
         const auto expected = expected_models().find(file.stem().string());
         if (expected == expected_models().end()) continue;
         std::string count = std::to_string(expected->second.trainable);
-        for (auto at = static_cast<std::ptrdiff_t>(count.size()) - 3; at > 0; at -= 3)
-            count.insert(static_cast<std::size_t>(at), ",");
+        for (auto at = std::ptrdiff_t(count.size()) - 3; at > 0; at -= 3)
+            count.insert(std::size_t(at), ",");
         CHECK_MESSAGE(first.find(": " + count + " ") != std::string::npos, first);
     }
 }

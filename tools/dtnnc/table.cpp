@@ -45,7 +45,7 @@ std::string text_table(const Table& table, int width) {
             }
             // A few letters of the last column say nothing; then the line may be long.
             constexpr std::size_t kLeast = 20;
-            const auto room = static_cast<std::size_t>(std::max(0, width));
+            const auto room = std::size_t(std::max(0, width));
             const std::size_t left = std::max(kLeast, room > used ? room - used : 0);
             if (characters(cell) > left && !table.columns[i].right)
                 line += cell.substr(0, byte_of_character(cell, left - 3)) + "...";

@@ -80,9 +80,8 @@ std::vector<Composer::Setting> Composer::parse_settings() {
         constexpr std::size_t kBegin = 6;
         const std::size_t equals = argument.find('=', kBegin);
         const auto span = [&](std::size_t begin, std::size_t end) {
-            return Span{
-                {argument, 1, static_cast<int>(characters(argument.substr(0, begin))) + 1},
-                std::max(1, static_cast<int>(characters(argument.substr(begin, end - begin))))};
+            return Span{{argument, 1, int(characters(argument.substr(0, begin))) + 1},
+                        std::max(1, int(characters(argument.substr(begin, end - begin))))};
         };
         diagnostics_.add_file(argument, argument);
         if (equals == std::string::npos) {
@@ -239,11 +238,11 @@ class Walk {
             return fail(fmt::format("`{}` leads into a list; here an index is wanted", key()),
                         fmt::format("the list has {} values; the first is 0", size));
         }
-        if (*index.value < 0 || *index.value >= static_cast<std::int64_t>(size))
+        if (*index.value < 0 || *index.value >= std::int64_t(size))
             return fail(fmt::format("the index is {}; the list has {} values and the first is 0",
                                     key(), size),
                         "", {}, "", Code::out_of_range);
-        node_ = &node_->items[static_cast<std::size_t>(*index.value)];
+        node_ = &node_->items[std::size_t(*index.value)];
         // A branch is a list of layers again.
         at_layer_ = in_layers_ && !node_->is_list();
         return true;

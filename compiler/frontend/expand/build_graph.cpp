@@ -60,22 +60,19 @@ class GraphBuilder {
     }
 
   private:
-    ValueId value(int layer) const {
-        return layer < 0 ? input_ : values_[static_cast<std::size_t>(layer)];
-    }
+    ValueId value(int layer) const { return layer < 0 ? input_ : values_[std::size_t(layer)]; }
 
     bool add(const LayerSpec& spec) {
         const OpDef& def = op(spec.type);
         const LayerId layer(graph_.layers.size());
         plan::Layer row;
-        row.index = static_cast<int>(graph_.layers.size());
+        row.index = int(graph_.layers.size());
         row.name = spec.name;
         row.type = spec.type;
         row.attributes = spec.fields;
         row.place = spec.span.place;
         for (const int source : spec.sources)
-            row.from.push_back(source < 0 ? "input"
-                                          : graph_.layers[static_cast<std::size_t>(source)].name);
+            row.from.push_back(source < 0 ? "input" : graph_.layers[std::size_t(source)].name);
 
         Node node;
         node.op = spec.type;
@@ -114,7 +111,7 @@ class GraphBuilder {
             return false;
         }
         for (Parameter& parameter : parameters) {
-            parameter.initializer.stream = static_cast<std::int64_t>(graph_.parameters.size());
+            parameter.initializer.stream = std::int64_t(graph_.parameters.size());
             const std::int64_t elements = plan::element_count(parameter.dims);
             row.parameters += elements;
             row.trainable += parameter.trainable ? elements : 0;
@@ -162,7 +159,7 @@ class GraphBuilder {
         if (dims.size() == 2)
             for (auto row = graph_.layers.rbegin(); row != graph_.layers.rend(); ++row)
                 if (row->type == "dense" && row->output_shape == Dims{dims[1]}) {
-                    span = {row->place, static_cast<int>(row->type.size())};
+                    span = {row->place, int(row->type.size())};
                     help = fmt::format("write `units: {}` for `{}`", classes, row->name);
                     break;
                 }
@@ -235,7 +232,7 @@ class GraphBuilder {
             if (group == groups.end()) return;
             const auto frozen = group->attributes.find("frozen");
             if (frozen == group->attributes.end() || !std::get<bool>(frozen->second)) return;
-            last = static_cast<std::size_t>(group - groups.begin());
+            last = std::size_t(group - groups.begin());
         }
         if (last == groups.size()) return;
         const auto span = job_.training.spans.find(fmt::format("groups[{}].frozen", last));

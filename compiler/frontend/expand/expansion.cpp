@@ -124,7 +124,7 @@ class Expander {
         const bool counted = check_operands(entry, reading->head, spec.sources.size());
 
         spec.name = name_of(entry, reading->head, scope);
-        const int index = static_cast<int>(model_.layers.size());
+        const int index = int(model_.layers.size());
         const Span& place = reading->head.name ? reading->head.name->span : entry.span;
         names_.set_reader(lookups, index);
         if (names_.check_length(spec.name, place))
@@ -383,7 +383,7 @@ class Expander {
 
     bool check_operands(const LayerEntry& entry, const Head& head, std::size_t count) {
         const bool variadic = entry.op && entry.op->variadic;
-        const auto least = static_cast<std::size_t>(entry.op ? entry.op->min_inputs : 1);
+        const auto least = std::size_t(entry.op ? entry.op->min_inputs : 1);
         if (count == least || (variadic && count > least) || head.unknown_from) return true;
         if (entry.branches && !entry.branches->is_list()) return false;
         Diagnostic& error = diagnostics_.error(
@@ -400,8 +400,8 @@ class Expander {
         std::vector<bool> read(model_.layers.size(), false);
         for (const LayerSpec& layer : model_.layers)
             for (const int source : layer.sources)
-                if (source >= 0) read[static_cast<std::size_t>(source)] = true;
-        if (output >= 0) read[static_cast<std::size_t>(output)] = true;
+                if (source >= 0) read[std::size_t(source)] = true;
+        if (output >= 0) read[std::size_t(output)] = true;
         for (std::size_t i = 0; i < model_.layers.size(); ++i) {
             if (read[i]) continue;
             const LayerSpec& layer = model_.layers[i];

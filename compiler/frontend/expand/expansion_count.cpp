@@ -35,7 +35,7 @@ struct Extent {
 
 void measure(const SourceNode& tree, Extent& extent) {
     ++extent.values;
-    extent.bytes += static_cast<std::int64_t>(tree.text.size());
+    extent.bytes += std::int64_t(tree.text.size());
     for (const SourceNode& item : tree.items)
         measure(item, extent);
     for (const SourceEntry& entry : tree.entries)
@@ -153,7 +153,7 @@ std::int64_t LayerCounter::steps_of(const SourceNode& item, const LayerEntry& en
 }
 
 LayerCount LayerCounter::count_block(const LayerEntry& entry, const Environment& environment) {
-    if (!entry.block->layers || depth_ >= static_cast<int>(kMaximumBlockDepth)) return {};
+    if (!entry.block->layers || depth_ >= int(kMaximumBlockDepth)) return {};
     UseFields use;
     for (const SourceEntry* field : language_.fields_of(entry))
         use.add(*field, environment, kNoShape, unheard_);

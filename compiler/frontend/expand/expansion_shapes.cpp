@@ -25,7 +25,7 @@ void report(const ModelSpec& model, const LayerSpec& layer, const ShapeError& sh
         if (source < 0) {
             error.notes.push_back({model.input_span, fmt::format("the model's input is {}", text)});
         } else {
-            const LayerSpec& other = model.layers[static_cast<std::size_t>(source)];
+            const LayerSpec& other = model.layers[std::size_t(source)];
             error.notes.push_back({other.span, fmt::format("`{}` gives {}", other.name, text)});
         }
     }
@@ -36,7 +36,7 @@ void report(const ModelSpec& model, const LayerSpec& layer, const ShapeError& sh
 
 const plan::Dims& shape_of(const ModelSpec& model, int source) {
     static const plan::Dims unknown;
-    if (source >= 0) return model.layers[static_cast<std::size_t>(source)].shape;
+    if (source >= 0) return model.layers[std::size_t(source)].shape;
     const bool known = source == -1 && model.input_shape.size() == kInputExtents;
     return known ? model.input_shape : unknown;
 }

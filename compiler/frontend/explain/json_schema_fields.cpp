@@ -15,8 +15,7 @@ namespace {
 
 // A whole number stays one, so that editors show 64 and not 64.0.
 Json json_number(double value) {
-    if (value == static_cast<double>(static_cast<std::int64_t>(value)))
-        return static_cast<std::int64_t>(value);
+    if (value == double(std::int64_t(value))) return std::int64_t(value);
     return value;
 }
 

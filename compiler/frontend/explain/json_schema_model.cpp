@@ -92,7 +92,7 @@ void add_layer_fields(Json& fields, std::size_t least, std::size_t most) {
 
 // add, concat, ...: the branches may stand alone, as a list.
 Json joining_schema(const OpDef& op, const LayerRules& rules) {
-    const auto least = static_cast<std::size_t>(std::max(op.min_inputs, 1));
+    const auto least = std::size_t(std::max(op.min_inputs, 1));
     const Json branches = {{"type", "array"},
                            {"items", list_of_layers(rules)},
                            {"minItems", least},

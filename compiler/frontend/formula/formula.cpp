@@ -34,15 +34,14 @@ std::shared_ptr<const FormulaText> parsed(const std::string& text) {
 Span span_inside(const SourceNode& scalar, std::size_t begin, std::size_t end) {
     const std::string_view text = scalar.text;
     const int quotes = scalar.quoted ? 2 : 0;
-    if (scalar.span.place.file.empty() ||
-        static_cast<int>(characters(text)) + quotes != scalar.span.width ||
+    if (scalar.span.place.file.empty() || int(characters(text)) + quotes != scalar.span.width ||
         text.find('\n') != std::string_view::npos)
         return scalar.span;
     begin = std::min(begin, text.size());
     end = std::clamp(end, begin, text.size());
     Span span = scalar.span;
-    span.place.column += quotes / 2 + static_cast<int>(characters(text.substr(0, begin)));
-    span.width = std::max(1, static_cast<int>(characters(text.substr(begin, end - begin))));
+    span.place.column += quotes / 2 + int(characters(text.substr(0, begin)));
+    span.width = std::max(1, int(characters(text.substr(begin, end - begin))));
     return span;
 }
 
@@ -60,7 +59,7 @@ bool is_unknown(const FormulaValue& value) {
 }
 double as_real(const FormulaValue& value) {
     const auto* integer = std::get_if<std::int64_t>(&value);
-    return integer ? static_cast<double>(*integer) : std::get<double>(value);
+    return integer ? double(*integer) : std::get<double>(value);
 }
 
 /// In the arithmetic of messages.
@@ -136,16 +135,12 @@ class Evaluator {
               Diagnostics& diagnostics)
         : formula_(formula), scalar_(scalar), names_(names), diagnostics_(diagnostics) {}
 
-    std::optional<FormulaValue> run() {
-        return value(static_cast<int>(formula_.symbols.size()) - 1);
-    }
+    std::optional<FormulaValue> run() { return value(int(formula_.symbols.size()) - 1); }
 
   private:
     using Result = std::optional<FormulaValue>;
 
-    const FormulaSymbol& symbol(int index) const {
-        return formula_.symbols[static_cast<std::size_t>(index)];
-    }
+    const FormulaSymbol& symbol(int index) const { return formula_.symbols[std::size_t(index)]; }
     std::string_view source(const FormulaSymbol& one) const {
         return std::string_view(scalar_.text).substr(one.begin, one.end - one.begin);
     }
@@ -252,8 +247,7 @@ class Evaluator {
         for (const int k : {0, 1}) {
             const FormulaValue& operand = k == 0 ? *a : *b;
             if (!is_number(operand) && !is_unknown(operand))
-                return wrong_type(one, "numbers", symbol(one.operands[static_cast<std::size_t>(k)]),
-                                  operand);
+                return wrong_type(one, "numbers", symbol(one.operands[std::size_t(k)]), operand);
         }
         const bool divides = one.word == "/" || one.word == "//" || one.word == "%";
         if (is_unknown(*a) || is_unknown(*b)) return Unknown{};
@@ -286,7 +280,7 @@ class Evaluator {
                  !std::holds_alternative<NumberedInitializer>(operand));
             if (!taken)
                 return wrong_type(one, equality ? "numbers, texts and booleans" : "numbers",
-                                  symbol(one.operands[static_cast<std::size_t>(k)]), operand);
+                                  symbol(one.operands[std::size_t(k)]), operand);
         }
         if (is_unknown(*a) || is_unknown(*b)) return Unknown{};
         if (is_number(*a) != is_number(*b) || (!is_number(*a) && a->index() != b->index())) {
@@ -363,7 +357,7 @@ class Evaluator {
         if (result < -9223372036854775808.0 || result >= 9223372036854775808.0)
             return overflow(one, fmt::format("{}({})", one.word, describe(operand)),
                             "does not fit 64 bits");
-        return static_cast<std::int64_t>(result);
+        return std::int64_t(result);
     }
 
     const Formula& formula_;

@@ -152,7 +152,7 @@ class FormulaReader {
 
     /// The text of an operand in a message includes its parentheses.
     int group(const InfixToken& open, int node, const InfixToken& close) {
-        FormulaSymbol& inner = formula_.symbols[static_cast<std::size_t>(node)];
+        FormulaSymbol& inner = formula_.symbols[std::size_t(node)];
         inner.begin = open.begin;
         inner.end = close.end;
         return node;
@@ -214,11 +214,9 @@ class FormulaReader {
     }
     int add(FormulaSymbol symbol) {
         formula_.symbols.push_back(std::move(symbol));
-        return static_cast<int>(formula_.symbols.size()) - 1;
+        return int(formula_.symbols.size()) - 1;
     }
-    const FormulaSymbol& symbol(int index) const {
-        return formula_.symbols[static_cast<std::size_t>(index)];
-    }
+    const FormulaSymbol& symbol(int index) const { return formula_.symbols[std::size_t(index)]; }
 
     [[noreturn]] static void unexpected(const InfixToken& token, std::string_view wanted) {
         if (token.kind == InfixToken::Kind::end)

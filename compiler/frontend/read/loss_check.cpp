@@ -77,7 +77,7 @@ class Checker {
         const std::vector<LayerSpec>& layers = job_.model.layers;
         const LayerSpec* last = &layers.back();
         while (last->sources[0] >= 0 && op(last->type).keeps_numbers)
-            last = &layers[static_cast<std::size_t>(last->sources[0])];
+            last = &layers[std::size_t(last->sources[0])];
         const std::string& type = last->type;
         const plan::Prediction gives = op(type).gives;
         const bool probabilities = gives == plan::Prediction::probabilities;
@@ -160,7 +160,7 @@ class Checker {
         const auto found = training_.loss_attributes.find(field);
         if (found == training_.loss_attributes.end()) return;
         const auto& list = std::get<std::vector<double>>(found->second);
-        const auto count = static_cast<std::int64_t>(list.size());
+        const auto count = std::int64_t(list.size());
         const std::string path = fmt::format("loss.{}.{}", training_.loss, field);
         if (count == dataset_.classes || (one_for_all && count == 1)) {
             if (one_for_all ||

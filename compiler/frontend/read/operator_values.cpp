@@ -26,11 +26,10 @@ Span place_in(const SourceNode& node, std::size_t at) {
     const int quotes = node.quoted ? 2 : 0;
     const bool plain = std::all_of(node.text.begin(), node.text.end(),
                                    [](unsigned char c) { return c >= 0x20 && c < 0x7f; });
-    if (node.span.place.file.empty() || !plain ||
-        static_cast<int>(node.text.size()) + quotes != node.span.width)
+    if (node.span.place.file.empty() || !plain || int(node.text.size()) + quotes != node.span.width)
         return node.span;
     Span span = node.span;
-    span.place.column += quotes / 2 + static_cast<int>(std::min(at, node.text.size()));
+    span.place.column += quotes / 2 + int(std::min(at, node.text.size()));
     span.width = 1;
     return span;
 }

@@ -94,7 +94,7 @@ std::string near_unit(const Measure& measure, std::string_view number, std::stri
             if (prefix == scale)
                 for (const Unit& unit : measure.units)
                     if (lower(unit.name) == prefix + "bit/s") {
-                        const std::string big(1, static_cast<char>(std::toupper(prefix[0])));
+                        const std::string big(1, char(std::toupper(prefix[0])));
                         return fmt::format("write {}{} for bits, {}{}B/s for bytes", number,
                                            unit.name, number, big);
                     }

@@ -30,7 +30,7 @@ std::string yaml_text(const std::string& text) {
         bare = bare && (letter(c) || other(c));
     std::string word = text;
     for (char& c : word)
-        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+        if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
     for (const std::string_view reserved :
          {"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
         bare = bare && word != reserved;
@@ -64,8 +64,7 @@ class Writer {
         if (job_.threads > 0) field("", "", "threads", std::int64_t{job_.threads}, job_.spans);
         field("", "", "data_workers", std::int64_t{job_.data_workers}, job_.spans);
         if (job_.memory_budget > 0)
-            quantity("", "", "memory_budget", "bytes", static_cast<double>(job_.memory_budget),
-                     job_.spans);
+            quantity("", "", "memory_budget", "bytes", double(job_.memory_budget), job_.spans);
         parallel();
         text_ = alone ? "kind: model\n" : text_ + "model:\n";
         model(alone ? "" : "  ");
@@ -137,8 +136,8 @@ class Writer {
         if (parallel.compression == plan::Compression::top_k)
             field("  ", prefix, "density", parallel.density, spec.spans);
         if (parallel.bucket_bytes > 0)
-            quantity("  ", prefix, "bucket_size", "bytes",
-                     static_cast<double>(parallel.bucket_bytes), spec.spans);
+            quantity("  ", prefix, "bucket_size", "bytes", double(parallel.bucket_bytes),
+                     spec.spans);
         if (parallel.local_steps > 0)
             text_ += fmt::format("  synchronise: {{{}}}\n",
                                  members_fields(prefix, "synchronise", synchronise_table(),
@@ -176,8 +175,7 @@ class Writer {
         field("  ", prefix, "nodes", std::int64_t{machine.nodes}, spans);
         if (machine.cores > 0) field("  ", prefix, "cores", std::int64_t{machine.cores}, spans);
         if (machine.memory_bytes > 0)
-            quantity("  ", prefix, "memory", "bytes", static_cast<double>(machine.memory_bytes),
-                     spans);
+            quantity("  ", prefix, "memory", "bytes", double(machine.memory_bytes), spans);
         if (!machine.isa.empty()) field("  ", prefix, "isa", machine.isa, spans);
         const auto rate = [&](const char* key, std::string_view unit, double content) {
             if (content > 0) quantity("  ", prefix, key, unit, content, spans);
@@ -212,7 +210,7 @@ class Writer {
             std::string quoted, bare;
             for (const int source : layer.sources) {
                 const std::string name =
-                    source < 0 ? "input" : job_.model.layers[static_cast<std::size_t>(source)].name;
+                    source < 0 ? "input" : job_.model.layers[std::size_t(source)].name;
                 quoted += (quoted.empty() ? "" : ", ") + json_text(name);
                 bare += (bare.empty() ? "" : ", ") + yaml_text(name);
             }
@@ -353,7 +351,7 @@ class Writer {
             field("  ", "training.", "batch_size", training.batch_size, spans);
         field("  ", "training.", "validation_split", training.validation_split, spans);
         field("  ", "training.", "shuffle", training.shuffle, spans);
-        field("  ", "training.", "seed", static_cast<std::int64_t>(training.seed), spans);
+        field("  ", "training.", "seed", std::int64_t(training.seed), spans);
         field("  ", "training.", "dtype", std::string(plan::name_of(job_.training.dtype)), spans);
         field("  ", "training.", "steps_per_epoch", training.steps_per_epoch, spans);
     }

@@ -45,7 +45,7 @@ std::string integer_help(std::string_view text) {
     }
     const ParsedReal real = parse_real(text);
     if (real.value && std::floor(*real.value) == *real.value && std::fabs(*real.value) < 1e15)
-        return fmt::format("write {}", static_cast<std::int64_t>(*real.value));
+        return fmt::format("write {}", std::int64_t(*real.value));
     return "";
 }
 
@@ -115,7 +115,7 @@ std::optional<std::int64_t> parse_memory_size(std::string_view text) {
     if (!parsed.value) return std::nullopt;
     const double bytes = std::floor(*parsed.value);
     if (bytes < 1 || bytes > 4611686018427387904.0) return std::nullopt;
-    return static_cast<std::int64_t>(bytes);
+    return std::int64_t(bytes);
 }
 
 }  // namespace dtnn::compiler

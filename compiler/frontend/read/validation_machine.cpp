@@ -46,8 +46,8 @@ MachineSpec read_machine(const SourceNode& tree, const std::string& default_name
     check_spec_name(fields, "machine", diagnostics);
     plan::Machine& machine = spec.machine;
     machine.name = fields.values.contains("name") ? fields.text("name") : default_name;
-    machine.nodes = static_cast<int>(std::max<std::int64_t>(1, fields.integer("nodes")));
-    machine.cores = static_cast<int>(fields.integer("cores"));
+    machine.nodes = int(std::max<std::int64_t>(1, fields.integer("nodes")));
+    machine.cores = int(fields.integer("cores"));
     machine.memory_bytes = fields.integer("memory");
     machine.isa = fields.text("isa");
     machine.product_rate = fields.real("product_rate");

@@ -22,7 +22,7 @@ void settle_number(JobSpec& job, int option, Diagnostics& diagnostics) {
     plan::Parallel& parallel = spec.parallel;
     const bool any = spec.data == "auto";
     const auto written = any ? std::nullopt : parse_integer(spec.data).value;
-    const int stated = static_cast<int>(written.value_or(1));
+    const int stated = int(written.value_or(1));
     // A job that says nothing about its ranks has as many as the command line says.
     const bool silent = spec.data.empty();
     job.ranks = option > 0 ? option : stated;

@@ -57,7 +57,7 @@ class TrainingReader {
         training.batch_size = fields_.integer("batch_size");
         spec_.global_batch_size = fields_.integer("global_batch_size");
         training.steps_per_epoch = fields_.integer("steps_per_epoch");
-        training.seed = static_cast<std::uint64_t>(fields_.integer("seed"));
+        training.seed = std::uint64_t(fields_.integer("seed"));
         training.shuffle = fields_.flag("shuffle");
         training.accumulation = fields_.integer("accumulation");
         training.validation_split = fields_.real("validation_split");

@@ -137,7 +137,7 @@ class ValueReader {
 
     template <class Number>
     bool in_range(const SourceNode& node, Number value) {
-        const auto number = static_cast<double>(value);
+        const auto number = double(value);
         const bool low = field_.minimum && (field_.exclusive_minimum ? number <= *field_.minimum
                                                                      : number < *field_.minimum);
         const bool high = field_.maximum && (field_.exclusive_maximum ? number >= *field_.maximum
@@ -213,7 +213,7 @@ class ValueReader {
         }
         if (!parsed.value) return wrong_type(node, parsed.help);
         if (!in_range(node, bytes ? std::floor(*parsed.value) : *parsed.value)) return std::nullopt;
-        if (bytes) return static_cast<std::int64_t>(std::floor(*parsed.value));
+        if (bytes) return std::int64_t(std::floor(*parsed.value));
         return *parsed.value;
     }
 

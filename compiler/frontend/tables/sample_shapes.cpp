@@ -75,7 +75,7 @@ bool centre_cropped_shape(const ReadComponent& read, plan::Dims& shape, Diagnost
     if (read.has("size")) return window_shape(read, 0, 0, shape, diagnostics);
     for (std::size_t axis = 1; axis < 3; ++axis) {
         if (shape[axis] == 0) continue;
-        const double part = static_cast<double>(shape[axis]) * read.real("share");
+        const double part = double(shape[axis]) * read.real("share");
         shape[axis] = std::max<std::int64_t>(1, std::llround(part));
     }
     return true;
@@ -118,7 +118,7 @@ bool normalized_shape(const ReadComponent& read, plan::Dims& shape, Diagnostics&
     bool sound = true;
     const auto check = [&](const char* field, const std::vector<double>& list,
                            std::string_view whose) {
-        const auto count = static_cast<std::int64_t>(list.size());
+        const auto count = std::int64_t(list.size());
         if (count == 1 || count == shape[0]) return;
         sound = false;
         diagnostics.error(Code::wrong_type, read.span_of(field),

@@ -69,8 +69,8 @@ int SourceText::characters_before(std::size_t offset) const {
 }
 
 std::string_view SourceText::line(int index) const {
-    if (index < 0 || static_cast<std::size_t>(index) >= starts_.size()) return {};
-    const auto at = static_cast<std::size_t>(index);
+    if (index < 0 || std::size_t(index) >= starts_.size()) return {};
+    const auto at = std::size_t(index);
     const std::size_t begin = starts_[at];
     const std::size_t end = at + 1 < starts_.size() ? starts_[at + 1] - 1 : text_.size();
     std::string_view rest = std::string_view(text_).substr(begin, end - begin);
@@ -82,8 +82,8 @@ Span SourceText::span(int index, std::size_t begin, std::size_t end) const {
     const std::size_t length = line(index).size();
     begin = std::min(begin, length);
     end = std::clamp(end, begin, length);
-    const bool there = index >= 0 && static_cast<std::size_t>(index) < starts_.size();
-    const std::size_t start = there ? starts_[static_cast<std::size_t>(index)] : 0;
+    const bool there = index >= 0 && std::size_t(index) < starts_.size();
+    const std::size_t start = there ? starts_[std::size_t(index)] : 0;
     const int first = characters_before(start + begin);
     return {{name_, index + 1, first - characters_before(start) + 1},
             std::max(1, characters_before(start + end) - first)};
@@ -92,27 +92,27 @@ Span SourceText::span(int index, std::size_t begin, std::size_t end) const {
 Span SourceText::mark(int index, int column) const {
     // Errors at the end of the file carry marks behind its last line, or none.
     if (index < 0) {
-        index = static_cast<int>(starts_.size()) - 1;
-        column = static_cast<int>(line(index).size());
+        index = int(starts_.size()) - 1;
+        column = int(line(index).size());
     }
-    index = std::clamp(index, 0, static_cast<int>(starts_.size()) - 1);
+    index = std::clamp(index, 0, int(starts_.size()) - 1);
     while (index > 0 && line(index).empty() && column == 0) {
         --index;
-        column = static_cast<int>(line(index).size());
+        column = int(line(index).size());
     }
-    const auto begin = static_cast<std::size_t>(std::max(0, column));
+    const auto begin = std::size_t(std::max(0, column));
     return span(index, begin, begin + 1);
 }
 
 Span SourceText::word(int index, int column) const {
     const std::string_view all = line(index);
-    const std::size_t begin = std::min(static_cast<std::size_t>(std::max(0, column)), all.size());
+    const std::size_t begin = std::min(std::size_t(std::max(0, column)), all.size());
     return span(index, begin, std::min(all.find_first_of(" ,]}", begin), all.size()));
 }
 
 Span SourceText::token(int index, int column, const std::string& value) const {
     const std::string_view all = line(index);
-    std::size_t begin = std::min(static_cast<std::size_t>(std::max(0, column)), all.size());
+    std::size_t begin = std::min(std::size_t(std::max(0, column)), all.size());
     while (begin < all.size() && (all[begin] == '&' || all[begin] == '!')) {
         const std::size_t blank = all.find(' ', begin);
         if (blank == std::string_view::npos) break;
@@ -129,7 +129,7 @@ Span SourceText::token(int index, int column, const std::string& value) const {
 
 Span SourceText::literal_null(int index, int column) const {
     const std::string_view all = line(index);
-    const auto begin = static_cast<std::size_t>(std::max(0, column));
+    const auto begin = std::size_t(std::max(0, column));
     if (begin < all.size())
         for (const std::string_view word : {"null", "Null", "NULL", "~"})
             if (all.substr(begin).starts_with(word)) return span(index, begin, begin + word.size());
@@ -141,7 +141,7 @@ Span SourceText::dash_before(int index, int column) const {
         std::string_view all = line(index);
         // What is before a mark on its own line is no comment.
         if (column >= 0)
-            all = all.substr(0, static_cast<std::size_t>(column));
+            all = all.substr(0, std::size_t(column));
         else
             all = all.substr(0, all.find(" #"));
         const std::size_t last = all.find_last_not_of(' ');
@@ -153,7 +153,7 @@ Span SourceText::dash_before(int index, int column) const {
 }
 
 bool SourceText::quotes_close(int index, int column) const {
-    std::size_t at = starts_[static_cast<std::size_t>(index)] + static_cast<std::size_t>(column);
+    std::size_t at = starts_[std::size_t(index)] + std::size_t(column);
     at = text_.find_first_of("\"'", at);
     if (at == std::string::npos) return false;
     const char quote = text_[at];
@@ -175,8 +175,8 @@ bool SourceText::check_encoding(Diagnostics& diagnostics) const {
             (byte < 0x20 && byte != '\n' && byte != '\t' && byte != '\r') || byte == 0x7F;
         if (length == 0 || control) {
             const auto next = std::upper_bound(starts_.begin(), starts_.end(), i);
-            const auto index = static_cast<int>(next - starts_.begin()) - 1;
-            const std::size_t column = i - starts_[static_cast<std::size_t>(index)];
+            const auto index = int(next - starts_.begin()) - 1;
+            const std::size_t column = i - starts_[std::size_t(index)];
             diagnostics
                 .error(Code::bad_encoding, span(index, column, column + 1),
                        fmt::format("{} 0x{:02x}; specs are UTF-8 text",
@@ -193,7 +193,7 @@ bool SourceText::check_tabs(Diagnostics& diagnostics) const {
     int first = -1;
     std::size_t first_column = 0;
     int lines = 0;
-    for (int index = 0; index < static_cast<int>(starts_.size()); ++index) {
+    for (int index = 0; index < int(starts_.size()); ++index) {
         const std::string_view all = line(index);
         const std::size_t end = all.find_first_not_of(" \t");
         if (end == std::string_view::npos || all[end] == '#') continue;

@@ -150,7 +150,7 @@ class TreeBuilder : public YAML::EventHandler {
         frame.node.span = text_.token(mark.line, mark.column, "");
         frame.anchor = anchor;
         check_tag(mark, tag, false);
-        if (static_cast<int>(frames_.size()) >= kMaximumDepth) {
+        if (int(frames_.size()) >= kMaximumDepth) {
             report(Code::too_deep, frame.node.span,
                    fmt::format("values are nested more than {} deep", kMaximumDepth));
             throw StopReading{};
@@ -261,10 +261,9 @@ std::optional<SourceNode> read(const SourceText& text, const std::string& prepar
         }
     } catch (const YAML::Exception& error) {
         diagnostics
-            .error(
-                Code::yaml_syntax,
-                text.mark(error.mark.line, std::max(error.mark.column, static_cast<int>(offset))),
-                fmt::format("the YAML is not well formed: {}", error.msg))
+            .error(Code::yaml_syntax,
+                   text.mark(error.mark.line, std::max(error.mark.column, int(offset))),
+                   fmt::format("the YAML is not well formed: {}", error.msg))
             .help = bare_expression_near(prepared, error.mark.line)
                         ? "put expressions inside `{}` and `[]` in quotes: \"${...}\""
                         : explain_syntax(error.msg);
@@ -314,7 +313,7 @@ std::optional<SourceNode> read_yaml_value(const std::string& text, std::size_t o
     // Blanks in place of what precedes the value keep the parser's columns those of the whole text.
     std::optional<SourceNode> node = read(source, std::string(offset, ' ') + text.substr(offset),
                                           true, offset, kMaximumNodes, diagnostics);
-    if (node && node->span.place.line == 0) node->span = source.mark(0, static_cast<int>(offset));
+    if (node && node->span.place.line == 0) node->span = source.mark(0, int(offset));
     return node;
 }
 

@@ -31,7 +31,7 @@ bool resolve_padding(ShapeContext& c, Window& w, const std::array<std::int64_t, 
     const auto* word = std::get_if<std::string>(&found->second);
     if (!word || *word != "same") return true;
     for (int axis = 0; axis < 2; ++axis) {
-        const auto a = static_cast<std::size_t>(axis);
+        const auto a = std::size_t(axis);
         const std::int64_t total = w.reach(axis) + extra[a] - w.stride[a];
         if (total < 0) {
             c.fail(fmt::format("padding `same` makes stride times as many cells, but windows of {} "
@@ -52,7 +52,7 @@ std::optional<std::array<std::int64_t, 2>> resolve(ShapeContext& c, Window& w, c
     if (!resolve_padding(c, w, extra)) return std::nullopt;
     std::array<std::int64_t, 2> size{};
     for (int axis = 0; axis < 2; ++axis) {
-        const auto a = static_cast<std::size_t>(axis);
+        const auto a = std::size_t(axis);
         if (extra[a] >= w.stride[a]) {
             c.fail(fmt::format("output_padding {} is not less than the stride {}", extra[a],
                                w.stride[a]),

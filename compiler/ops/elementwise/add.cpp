@@ -40,7 +40,7 @@ OpDef define_add() {
                 if (g.wants(i)) g.set(i, g.diff(0));
         })
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes&) {
-            return static_cast<std::int64_t>(in.size() - 1) * out[0].elements();
+            return std::int64_t(in.size() - 1) * out[0].elements();
         });
     in_place_over_all(builder);
     return builder;

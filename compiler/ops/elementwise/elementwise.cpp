@@ -48,7 +48,7 @@ void elementwise_shape(ShapeContext& c) {
         c.fail(fmt::format("elementwise: {}", error.what()), error.help(), "expression");
         return;
     }
-    const auto operands = static_cast<std::size_t>(input_count(expression));
+    const auto operands = std::size_t(input_count(expression));
     if (operands > c.inputs().size()) {
         c.fail(fmt::format("the expression reads x{}, but elementwise has {} input{}", operands - 1,
                            c.inputs().size(), c.inputs().size() == 1 ? "" : "s"),
@@ -76,12 +76,12 @@ void elementwise_gradient(GradientContext& g) {
     const auto operands = g.node().inputs.size();
     for (std::size_t i = 0; i < operands; ++i) {
         if (!g.wants(i)) continue;
-        const Expression d = differentiate(forward, static_cast<int>(i));
+        const Expression d = differentiate(forward, int(i));
         ValueList inputs{g.diff(0)};
         std::vector<Expression> renamed(operands);
         for (std::size_t j = 0; j < operands; ++j) {
-            if (!reads(d, static_cast<int>(j))) continue;
-            renamed[j] = Expression::input_at(static_cast<int>(inputs.size()));
+            if (!reads(d, int(j))) continue;
+            renamed[j] = Expression::input_at(int(inputs.size()));
             inputs.push_back(g.input(j));
         }
         const Expression backward =

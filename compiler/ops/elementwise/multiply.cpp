@@ -71,7 +71,7 @@ OpDef define_multiply() {
         .shape(multiply_shape)
         .gradient(multiply_gradient)
         .flops([](const std::vector<Type>& in, const std::vector<Type>& out, const Attributes&) {
-            return static_cast<std::int64_t>(in.size() - 1) * out[0].elements();
+            return std::int64_t(in.size() - 1) * out[0].elements();
         });
     in_place_over_all(builder);
     return builder;

@@ -100,7 +100,7 @@ Expression derivative(const Expression& e, int by) {
         case Term::eq:
             break;
     }
-    DTNN_CHECK(false, "term {} has no derivative", static_cast<int>(e.term));
+    DTNN_CHECK(false, "term {} has no derivative", int(e.term));
     return number(0);
 }
 
@@ -197,8 +197,8 @@ Expression simplify(const Expression& expression) {
 
 Expression substitute(const Expression& expression, const std::vector<Expression>& replacements) {
     if (expression.term == Term::input) {
-        DTNN_CHECK_COMPARE(static_cast<std::size_t>(expression.index), <, replacements.size());
-        return replacements[static_cast<std::size_t>(expression.index)];
+        DTNN_CHECK_COMPARE(std::size_t(expression.index), <, replacements.size());
+        return replacements[std::size_t(expression.index)];
     }
     Expression e = expression;
     for (Expression& operand : e.operands)
@@ -209,8 +209,8 @@ Expression substitute(const Expression& expression, const std::vector<Expression
 double evaluate(const Expression& expression, std::span<const double> inputs) {
     if (expression.term == Term::number) return expression.number;
     if (expression.term == Term::input) {
-        DTNN_CHECK_COMPARE(static_cast<std::size_t>(expression.index), <, inputs.size());
-        return inputs[static_cast<std::size_t>(expression.index)];
+        DTNN_CHECK_COMPARE(std::size_t(expression.index), <, inputs.size());
+        return inputs[std::size_t(expression.index)];
     }
     std::array<double, 3> values{};
     for (std::size_t i = 0; i < expression.operands.size(); ++i)

@@ -159,7 +159,7 @@ class ExpressionReader {
   private:
     std::optional<int> input_of(std::string_view word) const {
         for (std::size_t i = 0; i < names_.size(); ++i)
-            if (names_[i] == word) return static_cast<int>(i);
+            if (names_[i] == word) return int(i);
         if (names_.empty() && word == "x") return 0;
         return input_index(word);
     }
@@ -226,7 +226,7 @@ Expression parse_postfix(std::string_view text) {
                 throw ExpressionError(text, begin + 1, fmt::format("`{}` is no operation", word));
             if (stack.size() < info->operands)
                 throw ExpressionError(text, begin + 1, fmt::format("`{}` lacks operands", word));
-            const auto first = stack.end() - static_cast<std::ptrdiff_t>(info->operands);
+            const auto first = stack.end() - std::ptrdiff_t(info->operands);
             std::vector<Expression> operands(std::make_move_iterator(first),
                                              std::make_move_iterator(stack.end()));
             stack.erase(first, stack.end());

@@ -16,7 +16,7 @@ void elementwise_mean_shape(ShapeContext& c) {
         for (const char* name : {"expression", "derivative"}) {
             if (!c.attributes().contains(name)) continue;
             const Expression expression = parse_postfix(c.text(name));
-            if (input_count(expression) > static_cast<int>(c.inputs().size()))
+            if (input_count(expression) > int(c.inputs().size()))
                 c.fail(fmt::format("elementwise_mean: its {} reads more operands than there are",
                                    name));
         }
@@ -41,14 +41,14 @@ void elementwise_mean_gradient(GradientContext& g) {
         const auto given = attributes.find("derivative");
         const bool known = i == 0 && given != attributes.end();
         const Expression slope = known ? parse_postfix(std::get<std::string>(given->second))
-                                       : differentiate(forward, static_cast<int>(i));
-        const Expression scaled = simplify(Expression::of(
-            Term::mul, {slope, Expression::constant(1 / static_cast<double>(divisor))}));
+                                       : differentiate(forward, int(i));
+        const Expression scaled =
+            simplify(Expression::of(Term::mul, {slope, Expression::constant(1 / double(divisor))}));
         ValueList inputs;
         std::vector<Expression> renamed(g.node().inputs.size());
         for (std::size_t j = 0; j < renamed.size(); ++j) {
-            if (!reads(scaled, static_cast<int>(j))) continue;
-            renamed[j] = Expression::input_at(static_cast<int>(inputs.size()));
+            if (!reads(scaled, int(j))) continue;
+            renamed[j] = Expression::input_at(int(inputs.size()));
             inputs.push_back(g.input(j));
         }
         if (inputs.empty()) inputs.push_back(g.input(0));  // for its shape

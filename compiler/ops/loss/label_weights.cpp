@@ -19,7 +19,7 @@ OpDef define_label_weights() {
                 c.fail("label_weights: labels must be i32 [N]");
                 return;
             }
-            const auto classes = static_cast<std::int64_t>(class_weights(c.attributes()).size());
+            const auto classes = std::int64_t(class_weights(c.attributes()).size());
             if (expect_class_weights(c, "label_weights", std::max<std::int64_t>(classes, 1), true))
                 result_sum(c);
         })

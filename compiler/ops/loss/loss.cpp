@@ -37,7 +37,7 @@ std::vector<double> class_weights(const Attributes& attributes) {
 bool expect_class_weights(ShapeContext& c, const char* op, std::int64_t classes, bool needed) {
     const std::vector<double> weights = class_weights(c.attributes());
     if (weights.empty() && !needed) return true;
-    if (static_cast<std::int64_t>(weights.size()) != classes) {
+    if (std::int64_t(weights.size()) != classes) {
         c.fail(fmt::format("{} has {} class weights, but there are {} classes", op, weights.size(),
                            classes),
                "", "class_weights");

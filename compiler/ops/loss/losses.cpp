@@ -9,9 +9,9 @@
 namespace dtnn::compiler {
 namespace {
 
-constexpr int kClasses = 1 << static_cast<int>(plan::LabelKind::classes);
-constexpr int kMultiple = 1 << static_cast<int>(plan::LabelKind::multiple);
-constexpr int kValues = 1 << static_cast<int>(plan::LabelKind::values);
+constexpr int kClasses = 1 << int(plan::LabelKind::classes);
+constexpr int kMultiple = 1 << int(plan::LabelKind::multiple);
+constexpr int kValues = 1 << int(plan::LabelKind::values);
 
 constexpr bool rows = true;
 constexpr bool elements = false;

@@ -22,9 +22,7 @@ struct LossInfo {
     std::string_view derivative = {};
     bool over_rows = false;
 
-    bool takes_labels(plan::LabelKind kind) const {
-        return (labels >> static_cast<int>(kind)) % 2 != 0;
-    }
+    bool takes_labels(plan::LabelKind kind) const { return (labels >> int(kind)) % 2 != 0; }
 };
 
 std::span<const LossInfo> all_losses();

@@ -19,8 +19,8 @@ OpDef define_reorder() {
             result.order.clear();
             bool row_major = true;
             for (const std::int64_t axis : c.integers("order")) {
-                row_major = row_major && axis == static_cast<std::int64_t>(result.order.size());
-                result.order.push_back(static_cast<int>(axis));
+                row_major = row_major && axis == std::int64_t(result.order.size());
+                result.order.push_back(int(axis));
             }
             if (!result.order.empty() && result.order.size() != result.dims.size()) {
                 c.fail("reorder: the order has not as many axes as the source");

@@ -26,7 +26,7 @@ OpDef define_gradient_scale() {
         })
         .no_gradient(kUpdatesAreFinal)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
-            return static_cast<std::int64_t>(in.size()) + 4;
+            return std::int64_t(in.size()) + 4;
         });
 }
 

@@ -9,8 +9,7 @@ namespace dtnn::compiler {
 double real_or_zero(const Attributes& attributes, const char* name) {
     const auto found = attributes.find(name);
     if (found == attributes.end()) return 0;
-    if (const auto* whole = std::get_if<std::int64_t>(&found->second))
-        return static_cast<double>(*whole);
+    if (const auto* whole = std::get_if<std::int64_t>(&found->second)) return double(*whole);
     return std::get<double>(found->second);
 }
 

@@ -99,7 +99,7 @@ void check_steps(const Json& c, bool plain) {
     const Json& steps = c.at("steps");
     const auto shape = c.at("shape").get<std::vector<int>>();
     const Numbers inputs = steps.at("inputs");
-    const std::size_t features = inputs.size() / static_cast<std::size_t>(shape[0]);
+    const std::size_t features = inputs.size() / std::size_t(shape[0]);
     const std::string operands =
         fmt::format("%source: f64[{},{}], @w: f64[{},{}]", shape[0], features, features, shape[1]);
     const Graph graph = dtnn::tests::measured(

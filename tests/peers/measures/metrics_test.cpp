@@ -132,7 +132,7 @@ class Batch {
             case DType::u8:
                 break;
         }
-        return {bytes.data(), dtype, static_cast<std::int64_t>(numbers.size())};
+        return {bytes.data(), dtype, std::int64_t(numbers.size())};
     }
 
     Graph graph_;
@@ -178,7 +178,7 @@ void compare(const MetricValue& ours, const Json& theirs, double tolerance) {
     const bool list = value.is_array(), matrix = list && value[0].is_array();
     CHECK((ours.form == MetricValue::Form::matrix) == matrix);
     CHECK((ours.form == MetricValue::Form::list) == (list && !matrix));
-    if (matrix) CHECK(ours.columns == static_cast<std::int64_t>(value[0].size()));
+    if (matrix) CHECK(ours.columns == std::int64_t(value[0].size()));
     const Numbers wanted = flat(value);
     REQUIRE(ours.numbers.size() == wanted.size());
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -373,8 +373,7 @@ TEST_CASE("a thousand classes have their confusion matrix, whose memory the plan
     }
     BatchOutputs batch;
     batch.loss = {&loss, DType::f32, 1};
-    const BatchOutputs::Array array{pairs.data(), DType::i32,
-                                    static_cast<std::int64_t>(pairs.size())};
+    const BatchOutputs::Array array{pairs.data(), DType::i32, std::int64_t(pairs.size())};
     batch.metrics = {array, array, array};
     set.add(batch, 3000);
     const auto values = set.values();

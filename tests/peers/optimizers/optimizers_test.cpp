@@ -115,10 +115,10 @@ class Run {
         const Json& batches = wanted.at("batches");
         double samples = 0, loss = 0;
         for (const Json& rows : batches)
-            samples += static_cast<double>(rows.size());
+            samples += double(rows.size());
         for (std::size_t i = 0; i < batches.size(); ++i) {
             const auto rows = batches[i].get<std::vector<std::size_t>>();
-            const double weight = static_cast<double>(rows.size()) / samples;
+            const double weight = double(rows.size()) / samples;
             runtime::BoundProgram& program = find(
                 i + 1 < batches.size() ? plan::ProgramKind::accumulate : plan::ProgramKind::train,
                 rows.size());
@@ -149,7 +149,7 @@ class Run {
     Numbers get(const std::string& name) const {
         const int index = index_of(name);
         REQUIRE_MESSAGE(index >= 0, "the plan has no parameter ", name);
-        const auto i = static_cast<std::size_t>(index);
+        const auto i = std::size_t(index);
         Numbers numbers(
             static_cast<std::size_t>(plan::element_count(executor_.plan().parameters[i].dims)));
         std::memcpy(numbers.data(), executor_.parameter(i), numbers.size() * sizeof(double));
@@ -159,7 +159,7 @@ class Run {
     int index_of(const std::string& name) const {
         const auto& parameters = executor_.plan().parameters;
         for (std::size_t i = 0; i < parameters.size(); ++i)
-            if (parameters[i].name == name) return static_cast<int>(i);
+            if (parameters[i].name == name) return int(i);
         return -1;
     }
 
@@ -168,12 +168,12 @@ class Run {
     void set(const std::string& name, const Numbers& numbers) {
         const int index = index_of(name);
         REQUIRE_MESSAGE(index >= 0, "the plan has no parameter ", name);
-        std::memcpy(executor_.parameter(static_cast<std::size_t>(index)), numbers.data(),
+        std::memcpy(executor_.parameter(std::size_t(index)), numbers.data(),
                     numbers.size() * sizeof(double));
     }
 
     runtime::BoundProgram& find(plan::ProgramKind kind, std::size_t batch) {
-        runtime::BoundProgram* program = executor_.find(kind, static_cast<std::int64_t>(batch));
+        runtime::BoundProgram* program = executor_.find(kind, std::int64_t(batch));
         REQUIRE_MESSAGE(program != nullptr, "the plan has no program ", plan::name_of(kind),
                         " for ", batch);
         return *program;

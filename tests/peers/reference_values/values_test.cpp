@@ -122,7 +122,7 @@ void check(const Json& c, bool plain, bool single) {
         const Numbers y = numbers_of(c.at("outputs").at(result)), diff = numbers_of(c.at("diff"));
         Numbers target(y.size());
         for (std::size_t i = 0; i < y.size(); ++i)
-            target[i] = y[i] - diff[i] * static_cast<double>(y.size()) / 2;
+            target[i] = y[i] - diff[i] * double(y.size()) / 2;
         set(run, graph, "reference.target", target);
     }
     run.run();

@@ -92,7 +92,7 @@ namespace {
 
 std::vector<double> numbers_of(const Executor& executor, std::size_t index) {
     const plan::Parameter& parameter = executor.plan().parameters[index];
-    const auto count = static_cast<std::size_t>(plan::element_count(parameter.dims));
+    const auto count = std::size_t(plan::element_count(parameter.dims));
     std::vector<double> numbers(count);
     const std::byte* from = executor.parameter(index);
     for (std::size_t i = 0; i < count; ++i) {
@@ -101,7 +101,7 @@ std::vector<double> numbers_of(const Executor& executor, std::size_t index) {
         } else {
             float value = 0;
             std::memcpy(&value, from + i * sizeof(float), sizeof(float));
-            numbers[i] = static_cast<double>(value);
+            numbers[i] = double(value);
         }
     }
     return numbers;

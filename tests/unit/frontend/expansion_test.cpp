@@ -64,7 +64,7 @@ std::vector<std::string> layers_of(const JobSpec& job) {
         std::string line = layer.name + " <-";
         for (const int source : layer.sources)
             line += " " + (source < 0 ? std::string("input")
-                                      : job.model.layers[static_cast<std::size_t>(source)].name);
+                                      : job.model.layers[std::size_t(source)].name);
         line += " :";
         for (const std::int64_t extent : layer.shape)
             line += " " + std::to_string(extent);
@@ -266,8 +266,7 @@ TEST_CASE("the bound is exact and does not depend on what is counted") {
         CAPTURE(times);
         CAPTURE(body);
         REQUIRE_EQ(diagnostics.error_count(), 1);
-        CHECK_EQ(static_cast<int>(diagnostics.all()[0].code),
-                 static_cast<int>(Code::too_many_layers));
+        CHECK_EQ(int(diagnostics.all()[0].code), int(Code::too_many_layers));
         CHECK_NE(diagnostics.all()[0].text.find(said), std::string::npos);
     }
 }
@@ -349,7 +348,7 @@ layers:
         return one.path == "model.layers.conv2d_4.filters";
     });
     REQUIRE(value != job.values.end());
-    CHECK_EQ(static_cast<int>(value->origin), static_cast<int>(plan::OriginKind::command_line));
+    CHECK_EQ(int(value->origin), int(plan::OriginKind::command_line));
     CHECK_EQ(value->place.file, "--set model.layers.conv2d_4.filters=9");
 }
 

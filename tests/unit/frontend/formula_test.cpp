@@ -353,15 +353,14 @@ TEST_CASE("the names that a text reads") {
 
 TEST_CASE("random expressions agree with arithmetic done directly") {
     std::mt19937_64 random(7);
-    const auto number = [&] { return static_cast<std::int64_t>(random() % 41) - 20; };
+    const auto number = [&] { return std::int64_t(random() % 41) - 20; };
     for (int round = 0; round < 2000; ++round) {
         const std::int64_t a = number(), b = number(), c = number();
         const auto literal = [](std::int64_t value) { return fmt::format("({})", value); };
         const std::string text = fmt::format("{} * {} - {} // 7 + {} % 5", literal(a), literal(b),
                                              literal(c), literal(a));
         const auto floor_div = [](std::int64_t x, std::int64_t y) {
-            return static_cast<std::int64_t>(
-                std::floor(static_cast<double>(x) / static_cast<double>(y)));
+            return std::int64_t(std::floor(double(x) / double(y)));
         };
         const std::int64_t expected = a * b - floor_div(c, 7) + (a - floor_div(a, 5) * 5);
         CHECK_EQ(of(text), fmt::format("integer {}", expected));

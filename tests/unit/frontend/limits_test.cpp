@@ -62,8 +62,8 @@ TEST_CASE("places on one very long line are right") {
     CHECK_EQ(tree->items[1].span.width, 2);
     int column = 9;
     for (int i = 0; i < maps; ++i) {
-        const SourceNode& map = tree->items[static_cast<std::size_t>(i) + 2];
-        const auto digits = static_cast<int>(std::to_string(i).size());
+        const SourceNode& map = tree->items[std::size_t(i) + 2];
+        const auto digits = int(std::to_string(i).size());
         REQUIRE_EQ(map.span.place.column, column);
         REQUIRE_EQ(map.span.width, 11 + digits);
         REQUIRE_EQ(map.entries[0].value.items[1].span.place.column, column + digits + 8);
@@ -87,7 +87,7 @@ TEST_CASE("anchors inside anchors do not multiply what they hold") {
                   diagnostics);
     });
     REQUIRE_EQ(said.error_count(), 1);
-    CHECK_EQ(static_cast<int>(said.all()[0].code), static_cast<int>(Code::too_many_aliases));
+    CHECK_EQ(int(said.all()[0].code), int(Code::too_many_aliases));
 }
 
 TEST_CASE("tens of thousands of names are merged, read and looked up") {
@@ -130,7 +130,7 @@ TEST_CASE("what an expansion reads counts, not only how many layers it makes") {
         const Diagnostics said = load(kHead + text);
         REQUIRE_EQ(said.all().size(), 1);
         CAPTURE(said.render(false, 1).substr(0, 300));
-        CHECK_EQ(static_cast<int>(said.all()[0].code), static_cast<int>(Code::too_many_layers));
+        CHECK_EQ(int(said.all()[0].code), int(Code::too_many_layers));
     }
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("a name of 300 characters is one, and longer paths are refused before 
           "layers: [repeat: {times: 200000, name: n" + name + ", layers: [relu]}]\n"}) {
         const Diagnostics said = load(kHead + text);
         REQUIRE_EQ(said.all().size(), 1);
-        CHECK_EQ(static_cast<int>(said.all()[0].code), static_cast<int>(Code::bad_name));
+        CHECK_EQ(int(said.all()[0].code), int(Code::bad_name));
     }
 }
 

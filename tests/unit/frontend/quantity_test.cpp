@@ -73,10 +73,9 @@ TEST_CASE("a quantity's text reads as the same number") {
     for (int i = 0; i < 3000; ++i) {
         for (const char* unit : kUnits) {
             // All magnitudes that machines have, with few digits and with all of them.
-            const double exponent = static_cast<double>(random() % 3000) / 100 - 12;
-            double value =
-                std::pow(10.0, exponent) * (1 + static_cast<double>(random() % 1000) / 1000);
-            if (random() % 2 == 0) value = static_cast<double>(static_cast<float>(value));
+            const double exponent = double(random() % 3000) / 100 - 12;
+            double value = std::pow(10.0, exponent) * (1 + double(random() % 1000) / 1000);
+            if (random() % 2 == 0) value = double(float(value));
             if (std::string_view(unit) == "bytes") value = std::floor(value) + 1;
             const std::string text = quantity_text(value, unit);
             const ParsedQuantity read = parse_quantity(text, unit);

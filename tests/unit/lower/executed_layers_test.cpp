@@ -41,7 +41,7 @@ TEST_CASE("the layers that a step executes are those up to the next written valu
     plan::Program program;
     const auto tensor = [&](const char* name) {
         program.tensors.emplace_back().name = name;
-        return static_cast<int>(program.tensors.size()) - 1;
+        return int(program.tensors.size()) - 1;
     };
     const auto step = [&](int own_layer, std::vector<int> sources, int destination) {
         plan::Step& one = program.steps.emplace_back();

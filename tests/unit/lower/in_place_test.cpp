@@ -69,7 +69,7 @@ Graph random_graph(std::mt19937& random) {
     Type type{plan::DType::f32, {4, 8}, {}};
     std::vector<ValueId> values = {graph.add_input("source", type)};
     auto pick = [&] { return values[random() % values.size()]; };
-    int count = 3 + static_cast<int>(random() % 20);
+    int count = 3 + int(random() % 20);
     for (int i = 0; i < count; ++i) {
         static const char* const kUnary[] = {"relu", "sigmoid", "tanh", "softmax"};
         Node node;
@@ -182,8 +182,7 @@ TEST_CASE("what the prologue made is not overwritten by the steps") {
         %a = add(%source, %q)  %b = sigmoid(%q)  return predictions=%a, extra=%b })");
     CHECK(share(program, "q", "p"));
     CHECK_FALSE(share(program, "b", "q"));
-    const Storage& kept =
-        program.storage.storages[static_cast<std::size_t>(storage_of(program, "q"))];
+    const Storage& kept = program.storage.storages[std::size_t(storage_of(program, "q"))];
     CHECK(kept.last_step == 3);
     check_simulation(program);
 }

@@ -61,7 +61,7 @@ const plan::Program& program(const plan::Plan& plan, const char* name) {
 }
 
 const plan::Tensor& tensor(const plan::Program& program, int id) {
-    return program.tensors[static_cast<std::size_t>(id)];
+    return program.tensors[std::size_t(id)];
 }
 
 std::int64_t bytes_of(const plan::Tensor& tensor) {
@@ -76,7 +76,7 @@ bool has_input(const plan::Program& program, const std::string& name) {
 int last_backward(const plan::Program& program) {
     int last = -1;
     for (std::size_t s = 0; s < program.steps.size(); ++s)
-        if (program.steps[s].phase == plan::StepPhase::backward) last = static_cast<int>(s);
+        if (program.steps[s].phase == plan::StepPhase::backward) last = int(s);
     return last;
 }
 
@@ -84,7 +84,7 @@ int last_backward(const plan::Program& program) {
 int writer_of(const plan::Program& program, int tensor) {
     for (std::size_t s = 0; s < program.steps.size(); ++s)
         for (const int destination : program.steps[s].destinations)
-            if (destination == tensor) return static_cast<int>(s);
+            if (destination == tensor) return int(s);
     return -1;
 }
 

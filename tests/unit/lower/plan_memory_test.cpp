@@ -75,8 +75,8 @@ std::int64_t optimum(const std::vector<Block>& blocks) {
 std::vector<Block> random_blocks(std::mt19937& random, int count, int steps) {
     std::vector<Block> blocks;
     for (int i = 0; i < count; ++i) {
-        int a = static_cast<int>(random() % static_cast<unsigned>(steps));
-        int b = static_cast<int>(random() % static_cast<unsigned>(steps));
+        int a = int(random() % unsigned(steps));
+        int b = int(random() % unsigned(steps));
         blocks.push_back(
             {static_cast<std::int64_t>(random() % 1000), std::min(a, b), std::max(a, b)});
     }
@@ -105,9 +105,9 @@ TEST_CASE("small cases are close to the optimum") {
         check_placement(blocks, placement);
         std::int64_t least = optimum(blocks);
         CHECK(placement.bytes >= least);
-        CHECK(static_cast<double>(placement.bytes) <= 1.5 * static_cast<double>(least));
-        total += static_cast<double>(placement.bytes);
-        best += static_cast<double>(least);
+        CHECK(double(placement.bytes) <= 1.5 * double(least));
+        total += double(placement.bytes);
+        best += double(least);
     }
     CHECK(total <= 1.01 * best);
 }
@@ -118,8 +118,7 @@ TEST_CASE("large cases are sound and near the least") {
         std::vector<Block> blocks = random_blocks(random, count, count);
         Placement placement = place_blocks(blocks);
         check_placement(blocks, placement);
-        CHECK(static_cast<double>(placement.bytes) <=
-              1.15 * static_cast<double>(least_bytes(blocks)));
+        CHECK(double(placement.bytes) <= 1.15 * double(least_bytes(blocks)));
         CHECK(place_blocks(blocks).offsets == placement.offsets);
     }
 }
@@ -153,7 +152,7 @@ TEST_CASE("a training pass of thousands of layers is placed at the least, in tim
     const Placement placement = place_blocks(blocks);
     const std::int64_t least = least_bytes(blocks);
     CHECK(placement.bytes >= least);
-    CHECK(static_cast<double>(placement.bytes) <= 1.001 * static_cast<double>(least));
+    CHECK(double(placement.bytes) <= 1.001 * double(least));
     // Soundness of all of them, by a sweep: what is alive at a step, by offset, is disjoint.
     for (int step = 0; step < 2 * layers; step += 97) {
         std::vector<std::pair<std::int64_t, std::int64_t>> alive;

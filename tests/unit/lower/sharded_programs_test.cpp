@@ -64,7 +64,7 @@ std::vector<plan::Collective*> of_kind(plan::Program& program, CollectiveKind ki
 int last_backward(const plan::Program& program) {
     int last = -1;
     for (std::size_t s = 0; s < program.steps.size(); ++s)
-        if (program.steps[s].phase == plan::StepPhase::backward) last = static_cast<int>(s);
+        if (program.steps[s].phase == plan::StepPhase::backward) last = int(s);
     return last;
 }
 

@@ -32,8 +32,8 @@ class Simulation {
             for (const plan::Step& step : program_.steps)
                 run_step(step, number++, batch);
             for (const plan::Output& output : program_.outputs)
-                read(program_.tensors[static_cast<std::size_t>(output.tensor)],
-                     "the output " + output.name, batch);
+                read(program_.tensors[std::size_t(output.tensor)], "the output " + output.name,
+                     batch);
         }
         return std::move(problems_);
     }
@@ -53,12 +53,11 @@ class Simulation {
     int made_in(ValueId id, int batch) const {
         const Value& value = graph_.value(id);
         if (value.kind != ValueKind::result) return 0;
-        return static_cast<int>(value.producer.index()) < graph_.prologue ? 0 : batch;
+        return int(value.producer.index()) < graph_.prologue ? 0 : batch;
     }
 
     std::pair<std::int64_t, std::int64_t> range(const plan::Tensor& tensor) const {
-        std::int64_t begin =
-            plan_.buffers[static_cast<std::size_t>(tensor.buffer)].offset + tensor.offset;
+        std::int64_t begin = plan_.buffers[std::size_t(tensor.buffer)].offset + tensor.offset;
         return {begin, begin + plan::element_count(tensor.dims) * plan::size_of(tensor.dtype)};
     }
 
@@ -90,26 +89,24 @@ class Simulation {
     void run_step(const plan::Step& step, std::size_t number, int batch) {
         const Node& node = graph_.node(lowered_.steps[number].node);
         for (std::size_t i = 0; i < step.sources.size(); ++i) {
-            const plan::Tensor& tensor =
-                program_.tensors[static_cast<std::size_t>(step.sources[i])];
+            const plan::Tensor& tensor = program_.tensors[std::size_t(step.sources[i])];
             if (values_.at(tensor.name) != node.inputs[i])
                 problems_.push_back(step.name + " has other sources than its node");
             read(tensor, step.name, batch);
         }
         if (step.workspace >= 0) {
-            const plan::Buffer& buffer = plan_.buffers[static_cast<std::size_t>(step.workspace)];
+            const plan::Buffer& buffer = plan_.buffers[std::size_t(step.workspace)];
             wipe(buffer.offset, buffer.offset + buffer.bytes);
             // Operands must have survived the scratch work.
             for (int source : step.sources)
-                read(program_.tensors[static_cast<std::size_t>(source)], step.name + "'s workspace",
-                     batch);
+                read(program_.tensors[std::size_t(source)], step.name + "'s workspace", batch);
         }
         for (int destination : step.destinations) {
-            const plan::Tensor& tensor = program_.tensors[static_cast<std::size_t>(destination)];
+            const plan::Tensor& tensor = program_.tensors[std::size_t(destination)];
             write(tensor, values_.at(tensor.name), batch);
         }
         for (int destination : step.destinations) {
-            const plan::Tensor& tensor = program_.tensors[static_cast<std::size_t>(destination)];
+            const plan::Tensor& tensor = program_.tensors[std::size_t(destination)];
             auto [begin, end] = range(tensor);
             auto found = memory_.find(begin);
             if (found == memory_.end() || found->second.value != values_.at(tensor.name))

@@ -77,7 +77,7 @@ TEST_CASE("accumulation has a program whose batches move no weights") {
     CHECK_FALSE(has_input(program(plain, "train"), "batch_weight"));
     CHECK(plain.memory.optimizer == 0);
 
-    const auto trainable = static_cast<int>(trainable_count(plan));
+    const auto trainable = int(trainable_count(plan));
     const plan::Program &adds = program(plan, "accumulate"), &takes = program(plan, "train");
     CHECK(adds.batch == plan.training.batch_size);
     auto counts = operators(adds);
@@ -138,8 +138,7 @@ TEST_CASE("evaluation and prediction read averages, training reads weights") {
         for (const auto* list : {&program.prologue, &program.steps}) {
             for (const plan::Step& step : *list) {
                 for (const int source : step.sources) {
-                    const auto found =
-                        of_buffer.find(program.tensors[static_cast<std::size_t>(source)].buffer);
+                    const auto found = of_buffer.find(program.tensors[std::size_t(source)].buffer);
                     if (found == of_buffer.end() || step.op == "moving_average") continue;
                     weights += found->second->trainable ? 1 : 0;
                     averages += found->second->kind == plan::ParameterKind::average ? 1 : 0;

@@ -145,8 +145,8 @@ TEST_CASE("symbolic derivatives agree with central differences") {
                 CAPTURE(by);
                 const double h = 1e-6;
                 auto before = point, after = point;
-                before[static_cast<std::size_t>(by)] -= h;
-                after[static_cast<std::size_t>(by)] += h;
+                before[std::size_t(by)] -= h;
+                after[std::size_t(by)] += h;
                 const double numeric = (evaluate(e, after) - evaluate(e, before)) / (2 * h);
                 CHECK(evaluate(d, point) == doctest::Approx(numeric).epsilon(1e-7));
             }

@@ -45,10 +45,10 @@ TEST_CASE("every operator is documented and complete") {
         CHECK_FALSE(def->inputs.empty());
         CHECK_FALSE(def->outputs.empty());
         // Exactly one of a gradient and the reason why there is none.
-        CHECK(static_cast<bool>(def->gradient) == def->no_gradient_reason.empty());
+        CHECK(bool(def->gradient) == def->no_gradient_reason.empty());
         for (const auto& [output, input] : def->in_place) {
-            CHECK(output < static_cast<int>(def->outputs.size()));
-            CHECK((def->variadic || input < static_cast<int>(def->inputs.size())));
+            CHECK(output < int(def->outputs.size()));
+            CHECK((def->variadic || input < int(def->inputs.size())));
         }
     }
     CHECK(find_op("conv3d") == nullptr);

@@ -26,7 +26,7 @@ const Change* find_change(const std::vector<Change>& changes, const std::string&
 }
 
 std::size_t count_chosen(const std::vector<Change>& changes) {
-    return static_cast<std::size_t>(
+    return std::size_t(
         std::count_if(changes.begin(), changes.end(), [](const Change& c) { return c.chosen; }));
 }
 
@@ -43,7 +43,7 @@ Plan chain(std::vector<Layer> layers) {
     Plan plan;
     plan.layers = std::move(layers);
     for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-        plan.layers[i].index = static_cast<int>(i);
+        plan.layers[i].index = int(i);
         if (plan.layers[i].from.empty())
             plan.layers[i].from = {i == 0 ? "input" : plan.layers[i - 1].name};
     }
@@ -212,7 +212,7 @@ TEST_CASE("layers that came, went, moved or changed") {
     SUBCASE("another operator in the same place") {
         Plan b = a;
         for (int i : {1, 3}) {
-            auto k = static_cast<std::size_t>(i);
+            auto k = std::size_t(i);
             b.layers[k] = layer("gelu_" + std::to_string((i + 1) / 2), "gelu");
             b.layers[k].from = a.layers[k].from;
             b.layers[k + 1].from = {b.layers[k].name};

@@ -117,7 +117,7 @@ TEST_CASE("every single changed byte is found") {
     for (std::size_t i = 0; i < good.size(); ++i)
         for (int bit : {1, 0x20, 0x80}) {
             std::string bad = good;
-            bad[i] = static_cast<char>(bad[i] ^ bit);
+            bad[i] = char(bad[i] ^ bit);
             ReadResult result = read_plan(bad);
             CHECK_MESSAGE(!result.plan.has_value(), "byte ", i);
             CHECK_FALSE(result.error.empty());
@@ -260,7 +260,7 @@ TEST_CASE("signed damage is refused, or gives a plan that can be audited, shown 
                     bad[at] = digits[random() % digits.size()];
                     break;
                 case 1:
-                    bad[at] = static_cast<char>(random());
+                    bad[at] = char(random());
                     break;
                 default:
                     bad.erase(at, random() % 20);

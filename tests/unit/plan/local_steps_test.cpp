@@ -65,17 +65,17 @@ TEST_CASE("ranks that do not contribute weigh nothing, and the others one") {
 
 TEST_CASE("rounded shares add up to one exactly") {
     for (int ranks = 1; ranks <= 200; ++ranks) {
-        const std::vector<double> shares = rounded_shares(
-            std::vector<double>(static_cast<std::size_t>(ranks), 1.0 / ranks), DType::f32);
+        const std::vector<double> shares =
+            rounded_shares(std::vector<double>(std::size_t(ranks), 1.0 / ranks), DType::f32);
         double sum = 0;
         for (const double share : shares) {
-            CHECK(share == static_cast<double>(static_cast<float>(share)));
+            CHECK(share == double(float(share)));
             sum += share;
         }
         // But for the rounding of the one that takes what is missing.
         CHECK(std::fabs(sum - 1) <= 0x1p-25 / ranks);
     }
-    CHECK(std::fabs(3.0 * static_cast<double>(1.0F / 3) - 1) > 2e-8);  // without it
+    CHECK(std::fabs(3.0 * double(1.0F / 3) - 1) > 2e-8);  // without it
 }
 
 TEST_CASE("with all an epoch ends with the rank that has the fewest batches") {

@@ -37,7 +37,7 @@ Plan plan_of(std::vector<Layer> layers, Dims input) {
     plan.dataset.shape = std::move(input);
     plan.layers = std::move(layers);
     for (std::size_t i = 0; i < plan.layers.size(); ++i)
-        plan.layers[i].index = static_cast<int>(i);
+        plan.layers[i].index = int(i);
     return plan;
 }
 
@@ -54,9 +54,9 @@ Plan nested_plan() {
          layer("e", "relu", {4, 4, 4}, {"s_1/b_2/c"})},
         {3, 8, 8});
     for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-        plan.layers[i].parameters = static_cast<std::int64_t>(1000 + i);
-        plan.layers[i].trainable = static_cast<std::int64_t>(100 + i);
-        plan.layers[i].forward_flops = static_cast<std::int64_t>(10 + i);
+        plan.layers[i].parameters = std::int64_t(1000 + i);
+        plan.layers[i].trainable = std::int64_t(100 + i);
+        plan.layers[i].forward_flops = std::int64_t(10 + i);
     }
     return plan;
 }
@@ -129,7 +129,7 @@ TEST_CASE("the table fits the width and cuts no number") {
         std::string text = summary_text(plan, width);
         std::string rule = text.substr(text.find("---"));
         rule = rule.substr(0, rule.find('\n'));
-        CHECK(rule.size() <= static_cast<std::size_t>(width));
+        CHECK(rule.size() <= std::size_t(width));
         CHECK(text.find(" 123,456,789 ") != std::string::npos);
         // An attribute is shown whole or not at all.
         CHECK((text.find("units=3") != std::string::npos) ==

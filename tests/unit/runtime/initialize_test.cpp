@@ -38,7 +38,7 @@ std::vector<double> values_of(const plan::Parameter& parameter, int threads = 1)
         std::vector<decltype(zero)> stored(static_cast<std::size_t>(elements));
         make_values(parameter, 3, reinterpret_cast<std::byte*>(stored.data()), team);
         arrangement.for_each(0, elements, [&](std::int64_t i, std::int64_t place) {
-            values[static_cast<std::size_t>(i)] = stored[static_cast<std::size_t>(place)];
+            values[std::size_t(i)] = stored[std::size_t(place)];
         });
     };
     if (parameter.dtype == plan::DType::f32)

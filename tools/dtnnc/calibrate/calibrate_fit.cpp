@@ -72,7 +72,7 @@ void fit_rates(const std::vector<MeasuredStep>& steps, plan::Machine& machine) {
 ReductionFit fit_reduction(int ranks, const std::vector<std::pair<std::int64_t, double>>& times) {
     ReductionFit fit;
     if (ranks < 2 || times.size() < 2) return fit;
-    const double rounds = 2 * std::bit_width(static_cast<unsigned>(ranks) - 1);
+    const double rounds = 2 * std::bit_width(unsigned(ranks) - 1);
     const double share = 2.0 * (ranks - 1) / ranks;
     // t = rounds alpha + share bytes beta, by least squares of the relative errors.
     double aa = 0, ab = 0, bb = 0, at = 0, bt = 0;

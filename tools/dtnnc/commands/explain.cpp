@@ -108,7 +108,7 @@ int explain(const std::string& word, const CommonOptions& options) {
                    json_list(sections));
     else if (const std::string text = fmt::format("{}", fmt::join(sections, "\n"));
              isatty(STDOUT_FILENO) != 0)
-        fmt::print("{}", folded(text, static_cast<std::size_t>(output_width())));
+        fmt::print("{}", folded(text, std::size_t(output_width())));
     else
         fmt::print("{}", text);
     return 0;

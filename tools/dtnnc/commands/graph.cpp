@@ -70,11 +70,11 @@ std::size_t deepest(const plan::Plan& plan) {
 // The refusal of a drawing with too many nodes names the depths that would do.
 [[noreturn]] void refuse(const plan::Plan& plan, DrawingOptions options, std::size_t nodes) {
     std::string text = fmt::format("a picture of {} boxes cannot be drawn in reasonable time",
-                                   grouped(static_cast<std::int64_t>(nodes)));
-    const std::size_t limit = options.depth > 0 ? static_cast<std::size_t>(options.depth)
-                                                : std::min<std::size_t>(deepest(plan), 9);
+                                   grouped(std::int64_t(nodes)));
+    const std::size_t limit =
+        options.depth > 0 ? std::size_t(options.depth) : std::min<std::size_t>(deepest(plan), 9);
     for (std::size_t depth = limit; depth-- > 1;) {
-        options.depth = static_cast<int>(depth);
+        options.depth = int(depth);
         const std::size_t fewer = draw(plan, options).nodes;
         if (fewer > kMostNodes) continue;
         throw UsageError(text + fmt::format("\nhelp: --depth {} draws {} boxes", depth, fewer));

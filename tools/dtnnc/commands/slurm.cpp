@@ -141,7 +141,7 @@ Request request_of(const plan::Plan& plan, int ranks, int nodes) {
         warn(fmt::format("--nodes {}, and the machine `{}` has {}", nodes, name, machine.nodes),
              "use fewer, or correct the machine's spec and compile again");
     if (machine.cores > 0 && per_node * request.cores > machine.cores)
-        request.cores = std::max<int>(request.threads, machine.cores / static_cast<int>(per_node));
+        request.cores = std::max<int>(request.threads, machine.cores / int(per_node));
     if (machine.cores > 0 && per_node * request.threads > machine.cores)
         warn(fmt::format("{} rank{} of {} threads on a node of {} cores of the machine `{}`: they "
                          "would share cores",
@@ -149,10 +149,9 @@ Request request_of(const plan::Plan& plan, int ranks, int nodes) {
              fmt::format("compile with --threads {}, or use more nodes",
                          std::max<std::int64_t>(1, machine.cores / per_node)));
     if (machine.memory_bytes > 0 && per_node * request.memory > machine.memory_bytes / kMiB)
-        warn(fmt::format(
-                 "{} rank{} of {} MiB on a node of {} of the machine `{}`", per_node,
-                 per_node == 1 ? "" : "s", request.memory,
-                 compiler::quantity_text(static_cast<double>(machine.memory_bytes), "bytes"), name),
+        warn(fmt::format("{} rank{} of {} MiB on a node of {} of the machine `{}`", per_node,
+                         per_node == 1 ? "" : "s", request.memory,
+                         compiler::quantity_text(double(machine.memory_bytes), "bytes"), name),
              "use more nodes, or a smaller batch");
     return request;
 }

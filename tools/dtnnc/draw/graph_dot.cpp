@@ -210,7 +210,7 @@ Node block_node(const plan::Plan& plan, const std::vector<std::size_t>& layers,
 // The path that a layer is drawn as: its own, or the block's that is collapsed.
 std::string drawn_path(const std::string& name, int depth, bool& collapsed) {
     const std::vector<std::string> parts = plan::name_parts(name);
-    collapsed = depth > 0 && parts.size() > static_cast<std::size_t>(depth);
+    collapsed = depth > 0 && parts.size() > std::size_t(depth);
     if (!collapsed) return name;
     return fmt::format("{}", fmt::join(parts.begin(), parts.begin() + depth, "/"));
 }
@@ -279,7 +279,7 @@ class StepDrawing {
     StepDrawing(const plan::Plan& plan, const plan::Program& program, int depth)
         : plan_(plan), program_(program), depth_(depth) {
         for (std::size_t i = 0; i < plan.layers.size(); ++i)
-            layer_named_.emplace(plan.layers[i].name, static_cast<int>(i));
+            layer_named_.emplace(plan.layers[i].name, int(i));
         writer_.assign(program.tensors.size(), -1);
     }
 
@@ -291,7 +291,7 @@ class StepDrawing {
             node.title = input.name;
             node.lines = {edge_of_tensor(input.tensor).label};
             node.family = &family_named("input");
-            writer_[static_cast<std::size_t>(input.tensor)] = static_cast<int>(nodes_.size());
+            writer_[std::size_t(input.tensor)] = int(nodes_.size());
             nodes_.push_back(node);
         }
         for (const plan::Step& step : program_.prologue) {
@@ -317,7 +317,7 @@ class StepDrawing {
   private:
     // Values of a batch are shown by their sample, weights whole.
     Edge edge_of_tensor(int tensor) const {
-        plan::Dims dims = program_.tensors[static_cast<std::size_t>(tensor)].dims;
+        plan::Dims dims = program_.tensors[std::size_t(tensor)].dims;
         if (!dims.empty() && dims.front() == program_.batch && !folded_.contains(tensor))
             dims.erase(dims.begin());
         return edge_of(dims);
@@ -327,9 +327,9 @@ class StepDrawing {
     bool add_update(const plan::Step& step) {
         if (step.phase != plan::StepPhase::update) return false;
         for (int tensor : step.sources) {
-            const int writer = writer_[static_cast<std::size_t>(tensor)];
+            const int writer = writer_[std::size_t(tensor)];
             if (writer < 0) continue;
-            Node& node = nodes_[static_cast<std::size_t>(writer)];
+            Node& node = nodes_[std::size_t(writer)];
             if (node.family->name == "input") continue;
             if (node.collapsed) return true;
             const std::string whole = step.name.substr(0, step.name.rfind('.'));
@@ -357,7 +357,7 @@ class StepDrawing {
         const std::string whole = step.name.substr(0, dot);
         const int layer = layer_of(step);
         if (layer >= 0) {
-            node.blocks = plan::name_parts(plan_.layers[static_cast<std::size_t>(layer)].name);
+            node.blocks = plan::name_parts(plan_.layers[std::size_t(layer)].name);
             node.blocks.pop_back();
             // Forward runs down the picture and backward runs on from its end: a box around both
             // would hold everything between them as well.
@@ -368,9 +368,8 @@ class StepDrawing {
         if (layers.size() > 1) {
             node.title.clear();
             for (int one : layers)
-                node.title +=
-                    (node.title.empty() ? "" : " + ") +
-                    plan::name_parts(plan_.layers[static_cast<std::size_t>(one)].name).back();
+                node.title += (node.title.empty() ? "" : " + ") +
+                              plan::name_parts(plan_.layers[std::size_t(one)].name).back();
         }
         node.lines = {fmt::format("{}, kernel {}", step.op, step.kernel)};
         if (step.flops > 0) node.lines.push_back(flops_text(step.flops));
@@ -384,7 +383,7 @@ class StepDrawing {
         std::size_t number = nodes_.size();
         Node node = node_of(step, layers);
         const bool backward = step.phase == plan::StepPhase::backward;
-        const std::size_t limit = static_cast<std::size_t>(depth_);
+        const std::size_t limit = std::size_t(depth_);
         if (depth_ > 0 && node.blocks.size() >= limit) {
             // A block of a phase is one node: forward, backward and update stay apart.
             const std::string path = fmt::format(
@@ -410,18 +409,18 @@ class StepDrawing {
         backward_.resize(nodes_.size());
         backward_[number] = backward;
         for (int tensor : step.sources) {
-            const int from = writer_[static_cast<std::size_t>(tensor)];
+            const int from = writer_[std::size_t(tensor)];
             if (from < 0) continue;
             // The gradient sets out from the loss. What else backward reads of forward would cross
             // the whole picture with lines, one for each layer.
-            const Node& source = nodes_[static_cast<std::size_t>(from)];
-            if (backward && !backward_[static_cast<std::size_t>(from)] &&
+            const Node& source = nodes_[std::size_t(from)];
+            if (backward && !backward_[std::size_t(from)] &&
                 source.family->name != "loss and metrics")
                 continue;
-            connect(edges_, static_cast<std::size_t>(from), number, edge_of_tensor(tensor));
+            connect(edges_, std::size_t(from), number, edge_of_tensor(tensor));
         }
         for (int tensor : step.destinations)
-            writer_[static_cast<std::size_t>(tensor)] = static_cast<int>(number);
+            writer_[std::size_t(tensor)] = int(number);
     }
 
     const plan::Plan& plan_;

@@ -44,7 +44,7 @@ class MemoryFile {
             const ssize_t written = ::write(number_, text.data(), text.size());
             if (written < 0 && errno == EINTR) continue;
             if (written < 0) fail(std::strerror(errno));
-            text.remove_prefix(static_cast<std::size_t>(written));
+            text.remove_prefix(std::size_t(written));
         }
         if (::lseek(number_, 0, SEEK_SET) < 0) fail(std::strerror(errno));
     }
@@ -58,7 +58,7 @@ class MemoryFile {
             if (count < 0 && errno == EINTR) continue;
             if (count < 0) fail(std::strerror(errno));
             if (count == 0) return text;
-            text.append(part, static_cast<std::size_t>(count));
+            text.append(part, std::size_t(count));
         }
     }
 

@@ -136,8 +136,7 @@ std::vector<Sweep> parse_sweeps(const std::vector<std::string>& texts,
                     "--sweep {}: {} is also set, by --set {}\nhelp: give it to one of them", text,
                     sweep.path, setting));
         // Saturates: the product of a long command line need not fit 64 bits.
-        count = std::min<std::int64_t>(count * static_cast<std::int64_t>(sweep.values.size()),
-                                       1'000'000'000);
+        count = std::min<std::int64_t>(count * std::int64_t(sweep.values.size()), 1'000'000'000);
         product += fmt::format("{}{}", product.empty() ? "" : " x ", sweep.values.size());
         sweeps.push_back(std::move(sweep));
     }
@@ -169,7 +168,7 @@ std::vector<Combination> combinations(const std::vector<Sweep>& sweeps) {
         // Upper and lower case are one on some file systems.
         const auto key = [](std::string text) {
             for (char& c : text)
-                if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+                if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
             return text;
         };
         for (int number = 2; !taken.insert(key(one.file)).second; ++number)

@@ -37,8 +37,8 @@ class SweepDiagnostics {
         for (const compiler::Diagnostic& one : own.all()) {
             const compiler::Place& place = one.span.place;
             const std::string key =
-                fmt::format("{}:{}:{}:{}:{}", static_cast<int>(one.code), file_of(place),
-                            place.line, place.column, place.file.empty() ? one.text : "");
+                fmt::format("{}:{}:{}:{}:{}", int(one.code), file_of(place), place.line,
+                            place.column, place.file.empty() ? one.text : "");
             const auto [found, fresh] = indices_.emplace(key, findings_.size());
             if (fresh) findings_.push_back({one, describe(combination), 0});
             ++findings_[found->second].count;
@@ -71,7 +71,7 @@ class SweepDiagnostics {
     static std::string file_of(const compiler::Place& place) {
         const std::size_t equals = place.file.find('=');
         const bool in_path = place.file.starts_with("--set ") && equals != std::string::npos &&
-                             place.column <= static_cast<int>(equals);
+                             place.column <= int(equals);
         return in_path ? place.file.substr(0, equals) : place.file;
     }
 
@@ -157,8 +157,7 @@ std::string entry_table(const std::vector<Sweep>& sweeps, const std::vector<Entr
         const auto flops = one.work.train_step_flops;
         row.push_back(plain ? fmt::to_string(one.parameters) : grouped(one.parameters));
         row.push_back(plain ? fmt::to_string(one.arena_bytes) : bytes_text(one.arena_bytes));
-        row.push_back(plain ? fmt::to_string(flops)
-                            : fmt::format("{:.3f}", static_cast<double>(flops) / 1e9));
+        row.push_back(plain ? fmt::to_string(flops) : fmt::format("{:.3f}", double(flops) / 1e9));
         if (files) row.push_back(one.file);
         table.rows.push_back(std::move(row));
     }
