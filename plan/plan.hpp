@@ -18,7 +18,7 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 6;
+inline constexpr int kVersion = 7;
 inline constexpr std::int64_t kAlignment = 64;
 
 using Dims = std::vector<std::int64_t>;
@@ -149,9 +149,10 @@ struct Program {
     /// Tensors the runtime fills before each batch, by name: "source" (samples), "labels" (class of
     /// each sample, or of each pixel of each, i32) or "targets" (a row of numbers for each sample,
     /// of the plan's dtype), and, in training, one element each of "learning_rate" (the plan's
-    /// dtype), "step" (i64: batches before this one, counted over the run), "update" (i64: updates
-    /// before this one) and "batch_weight" (the plan's dtype: the batch's share of the samples that
-    /// one update adds up, over all ranks; only with accumulation or Parallel::data).
+    /// dtype), "update" (i64: updates before this one) and "batch_weight" (the plan's dtype: the
+    /// batch's share of the samples that one update adds up, over all ranks; only with accumulation
+    /// or Parallel::data); and "position" (i64, two elements: the epoch, from 0, and the place of
+    /// the batch's first sample in the epoch's order).
     std::vector<Output> inputs;
 };
 

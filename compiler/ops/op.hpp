@@ -136,7 +136,7 @@ struct PhaseForm {
     /// Pairs (operand, result): the next value of a moving statistic.
     std::vector<std::pair<std::size_t, std::size_t>> updates = {};
     /// It draws numbers: attributes `seed` and `stream`, one for each such node, and the input
-    /// "step" as its last operand.
+    /// "position" as its last operand.
     bool random = false;
 };
 

@@ -6,6 +6,7 @@
 
 #include "compiler/ops/loss/loss.hpp"
 #include "compiler/ops/loss/losses.hpp"
+#include "compiler/passes/optimizer_graph.hpp"
 #include "compiler/passes/rewriting.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/metrics.hpp"
@@ -36,7 +37,7 @@ class Measures {
         outputs_.push_back({"loss", loss()});
         const std::vector<double> weights = class_weights(context_.training.loss_attributes);
         if (!weights.empty() && !targeted_)
-            add("loss_weight", "label_weights", {answers_}, {{"class_weights", weights}});
+            add(kLossWeight, "label_weights", {answers_}, {{"class_weights", weights}});
         for (const plan::Metric& metric : context_.training.metrics)
             if (std::none_of(outputs_.begin(), outputs_.end(), [&](const GraphOutput& output) {
                     return output.name == metric.output;

@@ -6,8 +6,9 @@
 namespace dtnn::compiler {
 
 std::optional<Graph> clip_gradients(const Graph& graph, PassContext& context) {
-    if (!(context.training.clip_norm > 0) || context.accumulate ||
-        find_output(graph, kGradientScale).valid())
+    const bool clips = context.training.clip_norm > 0,
+               shared = find_output(graph, kBatchShare).valid();
+    if ((!clips && !shared) || context.accumulate || find_output(graph, kGradientScale).valid())
         return std::nullopt;
     Rewriter r(graph);
     for (const Node& node : graph.nodes)
@@ -15,10 +16,16 @@ std::optional<Graph> clip_gradients(const Graph& graph, PassContext& context) {
     std::vector<GraphOutput> outputs;
     const std::vector<Gradient> gradients = gradients_of(r, outputs);
     if (gradients.empty()) return std::nullopt;
+    const DType dtype = r.graph().type(gradients[0].value).dtype;
     Node scale;
     scale.op = kGradientScale;
     scale.phase = Phase::update;
+    scale.attributes = {{"dtype", std::string(plan::name_of(dtype))}};
+    if (clips) scale.attributes["clip_norm"] = context.training.clip_norm;
+    if (shared) scale.attributes["shared"] = true;
     for (const auto& [parameter, gradient] : gradients) {
+        outputs.push_back({gradient_output(parameter.name), gradient});
+        if (!clips) continue;
         Node sum;
         sum.op = kSquareSum;
         sum.inputs = {gradient};
@@ -26,11 +33,11 @@ std::optional<Graph> clip_gradients(const Graph& graph, PassContext& context) {
         sum.layer = parameter.layer;
         sum.place = parameter.place;
         scale.inputs.push_back(emit(r, std::move(sum), parameter.name + ".gradient_square_sum")[0]);
-        outputs.push_back({gradient_output(parameter.name), gradient});
     }
-    const DType dtype = r.graph().type(gradients[0].value).dtype;
-    scale.attributes = {{"clip_norm", context.training.clip_norm},
-                        {"dtype", std::string(plan::name_of(dtype))}};
+    std::erase_if(outputs, [&](const GraphOutput& output) {
+        if (output.name == kBatchShare) scale.inputs.push_back(output.value);
+        return output.name == kBatchShare;
+    });
     outputs.push_back({kGradientScale, emit(r, std::move(scale), kGradientScale)[0]});
     Graph result = r.take();
     result.outputs = std::move(outputs);

@@ -3,8 +3,9 @@
 
 namespace dtnn::compiler {
 
-/// With clip_norm, works out the factor that all gradients are multiplied by, in two phases: the
-/// sum of squares of each, then one number made of all the sums.
+/// Works out the factor that all gradients are multiplied by. With clip_norm in two phases: the sum
+/// of squares of each, then one number made of all the sums. Where labels have weights, gradients
+/// are sums over batches by these (kBatchShare), and the factor divides by the sum of the shares.
 ///
 ///     return "gradient of w"=%g  ->  %s = gradient_square_sum(%g)        (of every gradient)
 ///                                    %f = gradient_scale(%s, ...) {clip_norm=1}
@@ -12,7 +13,7 @@ namespace dtnn::compiler {
 ///
 /// attach_update makes the factor an operand of the updates. Clipping by value is an attribute of
 /// updates and needs no pass. After accumulate_gradients, because what is clipped is the gradient
-/// of the update. Must not fire without clip_norm, nor where no update follows
+/// of the update. Must not fire without clip_norm or shares, nor where no update follows
 /// (context.accumulate).
 std::optional<Graph> clip_gradients(const Graph& graph, PassContext& context);
 

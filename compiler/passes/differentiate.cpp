@@ -1,6 +1,7 @@
 #include "compiler/passes/differentiate.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/ops/op.hpp"
 #include "compiler/passes/optimizer_graph.hpp"
@@ -80,7 +81,21 @@ class Differentiator {
         return weighs_ &&
                std::find(node.outputs.begin(), node.outputs.end(), loss_) != node.outputs.end();
     }
-    ValueId batch_weight(DType dtype) { return input_named(r_, "batch_weight", {dtype, {}, {}}); }
+    /// The batch's share of an update, by samples or by the weights of their labels.
+    ValueId share(DType dtype) {
+        if (share_.valid()) return share_;
+        share_ = input_named(r_, "batch_weight", {dtype, {}, {}});
+        const ValueId loss_weight = find_output(r_.old(), kLossWeight);
+        if (!loss_weight.valid()) return share_;
+        const Node* weights = producer(r_.old(), loss_weight);
+        Node node;
+        node.op = "label_share";
+        node.inputs = {r_.map(weights->inputs[0]), share_};
+        node.attributes = weights->attributes;
+        share_ = emit(r_, std::move(node), kBatchShare)[0];
+        by_labels_ = true;
+        return share_;
+    }
 
     ValueId gradient_of(ValueId value) const {
         const auto& parts = gradients_[value.index()];
@@ -134,6 +149,7 @@ class Differentiator {
             const ValueId gradient = gradient_of(parameter.value);
             if (gradient.valid()) gradients.push_back({gradient_output(parameter.name), gradient});
         }
+        if (by_labels_ && !gradients.empty()) gradients.push_back({kBatchShare, share_});
         Graph result = r_.take();
         result.outputs.insert(result.outputs.end(), gradients.begin(), gradients.end());
         return result;
@@ -142,6 +158,8 @@ class Differentiator {
     Rewriter r_;
     bool weighs_;
     ValueId loss_;
+    ValueId share_;           ///< invalid: not asked for yet
+    bool by_labels_ = false;  ///< share_ is one of the labels' weights
     std::size_t forward_values_ = 0;
     std::vector<bool> wanted_;          // by forward value
     std::vector<ValueList> gradients_;  // by forward value, in order of arrival
@@ -175,8 +193,8 @@ ValueList Context::emit(std::string_view op_name, ValueList inputs, Attributes a
 
 void Context::set(std::size_t input, ValueId gradient) {
     if (all_.begins_weighted(node_)) {
-        const ValueId weight = all_.batch_weight(all_.graph().type(gradient).dtype);
-        gradient = emit("weigh_gradient", {gradient, weight}, {}, "weighted_diff")[0];
+        const ValueId share = all_.share(all_.graph().type(gradient).dtype);
+        gradient = emit("weigh_gradient", {gradient, share}, {}, "weighted_diff")[0];
     }
     all_.contribute(node_.inputs[input], gradient);
 }
@@ -193,9 +211,7 @@ std::optional<Graph> differentiate(const Graph& graph, PassContext& context) {
     for (const Node& node : graph.nodes)
         done = done || node.phase == Phase::backward;
     if (done) return std::nullopt;
-    // With accumulation the sums weigh every batch.
-    const bool weighs = context.parallel.data && context.training.accumulation < 2;
-    return Differentiator(graph, weighs).run(loss);
+    return Differentiator(graph, shares_update(context)).run(loss);
 }
 
 }  // namespace dtnn::compiler

@@ -17,12 +17,16 @@ namespace dtnn::compiler {
 /// are made only where a trainable parameter is reachable. attach_update consumes the outputs
 /// "gradient of NAME".
 ///
-/// With data parallelism, and no accumulation (whose sums do it), backward begins with the loss's
+/// Where an update takes several batches, of ranks or accumulated, backward begins with the loss's
 /// gradient times the input batch_weight (one number: the batch's share of the samples of an
 /// update), so that every gradient of parameters is weighted: backward is linear in it, and it is
 /// the smallest gradient of all.
 ///     %loss.diff_predictions = ...
 ///     %loss.weighted_diff = weigh_gradient(%loss.diff_predictions, %batch_weight)  ; backward
+///
+/// Where labels have weights, the loss is a mean by these, and so must be the batch's share, whose
+/// sum over all batches is known last: backward begins with label_share(%labels, %batch_weight),
+/// which is the output kBatchShare too, and clip_gradients divides by the sum of all batches'.
 ///
 /// After specialise_phase (abstract operators have no gradient) and before every fusion. Must not
 /// fire twice, nor without a loss.

@@ -24,6 +24,11 @@ std::vector<Gradient> gradients_of(Rewriter& r, std::vector<GraphOutput>& others
     return gradients;
 }
 
+bool shares_update(const PassContext& context) {
+    return context.program == plan::ProgramKind::train &&
+           (context.parallel.data || context.training.accumulation > 1);
+}
+
 Parameter state_beside(const Parameter& parameter, const char* role, plan::ParameterKind kind) {
     Parameter state;
     state.name = parameter.name + "." + role;
@@ -39,6 +44,19 @@ Parameter state_beside(const Parameter& parameter, const char* role, plan::Param
 bool has_parameter(const Graph& graph, const std::string& name) {
     return std::any_of(graph.parameters.begin(), graph.parameters.end(),
                        [&](const Parameter& parameter) { return parameter.name == name; });
+}
+
+ValueId all_reduced(Rewriter& r, ValueId value, const std::string& collective, Origin place) {
+    const std::string name = r.graph().value(value).name;
+    Node start, wait;
+    start.op = "all_reduce_start";
+    wait.op = "all_reduce_wait";
+    start.phase = wait.phase = Phase::communication;
+    start.place = wait.place = place;
+    start.attributes = wait.attributes = {{"collective", collective}, {"statistics", true}};
+    start.inputs = {value};
+    wait.inputs = emit(r, std::move(start), name + ".sent");
+    return emit(r, std::move(wait), name + ".reduced")[0];
 }
 
 ValueId input_named(Rewriter& r, const char* name, const Type& type) {

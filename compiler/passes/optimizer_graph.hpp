@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/passes/pass.hpp"
 #include "compiler/passes/rewriting.hpp"
 
 namespace dtnn::compiler {
@@ -20,6 +21,18 @@ struct Gradient {
 inline constexpr const char* kSquareSum = "gradient_square_sum";
 inline constexpr const char* kGradientScale = "gradient_scale";
 
+/// The output that is the sum of the labels' weights (label_weights), where they have any; made by
+/// attach_loss.
+inline constexpr const char* kLossWeight = "loss_weight";
+
+/// The output that is the batch's share of an update by these weights (label_share): backward
+/// begins with it in place of batch_weight, it is added up as gradients are, and clip_gradients
+/// divides by the sum. Made by differentiate, gone when the update is there.
+inline constexpr const char* kBatchShare = "batch_share";
+
+/// Whether a batch is one of several of an update: of other ranks, or accumulated.
+bool shares_update(const PassContext& context);
+
 /// The gradients among the old graph's outputs, in the order of the parameters; `others` gets the
 /// outputs that are none.
 std::vector<Gradient> gradients_of(Rewriter& r, std::vector<GraphOutput>& others);
@@ -29,6 +42,10 @@ std::vector<Gradient> gradients_of(Rewriter& r, std::vector<GraphOutput>& others
 Parameter state_beside(const Parameter& parameter, const char* role, plan::ParameterKind kind);
 
 bool has_parameter(const Graph& graph, const std::string& name);
+
+/// The sum over all ranks of a value that is no gradient of parameters, by an exchange of its own
+/// ("statistics", which the schedule keeps apart from the buckets).
+ValueId all_reduced(Rewriter& r, ValueId value, const std::string& collective, Origin place = {});
 
 /// The input of that name; added when there is none.
 ValueId input_named(Rewriter& r, const char* name, const Type& type);

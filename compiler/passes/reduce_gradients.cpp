@@ -8,6 +8,7 @@
 #include "compiler/ops/op.hpp"
 #include "compiler/passes/differentiate.hpp"
 #include "compiler/passes/finished_gradients.hpp"
+#include "compiler/passes/optimizer_graph.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -19,9 +20,24 @@ class Reducer {
             r_.copy(node);
     }
 
-    std::optional<Graph> run(std::int64_t bucket_bytes) {
+    /// With a sharded optimizer gradients are exchanged by its own pass, and shares alone here.
+    std::optional<Graph> run(std::int64_t bucket_bytes, bool sharded) {
         const std::vector<Gradient> gradients = gradients_of(r_, outputs_);
-        if (gradients.empty()) return std::nullopt;
+        const bool shares = exchange_shares();
+        if (gradients.empty() || (sharded && !shares)) return std::nullopt;
+        if (sharded) {
+            for (const auto& [parameter, gradient] : gradients)
+                outputs_.push_back({gradient_output(parameter.name), gradient});
+        } else {
+            exchange_all(gradients, bucket_bytes);
+        }
+        Graph result = r_.take();
+        result.outputs = std::move(outputs_);
+        return result;
+    }
+
+  private:
+    void exchange_all(const std::vector<Gradient>& gradients, std::int64_t bucket_bytes) {
         const std::vector<FinishedGradient> finished =
             in_places_of_their_own(r_, gradients, outputs_);
         std::vector<std::int64_t> bytes;
@@ -33,12 +49,18 @@ class Reducer {
             exchange({finished.data() + begin, end - begin}, fmt::format("gradients_{}", ++number));
             begin = end;
         }
-        Graph result = r_.take();
-        result.outputs = std::move(outputs_);
-        return result;
     }
 
-  private:
+    /// An exchange of its own, which is over long before the gradients are; false: there are none.
+    bool exchange_shares() {
+        for (GraphOutput& output : outputs_) {
+            if (output.name != kBatchShare) continue;
+            output.value = all_reduced(r_, output.value, "label_shares");
+            return true;
+        }
+        return false;
+    }
+
     void exchange(std::span<const FinishedGradient> bucket, const std::string& name) {
         Node start, wait;
         start.op = "all_reduce_start";
@@ -96,10 +118,9 @@ std::vector<std::size_t> bucket_ends(std::span<const std::int64_t> bytes,
 }
 
 std::optional<Graph> reduce_gradients(const Graph& graph, PassContext& context) {
-    if (!context.parallel.data || context.parallel.optimizer == plan::OptimizerState::sharded ||
-        context.accumulate || has_exchange(graph))
-        return std::nullopt;
-    return Reducer(graph).run(context.parallel.bucket_bytes);
+    if (!context.parallel.data || context.accumulate || has_exchange(graph)) return std::nullopt;
+    return Reducer(graph).run(context.parallel.bucket_bytes,
+                              context.parallel.optimizer == plan::OptimizerState::sharded);
 }
 
 }  // namespace dtnn::compiler

@@ -201,6 +201,16 @@ class Sharder {
         const auto scale = std::find_if(graph_.nodes.begin(), graph_.nodes.end(),
                                         [](const Node& n) { return n.op == kGradientScale; });
         if (scale == graph_.nodes.end()) return {};
+        Node result = *scale;
+        result.outputs = {};
+        result.inputs = {};
+        if (scale->attributes.contains("clip_norm")) result.inputs = reduced_square_sums(r);
+        if (flag(scale->attributes, "shared")) result.inputs.push_back(r.map(scale->inputs.back()));
+        return emit(r, std::move(result), kGradientScale)[0];
+    }
+
+    /// Of the gradients' parts, over all ranks.
+    ValueList reduced_square_sums(Rewriter& r) const {
         Node start, wait;
         start.op = "all_reduce_start";
         wait.op = "all_reduce_wait";
@@ -215,10 +225,7 @@ class Sharder {
                 emit(r, std::move(sum), bucket.exchange() + ".part_square_sum")[0]);
         }
         wait.inputs = emit(r, std::move(start), "square_sums.sent", "square_sums.sent");
-        Node result = *scale;
-        result.outputs = {};
-        result.inputs = emit(r, std::move(wait), "square_sums.reduced", "square_sums.reduced");
-        return emit(r, std::move(result), kGradientScale)[0];
+        return emit(r, std::move(wait), "square_sums.reduced", "square_sums.reduced");
     }
 
     void update(Rewriter& r, const Bucket& bucket, ValueId scale) {

@@ -52,7 +52,7 @@ class Specialiser {
         if (form.random) {
             kept["seed"] = std::int64_t(context_.training.seed);
             kept["stream"] = free_stream(node);
-            changed.inputs.push_back(step());
+            changed.inputs.push_back(position());
         }
         changed.attributes = std::move(kept);
         const ValueList results = emit_changed(node, std::move(changed));
@@ -60,12 +60,13 @@ class Specialiser {
             updates_.push_back({r_.map(node.inputs[operand]), results[result]});
     }
 
-    ValueId step() {
-        if (!step_.valid()) {
-            const ValueId known = find_input(graph_, "step");
-            step_ = known.valid() ? r_.map(known) : r_.add_input("step", {DType::i64, {}, {}});
+    ValueId position() {
+        if (!position_.valid()) {
+            const ValueId known = find_input(graph_, "position");
+            position_ =
+                known.valid() ? r_.map(known) : r_.add_input("position", {DType::i64, {2}, {}});
         }
-        return step_;
+        return position_;
     }
 
     std::int64_t free_stream(const Node& node) {
@@ -87,7 +88,7 @@ class Specialiser {
     const Graph& graph_;
     const PassContext& context_;
     Rewriter r_;
-    ValueId step_;
+    ValueId position_;
     std::set<std::int64_t> streams_;
     std::vector<Update> updates_;
 };

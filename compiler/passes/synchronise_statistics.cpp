@@ -18,8 +18,7 @@ bool is_local(const Node& node) {
 
 class Synchroniser {
   public:
-    Synchroniser(const Graph& graph, bool weighted)
-        : graph_(graph), uses_(graph), r_(graph), weighted_(weighted) {}
+    explicit Synchroniser(const Graph& graph) : graph_(graph), uses_(graph), r_(graph) {}
 
     Graph run() {
         for (const Node& node : graph_.nodes) {
@@ -82,7 +81,6 @@ class Synchroniser {
             for (const char* kept : {"epilogue", "mask"})
                 if (const auto found = whole.attributes.find(kept); found != whole.attributes.end())
                     made.attributes[kept] = found->second;
-            made.attributes["weighted"] = weighted_;
             return made;
         };
         const ValueList own =
@@ -106,22 +104,12 @@ class Synchroniser {
         std::string collective = fmt::format("{}.{}", of, what);
         for (int number = 2; !names_.insert(collective).second; ++number)
             collective = fmt::format("{}.{}_{}", of, what, number);
-        const std::string name = r_.graph().value(sums).name;
-        Node start, wait;
-        start.op = "all_reduce_start";
-        wait.op = "all_reduce_wait";
-        start.phase = wait.phase = Phase::communication;
-        start.place = wait.place = node.place;
-        start.attributes = wait.attributes = {{"collective", collective}, {"statistics", true}};
-        start.inputs = {sums};
-        wait.inputs = emit(r_, std::move(start), name + ".sent");
-        return emit(r_, std::move(wait), name + ".reduced")[0];
+        return all_reduced(r_, sums, collective, node.place);
     }
 
     const Graph& graph_;
     const Uses uses_;
     Rewriter r_;
-    bool weighted_;
     std::set<std::string> names_;
 };
 
@@ -132,8 +120,7 @@ std::optional<Graph> synchronise_statistics(const Graph& graph, PassContext& con
         context.parallel.batch_statistics != plan::BatchStatistics::synchronised ||
         std::none_of(graph.nodes.begin(), graph.nodes.end(), is_local))
         return std::nullopt;
-    // With accumulation the sums over batches weigh the gradients, not backward.
-    return Synchroniser(graph, context.training.accumulation < 2).run();
+    return Synchroniser(graph).run();
 }
 
 }  // namespace dtnn::compiler

@@ -11,7 +11,7 @@ void BatchNormGradient<T>::bind_sources(OperandReader& reader) {
     diff_dst_layout = reader.layout();
     diff_dst = reader.next<T>();
     gamma = reader.next<T>();
-    mean = reader.next<T>();
+    mean = reader.next<double>();
     inverse_deviation = reader.next<T>();
 }
 
@@ -46,7 +46,7 @@ BatchNormTrainingArguments<T> BatchNormTrainingArguments<T>::bind(const Problem&
     }
     a.dst_layout = image_layout(problem.destinations[0]);
     a.dst = static_cast<T*>(destinations[0]);
-    a.mean = static_cast<T*>(destinations[1]);
+    a.mean = static_cast<double*>(destinations[1]);
     a.inverse_deviation = static_cast<T*>(destinations[2]);
     a.new_running_mean = static_cast<T*>(destinations[3]);
     a.new_running_variance = static_cast<T*>(destinations[4]);

@@ -12,6 +12,9 @@
 ///     diff_src  = gamma * inverse_deviation * (g - diff_beta / M - xhat * diff_gamma / M)
 ///
 /// dst may be src or residual, diff_src and diff_residual may be diff_dst.
+///
+/// The mean is double in every type, and kernels subtract it before they multiply: of a channel
+/// whose mean is large beside its deviation nothing is lost but what src itself has lost.
 
 #include "kernels/arguments/arguments.hpp"
 #include "kernels/layout.hpp"
@@ -27,13 +30,14 @@ struct BatchNormTrainingArguments {
     bool relu = false;
     const T *src = nullptr, *gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
             *running_variance = nullptr;
-    /// [2,C] sums and sums of squares; null: to be computed. Of all ranks, when `synchronised`: as
-    /// batch_norm_synchronised.hpp has them.
+    /// [3,C] sums of distances from an origin, of their squares, and the origin (conv2d.hpp); null:
+    /// to be computed. Of all ranks, when `synchronised`: as batch_norm_synchronised.hpp has them.
     const double* statistics = nullptr;
     bool synchronised = false;
     const T* residual = nullptr;  ///< null: none
-    T *dst = nullptr, *mean = nullptr, *inverse_deviation = nullptr, *new_running_mean = nullptr,
+    T *dst = nullptr, *inverse_deviation = nullptr, *new_running_mean = nullptr,
       *new_running_variance = nullptr;
+    double* mean = nullptr;
     std::uint8_t* mask =
         nullptr;  ///< bit i: dst's physical element i is positive; null: not wanted
     std::byte* workspace = nullptr;
@@ -53,8 +57,8 @@ template <class T>
 struct BatchNormGradient {
     ImageLayout src_layout, diff_dst_layout;
     bool relu = false;
-    const T *src = nullptr, *diff_dst = nullptr, *gamma = nullptr, *mean = nullptr,
-            *inverse_deviation = nullptr;
+    const T *src = nullptr, *diff_dst = nullptr, *gamma = nullptr, *inverse_deviation = nullptr;
+    const double* mean = nullptr;
     const T* beta = nullptr;             ///< relu without mask: y is computed again
     const std::uint8_t* mask = nullptr;  ///< relu with mask: bits by diff_dst's physical element
     std::byte* workspace = nullptr;

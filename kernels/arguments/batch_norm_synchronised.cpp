@@ -27,7 +27,6 @@ BatchNormBackwardSumsArguments<T> BatchNormBackwardSumsArguments<T>::bind(const 
                                                                           Workspace workspace) {
     BatchNormBackwardSumsArguments a;
     OperandReader reader(problem, sources);
-    a.weighted = problem.flag("weighted");
     a.bind_sources(reader);
     a.batch_weight = reader.next<T>();
     a.bind_relu(problem, reader);
@@ -43,7 +42,6 @@ BatchNormBackwardApplyArguments<T> BatchNormBackwardApplyArguments<T>::bind(
     const Problem& problem, Sources sources, Destinations destinations, Workspace workspace) {
     BatchNormBackwardApplyArguments a;
     OperandReader reader(problem, sources);
-    a.weighted = problem.flag("weighted");
     a.bind_sources(reader);
     a.sums = reader.next<double>();
     a.batch_weight = reader.next<T>();

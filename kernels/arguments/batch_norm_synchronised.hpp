@@ -13,9 +13,8 @@
 /// `sums` has 2C+1 numbers: of all channels the first, of all channels the second, and the count.
 /// They are zero where `batch_weight` is: that rank has no samples in this step, what it holds is
 /// no part of the statistics, and G and P are none of its elements' either.
-///
-/// Where the gradient is not `weighted` by the batch's share of the samples, each rank's is of its
-/// own mean loss: m * sum g and m * sum g * xhat are added up, and M * m divides them.
+/// The gradient is that of the mean loss of all ranks: where backward begins, each rank's is
+/// weighted by its batch's share.
 
 #include <limits>
 
@@ -27,7 +26,7 @@ template <class T>
 struct BatchNormSumsArguments {
     ImageLayout src_layout;
     const T *src = nullptr, *running_mean = nullptr, *batch_weight = nullptr;
-    /// [2,C] sums and sums of squares of src, which is then not read; null: to be computed.
+    /// [3,C] as batch_norm_training has them; src is then not read. Null: to be computed.
     const double* statistics = nullptr;
     double* sums = nullptr;
     std::byte* workspace = nullptr;
@@ -40,14 +39,12 @@ struct BatchNormSumsArguments {
 
 template <class T>
 struct BatchNormBackwardSumsArguments : BatchNormGradient<T> {
-    bool weighted = false;
     const T* batch_weight = nullptr;
     double* sums = nullptr;
     T *diff_gamma = nullptr, *diff_beta = nullptr;
 
     bool idle() const { return !(*batch_weight > T(0)); }
     double count() const { return double(this->src_layout.pixels()); }
-    double factor() const { return weighted ? 1 : count(); }
 
     static BatchNormBackwardSumsArguments bind(const Problem&, Sources, Destinations, Workspace);
 };
@@ -56,7 +53,6 @@ struct BatchNormBackwardSumsArguments : BatchNormGradient<T> {
 template <class T>
 struct BatchNormBackwardApplyArguments : BatchNormGradient<T> {
     ImageLayout diff_src_layout, diff_residual_layout;
-    bool weighted = false;
     const T* batch_weight = nullptr;
     const double* sums = nullptr;  ///< of all ranks
     T* diff_src = nullptr;
@@ -65,8 +61,7 @@ struct BatchNormBackwardApplyArguments : BatchNormGradient<T> {
     /// What the own elements take of a sum of all ranks is the sum by this.
     double divisor() const {
         if (!(*batch_weight > T(0))) return std::numeric_limits<double>::infinity();
-        return sums[2 * this->src_layout.channels] *
-               (weighted ? 1 : double(this->src_layout.pixels()));
+        return sums[2 * this->src_layout.channels];
     }
 
     static BatchNormBackwardApplyArguments bind(const Problem&, Sources, Destinations, Workspace);

@@ -7,8 +7,9 @@
 ///                    src[n, oh*sh - top + kh*dh, ow*sw - left + kw*dw, g*C/groups + c] *
 ///                    weights[kh,kw,c,f])
 /// where g is the group of filter f and cells outside the source count as zero. The epilogue is
-/// relu or nothing. `statistics` (f64 [2,F]) receives the sums and the sums of squares of dst per
-/// filter.
+/// relu or nothing. `statistics` (f64 [3,F]) receives per filter the sum of dst's distances from an
+/// origin, the sum of their squares, and the origin: the bias, or 0, so that a large bias does not
+/// cancel the variance away.
 
 #include <array>
 #include <cstddef>
@@ -69,7 +70,7 @@ struct Conv2dArguments {
     const T* bias = nullptr;      ///< [F]; null: none
     const T* residual = nullptr;  ///< like dst; null: none
     T* dst = nullptr;
-    double* statistics = nullptr;  ///< [2,F]; null: none
+    double* statistics = nullptr;  ///< [3,F]; null: none
     Workspace workspace;
 
     static Conv2dArguments bind(const Problem& problem, Sources sources, Destinations destinations,

@@ -12,6 +12,7 @@ DropoutApplyArguments<T> DropoutApplyArguments<T>::bind(const Problem& problem, 
     DropoutApplyArguments a;
     const double rate = problem.real("rate");
     a.count = problem.sources[0].elements();
+    a.sample_numbers = a.count / problem.sources[0].dims[0];
     a.layout = image_layout(problem.sources[0]);
     a.row_major = is_row_major(problem.sources[0]);
     a.key = philox::key_of(std::uint64_t(problem.integer("seed")), philox::Purpose::dropout,
@@ -19,7 +20,7 @@ DropoutApplyArguments<T> DropoutApplyArguments<T>::bind(const Problem& problem, 
     a.threshold = philox::keep_threshold(rate);
     a.scale = rate < 1 ? T(1 / (1 - rate)) : T(0);
     a.src = static_cast<const T*>(sources[0]);
-    a.step = static_cast<const std::int64_t*>(sources[1]);
+    a.position = static_cast<const std::int64_t*>(sources[1]);
     a.dst = static_cast<T*>(destinations[0]);
     a.workspace = workspace.data();
     return a;

@@ -1,12 +1,15 @@
 #pragma once
-/// Dropout (Srivastava et al., JMLR 2014), inverted: element i of the logical row-major order is
-/// kept when word i of the sequence (key_of(seed, dropout, stream), step) passes
-/// philox::keep_threshold(rate), and multiplied by 1/(1-rate); the others become zero. The same
-/// call on the gradient is its own backward. dst may be src. See kernels/philox.hpp.
+/// Dropout (Srivastava et al., JMLR 2014), inverted: element e (logical row-major order) of the
+/// sample at place p of the epoch's order is kept when word p * E + e of the sequence
+/// (key_of(seed, dropout, stream), epoch) passes philox::keep_threshold(rate), and multiplied by
+/// 1/(1-rate); the others become zero. E is the number of elements of a sample, and `position` is
+/// {epoch, place of the batch's first sample}: neither batches nor ranks change what a sample
+/// draws. The same call on the gradient is its own backward. dst may be src. See
+/// kernels/philox.hpp.
 ///
 /// spatial_dropout2d_apply (Tompson et al., "Efficient object localization using convolutional
-/// networks", CVPR 2015) has the same arguments and drops whole channels: word n * C + c decides
-/// for channel c of sample n.
+/// networks", CVPR 2015) has the same arguments and drops whole channels: word p * C + c decides
+/// for channel c of the sample at place p.
 
 #include "kernels/arguments/arguments.hpp"
 #include "kernels/layout.hpp"
@@ -16,15 +19,22 @@ namespace dtnn::kernels {
 template <class T>
 struct DropoutApplyArguments {
     std::int64_t count = 0;
-    ImageLayout layout;  ///< of src and dst alike
+    std::int64_t sample_numbers = 0;  ///< E
+    ImageLayout layout;               ///< of src and dst alike
     bool row_major = false;
     std::uint64_t key = 0;
     std::uint64_t threshold = 0;  ///< the least word that is kept
     T scale = 1;
     const T* src = nullptr;
-    const std::int64_t* step = nullptr;
+    const std::int64_t* position = nullptr;
     T* dst = nullptr;
     std::byte* workspace = nullptr;
+
+    std::uint64_t epoch() const { return std::uint64_t(position[0]); }
+    /// The word of the batch's first number, where each sample has `numbers` of them.
+    std::uint64_t first_word(std::int64_t numbers) const {
+        return std::uint64_t(position[1]) * std::uint64_t(numbers);
+    }
 
     static DropoutApplyArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

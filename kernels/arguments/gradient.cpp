@@ -21,7 +21,11 @@ template <class T>
 GradientScaleArguments<T> GradientScaleArguments<T>::bind(const Problem& problem, Sources sources,
                                                           Destinations destinations, Workspace) {
     GradientScaleArguments a;
-    a.clip_norm = problem.real("clip_norm");
+    a.clip_norm = problem.real("clip_norm", 0);
+    if (problem.flag("shared")) {
+        a.shares = static_cast<const T*>(sources.back());
+        sources = sources.first(sources.size() - 1);
+    }
     for (const void* source : sources)
         a.square_sums.push_back(static_cast<const double*>(source));
     a.dst = static_cast<T*>(destinations[0]);
@@ -35,7 +39,6 @@ GradientSumArguments<T> GradientSumArguments<T>::bind(const Problem& problem, So
     a.count = problem.sources[0].elements();
     a.sum = static_cast<const T*>(sources[0]);
     a.diff = static_cast<const T*>(sources[1]);
-    a.batch_weight = static_cast<const T*>(sources[2]);
     a.new_sum = static_cast<T*>(destinations[0]);
     if (destinations.size() > 1) a.total = static_cast<T*>(destinations[1]);
     return a;

@@ -4,15 +4,19 @@
 ///     gradient_square_sum   dst = sum of diff^2 over all elements, in double whatever the type
 ///     gradient_scale        dst = min(1, clip_norm / (norm + 1e-6)), norm = sqrt(sum of sources);
 ///                           a norm that is not a number makes dst one that is not either
-///                           (torch.nn.utils.clip_grad_norm_)
-///     accumulate_gradient   sum' = sum + batch_weight diff
-///     take_gradient_sum     total = sum + batch_weight diff;  sum' = 0
+///                           (torch.nn.utils.clip_grad_norm_). Where the gradients are `shared`,
+///                           they are divided by the last source, the sum of the batches' shares,
+///                           first: norm / shares, dst / shares; 0 where that sum is. Without
+///                           clip_norm dst is 1 or 1 / shares.
+///     accumulate_gradient   sum' = sum + diff
+///     take_gradient_sum     total = sum + diff;  sum' = 0
 ///     weigh_gradient        dst = batch_weight diff
 ///     moving_average        average' = decay average + (1 - decay) weights
 ///
-/// batch_weight is the batch's share of the samples of one update, so that the total is the
-/// gradient of the mean over all of them, whatever the batches' sizes. Results may overwrite
-/// their sources: sum' and average' what they replace, total and dst also diff.
+/// batch_weight is the batch's share of the samples (or of the labels' weights) of one update, so
+/// that the total is the gradient of the mean over all of them, whatever the batches' sizes.
+/// Results may overwrite their sources: sum' and average' what they replace, total and dst also
+/// diff.
 
 #include <vector>
 
@@ -32,8 +36,9 @@ struct GradientSquareSumArguments {
 
 template <class T>
 struct GradientScaleArguments {
-    double clip_norm = 0;
+    double clip_norm = 0;  ///< 0: nothing is clipped
     std::vector<const double*> square_sums;
+    const T* shares = nullptr;  ///< null: one
     T* dst = nullptr;
 
     static GradientScaleArguments bind(const Problem&, Sources, Destinations, Workspace);
@@ -42,7 +47,7 @@ struct GradientScaleArguments {
 template <class T>
 struct GradientSumArguments {
     std::int64_t count = 0;
-    const T *sum = nullptr, *diff = nullptr, *batch_weight = nullptr;
+    const T *sum = nullptr, *diff = nullptr;
     T* new_sum = nullptr;
     T* total = nullptr;  ///< take_gradient_sum only
 

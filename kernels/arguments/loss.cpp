@@ -140,6 +140,21 @@ LabelWeightsArguments<T> LabelWeightsArguments<T>::bind(const Problem& problem, 
 }
 
 template <class T>
+LabelShareArguments<T> LabelShareArguments<T>::bind(const Problem& problem, Sources sources,
+                                                    Destinations destinations,
+                                                    Workspace workspace) {
+    LabelShareArguments a;
+    a.workspace = workspace.data();
+    a.labels = static_cast<const std::int32_t*>(sources[0]);
+    a.class_weights = problem.reals("class_weights");
+    a.samples = problem.sources[0].elements();
+    a.classes = std::int64_t(a.class_weights.size());
+    a.batch_weight = static_cast<const T*>(sources[1]);
+    a.share = static_cast<T*>(destinations[0]);
+    return a;
+}
+
+template <class T>
 OneHotArguments<T> OneHotArguments<T>::bind(const Problem& problem, Sources sources,
                                             Destinations destinations, Workspace workspace) {
     OneHotArguments a;
@@ -184,6 +199,8 @@ template struct LabelCountsArguments<float>;
 template struct LabelCountsArguments<double>;
 template struct LabelWeightsArguments<float>;
 template struct LabelWeightsArguments<double>;
+template struct LabelShareArguments<float>;
+template struct LabelShareArguments<double>;
 template struct OneHotArguments<float>;
 template struct OneHotArguments<double>;
 template struct ScaleClassesArguments<float>;

@@ -36,6 +36,7 @@
 ///     label_counts                   i64 [C,4]: true negatives, false positives, false negatives,
 ///                                    true positives of (prediction > threshold) by (target > 0.5)
 ///     label_weights                  sum of w[label]: f64
+///     label_share                    batch_weight times the mean of w[label]
 ///     one_hot                        dst[n, c] = c == label
 ///     scale_classes                  dst[n, c] = src[n, c] * class_weights[c]
 ///
@@ -143,6 +144,15 @@ struct LabelWeightsArguments : LabelledRows<T> {
     double* sum = nullptr;
 
     static LabelWeightsArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+template <class T>
+struct LabelShareArguments : LabelledRows<T> {
+    std::vector<double> class_weights;
+    const T* batch_weight = nullptr;
+    T* share = nullptr;
+
+    static LabelShareArguments bind(const Problem&, Sources, Destinations, Workspace);
 };
 
 template <class T>

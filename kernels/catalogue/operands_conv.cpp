@@ -62,7 +62,7 @@ void conv2d(Rule& rule) {
         rule.shape(p.sources[2u + bias], dst.dims);
         rule.same_place(p.sources[2u + bias], dst);
     }
-    if (statistics) rule.elements(p.destinations[1], 2 * dst.dims[1], DType::f64);
+    if (statistics) rule.elements(p.destinations[1], 3 * dst.dims[1], DType::f64);
 }
 
 void conv2d_backward_data(Rule& rule) {

@@ -8,7 +8,7 @@ namespace dtnn::kernels::operands {
 void dropout_apply(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(2, 1) || !rule.rank(p.sources[0], 1, 4)) return;
-    rule.elements(p.sources[1], 1, DType::i64);
+    rule.elements(p.sources[1], 2, DType::i64);
     rule.type(p.sources[0], p.dtype);
     rule.shape(p.destinations[0], p.sources[0].dims);
     rule.same_place(p.destinations[0], p.sources[0]);

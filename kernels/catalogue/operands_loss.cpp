@@ -134,6 +134,14 @@ void label_weights(Rule& rule) {
     rule.elements(p.destinations[0], 1, DType::f64);
 }
 
+void label_share(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(2, 1)) return;
+    labels(rule, p.sources[0], p.sources[0].elements());
+    rule.elements(p.sources[1], 1);
+    rule.elements(p.destinations[0], 1);
+}
+
 void one_hot(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(1, 1)) return;

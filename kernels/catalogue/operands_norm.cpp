@@ -11,6 +11,14 @@ void per_channel(Rule& rule, const std::vector<TensorDesc>& tensors, std::size_t
         rule.elements(tensors[i], channels);
 }
 
+/// gamma, mean, inverse_deviation: sources 2 to 4 of every gradient of batch norm.
+void forward_statistics(Rule& rule, std::int64_t channels) {
+    const Problem& p = rule.problem();
+    rule.elements(p.sources[2], channels);
+    rule.elements(p.sources[3], channels, DType::f64);
+    rule.elements(p.sources[4], channels);
+}
+
 std::int64_t mask_bytes(const TensorDesc& tensor) {
     return (tensor.elements() + 7) / 8;
 }
@@ -27,10 +35,13 @@ void batch_norm_training(Rule& rule) {
     per_channel(rule, p.sources, 1, 5, src.dims[1]);
     const bool synchronised = p.flag("synchronised");
     rule.require(statistics || !synchronised, "it has no sums of all ranks");
-    if (statistics) rule.elements(p.sources[5], 2 * src.dims[1] + synchronised, DType::f64);
+    if (statistics)
+        rule.elements(p.sources[5], synchronised ? 2 * src.dims[1] + 1 : 3 * src.dims[1],
+                      DType::f64);
     if (residual) rule.shape(p.sources[5u + statistics], src.dims);
     rule.shape(p.destinations[0], src.dims);
-    per_channel(rule, p.destinations, 1, 5, src.dims[1]);
+    rule.elements(p.destinations[1], src.dims[1], DType::f64);
+    per_channel(rule, p.destinations, 2, 5, src.dims[1]);
     if (mask) rule.elements(p.destinations[5], mask_bytes(src), DType::u8);
 }
 
@@ -42,7 +53,8 @@ void batch_norm_backward(Rule& rule) {
     const TensorDesc& src = p.sources[0];
     if (!rule.image_or_matrix(src)) return;
     rule.shape(p.sources[1], src.dims);
-    per_channel(rule, p.sources, 2, 5u + beta, src.dims[1]);
+    forward_statistics(rule, src.dims[1]);
+    if (beta) rule.elements(p.sources[5], src.dims[1]);
     if (mask) rule.elements(p.sources[5], mask_bytes(src), DType::u8);
     rule.shape(p.destinations[0], src.dims);
     per_channel(rule, p.destinations, 1, 3, src.dims[1]);
@@ -57,7 +69,7 @@ void batch_norm_sums(Rule& rule) {
     if (!rule.image_or_matrix(src)) return;
     rule.elements(p.sources[1], src.dims[1]);
     rule.elements(p.sources[2], 1);
-    if (statistics) rule.elements(p.sources[3], 2 * src.dims[1], DType::f64);
+    if (statistics) rule.elements(p.sources[3], 3 * src.dims[1], DType::f64);
     rule.elements(p.destinations[0], 2 * src.dims[1] + 1, DType::f64);
 }
 
@@ -69,7 +81,7 @@ void batch_norm_backward_sums(Rule& rule) {
     const TensorDesc& src = p.sources[0];
     if (!rule.image_or_matrix(src)) return;
     rule.shape(p.sources[1], src.dims);
-    per_channel(rule, p.sources, 2, 5, src.dims[1]);
+    forward_statistics(rule, src.dims[1]);
     rule.elements(p.sources[5], 1);
     if (beta) rule.elements(p.sources[6], src.dims[1]);
     if (mask) rule.elements(p.sources[6], mask_bytes(src), DType::u8);
@@ -85,7 +97,7 @@ void batch_norm_backward_apply(Rule& rule) {
     const TensorDesc& src = p.sources[0];
     if (!rule.image_or_matrix(src)) return;
     rule.shape(p.sources[1], src.dims);
-    per_channel(rule, p.sources, 2, 5, src.dims[1]);
+    forward_statistics(rule, src.dims[1]);
     rule.elements(p.sources[5], 2 * src.dims[1] + 1, DType::f64);
     rule.elements(p.sources[6], 1);
     if (beta) rule.elements(p.sources[7], src.dims[1]);

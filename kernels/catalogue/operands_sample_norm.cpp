@@ -116,7 +116,7 @@ void local_response_norm(Rule& rule) {
 void spatial_dropout2d_apply(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(2, 1) || !rule.rank(p.sources[0], 4, 4)) return;
-    rule.elements(p.sources[1], 1, DType::i64);
+    rule.elements(p.sources[1], 2, DType::i64);
     rule.type(p.sources[0], p.dtype);
     rule.shape(p.destinations[0], p.sources[0].dims);
     rule.same_place(p.destinations[0], p.sources[0]);

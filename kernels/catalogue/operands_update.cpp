@@ -87,18 +87,23 @@ void gradient_square_sum(Rule& rule) {
 void gradient_scale(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(p.sources.size(), 1)) return;
-    for (const TensorDesc& source : p.sources)
-        rule.elements(source, 1, DType::f64);
+    const bool shared = p.flag("shared"), clips = p.real("clip_norm", 0) > 0;
+    rule.require(p.sources.size() >= (shared ? 1u : 0u) + (clips ? 1u : 0u),
+                 "it has no norm to clip by, or no sum of shares");
+    if (rule.broken()) return;
+    const std::size_t sums = p.sources.size() - (shared ? 1 : 0);
+    for (std::size_t i = 0; i < sums; ++i)
+        rule.elements(p.sources[i], 1, DType::f64);
+    if (shared) rule.elements(p.sources.back(), 1);
     rule.elements(p.destinations[0], 1);
 }
 
 void gradient_sum(Rule& rule) {
     const Problem& p = rule.problem();
-    if (!rule.counts(3, p.op == "take_gradient_sum" ? 2 : 1)) return;
+    if (!rule.counts(2, p.op == "take_gradient_sum" ? 2 : 1)) return;
     const std::int64_t count = p.sources[0].elements();
     rule.type(p.sources[0], p.dtype);
     rule.elements(p.sources[1], count);
-    rule.elements(p.sources[2], 1);
     for (const TensorDesc& destination : p.destinations)
         rule.elements(destination, count);
 }

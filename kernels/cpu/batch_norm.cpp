@@ -25,7 +25,7 @@ DTNN_INLINE void put_bits(std::uint8_t* mask, std::int64_t i, typename V::Ints p
 
 template <class T>
 struct Normalise {
-    const T *src, *residual, *scale, *shift;
+    const T *src, *residual, *centre, *scale, *shift;
     T* dst;
     std::uint8_t* mask;
 
@@ -34,7 +34,8 @@ struct Normalise {
         team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int) {
             for_elements<T>(flat, begin, end, [&](auto lanes, std::int64_t i, std::int64_t p) {
                 using V = decltype(lanes);
-                auto y = V::load(src + i) * V::load(scale + p) + V::load(shift + p);
+                auto y = (V::load(src + i) - V::load(centre + p)) * V::load(scale + p) +
+                         V::load(shift + p);
                 if constexpr (with_residual) y += V::load(residual + i);
                 if constexpr (with_mask) {
                     const typename V::Ints positive = y > V::zero();
@@ -91,7 +92,8 @@ void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam
         if (a.statistics != nullptr) {
             sum = a.statistics[c];
             squares = a.statistics[flat.channels + c];
-            if (a.synchronised) start = double(a.running_mean[c]);
+            start =
+                a.synchronised ? double(a.running_mean[c]) : a.statistics[2 * flat.channels + c];
         } else {
             scratch.total(flat.channels, c, sum, squares);
             start = double(origin[c]);
@@ -100,7 +102,7 @@ void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam
         const double spread = squares / count - offset * offset;
         const double variance = spread > 0 ? spread : 0;
         const double mean = start + offset;
-        a.mean[c] = T(mean);
+        a.mean[c] = mean;
         a.inverse_deviation[c] = T(1 / std::sqrt(variance + a.epsilon));
         a.new_running_mean[c] = T(a.momentum * double(a.running_mean[c]) + (1 - a.momentum) * mean);
         a.new_running_variance[c] =
@@ -109,9 +111,11 @@ void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam
         affine(a.gamma[c], a.beta[c], a.mean[c], a.inverse_deviation[c], scale, shift);
         scratch.spread(0, flat.channels, c, scale);
         scratch.spread(1, flat.channels, c, shift);
+        scratch.spread(2, flat.channels, c, mean);
     }
-    const Normalise<T> normalise{a.src, a.residual, scratch.constant(0), scratch.constant(1),
-                                 a.dst, a.mask};
+    const Normalise<T> normalise{
+        a.src, a.residual, scratch.constant(2), scratch.constant(0), scratch.constant(1),
+        a.dst, a.mask};
     normalise(a.relu, flat, team);
 }
 
@@ -123,10 +127,12 @@ void batch_norm_inference_flat(const BatchNormInferenceArguments<T>& a, ThreadTe
         const double scale =
             double(a.gamma[c]) / std::sqrt(double(a.running_variance[c]) + a.epsilon);
         scratch.spread(0, flat.channels, c, scale);
-        scratch.spread(1, flat.channels, c, double(a.beta[c]) - double(a.running_mean[c]) * scale);
+        scratch.spread(1, flat.channels, c, double(a.beta[c]));
+        scratch.spread(2, flat.channels, c, double(a.running_mean[c]));
     }
-    const Normalise<T> normalise{a.src, a.residual, scratch.constant(0), scratch.constant(1),
-                                 a.dst, nullptr};
+    const Normalise<T> normalise{
+        a.src, a.residual, scratch.constant(2), scratch.constant(0), scratch.constant(1),
+        a.dst, nullptr};
     normalise(a.relu, flat, team);
 }
 
@@ -140,13 +146,11 @@ void backward(const BatchNormBackwardArguments<T>& a, ThreadTeam& team) {
     add_gradients<passing>(a, flat, scratch, team);
     const auto count = double(flat.rows);
     for (std::int64_t c = 0; c < flat.channels; ++c) {
-        double diff_beta = 0, products = 0;
-        scratch.total(flat.channels, c, diff_beta, products);
-        const double diff_gamma = products * double(a.inverse_deviation[c]);
+        double diff_beta = 0, diff_gamma = 0;
+        total_gradients(a, flat, scratch, c, diff_beta, diff_gamma);
         a.diff_beta[c] = T(diff_beta);
         a.diff_gamma[c] = T(diff_gamma);
-        spread_backward(scratch, flat.channels, c, a.gamma[c], a.inverse_deviation[c], diff_beta,
-                        diff_gamma, count);
+        spread_backward(a, flat, scratch, c, diff_beta, diff_gamma, count);
     }
     write_diff_src<passing>(a, flat, scratch, team);
 }

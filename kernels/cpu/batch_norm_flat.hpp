@@ -52,12 +52,20 @@ DTNN_INLINE unsigned bits_at(const std::uint8_t* mask, std::int64_t i) {
     return unsigned(mask[i / 8]) >> (i % 8) & ((1u << kCount) - 1);
 }
 
-/// gamma * (x - mean) * inverse_deviation + beta as x * scale + shift. Forward and backward compute
-/// it from the same rounded numbers, so that both see the same elements above zero.
+/// What the mean is more than T(mean). Elements take their distances from the rounded mean, which
+/// is exact where they are near it; the rest goes into constants.
 template <class T>
-void affine(T gamma, T beta, T mean, T inverse_deviation, double& scale, double& shift) {
+double rest_of(double mean) {
+    return mean - double(T(mean));
+}
+
+/// gamma * (x - mean) * inverse_deviation + beta as (x - T(mean)) * scale + shift. Forward and
+/// backward compute it from the same rounded numbers, so that both see the same elements above
+/// zero.
+template <class T>
+void affine(T gamma, T beta, double mean, T inverse_deviation, double& scale, double& shift) {
     scale = double(gamma) * double(inverse_deviation);
-    shift = double(beta) - double(mean) * scale;
+    shift = double(beta) - rest_of<T>(mean) * scale;
 }
 
 enum class Passing { all, where_masked, where_positive };
@@ -82,19 +90,20 @@ DTNN_INLINE typename V::Vector passed(const A& a, const Scratch<T>& scratch, typ
     if constexpr (passing == Passing::where_masked) {
         return V::mask_of_bits(bits_at<V::kLanes>(a.mask, i)) ? diff : V::zero();
     } else if constexpr (passing == Passing::where_positive) {
-        const auto y = x * V::load(scratch.constant(1) + p) + V::load(scratch.constant(2) + p);
+        const auto y = (x - V::load(scratch.constant(0) + p)) * V::load(scratch.constant(1) + p) +
+                       V::load(scratch.constant(2) + p);
         return y > V::zero() ? diff : V::zero();
     } else {
         return diff;
     }
 }
 
-/// Constants 0, the mean, and where relu's sign is computed again 1 and 2, batch norm as x * scale
-/// + shift.
+/// Constants 0, the rounded mean, and where relu's sign is computed again 1 and 2, batch norm as
+/// (x - T(mean)) * scale + shift.
 template <Passing passing, class A, class T>
 void spread_forward(const A& a, const Flat& flat, const Scratch<T>& scratch) {
     for (std::int64_t c = 0; c < flat.channels; ++c) {
-        scratch.spread(0, flat.channels, c, double(a.mean[c]));
+        scratch.spread(0, flat.channels, c, a.mean[c]);
         if constexpr (passing == Passing::where_positive) {
             double scale = 0, shift = 0;
             affine(a.gamma[c], a.beta[c], a.mean[c], a.inverse_deviation[c], scale, shift);
@@ -104,7 +113,7 @@ void spread_forward(const A& a, const Flat& flat, const Scratch<T>& scratch) {
     }
 }
 
-/// The sums of g and of g * (x - mean), after spread_forward.
+/// The sums of g and of g * (x - T(mean)), after spread_forward.
 template <Passing passing, class A, class T>
 void add_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, ThreadTeam& team) {
     const T* const mean = scratch.constant(0);
@@ -121,15 +130,26 @@ void add_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, Thre
     });
 }
 
+/// Of channel c, after add_gradients: the sums of g and of g * xhat, which are the gradients of
+/// beta and gamma.
+template <class A, class T>
+void total_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, std::int64_t c,
+                     double& diff_beta, double& diff_gamma) {
+    double products = 0;
+    scratch.total(flat.channels, c, diff_beta, products);
+    diff_gamma = (products - rest_of<T>(a.mean[c]) * diff_beta) * double(a.inverse_deviation[c]);
+}
+
 /// Constants 3 to 5 of channel c, for the sums of g and of g * xhat over so many elements.
-template <class T>
-void spread_backward(const Scratch<T>& scratch, std::int64_t channels, std::int64_t c, T gamma,
-                     T inverse_deviation, double sum, double products, double count) {
-    const auto inverse = double(inverse_deviation);
-    const double scale = double(gamma) * inverse;
-    scratch.spread(3, channels, c, scale);
-    scratch.spread(4, channels, c, -scale * inverse * products / count);
-    scratch.spread(5, channels, c, -scale * sum / count);
+template <class A, class T>
+void spread_backward(const A& a, const Flat& flat, const Scratch<T>& scratch, std::int64_t c,
+                     double sum, double products, double count) {
+    const auto inverse = double(a.inverse_deviation[c]);
+    const double scale = double(a.gamma[c]) * inverse;
+    const double of_distance = -scale * inverse * products / count;
+    scratch.spread(3, flat.channels, c, scale);
+    scratch.spread(4, flat.channels, c, of_distance);
+    scratch.spread(5, flat.channels, c, -scale * sum / count - rest_of<T>(a.mean[c]) * of_distance);
 }
 
 /// diff_src, and diff_residual where it is wanted, after spread_forward and spread_backward.

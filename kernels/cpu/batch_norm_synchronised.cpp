@@ -20,10 +20,10 @@ void batch_norm_sums_flat(const BatchNormSumsArguments<T>& a, ThreadTeam& team) 
     a.sums[2 * channels] = a.count();
     if (a.statistics != nullptr) {
         for (std::int64_t c = 0; c < channels; ++c) {
-            const auto origin = double(a.running_mean[c]);
+            const double moved = a.statistics[2 * channels + c] - double(a.running_mean[c]);
             const double sum = a.statistics[c], squares = a.statistics[channels + c];
-            a.sums[c] = sum - a.count() * origin;
-            a.sums[channels + c] = squares - origin * (2 * sum - a.count() * origin);
+            a.sums[c] = sum + a.count() * moved;
+            a.sums[channels + c] = squares + moved * (2 * sum + a.count() * moved);
         }
         return;
     }
@@ -56,13 +56,12 @@ void backward_sums(const BatchNormBackwardSumsArguments<T>& a, ThreadTeam& team)
     spread_forward<passing>(a, flat, scratch);
     add_gradients<passing>(a, flat, scratch, team);
     for (std::int64_t c = 0; c < channels; ++c) {
-        double diff_beta = 0, products = 0;
-        scratch.total(channels, c, diff_beta, products);
-        const double diff_gamma = products * double(a.inverse_deviation[c]);
+        double diff_beta = 0, diff_gamma = 0;
+        total_gradients(a, flat, scratch, c, diff_beta, diff_gamma);
         a.diff_beta[c] = T(diff_beta);
         a.diff_gamma[c] = T(diff_gamma);
-        a.sums[c] = a.factor() * diff_beta;
-        a.sums[channels + c] = a.factor() * diff_gamma;
+        a.sums[c] = diff_beta;
+        a.sums[channels + c] = diff_gamma;
     }
     a.sums[2 * channels] = a.count();
     if (a.idle()) clear(a.sums, channels);
@@ -74,8 +73,7 @@ void backward_apply(const BatchNormBackwardApplyArguments<T>& a, ThreadTeam& tea
     const Scratch<T> scratch(a.workspace, flat, team);
     spread_forward<passing>(a, flat, scratch);
     for (std::int64_t c = 0; c < flat.channels; ++c)
-        spread_backward(scratch, flat.channels, c, a.gamma[c], a.inverse_deviation[c], a.sums[c],
-                        a.sums[flat.channels + c], a.divisor());
+        spread_backward(a, flat, scratch, c, a.sums[c], a.sums[flat.channels + c], a.divisor());
     write_diff_src<passing>(a, flat, scratch, team);
 }
 

@@ -43,7 +43,7 @@ struct DepthwiseRow {
     const T* residual = nullptr;
     const T* mask = nullptr;
     bool relu = false;
-    double* partial = nullptr;  ///< [2, channels]: sums and sums of squares
+    double* partial = nullptr;  ///< [2, channels]: sums of dst - bias, and of its squares
 };
 
 template <class T, int L, int R, int V>
@@ -83,9 +83,14 @@ void depthwise_tile(const DepthwiseRow<T>& row, const DepthwiseTap<T>* taps, std
         double* const square = total + row.channels;
         Vector<double, D> sum = load<double, D>(total);
         Vector<double, D> squares = load<double, D>(square);
+        Vector<double, D> origin = {};
+        if (row.bias)
+            origin = __builtin_convertvector((load<T, D>(row.bias + c + lane)), Vector<double, D>);
         for (int r = 0; r < R; ++r) {
-            const auto value = __builtin_convertvector(
-                (load<T, D>(row.dst + at + r * row.result_step + lane)), Vector<double, D>);
+            const auto value =
+                __builtin_convertvector((load<T, D>(row.dst + at + r * row.result_step + lane)),
+                                        Vector<double, D>) -
+                origin;
             sum += value;
             squares += value * value;
         }
@@ -285,6 +290,8 @@ void depthwise(const DepthwiseConv<T>& conv, const DepthwiseWorkspace& layout, W
             sum += partial_of(member)[i];
         statistics[i] = sum;
     }
+    for (std::int64_t c = 0; c < channels; ++c)
+        statistics[2 * channels + c] = conv.row.bias ? double(conv.row.bias[c]) : 0.0;
 }
 
 }  // namespace

@@ -10,16 +10,16 @@ namespace {
 /// Words generated at a time: sixteen blocks of the generator, one per lane.
 constexpr int kBlocks = 16, kWords = 4 * kBlocks;
 
-/// words[j] = word first + j of the sequence (key, step), for j in [0, kWords); first is a multiple
-/// of 4. The same numbers as philox::word, with the lanes' blocks side by side.
-void generate(std::uint64_t key, std::uint64_t step, std::uint64_t first, std::uint32_t* words) {
+/// words[j] = word first + j of the sequence (key, epoch), for j in [0, kWords); first is a
+/// multiple of 4. The same numbers as philox::word, with the lanes' blocks side by side.
+void generate(std::uint64_t key, std::uint64_t epoch, std::uint64_t first, std::uint32_t* words) {
     std::uint32_t c0[kBlocks], c1[kBlocks], c2[kBlocks], c3[kBlocks];
     for (int lane = 0; lane < kBlocks; ++lane) {
         const std::uint64_t block = first / 4 + std::uint64_t(lane);
         c0[lane] = std::uint32_t(block);
         c1[lane] = std::uint32_t(block >> 32);
-        c2[lane] = std::uint32_t(step);
-        c3[lane] = std::uint32_t(step >> 32);
+        c2[lane] = std::uint32_t(epoch);
+        c3[lane] = std::uint32_t(epoch >> 32);
     }
     auto key0 = std::uint32_t(key), key1 = std::uint32_t(key >> 32);
     for (int round = 0; round < philox::kRounds; ++round) {
@@ -43,17 +43,24 @@ void generate(std::uint64_t key, std::uint64_t step, std::uint64_t first, std::u
     }
 }
 
-/// Calls body(words, begin, end) so that words[i] belongs to element `begin + i`, over [begin, end)
-/// in pieces.
+/// Where a batch's numbers stand among all.
+struct Numbers {
+    std::uint64_t key, epoch;
+    std::uint64_t first;  ///< the word of the batch's number 0
+};
+
+/// Calls body(words, begin, end) so that words[i] is the batch's number `begin + i`, over [begin,
+/// end) in pieces.
 template <class Body>
-DTNN_INLINE void for_words(std::uint64_t key, std::uint64_t step, std::int64_t begin,
-                           std::int64_t end, Body body) {
+DTNN_INLINE void for_words(const Numbers& numbers, std::int64_t begin, std::int64_t end,
+                           Body body) {
     alignas(64) std::uint32_t words[kWords];
     while (begin < end) {
-        const std::int64_t first = begin / 4 * 4;
-        const std::int64_t last = first + kWords < end ? first + kWords : end;
-        generate(key, step, std::uint64_t(first), words);
-        body(words + (begin - first), begin, last);
+        const std::uint64_t word = numbers.first + std::uint64_t(begin);
+        const auto skipped = std::int64_t(word % 4);
+        const std::int64_t last = begin - skipped + kWords < end ? begin - skipped + kWords : end;
+        generate(numbers.key, numbers.epoch, word - std::uint64_t(skipped), words);
+        body(words + skipped, begin, last);
         begin = last;
     }
 }
@@ -62,7 +69,7 @@ DTNN_INLINE void for_words(std::uint64_t key, std::uint64_t step, std::int64_t b
 
 template <class T>
 void dropout_apply_philox(const DropoutApplyArguments<T>& a, ThreadTeam& team) {
-    const auto step = std::uint64_t(*a.step);
+    const Numbers numbers{a.key, a.epoch(), a.first_word(a.sample_numbers)};
     // A word is below 2^32, so the threshold fits when it is less by one; zero keeps everything,
     // 2^32 nothing.
     const bool all = a.threshold == 0;
@@ -70,7 +77,7 @@ void dropout_apply_philox(const DropoutApplyArguments<T>& a, ThreadTeam& team) {
     const T scale = a.scale;
     if (a.row_major) {
         team.for_ranges(a.count, 32 * kWords, [&](auto begin, auto end, int) {
-            for_words(a.key, step, begin, end, [&](const std::uint32_t* words, auto i, auto last) {
+            for_words(numbers, begin, end, [&](const std::uint32_t* words, auto i, auto last) {
 #pragma GCC ivdep
                 for (std::int64_t j = 0; j < last - i; ++j) {
                     const T scaled = a.src[i + j] * scale;
@@ -89,7 +96,7 @@ void dropout_apply_philox(const DropoutApplyArguments<T>& a, ThreadTeam& team) {
             const std::int64_t base = plane / image.channels * image.batch_stride +
                                       plane % image.channels * image.channel_stride;
             std::int64_t h = 0, w = 0;
-            for_words(a.key, step, plane * pixels, (plane + 1) * pixels,
+            for_words(numbers, plane * pixels, (plane + 1) * pixels,
                       [&](const std::uint32_t* words, auto i, auto last) {
                           for (std::int64_t j = 0; j < last - i; ++j) {
                               const std::int64_t at =
@@ -108,14 +115,13 @@ template <class T>
 void spatial_dropout2d_apply_pixels(const DropoutApplyArguments<T>& a, ThreadTeam& team) {
     const ImageLayout& image = a.layout;
     const std::int64_t channels = image.channels, pixels = image.height * image.width;
-    const auto step = std::uint64_t(*a.step);
+    const Numbers numbers{a.key, a.epoch(), a.first_word(channels)};
     T* const kept = reinterpret_cast<T*>(a.workspace);
     team.for_ranges(image.batch * channels, 1024, [&](auto begin, auto end, int) {
-        for (std::int64_t i = begin; i < end; i += 4 - i % 4) {
-            const philox::Block words = philox::block(a.key, step, std::uint64_t(i) / 4);
-            for (std::int64_t j = i; j < i + 4 - i % 4 && j < end; ++j)
-                kept[j] = words[std::size_t(j % 4)] >= a.threshold ? T(1) : T(0);
-        }
+        for_words(numbers, begin, end, [&](const std::uint32_t* words, auto i, auto last) {
+            for (std::int64_t j = 0; j < last - i; ++j)
+                kept[i + j] = words[j] >= a.threshold ? T(1) : T(0);
+        });
     });
     const T scale = a.scale;
     const std::int64_t grain = channels >= 4096 ? 1 : 4096 / channels;

@@ -50,7 +50,7 @@ struct GatherConv {
     const T* residual = nullptr;  ///< like dst, or null
     const T* mask = nullptr;  ///< like dst, or null: the result is zero where this is not positive
     bool relu = false;
-    double* statistics = nullptr;  ///< [2, groups*width] or null
+    double* statistics = nullptr;  ///< [3, groups*width] or null
     /// Weights [taps, depth, groups*width], or transposed and the taps reversed: [taps, width,
     /// groups*depth].
     const T* weights = nullptr;
@@ -253,10 +253,13 @@ DTNN_INLINE void finish_tile(const GatherConv<T>& c, const TileCells& cells, std
     for (; j + D <= columns; j += D) {
         Vector<double, D> s = load<double, D>(sum + j);
         Vector<double, D> q = load<double, D>(squares + j);
+        Vector<double, D> origin = {};
+        if (c.bias)
+            origin = __builtin_convertvector((load<T, D>(c.bias + column + j)), Vector<double, D>);
         for (std::int64_t r = 0; r < cells.count; ++r) {
             const T* from = c.dst + cells.pixel[r] * c.output_pixel() + column + j;
             const Vector<double, D> value =
-                __builtin_convertvector((load<T, D>(from)), Vector<double, D>);
+                __builtin_convertvector((load<T, D>(from)), Vector<double, D>) - origin;
             s += value;
             q += value * value;
         }
@@ -264,8 +267,9 @@ DTNN_INLINE void finish_tile(const GatherConv<T>& c, const TileCells& cells, std
         store<double, D>(squares + j, q);
     }
     for (; j < columns; ++j) {
+        const double origin = c.bias ? double(c.bias[column + j]) : 0.0;
         for (std::int64_t r = 0; r < cells.count; ++r) {
-            const double value = c.dst[cells.pixel[r] * c.output_pixel() + column + j];
+            const double value = c.dst[cells.pixel[r] * c.output_pixel() + column + j] - origin;
             sum[j] += value;
             squares[j] += value * value;
         }
@@ -411,6 +415,8 @@ void gather_with_tile(const GatherConv<T>& c, ThreadTeam& team) {
         }
         c.statistics[j] = sum;
     }
+    for (std::int64_t j = 0; j < c.output_pixel(); ++j)
+        c.statistics[2 * c.output_pixel() + j] = c.bias ? double(c.bias[j]) : 0.0;
 }
 
 /// Runs it with the tile that suits the width: narrow results in narrower vectors.

@@ -19,25 +19,23 @@ void gradient_square_sum_chunks(const GradientSquareSumArguments<T>& a, ThreadTe
 
 template <class T>
 void accumulate_gradient_fused(const GradientSumArguments<T>& a, ThreadTeam& team) {
-    const T weight = *a.batch_weight;
     const T *const sum = a.sum, *const diff = a.diff;
     T* const new_sum = a.new_sum;
     team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
 #pragma GCC ivdep
         for (std::int64_t i = begin; i < end; ++i)
-            new_sum[i] = sum[i] + weight * diff[i];
+            new_sum[i] = sum[i] + diff[i];
     });
 }
 
 template <class T>
 void take_gradient_sum_fused(const GradientSumArguments<T>& a, ThreadTeam& team) {
-    const T weight = *a.batch_weight;
     const T *const sum = a.sum, *const diff = a.diff;
     T *const new_sum = a.new_sum, *const total = a.total;
     team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
 #pragma GCC ivdep
         for (std::int64_t i = begin; i < end; ++i) {
-            total[i] = sum[i] + weight * diff[i];
+            total[i] = sum[i] + diff[i];
             new_sum[i] = T(0);
         }
     });

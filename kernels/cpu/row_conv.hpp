@@ -203,18 +203,22 @@ void convolve_row(const RowConv<T>& c, const RowsWorkspace& layout, const T* pad
     }
 }
 
-/// Adds rows of `width` values to their sums and sums of squares.
+/// Adds the distances of rows of `width` values from `origin` to their sums and sums of squares.
 template <class T>
-void add_statistics(const T* rows, std::int64_t count, std::int64_t width, double* sums) {
+void add_statistics(const T* rows, std::int64_t count, std::int64_t width, const T* origin,
+                    double* sums) {
     constexpr int D = kLanes<double>;
     double* squares = sums + width;
     std::int64_t j = 0;
     for (; j + D <= width; j += D) {
         Vector<double, D> s = load<double, D>(sums + j);
         Vector<double, D> q = load<double, D>(squares + j);
+        const Vector<double, D> start =
+            __builtin_convertvector((load<T, D>(origin + j)), Vector<double, D>);
         for (std::int64_t i = 0; i < count; ++i) {
             const Vector<double, D> value =
-                __builtin_convertvector((load<T, D>(rows + i * width + j)), Vector<double, D>);
+                __builtin_convertvector((load<T, D>(rows + i * width + j)), Vector<double, D>) -
+                start;
             s += value;
             q += value * value;
         }
@@ -223,7 +227,7 @@ void add_statistics(const T* rows, std::int64_t count, std::int64_t width, doubl
     }
     for (; j < width; ++j) {
         for (std::int64_t i = 0; i < count; ++i) {
-            const double value = rows[i * width + j];
+            const double value = double(rows[i * width + j]) - double(origin[j]);
             sums[j] += value;
             squares[j] += value * value;
         }
@@ -299,7 +303,7 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64
             }
             if (c.statistics) {
                 add_statistics(c.dst + (n * c.out_height + begin) * c.out_width * c.filters,
-                               (end - begin) * c.out_width, c.filters, statistics(member));
+                               (end - begin) * c.out_width, c.filters, bias, statistics(member));
             }
         }
     });
@@ -310,6 +314,8 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64
             sum += statistics(member)[j];
         c.statistics[j] = sum;
     }
+    for (std::int64_t j = 0; j < c.filters; ++j)
+        c.statistics[2 * c.filters + j] = c.bias ? double(c.bias[j]) : 0.0;
 }
 
 /// The tile height that wastes least of a row, the first of equals.

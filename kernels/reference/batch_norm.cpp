@@ -21,7 +21,8 @@ void moments(const BatchNormTrainingArguments<T>& a, std::int64_t c, double& mea
     const double count = a.count();
     if (a.statistics != nullptr) {
         const double offset = a.statistics[c] / count;
-        mean = (a.synchronised ? double(a.running_mean[c]) : 0) + offset;
+        mean = offset +
+               (a.synchronised ? double(a.running_mean[c]) : a.statistics[2 * image.channels + c]);
         variance = a.statistics[image.channels + c] / count - offset * offset;
         if (variance < 0) variance = 0;
         return;
@@ -50,7 +51,7 @@ void batch_norm_training_reference(const BatchNormTrainingArguments<T>& a, Threa
         double mean = 0, variance = 0;
         moments(a, c, mean, variance);
         const double inverse = 1 / std::sqrt(variance + a.epsilon);
-        a.mean[c] = T(mean);
+        a.mean[c] = mean;
         a.inverse_deviation[c] = T(inverse);
         a.new_running_mean[c] = T(a.momentum * double(a.running_mean[c]) + (1 - a.momentum) * mean);
         a.new_running_variance[c] =

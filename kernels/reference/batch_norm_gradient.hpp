@@ -17,7 +17,7 @@ inline bool bit(const std::uint8_t* mask, std::int64_t i) {
 template <class T>
 double normalised(const BatchNormGradient<T>& a, std::int64_t n, std::int64_t c, std::int64_t h,
                   std::int64_t w) {
-    return (double(a.src[a.src_layout.at(n, c, h, w)]) - double(a.mean[c])) *
+    return (double(a.src[a.src_layout.at(n, c, h, w)]) - a.mean[c]) *
            double(a.inverse_deviation[c]);
 }
 

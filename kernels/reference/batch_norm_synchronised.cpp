@@ -14,9 +14,10 @@ void batch_norm_sums_reference(const BatchNormSumsArguments<T>& a, ThreadTeam&) 
         if (a.idle()) {
             // Nothing of what such a rank holds counts, be it no number at all.
         } else if (a.statistics != nullptr) {
-            sum = a.statistics[c] - a.count() * origin;
-            squares = a.statistics[image.channels + c] - 2 * origin * a.statistics[c] +
-                      a.count() * origin * origin;
+            const double moved = a.statistics[2 * image.channels + c] - origin;
+            sum = a.statistics[c] + a.count() * moved;
+            squares = a.statistics[image.channels + c] +
+                      moved * (2 * a.statistics[c] + a.count() * moved);
         } else {
             for_pixels(image, [&](auto n, auto h, auto w) {
                 const double distance = double(a.src[image.at(n, c, h, w)]) - origin;
@@ -38,8 +39,8 @@ void batch_norm_backward_sums_reference(const BatchNormBackwardSumsArguments<T>&
         add_gradients(a, c, diff_beta, diff_gamma);
         a.diff_beta[c] = T(diff_beta);
         a.diff_gamma[c] = T(diff_gamma);
-        a.sums[c] = a.idle() ? 0 : a.factor() * diff_beta;
-        a.sums[image.channels + c] = a.idle() ? 0 : a.factor() * diff_gamma;
+        a.sums[c] = a.idle() ? 0 : diff_beta;
+        a.sums[image.channels + c] = a.idle() ? 0 : diff_gamma;
     }
     a.sums[2 * image.channels] = a.idle() ? 0 : a.count();
 }

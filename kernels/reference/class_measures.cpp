@@ -56,6 +56,14 @@ void label_weights_reference(const LabelWeightsArguments<T>& a, ThreadTeam&) {
 }
 
 template <class T>
+void label_share_reference(const LabelShareArguments<T>& a, ThreadTeam&) {
+    double sum = 0;
+    for (std::int64_t n = 0; n < a.samples; ++n)
+        if (label_of(a, n) >= 0) sum += a.class_weights[std::size_t(a.labels[n])];
+    *a.share = T(double(*a.batch_weight) * sum / double(a.samples));
+}
+
+template <class T>
 void one_hot_reference(const OneHotArguments<T>& a, ThreadTeam&) {
     for (std::int64_t n = 0; n < a.samples; ++n)
         for (std::int64_t c = 0; c < a.classes; ++c)
@@ -75,6 +83,7 @@ DTNN_REFERENCE(top_k_accuracy, TopKAccuracyArguments)
 DTNN_REFERENCE(class_pairs, ClassPairsArguments)
 DTNN_REFERENCE(label_counts, LabelCountsArguments)
 DTNN_REFERENCE(label_weights, LabelWeightsArguments)
+DTNN_REFERENCE(label_share, LabelShareArguments)
 DTNN_REFERENCE(one_hot, OneHotArguments)
 DTNN_REFERENCE(scale_classes, ScaleClassesArguments)
 

@@ -136,13 +136,15 @@ void conv2d_reference(const Conv2dArguments<T>& a, ThreadTeam& team) {
         for (std::int64_t f = begin; f < end; ++f) {
             double sum = 0;
             double squares = 0;
+            const double origin = a.bias ? double(a.bias[f]) : 0.0;
             for_each_result(s, a.strides.result, f, [&](std::int64_t cell) {
-                const double value = a.dst[cell];
-                sum += value;
-                squares += value * value;
+                const double distance = double(a.dst[cell]) - origin;
+                sum += distance;
+                squares += distance * distance;
             });
             a.statistics[f] = sum;
             a.statistics[s.filters + f] = squares;
+            a.statistics[2 * s.filters + f] = origin;
         }
     });
 }

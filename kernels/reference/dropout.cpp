@@ -7,12 +7,13 @@
 namespace dtnn::kernels::reference {
 namespace {
 
-/// number(n, c, h, w): which number of the step decides over the element.
+/// number(n, c, h, w): which of the batch's numbers decides over the element; `first`: the word of
+/// its first one.
 template <class T, class Number>
-void drop(const DropoutApplyArguments<T>& a, Number number) {
+void drop(const DropoutApplyArguments<T>& a, std::uint64_t first, Number number) {
     for_each(a.layout, [&](auto n, auto c, auto h, auto w) {
-        const auto i = std::uint64_t(number(n, c, h, w));
-        const bool keep = philox::word(a.key, std::uint64_t(*a.step), i) >= a.threshold;
+        const std::uint64_t i = first + std::uint64_t(number(n, c, h, w));
+        const bool keep = philox::word(a.key, a.epoch(), i) >= a.threshold;
         const std::int64_t at = a.layout.at(n, c, h, w);
         a.dst[at] = keep ? a.src[at] * a.scale : T(0);
     });
@@ -23,12 +24,13 @@ void drop(const DropoutApplyArguments<T>& a, Number number) {
 template <class T>
 void dropout_apply_reference(const DropoutApplyArguments<T>& a, ThreadTeam&) {
     std::int64_t i = 0;  // of the logical row-major order
-    drop(a, [&](auto, auto, auto, auto) { return i++; });
+    drop(a, a.first_word(a.sample_numbers), [&](auto, auto, auto, auto) { return i++; });
 }
 
 template <class T>
 void spatial_dropout2d_apply_reference(const DropoutApplyArguments<T>& a, ThreadTeam&) {
-    drop(a, [&](auto n, auto c, auto, auto) { return n * a.layout.channels + c; });
+    const std::int64_t channels = a.layout.channels;
+    drop(a, a.first_word(channels), [&](auto n, auto c, auto, auto) { return n * channels + c; });
 }
 
 DTNN_REFERENCE(dropout_apply, DropoutApplyArguments)

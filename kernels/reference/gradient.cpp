@@ -16,23 +16,31 @@ void gradient_square_sum_reference(const GradientSquareSumArguments<T>& a, Threa
 
 template <class T>
 void gradient_scale_reference(const GradientScaleArguments<T>& a, ThreadTeam&) {
-    double sum = 0;
-    for (const double* part : a.square_sums)
-        sum += *part;
-    const double scale = a.clip_norm / (std::sqrt(sum) + 1e-6);
-    *a.dst = T(scale > 1 ? 1 : scale);
+    const double shares = a.shares == nullptr ? 1 : double(*a.shares);
+    if (shares == 0) {
+        *a.dst = T(0);
+        return;
+    }
+    double scale = 1;
+    if (a.clip_norm > 0) {
+        double sum = 0;
+        for (const double* part : a.square_sums)
+            sum += *part;
+        scale = a.clip_norm / (std::sqrt(sum) / shares + 1e-6);
+    }
+    *a.dst = T((scale > 1 ? 1 : scale) / shares);
 }
 
 template <class T>
 void accumulate_gradient_reference(const GradientSumArguments<T>& a, ThreadTeam&) {
     for (std::int64_t i = 0; i < a.count; ++i)
-        a.new_sum[i] = T(double(a.sum[i]) + double(*a.batch_weight) * double(a.diff[i]));
+        a.new_sum[i] = T(double(a.sum[i]) + double(a.diff[i]));
 }
 
 template <class T>
 void take_gradient_sum_reference(const GradientSumArguments<T>& a, ThreadTeam&) {
     for (std::int64_t i = 0; i < a.count; ++i) {
-        a.total[i] = T(double(a.sum[i]) + double(*a.batch_weight) * double(a.diff[i]));
+        a.total[i] = T(double(a.sum[i]) + double(a.diff[i]));
         a.new_sum[i] = T(0);
     }
 }

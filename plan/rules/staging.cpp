@@ -52,6 +52,12 @@ std::int64_t order_bytes(const Dataset& dataset) {
                                std::int64_t(sizeof(std::int64_t))});
 }
 
+std::int64_t staged_samples(const Plan& plan) {
+    const std::int64_t batches = saturating_product({kStagedBatches, plan.training.batch_size});
+    const std::int64_t workers = std::max(1, plan.target.data_workers);
+    return mixes_samples(plan.dataset) ? saturating_sum({batches, workers}) : batches;
+}
+
 std::int64_t staging_bytes(const Plan& plan) {
     const std::int64_t workers = std::max(1, plan.target.data_workers);
     const StagedSample sample = staged_sample(plan);
@@ -59,10 +65,9 @@ std::int64_t staging_bytes(const Plan& plan) {
         saturating_sum({sample.pixels, sample.labels, sample.targets});
     const std::int64_t largest =
         saturating_product({2, largest_sample(plan.dataset), std::int64_t(sizeof(float))});
-    return saturating_sum(
-        {saturating_product({kStagedBatches, plan.training.batch_size, sample_bytes}),
-         order_bytes(plan.dataset),
-         saturating_product({workers, saturating_sum({largest, kWorkerBytes})})});
+    return saturating_sum({saturating_product({staged_samples(plan), sample_bytes}),
+                           order_bytes(plan.dataset),
+                           saturating_product({workers, saturating_sum({largest, kWorkerBytes})})});
 }
 
 }  // namespace dtnn::plan

@@ -37,8 +37,12 @@ std::int64_t order_bytes(const Dataset& dataset);
 /// A worker's stack, as far as it uses it, and what else a thread costs.
 inline constexpr std::int64_t kWorkerBytes = 128 * 1024;
 
-/// kStagedBatches batches, the orders, and for every worker kWorkerBytes, the sample it has loaded
-/// and the one that a transform writes (32-bit floats).
+/// The samples that are ready for the network: kStagedBatches batches and, where samples are mixed,
+/// one for every worker, the partner of a sample that is of another batch.
+std::int64_t staged_samples(const Plan& plan);
+
+/// The staged samples, the orders, and for every worker kWorkerBytes, the sample it has loaded and
+/// the one that a transform writes (32-bit floats).
 std::int64_t staging_bytes(const Plan& plan);
 
 }  // namespace dtnn::plan

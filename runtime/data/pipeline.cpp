@@ -38,20 +38,27 @@ Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangeme
       largest_batch_(plan.training.batch_size),
       mixing_(mixing_of(plan.dataset)),
       mixing_key_(Draws::key(plan.training.seed, kMixingPlace)),
-      staging_(plan::kStagedBatches * largest_batch_ * bytes_.bytes(),
-               "the batches prepared ahead"),
+      staging_(plan::staged_samples(plan) * bytes_.bytes(), "the batches prepared ahead"),
       slots_(plan::kStagedBatches),
       workers_(std::size_t(std::max(1, plan.target.data_workers))) {
-    // Pixels and targets of all batches before the labels, whose elements may be smaller.
+    // Pixels and targets of all samples before the labels, whose elements may be smaller.
     std::byte* place = staging_.data();
-    for (Slot& slot : slots_)
-        slot.source = std::exchange(place, place + largest_batch_ * bytes_.pixels);
-    for (Slot& slot : slots_)
-        slot.targets = std::exchange(place, place + largest_batch_ * bytes_.targets);
-    for (Slot& slot : slots_) {
-        slot.labels = reinterpret_cast<std::int32_t*>(place);
-        place += largest_batch_ * bytes_.labels;
-    }
+    const auto place_all = [&](auto put) {
+        for (Slot& slot : slots_)
+            put(slot, largest_batch_);
+        for (Worker& worker : workers_)
+            if (mixing_) put(worker.partner, 1);
+    };
+    place_all([&](Slot& slot, std::int64_t samples) {
+        slot.source = std::exchange(place, place + samples * bytes_.pixels);
+    });
+    place_all([&](Slot& slot, std::int64_t samples) {
+        slot.targets = std::exchange(place, place + samples * bytes_.targets);
+    });
+    place_all([&](Slot& slot, std::int64_t samples) {
+        slot.labels =
+            reinterpret_cast<std::int32_t*>(std::exchange(place, place + samples * bytes_.labels));
+    });
     for (Worker& worker : workers_) {
         worker.sample.pixels.reserve(std::size_t(plan::largest_sample(dataset_)));
         worker.scratch.spare.pixels.reserve(std::size_t(plan::largest_sample(dataset_)));
@@ -249,18 +256,49 @@ void Pipeline::prepare(Worker& worker, std::int64_t position, std::int64_t at, S
     store_pixels(sample, slot.source + at * bytes_.pixels);
 }
 
-void Pipeline::mix(std::int64_t number, Slot& slot) const {
-    Draws draws(mixing_key_, {*pass_.epoch, number * pass_.ranks + pass_.rank, 0});
-    const double share = mixing_share(*mixing_, draws);
-    const std::int64_t samples = batch_samples(number);
-    const auto mix_both = [&](auto* pixels, auto* targets) {
-        mix_rows(pixels, samples, sample_.elements(), share);
-        mix_rows(targets, samples, dataset_.classes, share);
+double Pipeline::share_of(std::int64_t position) const {
+    Draws draws(mixing_key_, {*pass_.epoch, position / 2, 0});
+    return mixing_share(*mixing_, draws);
+}
+
+/// Mixes a sample whose partner is of another batch.
+void Pipeline::mix_with_other_batch(Worker& worker, std::int64_t position, plan::Part batch,
+                                    Slot& slot) const {
+    const std::int64_t partner = mixing_partner(position), at = position - batch.first;
+    if (partner >= std::int64_t(pass_.order.size()) ||
+        (partner >= batch.first && partner < batch.first + batch.count))
+        return;
+    prepare(worker, partner, 0, worker.partner);
+    const double share = share_of(position);
+    const auto mix = [&](std::byte* rows, const std::byte* other, std::int64_t bytes) {
+        if (dtype_ == plan::DType::f64) {
+            mix_row(reinterpret_cast<double*>(rows + at * bytes),
+                    reinterpret_cast<const double*>(other), bytes / 8, share);
+        } else {
+            mix_row(reinterpret_cast<float*>(rows + at * bytes),
+                    reinterpret_cast<const float*>(other), bytes / 4, share);
+        }
     };
-    if (dtype_ == plan::DType::f64) {
-        mix_both(reinterpret_cast<double*>(slot.source), reinterpret_cast<double*>(slot.targets));
-    } else {
-        mix_both(reinterpret_cast<float*>(slot.source), reinterpret_cast<float*>(slot.targets));
+    mix(slot.source, worker.partner.source, bytes_.pixels);
+    mix(slot.targets, worker.partner.targets, bytes_.targets);
+}
+
+/// Mixes the pairs that a batch has both samples of.
+void Pipeline::mix_pairs(plan::Part batch, Slot& slot) const {
+    for (std::int64_t at = batch.first % 2; at + 1 < batch.count; at += 2) {
+        const double share = share_of(batch.first + at);
+        const auto mix = [&](std::byte* rows, std::int64_t bytes) {
+            std::byte *const first = rows + at * bytes, *const second = first + bytes;
+            if (dtype_ == plan::DType::f64) {
+                mix_pair(reinterpret_cast<double*>(first), reinterpret_cast<double*>(second),
+                         bytes / 8, share);
+            } else {
+                mix_pair(reinterpret_cast<float*>(first), reinterpret_cast<float*>(second),
+                         bytes / 4, share);
+            }
+        };
+        mix(slot.source, bytes_.pixels);
+        mix(slot.targets, bytes_.targets);
     }
 }
 
@@ -286,23 +324,26 @@ void Pipeline::work(Worker& worker) {
         const Portion portion = take_portion();
         const std::int64_t number = portion.number;
         Slot& slot = slot_of(number);
-        const std::int64_t first = part(number).first;
+        const plan::Part batch = part(number);
+        const bool mixes = mixing_ && pass_.epoch;
         ++busy_;
         lock.unlock();
         std::exception_ptr error;
         std::int64_t position = portion.begin;
         try {
-            for (; position < portion.end && !cancelled_; ++position)
-                prepare(worker, position, position - first, slot);
+            for (; position < portion.end && !cancelled_; ++position) {
+                prepare(worker, position, position - batch.first, slot);
+                if (mixes) mix_with_other_batch(worker, position, batch, slot);
+            }
         } catch (...) {
             error = std::current_exception();
         }
         lock.lock();
         slot.finished += position - portion.begin;
         if (error == nullptr && slot.finished == batch_samples(number)) {
-            if (mixing_ && pass_.epoch) {
+            if (mixes) {
                 lock.unlock();
-                mix(number, slot);
+                mix_pairs(batch, slot);
                 lock.lock();
             }
             slot.ready = true;

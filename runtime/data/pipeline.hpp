@@ -28,7 +28,7 @@ namespace dtnn::runtime {
 
 /// One pass over samples, in batches. With several ranks, batch n of a rank is batch n * ranks +
 /// rank of the order (plan/rules/parallel.hpp): together they see what one rank sees. Samples are
-/// mixed within a batch, by numbers that belong to the batch of the order.
+/// mixed with their neighbours in the order, of which the rank prepares those of other batches too.
 struct Pass {
     Split split = Split::train;
     /// The samples in order, which stays valid until the pass is over or the next one begins. An
@@ -97,6 +97,7 @@ class Pipeline {
     struct Worker {
         Sample sample;
         SampleScratch scratch;
+        Slot partner;  ///< room for one sample, where samples are mixed
         std::thread thread;
     };
     /// Samples of one batch that a worker has taken on.
@@ -111,7 +112,10 @@ class Pipeline {
     void prepare(Worker& worker, std::int64_t position, std::int64_t at, Slot& slot) const;
     void store_pixels(const Sample& sample, std::byte* place) const;
     void store_labels(const Sample& sample, std::int64_t index, std::int64_t at, Slot& slot) const;
-    void mix(std::int64_t number, Slot& slot) const;
+    void mix_with_other_batch(Worker& worker, std::int64_t position, plan::Part batch,
+                              Slot& slot) const;
+    void mix_pairs(plan::Part batch, Slot& slot) const;
+    double share_of(std::int64_t position) const;
     bool has_work() const;
     Portion take_portion();
     /// This rank's batch `number`: positions in the order. The numbers of batches are this rank's.

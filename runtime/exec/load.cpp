@@ -241,11 +241,13 @@ void check_program(const plan::Plan& plan, const plan::Program& program, const s
             check_tensor(program, program.inputs, "targets", dtype,
                          {program.batch, plan.dataset.classes}, name);
         } else if (input.name == "learning_rate" || input.name == "batch_weight" ||
-                   input.name == "step" || input.name == "update") {
-            const bool count = input.name == "step" || input.name == "update";
+                   input.name == "update") {
+            const bool count = input.name == "update";
             const plan::Tensor& tensor = program.tensors[std::size_t(input.tensor)];
             check_tensor(program, program.inputs, input.name, count ? plan::DType::i64 : dtype,
                          plan::element_count(tensor.dims) == 1 ? tensor.dims : plan::Dims{}, name);
+        } else if (input.name == "position") {
+            check_tensor(program, program.inputs, "position", plan::DType::i64, {2}, name);
         } else if (input.name != "source") {
             throw refused(name, fmt::format("program `{}` wants the input `{}`, which is unknown",
                                             program.name, input.name));

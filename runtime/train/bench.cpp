@@ -71,7 +71,7 @@ BenchResult bench(Session& session, const BenchRequest& request) {
         program.set_learning_rate(plan.training.learning_rate, plan.target.dtype);
         program.set_batch_weight(1.0 / double(plan.training.accumulation * session.ranks()),
                                  plan.target.dtype);
-        if (program.step != nullptr) *program.step = step;
+        program.set_position(0, step * result.batch);
         if (program.update != nullptr) *program.update = step;
         ++step;
     };

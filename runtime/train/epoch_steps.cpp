@@ -41,6 +41,10 @@ Pass EpochSteps::pass(std::span<const std::int64_t> order, std::int64_t epoch,
     return pass;
 }
 
+std::int64_t EpochSteps::drawing_epoch(std::int64_t epoch) const {
+    return plan_.parallel.private_data ? epoch + (std::int64_t(session_.rank()) << 32) : epoch;
+}
+
 std::int64_t EpochSteps::samples_before(std::int64_t step) const {
     if (local_ != nullptr) return local_->samples_before(step);
     return plan::samples_of_steps(plan_.dataset.train_samples, plan_.training.batch_size, 0, step,

@@ -37,6 +37,9 @@ class EpochSteps {
     plan::Part part(std::int64_t step) const;
     /// This rank's batches of epoch `epoch` (from 0), from a step on, for the pipeline.
     Pass pass(std::span<const std::int64_t> order, std::int64_t epoch, std::int64_t step) const;
+    /// The epoch as dropout counts it. What a sample draws follows from its place in the epoch's
+    /// order; ranks with data of their own have orders of their own, and epochs 2^32 apart.
+    std::int64_t drawing_epoch(std::int64_t epoch) const;
     /// How many samples all ranks together have taken in front of a step.
     std::int64_t samples_before(std::int64_t step) const;
     /// The samples of all batches whose gradients are added up with those of this step: over all

@@ -219,8 +219,7 @@ const BatchProgram& Loop::run_batch(plan::Part part) {
     learning_rate_ = schedules_.learning_rate({state_.epoch, state_.batch});
     batch.set_learning_rate(learning_rate_, dtype);
     batch.set_batch_weight(double(part.count) / double(steps_.group_samples(state_.batch)), dtype);
-    // No two batches of a run draw the same dropout.
-    if (batch.step != nullptr) *batch.step = state_.step * session_.ranks() + session_.rank();
+    batch.set_position(steps_.drawing_epoch(state_.epoch), part.first);
     if (batch.update != nullptr)
         *batch.update = steps_.updates_before(state_.epoch, state_.batch, state_.update);
     if (NumberCheck* check = divergence_.check()) check->begin_run(batch.program->program());

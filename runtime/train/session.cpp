@@ -84,6 +84,12 @@ void BatchProgram::set_batch_weight(double value, plan::DType dtype) const {
     set_number(batch_weight, value, dtype);
 }
 
+void BatchProgram::set_position(std::int64_t epoch, std::int64_t first_sample) const {
+    if (position == nullptr) return;
+    position[0] = epoch;
+    position[1] = first_sample;
+}
+
 Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source)
     : Session(plan, threads, std::move(source), make_self()) {}
 
@@ -136,7 +142,7 @@ BatchProgram Session::ready(plan::ProgramKind kind, std::int64_t batch) {
                      static_cast<std::int32_t*>(result.program->input("labels")),
                      result.program->input("targets")};
     result.learning_rate = result.program->input("learning_rate");
-    result.step = static_cast<std::int64_t*>(result.program->input("step"));
+    result.position = static_cast<std::int64_t*>(result.program->input("position"));
     result.update = static_cast<std::int64_t*>(result.program->input("update"));
     result.batch_weight = result.program->input("batch_weight");
     result.outputs = BatchOutputs::of(plan(), *result.program);

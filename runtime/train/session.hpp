@@ -48,10 +48,10 @@ struct PassValues {
 struct BatchProgram {
     BoundProgram* program = nullptr;
     BatchInputs inputs;
-    void* learning_rate = nullptr;   ///< may be null
-    std::int64_t* step = nullptr;    ///< may be null
-    std::int64_t* update = nullptr;  ///< updates before this one; may be null
-    void* batch_weight = nullptr;    ///< only with accumulation or several ranks
+    void* learning_rate = nullptr;     ///< may be null
+    std::int64_t* update = nullptr;    ///< updates before this one; may be null
+    std::int64_t* position = nullptr;  ///< may be null
+    void* batch_weight = nullptr;      ///< only with accumulation or several ranks
     BatchOutputs outputs;
 
     /// The loss of the batch that was run last.
@@ -59,6 +59,9 @@ struct BatchProgram {
     void set_learning_rate(double value, plan::DType dtype) const;
     /// The batch's share of the samples that one update adds up, over all ranks.
     void set_batch_weight(double value, plan::DType dtype) const;
+    /// The epoch, from 0, and the place of the batch's first sample in the epoch's order: what
+    /// dropout draws follows from them.
+    void set_position(std::int64_t epoch, std::int64_t first_sample) const;
 };
 
 /// Everything is allocated and bound by the constructor; parameters have their first values.

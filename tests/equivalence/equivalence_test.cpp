@@ -98,7 +98,7 @@ std::vector<double> losses(const plan::Plan& compiled) {
         program.set_learning_rate(plan.training.learning_rate, plan.target.dtype);
         program.set_batch_weight(double(samples) / double(end == kSteps ? whole - 1 : whole),
                                  plan.target.dtype);
-        if (program.step != nullptr) *program.step = step;
+        program.set_position(0, step * plan.training.batch_size);
         if (program.update != nullptr) *program.update = step / group;
         if (result.empty()) program.program->run_prologue(session.executor().team());
         program.program->run(session.executor().team());

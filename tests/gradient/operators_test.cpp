@@ -266,11 +266,13 @@ const Case kCases[] = {
      {0},
      0.1},
     {"spatial_dropout2d_apply",
-     "graph @g(%x: f64[4,3,5,2]{0,2,3,1}, %step: i64[]) { %y = spatial_dropout2d_apply(%x, %step) "
+     "graph @g(%x: f64[4,3,5,2]{0,2,3,1}, %position: i64[2]) { %y = spatial_dropout2d_apply(%x, "
+     "%position) "
      "{rate=0.4, seed=7, stream=3} }",
      {0}},
     {"dropout_apply",
-     "graph @g(%x: f64[4,3,5,2]{0,2,3,1}, %step: i64[]) { %y = dropout_apply(%x, %step) {rate=0.4, "
+     "graph @g(%x: f64[4,3,5,2]{0,2,3,1}, %position: i64[2]) { %y = dropout_apply(%x, %position) "
+     "{rate=0.4, "
      "seed=7, stream=3} }",
      {0}},
     {"concat",

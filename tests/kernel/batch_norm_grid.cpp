@@ -22,6 +22,11 @@ TensorDesc per_channel(const Dims& shape) {
     return row_major({shape[1]});
 }
 
+/// The mean is double in every type.
+TensorDesc mean_of(const Dims& shape) {
+    return row_major({shape[1]}, DType::f64);
+}
+
 TensorDesc mask_of(const Dims& shape) {
     return row_major({(tensor(shape).elements() + 7) / 8}, DType::u8);
 }
@@ -49,9 +54,9 @@ GRID(batch_norm_training) {
             std::vector<TensorDesc> sources{image, channel, channel, channel, channel};
             if (variant.statistics)
                 sources.push_back(variant.synchronised ? rank_sums(shape)
-                                                       : row_major({2, shape[1]}, DType::f64));
+                                                       : row_major({3, shape[1]}, DType::f64));
             if (variant.residual) sources.push_back(image);
-            std::vector<TensorDesc> results{image, channel, channel, channel, channel};
+            std::vector<TensorDesc> results{image, mean_of(shape), channel, channel, channel};
             if (variant.mask) results.push_back(mask_of(shape));
             Case item;
             item.problem = problem("batch_norm_training", sources, results,
@@ -69,13 +74,15 @@ GRID(batch_norm_training) {
             if (variant.residual) item.in_place.emplace_back(0, int(sources.size()) - 1);
             item.prepare = [variant, shape](std::vector<Buffer>& buffers) {
                 // With a handful of elements the deviation may be tiny beside such a mean.
-                if (!variant.statistics && shape[0] > 1) shift(buffers[0]);
+                const bool shifted = shape[0] > 1 && !variant.synchronised;
+                if (shifted) shift(buffers[0]);
+                const double bias = shifted ? 29.5 : 0;
                 make_positive(buffers[4]);
                 if (!variant.statistics) return;
                 const std::int64_t channels = shape[1];
                 for (std::int64_t c = 0; c < channels; ++c) {
                     double sum = 0, squares = 0;
-                    const double origin = variant.synchronised ? buffers[3].get(c) : 0;
+                    const double origin = variant.synchronised ? buffers[3].get(c) : bias;
                     for (std::int64_t i = c; i < buffers[0].tensor().elements(); i += channels) {
                         const double distance = buffers[0].get(i) - origin;
                         sum += distance;
@@ -87,6 +94,9 @@ GRID(batch_norm_training) {
                 if (variant.synchronised)
                     buffers[5].set(2 * channels,
                                    double(buffers[0].tensor().elements()) / double(channels));
+                else
+                    for (std::int64_t c = 0; c < channels; ++c)
+                        buffers[5].set(2 * channels + c, bias);
             };
             cases.push_back(item);
         }
@@ -101,7 +111,7 @@ GRID(batch_norm_backward) {
             if (variant.synchronised || (variant.residual && variant.relu && !variant.mask))
                 continue;
             const TensorDesc image = tensor(shape), channel = per_channel(shape);
-            std::vector<TensorDesc> sources{image, image, channel, channel, channel};
+            std::vector<TensorDesc> sources{image, image, channel, mean_of(shape), channel};
             if (variant.relu && !variant.mask) sources.push_back(channel);
             if (variant.mask) sources.push_back(mask_of(shape));
             std::vector<TensorDesc> results{image, channel, channel};
@@ -128,7 +138,7 @@ GRID(batch_norm_sums) {
         for (const bool statistics : {false, true}) {
             for (const bool idle : {false, true}) {
                 std::vector<TensorDesc> sources{tensor(shape), per_channel(shape), row_major({})};
-                if (statistics) sources.push_back(row_major({2, shape[1]}, DType::f64));
+                if (statistics) sources.push_back(row_major({3, shape[1]}, DType::f64));
                 Case item;
                 item.problem = problem("batch_norm_sums", sources, {rank_sums(shape)},
                                        {{"statistics", statistics}});
@@ -150,20 +160,20 @@ GRID(batch_norm_backward_sums) {
         for (const Variant& variant : kVariants) {
             if (variant.residual || variant.statistics) continue;
             const TensorDesc image = tensor(shape), channel = per_channel(shape);
-            std::vector<TensorDesc> sources{image, image, channel, channel, channel, row_major({})};
+            std::vector<TensorDesc> sources{image,          image,   channel,
+                                            mean_of(shape), channel, row_major({})};
             if (variant.relu) sources.push_back(variant.mask ? mask_of(shape) : channel);
-            for (const bool weighted : {false, true}) {
+            for (const bool idle : {false, true}) {
                 Case item;
                 item.problem = problem("batch_norm_backward_sums", sources,
                                        {rank_sums(shape), channel, channel},
                                        {{"epilogue", std::string(variant.relu ? "relu" : "none")},
-                                        {"mask", variant.mask},
-                                        {"weighted", weighted}});
+                                        {"mask", variant.mask}});
                 item.f32_tolerance = 4e-6;
                 item.f64_tolerance = 1e-12;
-                item.prepare = [weighted](std::vector<Buffer>& buffers) {
+                item.prepare = [idle](std::vector<Buffer>& buffers) {
                     make_positive(buffers[4]);
-                    buffers[5].set(0, weighted ? 0.5 : 0);
+                    buffers[5].set(0, idle ? 0 : 0.5);
                 };
                 cases.push_back(item);
             }
@@ -180,7 +190,7 @@ GRID(batch_norm_backward_apply) {
                 continue;
             const TensorDesc image = tensor(shape), channel = per_channel(shape);
             std::vector<TensorDesc> sources{
-                image, image, channel, channel, channel, rank_sums(shape), row_major({})};
+                image, image, channel, mean_of(shape), channel, rank_sums(shape), row_major({})};
             if (variant.relu) sources.push_back(variant.mask ? mask_of(shape) : channel);
             std::vector<TensorDesc> results{image};
             if (variant.residual) results.push_back(image);
@@ -188,8 +198,7 @@ GRID(batch_norm_backward_apply) {
             item.problem = problem("batch_norm_backward_apply", sources, results,
                                    {{"epilogue", std::string(variant.relu ? "relu" : "none")},
                                     {"mask", variant.mask},
-                                    {"residual", variant.residual},
-                                    {"weighted", !variant.statistics}});
+                                    {"residual", variant.residual}});
             item.f32_tolerance = 4e-6;
             item.f64_tolerance = 1e-12;
             item.in_place = {{0, 1}};

@@ -125,10 +125,10 @@ struct Backward {
 };
 
 Backward backward(const Layer& layer, const std::vector<Values>& src, const Forward& of,
-                  const std::vector<Values>& diff, bool weighted) {
+                  const std::vector<Values>& diff) {
     const TensorDesc channel = vector_of(kChannels), single = row_major({}, DType::f64);
     const TensorDesc sums = vector_of(2 * kChannels + 1);
-    const Attributes attributes{{"epilogue", std::string("relu")}, {"weighted", weighted}};
+    const Attributes attributes{{"epilogue", std::string("relu")}};
     Backward result;
     std::vector<Values> parts;
     const auto weight = [](std::size_t r) { return Values{r == kIdle ? 0 : 0.5}; };
@@ -200,7 +200,7 @@ TEST_CASE("batch norm over the batches of ranks is that of one batch") {
                 {joined(src), joined(diff), layer.gamma, whole[1], whole[2], layer.beta});
     std::vector<Values> weighted = diff;
     weighted[kIdle].assign(diff[kIdle].size(), 0.0);
-    const Backward back = backward(layer, src, of_ranks, weighted, true);
+    const Backward back = backward(layer, src, of_ranks, weighted);
     check_near(gradient[0], joined(back.diff_src));
     check_near(gradient[1], sum_of(back.diff_gamma));
     check_near(gradient[2], sum_of(back.diff_beta));
@@ -208,34 +208,11 @@ TEST_CASE("batch norm over the batches of ranks is that of one batch") {
     check_near(back.diff_src[kIdle], Values(back.diff_src[kIdle].size()));
 }
 
-TEST_CASE("gradients of each rank's own mean loss are those of all, by its share") {
-    const Layer layer;
-    const std::vector<Values> src = samples(), diff = gradients();
-    const Forward of_ranks = forward(layer, src);
-    std::vector<Values> weighted = diff;
-    const auto share = [](std::size_t r) {
-        return r == kIdle ? 0.0 : double(kBatches[r]) / double(kAll);
-    };
-    for (std::size_t r = 0; r < diff.size(); ++r)
-        for (double& value : weighted[r])
-            value *= share(r);
-    const Backward own = backward(layer, src, of_ranks, diff, false);
-    const Backward all = backward(layer, src, of_ranks, weighted, true);
-    for (std::size_t r = 0; r < diff.size(); ++r) {
-        Values scaled = own.diff_src[r];
-        for (double& value : scaled) {
-            CHECK(std::isfinite(value));
-            value *= share(r);
-        }
-        check_near(all.diff_src[r], scaled);
-    }
-}
-
 TEST_CASE("batch norm over the batches of ranks has the gradient of central differences") {
     const Layer layer;
     std::vector<Values> src = samples(), diff = gradients();
     diff[kIdle].assign(diff[kIdle].size(), 0.0);
-    const Backward back = backward(layer, src, forward(layer, src), diff, true);
+    const Backward back = backward(layer, src, forward(layer, src), diff);
     const auto loss = [&] {
         const Forward result = forward(layer, src);
         double sum = 0;

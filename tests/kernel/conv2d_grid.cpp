@@ -112,8 +112,9 @@ GRID(conv2d) {
         biased.attributes["bias"] = true;
         biased.attributes["epilogue"] = std::string("relu");
         cases.push_back(with_tolerance(biased, terms));
+        const TensorDesc statistics = row_major({3, c.filters}, DType::f64);
         Problem full = problem("conv2d", {c.source(), c.weights(), c.result()},
-                               {c.result(), row_major({2, c.filters}, DType::f64)}, c.attributes());
+                               {c.result(), statistics}, c.attributes());
         full.attributes["residual"] = true;
         full.attributes["statistics"] = true;
         // The statistics add up the errors of all cells.
@@ -122,6 +123,17 @@ GRID(conv2d) {
         item.f32_tolerance *= 2 * std::sqrt(double(cells));
         item.f64_tolerance *= 2 * std::sqrt(double(cells));
         item.in_place = {{0, 2}};
+        cases.push_back(item);
+        // Sums of distances from the bias.
+        biased.destinations.push_back(statistics);
+        biased.attributes["statistics"] = true;
+        biased.attributes.erase("epilogue");
+        item.problem = biased;
+        item.in_place = {};
+        item.prepare = [](std::vector<Buffer>& buffers) {
+            for (std::int64_t f = 0; f < buffers[2].tensor().elements(); ++f)
+                buffers[2].set(f, double(f % 5));
+        };
         cases.push_back(item);
     }
     return cases;

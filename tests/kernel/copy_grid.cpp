@@ -95,12 +95,15 @@ GRID(dropout_apply) {
              {row_major({1, 1}), row_major({3, 37}), row_major({64, 128}), tensor({2, 3, 5, 7}),
               tensor({2, 16, 8, 8}), tensor({3, 20, 9, 11}), row_major({2, 3, 5, 7})}) {
             cases.push_back(
-                {.problem = problem("dropout_apply", {image, row_major({1}, DType::i64)}, {image},
+                {.problem = problem("dropout_apply", {image, row_major({2}, DType::i64)}, {image},
                                     {{"rate", rate},
                                      {"seed", std::int64_t(1234567)},
                                      {"stream", std::int64_t(3)}}),
                  .in_place = {{0, 0}},
-                 .prepare = [](std::vector<Buffer>& buffers) { buffers[1].set(0, 4294967297.0); }});
+                 .prepare = [](std::vector<Buffer>& buffers) {
+                     buffers[1].set(0, 4294967297.0);
+                     buffers[1].set(1, 1000003);
+                 }});
         }
     }
     return cases;

@@ -233,6 +233,17 @@ GRID(label_counts) {
          .attributes = {{"threshold", 0.25}}});
 }
 
+GRID(label_share) {
+    std::vector<Case> cases;
+    for (const std::int64_t samples : {1, 7, 300})
+        cases.push_back(
+            {.problem =
+                 problem("label_share", {row_major({samples}, DType::i32), row_major({})},
+                         {row_major({1})}, {{"class_weights", std::vector<double>{1, 0.5, 3}}}),
+             .prepare = [](std::vector<Buffer>& buffers) { draw_labels(buffers[0], 4); }});
+    return cases;
+}
+
 GRID(label_weights) {
     std::vector<Case> cases;
     for (const std::int64_t samples : {1, 7, 300})

@@ -194,11 +194,14 @@ GRID(spatial_dropout2d_apply) {
         for (const double rate : {0.0, 0.2, 0.5, 1.0}) {
             cases.push_back(
                 {.problem = problem(
-                     "spatial_dropout2d_apply", {tensor(shape), row_major({}, DType::i64)},
+                     "spatial_dropout2d_apply", {tensor(shape), row_major({2}, DType::i64)},
                      {tensor(shape)},
                      {{"rate", rate}, {"seed", std::int64_t{42}}, {"stream", std::int64_t{3}}}),
                  .in_place = {{0, 0}},
-                 .prepare = [](std::vector<Buffer>& buffers) { buffers[1].set(0, 12345); }});
+                 .prepare = [](std::vector<Buffer>& buffers) {
+                     buffers[1].set(0, 12345);
+                     buffers[1].set(1, 777);
+                 }});
         }
     }
     return cases;

@@ -6,6 +6,7 @@
 
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/layout.hpp"
+#include "kernels/philox.hpp"
 #include "tests/kernel/conformance.hpp"
 
 namespace dtnn::kernels::conformance::reference_test {
@@ -136,14 +137,60 @@ TEST_CASE("flatten of an image stored channels last is in the order of channels,
     CHECK(results[0] == Values{1, 2, 3, 10, 20, 30});
 }
 
+/// Words by hand from the published generator: the sequence (key_of(seed, dropout, stream), epoch),
+/// word p * E + e for element e of the sample at place p.
+TEST_CASE("what a sample drops depends on its place in the epoch, not on the batch it is in") {
+    const TensorDesc six = f64({6, 3}), two = f64({2, 3}), position = row_major({2}, DType::i64);
+    const Attributes attributes = {
+        {"rate", 0.5}, {"seed", std::int64_t(9)}, {"stream", std::int64_t(4)}};
+    const std::uint64_t key = philox::key_of(9, philox::Purpose::dropout, 4);
+    Values expected;
+    for (std::uint64_t word = 30; word < 48; ++word)  // places 10 to 15 of epoch 3
+        expected.push_back(philox::word(key, 3, word) >= 0x80000000u ? 2.0 : 0.0);
+    const auto whole = compute(problem("dropout_apply", {six, position}, {six}, attributes),
+                               {Values(18, 1.0), {3, 10}})[0];
+    CHECK(whole == expected);
+    CHECK(whole == Values{0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 2, 2, 2, 2, 2, 0, 2, 2});
+    Values parts;
+    for (const double place : {10.0, 12.0, 14.0}) {
+        const Values part = compute(problem("dropout_apply", {two, position}, {two}, attributes),
+                                    {Values(6, 1.0), {3, place}})[0];
+        parts.insert(parts.end(), part.begin(), part.end());
+    }
+    CHECK(parts == whole);
+    CHECK(compute(problem("dropout_apply", {six, position}, {six}, attributes),
+                  {Values(18, 1.0), {4, 10}})[0] != whole);
+}
+
+TEST_CASE("whole channels are dropped by the place of their sample") {
+    const TensorDesc four = f64({4, 3, 2, 1}), one = f64({1, 3, 2, 1});
+    const TensorDesc position = row_major({2}, DType::i64);
+    const Attributes attributes = {
+        {"rate", 0.5}, {"seed", std::int64_t(9)}, {"stream", std::int64_t(4)}};
+    const auto whole =
+        compute(problem("spatial_dropout2d_apply", {four, position}, {four}, attributes),
+                {Values(24, 1.0), {3, 10}})[0];
+    Values parts;
+    for (const double place : {10.0, 11.0, 12.0, 13.0}) {
+        const Values part =
+            compute(problem("spatial_dropout2d_apply", {one, position}, {one}, attributes),
+                    {Values(6, 1.0), {3, place}})[0];
+        parts.insert(parts.end(), part.begin(), part.end());
+    }
+    CHECK(parts == whole);
+    const std::uint64_t key = philox::key_of(9, philox::Purpose::dropout, 4);
+    for (std::uint64_t channel = 0; channel < 12; ++channel)
+        CHECK((whole[2 * channel] != 0) == (philox::word(key, 3, 30 + channel) >= 0x80000000u));
+}
+
 TEST_CASE("dropout keeps about what the rate says, and its gradient the same elements") {
     const TensorDesc x = f64({10000});
     const Problem apply =
-        problem("dropout_apply", {x, row_major({1}, DType::i64)}, {x},
+        problem("dropout_apply", {x, row_major({2}, DType::i64)}, {x},
                 {{"rate", 0.25}, {"seed", std::int64_t(5)}, {"stream", std::int64_t(0)}});
-    const auto forward = compute(apply, {Values(10000, 3.0), {7}});
-    const auto backward = compute(apply, {Values(10000, 1.0), {7}});
-    const auto later = compute(apply, {Values(10000, 3.0), {8}});
+    const auto forward = compute(apply, {Values(10000, 3.0), {7, 0}});
+    const auto backward = compute(apply, {Values(10000, 1.0), {7, 0}});
+    const auto later = compute(apply, {Values(10000, 3.0), {8, 0}});
     int kept = 0, same = 0;
     for (std::size_t i = 0; i < 10000; ++i) {
         if (forward[0][i] != 0) {

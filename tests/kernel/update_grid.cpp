@@ -267,6 +267,15 @@ GRID(gradient_scale) {
                     {row_major({})}, {{"clip_norm", 0.5}});
         cases.push_back(std::move(item));
     }
+    const TensorDesc sum = row_major({}, DType::f64), shares = row_major({1});
+    for (const Attributes& attributes :
+         {Attributes{{"shared", true}}, Attributes{{"shared", true}, {"clip_norm", 0.5}}}) {
+        Case item;
+        std::vector<TensorDesc> sources{shares};
+        if (attributes.contains("clip_norm")) sources.insert(sources.begin(), {sum, sum});
+        item.problem = problem("gradient_scale", sources, {row_major({})}, attributes);
+        cases.push_back(std::move(item));
+    }
     return cases;
 }
 
@@ -275,7 +284,7 @@ GRID(accumulate_gradient) {
     for (const std::int64_t count : kCounts) {
         const TensorDesc sum = row_major({count});
         Case item;
-        item.problem = problem("accumulate_gradient", {sum, sum, row_major({})}, {sum});
+        item.problem = problem("accumulate_gradient", {sum, sum}, {sum});
         item.in_place = {{0, 0}};
         item.f32_tolerance = 1e-6;
         item.f64_tolerance = 1e-15;
@@ -289,7 +298,7 @@ GRID(take_gradient_sum) {
     for (const std::int64_t count : kCounts) {
         const TensorDesc sum = row_major({count});
         Case item;
-        item.problem = problem("take_gradient_sum", {sum, sum, row_major({})}, {sum, sum});
+        item.problem = problem("take_gradient_sum", {sum, sum}, {sum, sum});
         item.in_place = {{0, 0}, {1, 1}};
         item.f32_tolerance = 1e-6;
         item.f64_tolerance = 1e-15;

@@ -25,7 +25,7 @@ std::string sample_text(const Dims& dims) {
 /// is called so steps aside. (`source` is there before every layer.)
 std::string value_name(const std::string& layer) {
     const bool taken = layer == "labels" || layer == "targets" || layer == "learning_rate" ||
-                       layer == "step" || layer == "update" || layer == "batch_weight";
+                       layer == "position" || layer == "update" || layer == "batch_weight";
     return taken ? layer + ".dst" : layer;
 }
 

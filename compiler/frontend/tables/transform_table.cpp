@@ -361,9 +361,9 @@ std::vector<ComponentInfo> augmentation_members() {
                     "augmentations: [{cutout: {size: 8}}]\n",
          .fields = &cutout_fields()},
         {.name = "mixup",
-         .doc = "Mixes the samples of a batch and their labels two by two, in a proportion drawn "
-                "for the batch (Zhang et al., 2018): the loss sees rows of numbers in place of "
-                "classes. It comes last, behind normalize.",
+         .doc = "Mixes neighbours of the epoch's order and their labels two by two, in a "
+                "proportion drawn for the pair (Zhang et al., 2018): the loss sees rows of "
+                "numbers in place of classes. It comes last, behind normalize.",
          .example = "kind: dataset\ntype: synthetic\nshape: [3, 32, 32]\nclasses: 10\n"
                     "augmentations: [{mixup: {alpha: 0.2}}]\n",
          .fields = &mixup_fields()},

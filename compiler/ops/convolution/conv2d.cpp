@@ -52,7 +52,7 @@ void conv2d_shape(ShapeContext& c) {
     for (const char* name : {"filters", "kernel", "weights_initializer", "bias_initializer"})
         c.attributes().erase(name);
     c.result(dst);
-    if (c.flag("statistics")) c.result(Type{DType::f64, {2, filters}, {}});
+    if (c.flag("statistics")) c.result(Type{DType::f64, {3, filters}, {}});
 }
 
 void conv2d_gradient(GradientContext& g) {

@@ -6,12 +6,12 @@ OpBuilder dropout_application(const char* name, bool image) {
     OpBuilder builder(name);
     builder.family(Family::dropout)
         .kernel_class(KernelClass::dropout)
-        .inputs({"src", "step"})
+        .inputs({"src", "position"})
         .outputs({"dst"})
         .shape([name, image](ShapeContext& c) {
             if (!expect_operands(c, name, 2) || (image && !expect_image(c, name))) return;
-            if (c.input(1).dtype != DType::i64 || c.input(1).elements() != 1) {
-                c.fail(std::string(name) + ": step must be one i64");
+            if (c.input(1).dtype != DType::i64 || c.input(1).elements() != 2) {
+                c.fail(std::string(name) + ": position must be two i64");
                 return;
             }
             c.real("rate");
@@ -27,7 +27,8 @@ OpBuilder dropout_application(const char* name, bool image) {
     return builder;
 }
 
-/// The number drawn for element i is the i-th.
+/// The number drawn for element e of the sample at place p of the epoch is p * E + e, E elements a
+/// sample.
 OpDef define_dropout_apply() {
     return dropout_application("dropout_apply", false)
         .doc("Sets elements to 0 at random, by counter-based random numbers.")

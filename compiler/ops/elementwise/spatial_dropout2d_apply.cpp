@@ -2,7 +2,7 @@
 
 namespace dtnn::compiler {
 
-/// The number drawn for element [n,c,h,w] is that of n*C + c.
+/// The number drawn for channel c of the sample at place p of the epoch is p*C + c.
 OpDef define_spatial_dropout2d_apply() {
     return dropout_application("spatial_dropout2d_apply", true)
         .doc("Sets whole channels of samples to 0 at random, by counter-based random numbers.")

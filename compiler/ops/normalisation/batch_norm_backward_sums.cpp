@@ -3,8 +3,8 @@
 
 namespace dtnn::compiler {
 
-/// kernels/arguments/batch_norm_synchronised.hpp has the formula. `weighted`: diff_dst is of the
-/// mean loss of all ranks, not of the rank's own.
+/// kernels/arguments/batch_norm_synchronised.hpp has the formula: diff_dst is of the mean loss
+/// of all ranks.
 OpDef define_batch_norm_backward_sums() {
     return OpBuilder("batch_norm_backward_sums")
         .family(Family::normalisation)

@@ -16,13 +16,14 @@ void batch_norm_training_shape(ShapeContext& c) {
     const std::int64_t channels = src.dims[1];
     const bool synchronised = c.flag("synchronised");
     DTNN_CHECK(statistics || !synchronised, "batch_norm_training without the sums of all ranks");
-    const Dims sums = synchronised ? rank_sums(src).dims : Dims{2, channels};
+    const Dims sums = synchronised ? rank_sums(src).dims : Dims{3, channels};
     if (statistics && !expect_dims(c, "batch_norm_training", 5, "statistics", sums)) return;
     if (residual && !expect_dims(c, "batch_norm_training", operands - 1, "residual", src.dims))
         return;
     c.result(src);
+    // The mean in double: a channel far from zero is as near to its mean as any other.
     for (int i = 0; i < 4; ++i)
-        c.result(Type{src.dtype, {channels}, {}});
+        c.result(Type{i == 0 ? DType::f64 : src.dtype, {channels}, {}});
     if (c.flag("mask")) c.result(Type{DType::u8, {bit_mask_bytes(src.elements())}, {}});
 }
 

@@ -7,19 +7,17 @@ OpDef define_accumulate_gradient() {
     return OpBuilder("accumulate_gradient")
         .family(Family::update)
         .kernel_class(KernelClass::memory)
-        .doc("Adds a batch's gradient, by the batch's weight, to the sum for a later update.")
-        .inputs({"sum", "diff", "batch_weight"})
+        .doc("Adds a batch's gradient to the sum for a later update.")
+        .inputs({"sum", "diff"})
         .outputs({"sum"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "accumulate_gradient", 3)) return;
+            if (!expect_operands(c, "accumulate_gradient", 2)) return;
             if (!expect_dims(c, "accumulate_gradient", 1, "diff", c.input(0).dims)) return;
-            if (!expect_single(c, "accumulate_gradient", 2, "batch_weight", c.input(0).dtype))
-                return;
             result_like(c);
         })
         .no_gradient(kUpdatesAreFinal)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
-            return 2 * in[0].elements();
+            return in[0].elements();
         })
         .in_place(0, 0);
 }

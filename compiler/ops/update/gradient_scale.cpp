@@ -4,24 +4,30 @@
 
 namespace dtnn::compiler {
 
-/// Attributes: clip_norm, and dtype, the result's ("f32" or "f64"). kernels/arguments/gradient.hpp
+/// Attributes: clip_norm where the norm is clipped, `shared` where the last operand is the sum of
+/// the batches' shares, and dtype, the result's ("f32" or "f64"). kernels/arguments/gradient.hpp
 /// has the formula.
 OpDef define_gradient_scale() {
     return OpBuilder("gradient_scale")
         .family(Family::update)
         .kernel_class(KernelClass::memory)
-        .doc("The factor that brings the norm of all gradients down to clip_norm, at most 1.")
+        .doc(
+            "The factor of all gradients: it divides by the batches' shares, and brings the norm "
+            "down to clip_norm.")
         .variadic(1)
-        .inputs({"square_sum"})
+        .inputs({"square_sum", "shares?"})
         .outputs({"dst"})
         .shape([](ShapeContext& c) {
-            for (std::size_t i = 0; i < c.inputs().size(); ++i)
-                if (!expect_single(c, "gradient_scale", i, "square_sum", DType::f64)) return;
             DType dtype{};
             if (!plan::parse_name(c.text("dtype"), dtype)) {
                 c.fail(fmt::format("gradient_scale: `{}` is no dtype", c.text("dtype")));
                 return;
             }
+            const std::size_t sums = c.inputs().size() - (c.flag("shared") ? 1 : 0);
+            for (std::size_t i = 0; i < sums; ++i)
+                if (!expect_single(c, "gradient_scale", i, "square_sum", DType::f64)) return;
+            if (c.flag("shared") && !expect_single(c, "gradient_scale", sums, "shares", dtype))
+                return;
             c.result({dtype, {}, {}});
         })
         .no_gradient(kUpdatesAreFinal)

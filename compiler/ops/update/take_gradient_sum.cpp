@@ -9,18 +9,17 @@ OpDef define_take_gradient_sum() {
         .family(Family::update)
         .kernel_class(KernelClass::memory)
         .doc("The gradient of all batches of an update, out of the sum, which begins anew.")
-        .inputs({"sum", "diff", "batch_weight"})
+        .inputs({"sum", "diff"})
         .outputs({"sum", "total"})
         .shape([](ShapeContext& c) {
-            if (!expect_operands(c, "take_gradient_sum", 3)) return;
+            if (!expect_operands(c, "take_gradient_sum", 2)) return;
             if (!expect_dims(c, "take_gradient_sum", 1, "diff", c.input(0).dims)) return;
-            if (!expect_single(c, "take_gradient_sum", 2, "batch_weight", c.input(0).dtype)) return;
             result_like(c, 0);
             result_like(c, 0);
         })
         .no_gradient(kUpdatesAreFinal)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes&) {
-            return 2 * in[0].elements();
+            return in[0].elements();
         })
         .in_place(0, 0)
         .in_place(1, 1);

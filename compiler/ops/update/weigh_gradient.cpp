@@ -8,7 +8,7 @@ OpDef define_weigh_gradient() {
     return OpBuilder("weigh_gradient")
         .family(Family::update)
         .kernel_class(KernelClass::memory)
-        .doc("A gradient times the batch's share of the samples of an update.")
+        .doc("A gradient times the batch's share of an update.")
         .inputs({"diff", "batch_weight"})
         .outputs({"dst"})
         .shape([](ShapeContext& c) {

@@ -36,20 +36,25 @@ double mixing_share(double alpha, Draws& draws) {
 }
 
 template <class Real>
-void mix_rows(Real* rows, std::int64_t samples, std::int64_t width, double share) {
+void mix_pair(Real* first, Real* second, std::int64_t width, double share) {
     const Real mine = Real(share), other = Real(1 - share);
-    for (std::int64_t i = 0, j = samples - 1; i < j; ++i, --j) {
-        Real* const first = rows + i * width;
-        Real* const second = rows + j * width;
-        for (std::int64_t k = 0; k < width; ++k) {
-            const Real a = first[k], b = second[k];
-            first[k] = mine * a + other * b;
-            second[k] = mine * b + other * a;
-        }
+    for (std::int64_t k = 0; k < width; ++k) {
+        const Real a = first[k], b = second[k];
+        first[k] = mine * a + other * b;
+        second[k] = mine * b + other * a;
     }
 }
 
-template void mix_rows(float*, std::int64_t, std::int64_t, double);
-template void mix_rows(double*, std::int64_t, std::int64_t, double);
+template <class Real>
+void mix_row(Real* row, const Real* partner, std::int64_t width, double share) {
+    const Real mine = Real(share), other = Real(1 - share);
+    for (std::int64_t k = 0; k < width; ++k)
+        row[k] = mine * row[k] + other * partner[k];
+}
+
+template void mix_pair(float*, float*, std::int64_t, double);
+template void mix_pair(double*, double*, std::int64_t, double);
+template void mix_row(float*, const float*, std::int64_t, double);
+template void mix_row(double*, const double*, std::int64_t, double);
 
 }  // namespace dtnn::runtime

@@ -290,21 +290,22 @@ TEST_CASE("mixed batches have the labels' rows mixed as their samples are") {
     plan::Plan plan = small_plan();
     plan.dataset.augmentations = {{"mixup", {{"alpha", 1.0}}}};
     CHECK(Pipeline::staging_bytes(plan) ==
-          2 * 4 * (12 * 4 + 4 + 3 * 4) + 2 * 12 * 4 + plan::kWorkerBytes);
-    const std::vector<std::int64_t> order = {0, 1, 2, 4};
+          (2 * 4 + 1) * (12 * 4 + 4 + 3 * 4) + 2 * 12 * 4 + plan::kWorkerBytes);
+    const std::vector<std::int64_t> order = {0, 4, 2, 1};
     Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
     float pixels[48], targets[12];
     pipeline.start({.order = order, .batch = 4, .epoch = 0});
     REQUIRE(pipeline.wait() == 4);
     pipeline.take({pixels, nullptr, targets});
     // The first sample is share * 0 + (1 - share) * 4, its classes 0 and 1.
-    const float share = 1 - (pixels[0] / 4);
+    const float share = 1 - (pixels[0] / 4), other = pixels[24] - 1;
     CHECK(share > 0);
     CHECK(share < 1);
-    CHECK(pixels[12] == doctest::Approx(share * 1 + (1 - share) * 2));
-    CHECK(pixels[36] == doctest::Approx(share * 4));
-    const std::vector<float> expected = {share, 1 - share, 0,     0,         share, 1 - share,
-                                         0,     1 - share, share, 1 - share, share, 0};
+    CHECK(share != other);
+    CHECK(pixels[12] == doctest::Approx(share * 4));
+    CHECK(pixels[36] == doctest::Approx(other * 1 + (1 - other) * 2));
+    const std::vector<float> expected = {share, 1 - share, 0,     1 - share, share, 0,
+                                         0,     1 - other, other, 0,         other, 1 - other};
     for (int i = 0; i < 12; ++i)
         CHECK(targets[i] == doctest::Approx(expected[std::size_t(i)]));
     // Evaluation is not mixed.
@@ -313,6 +314,43 @@ TEST_CASE("mixed batches have the labels' rows mixed as their samples are") {
     pipeline.take({pixels, nullptr, targets});
     CHECK(pixels[36] == 4);
     CHECK(targets[10] == 1);
+}
+
+TEST_CASE("a sample is mixed alike however the order is cut into batches and ranks") {
+    Counting source;
+    plan::Plan plan = small_plan(plan::DType::f64);
+    plan.training.batch_size = 12;
+    plan.dataset.augmentations = {{"flip", {{"probability", 0.5}}}, {"mixup", {{"alpha", 0.7}}}};
+    const std::vector<std::int64_t> order = counting(41);
+    const auto samples_of = [&](std::int64_t batch, int ranks, int workers) {
+        plan.target.data_workers = workers;
+        std::vector<std::vector<double>> samples(order.size());
+        for (int rank = 0; rank < ranks; ++rank) {
+            Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
+            pipeline.start(
+                {.order = order, .batch = batch, .epoch = 2, .rank = rank, .ranks = ranks});
+            std::int64_t place = rank * batch;
+            while (const std::int64_t count = pipeline.wait()) {
+                std::vector<double> pixels(12 * 12), targets(12 * 3);
+                pipeline.take({pixels.data(), nullptr, targets.data()});
+                for (std::int64_t i = 0; i < count; ++i) {
+                    std::vector<double>& sample = samples[std::size_t(place + i)];
+                    sample.assign(pixels.begin() + i * 12, pixels.begin() + (i + 1) * 12);
+                    sample.insert(sample.end(), targets.begin() + i * 3,
+                                  targets.begin() + (i + 1) * 3);
+                }
+                place += ranks * batch;
+            }
+        }
+        return samples;
+    };
+    const auto whole = samples_of(12, 1, 1);
+    // The last of an odd number has no partner.
+    CHECK(whole.back()[12 + 40 % 3] == 1);
+    CHECK(whole[39][12 + 39 % 3] < 1);
+    for (const std::int64_t batch : {1, 4, 5, 7})
+        for (const int ranks : {1, 2, 3})
+            CHECK(samples_of(batch, ranks, ranks) == whole);
 }
 
 TEST_CASE(

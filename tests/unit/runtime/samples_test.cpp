@@ -321,10 +321,14 @@ TEST_CASE(
     CHECK(different > 10);
 }
 
-TEST_CASE("mixing is exact, symmetric, and leaves the middle sample of an odd batch") {
-    std::vector<double> rows = {1, 2, 10, 20, 100, 200};
-    mix_rows(rows.data(), 3, 2, 0.75);
-    CHECK(rows == std::vector<double>{25.75, 51.5, 10, 20, 75.25, 150.5});
+TEST_CASE("mixing is exact and symmetric, and partners are neighbours") {
+    std::vector<double> rows = {1, 2, 100, 200}, alone = {100, 200};
+    mix_row(alone.data(), rows.data(), 2, 0.75);
+    mix_pair(rows.data(), rows.data() + 2, 2, 0.75);
+    CHECK(rows == std::vector<double>{25.75, 51.5, 75.25, 150.5});
+    CHECK(alone == std::vector<double>{75.25, 150.5});
+    CHECK(mixing_partner(6) == 7);
+    CHECK(mixing_partner(7) == 6);
     // Beta(a, a) has the mean 1/2 and the variance 1 / (4 (2 a + 1)).
     for (const double alpha : {0.2, 1.0, 4.0}) {
         double sum = 0, squares = 0;

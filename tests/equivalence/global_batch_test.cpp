@@ -1,5 +1,6 @@
-/// Ranks that are threads, with batch norm over the batches of all: a training is that of one rank
-/// whose batch is as large.
+/// Ranks that are threads: a training is that of one rank whose batch is as large, with batch norm
+/// over the batches of all, dropout, mixup and weights of classes, and also where one update takes
+/// several batches.
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -16,10 +17,11 @@
 #include "runtime/exec/load.hpp"
 #include "runtime/train/loop.hpp"
 
-namespace dtnn::synchronised_statistics_test {
+namespace dtnn::global_batch_test {
 namespace {
 
-/// 270 samples: the last of the six steps of an epoch has 30, which the first ranks take.
+/// The samples of an update; 270 samples an epoch: the last of the six steps has 30, which the
+/// first ranks take.
 constexpr int kGlobalBatch = 48;
 
 struct Wish {
@@ -32,6 +34,9 @@ struct Wish {
     std::vector<std::string> disabled = {};
     double clip_norm = 0;
     bool sharded = false;
+    std::string spec = "residual_blocks";
+    std::vector<std::string> settings = {};
+    int parts = 1;  ///< batches of a rank that make its part of the global batch
 };
 
 plan::Plan compiled(const Wish& wish) {
@@ -39,11 +44,12 @@ plan::Plan compiled(const Wish& wish) {
     compiler::LoadOptions options;
     options.settings = {
         "training.dtype=" + wish.dtype,
-        fmt::format("training.batch_size={}", kGlobalBatch / wish.ranks),
-        fmt::format("training.accumulation={}", wish.accumulation),
+        fmt::format("training.batch_size={}", kGlobalBatch / wish.ranks / wish.parts),
+        fmt::format("training.accumulation={}", wish.accumulation * wish.parts),
     };
-    compiler::JobSpec job =
-        compiler::load_job("tests/equivalence/residual_blocks.yaml", options, diagnostics);
+    options.settings.insert(options.settings.end(), wish.settings.begin(), wish.settings.end());
+    compiler::JobSpec job = compiler::load_job(fmt::format("tests/equivalence/{}.yaml", wish.spec),
+                                               options, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
     job.training.training.clip_norm = wish.clip_norm;
     plan::Parallel& parallel = job.parallel.parallel;
@@ -71,11 +77,15 @@ class Witness final : public runtime::TrainingObserver {
         const auto samples = double(progress.train.samples());
         losses.push_back(samples > 0 ? progress.train.running_value(0) * samples : 0);
     }
-    std::vector<double> losses;
+    void epoch(const runtime::EpochResult& result) override {
+        epochs.push_back(result.train.loss());
+    }
+    std::vector<double> losses, epochs;
 };
 
 struct Trained {
-    std::vector<double> losses;  ///< by step, of all ranks
+    std::vector<double> losses;  ///< by step, of all ranks, where samples weigh alike
+    std::vector<double> epochs;  ///< losses of epochs
     double test_loss = 0;
     std::vector<std::vector<double>> parameters;  ///< by rank; moving statistics too
 };
@@ -84,6 +94,7 @@ std::vector<double> parameters_of(runtime::Session& session) {
     std::vector<double> all;
     const std::vector<plan::Parameter>& parameters = session.plan().parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
+        if (parameters[i].optimizer_state) continue;
         const std::byte* const first = session.executor().parameter(i);
         for (std::int64_t e = 0; e < plan::element_count(parameters[i].dims); ++e) {
             if (parameters[i].dtype == plan::DType::f64)
@@ -117,6 +128,7 @@ Trained train_on(const Wish& wish) {
             all.losses.resize(witness.losses.size());
             for (std::size_t i = 0; i < witness.losses.size(); ++i)
                 all.losses[i] += witness.losses[i];
+            if (rank == 0) all.epochs = witness.epochs;
             // Before anything is shared: as the ranks have them.
             all.parameters[std::size_t(rank)] = parameters_of(session);
         } catch (const runtime::RunError& error) {
@@ -207,6 +219,72 @@ TEST_CASE("synchronised statistics with a shared optimizer and a clipped norm, i
     }
 }
 
+TEST_CASE("dropout, mixup and weights of classes know nothing of ranks and batches, in double") {
+    const std::vector<std::vector<std::string>> choices = {
+        {"training.loss={categorical_cross_entropy: {class_weights: [1, 0.25, 3, 0.5, 7]}}"},
+        {"training.loss={categorical_cross_entropy: {class_weights: [1, 0, 3, 0, 7]}}",
+         "training.clip={norm: 0.2}", "training.optimizer={adam: {learning_rate: 0.01}}"},
+        {"dataset.augmentations=[{mixup: {alpha: 0.4}}]"}};
+    for (const std::vector<std::string>& settings : choices) {
+        CAPTURE(settings[0]);
+        Wish wish{.statistics = "", .spec = "dropout_blocks", .settings = settings};
+        const Trained one = train_on(wish);
+        REQUIRE(one.epochs.size() == 5);
+        wish.parts = 3;
+        CHECK(furthest(one.parameters[0], train_on(wish).parameters[0]) <= 1e-12);
+        wish.statistics = "local";
+        for (const int ranks : {1, 2, 3}) {
+            for (const int parts : {1, 2}) {
+                for (const bool sharded : {false, true}) {
+                    CAPTURE(ranks);
+                    CAPTURE(parts);
+                    CAPTURE(sharded);
+                    wish.ranks = ranks, wish.parts = parts, wish.sharded = sharded;
+                    const Trained many = train_on(wish);
+                    if (!sharded) {
+                        CHECK(many.parameters[0] == many.parameters[std::size_t(ranks - 1)]);
+                        CHECK(furthest(one.parameters[0], many.parameters[0]) <= 1e-12);
+                    }
+                    CHECK(furthest(one.epochs, many.epochs) <= 1e-12);
+                }
+            }
+        }
+    }
+}
+
+TEST_CASE("dropout, mixup and weights of classes agree in float") {
+    for (const char* setting :
+         {"training.loss={categorical_cross_entropy: {class_weights: [1, 0.25, 3, 0.5, 7]}}",
+          "dataset.augmentations=[{mixup: {alpha: 0.4}}]"}) {
+        Wish wish{
+            .dtype = "f32", .statistics = "", .spec = "dropout_blocks", .settings = {setting}};
+        const Trained one = train_on(wish);
+        wish.statistics = "local";
+        for (const int ranks : {2, 3}) {
+            CAPTURE(ranks);
+            wish.ranks = ranks, wish.parts = 4 - ranks;
+            CHECK(furthest(one.parameters[0], train_on(wish).parameters[0]) <= 1e-5);
+        }
+    }
+}
+
+TEST_CASE("synchronised statistics with weights of classes, accumulated or not, in double") {
+    const std::vector<std::string> weights = {
+        "training.loss={categorical_cross_entropy: {class_weights: [1, 0.25, 3, 0.5, 7]}}"};
+    for (const int accumulation : {1, 3}) {
+        CAPTURE(accumulation);
+        const Trained one =
+            train_on({.statistics = "", .accumulation = accumulation, .settings = weights});
+        for (const int ranks : {2, 3}) {
+            CAPTURE(ranks);
+            const Trained many =
+                train_on({.ranks = ranks, .accumulation = accumulation, .settings = weights});
+            CHECK(furthest(one.epochs, many.epochs) <= 1e-12);
+            CHECK(furthest(one.parameters[0], many.parameters[0]) <= 1e-12);
+        }
+    }
+}
+
 TEST_CASE("the same ranks with synchronised statistics make the same bits, in float") {
     for (const int ranks : {2, 3}) {
         const Trained a = train_on({.dtype = "f32", .ranks = ranks});
@@ -216,4 +294,4 @@ TEST_CASE("the same ranks with synchronised statistics make the same bits, in fl
     }
 }
 
-}  // namespace dtnn::synchronised_statistics_test
+}  // namespace dtnn::global_batch_test
