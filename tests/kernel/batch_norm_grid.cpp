@@ -75,8 +75,9 @@ GRID(batch_norm_training) {
             item.prepare = [variant, shape](std::vector<Buffer>& buffers) {
                 // With a handful of elements the deviation may be tiny beside such a mean.
                 const bool shifted = shape[0] > 1 && !variant.synchronised;
-                if (shifted) shift(buffers[0]);
-                const double bias = shifted ? 29.5 : 0;
+                const double by = variant.relu ? 1e6 : 30;
+                if (shifted) shift(buffers[0], by);
+                const double bias = shifted ? by - 0.5 : 0;
                 make_positive(buffers[4]);
                 if (!variant.statistics) return;
                 const std::int64_t channels = shape[1];

@@ -318,9 +318,9 @@ void Buffer::set(std::int64_t element, double value) {
     write<std::uint8_t>(to, value);
 }
 
-void shift(Buffer& buffer) {
+void shift(Buffer& buffer, double by) {
     for (std::int64_t i = 0; i < buffer.tensor().elements(); ++i)
-        buffer.set(i, buffer.get(i) + 30);
+        buffer.set(i, buffer.get(i) + by);
 }
 
 void make_positive(Buffer& buffer) {

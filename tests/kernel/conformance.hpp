@@ -70,7 +70,7 @@ Problem problem(std::string op, std::vector<TensorDesc> sources,
                 std::vector<TensorDesc> destinations, Attributes attributes = {});
 
 /// Moves values far from zero mean, so that a careless variance shows.
-void shift(Buffer& buffer);
+void shift(Buffer& buffer, double by = 30);
 /// Makes values at least 0.1.
 void make_positive(Buffer& buffer);
 /// Gives the first source values with many ties, so that the rule of the first largest shows.
