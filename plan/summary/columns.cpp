@@ -75,13 +75,34 @@ std::size_t count_steps(const std::vector<LayerFacts>& facts, const SummaryRow& 
     return steps.size();
 }
 
-std::string fused_text(const Plan& plan, const LayerFacts& facts, bool full) {
+/// The other layers of a layer's step that are listed. A step may have thousands of layers, and
+/// each of them has all the others.
+constexpr std::size_t kMostFused = 16;
+
+struct Others {
+    std::vector<std::string> names;  ///< kMostFused at most
+    std::size_t more = 0;
+};
+
+Others others_of(const Plan& plan, const LayerFacts& facts, std::size_t layer) {
+    Others others;
+    if (!facts.together) return others;
+    for (const int other : *facts.together) {
+        if (std::size_t(other) == layer) continue;
+        if (others.names.size() == kMostFused) break;
+        others.names.push_back(plan.layers[std::size_t(other)].name);
+    }
+    others.more = facts.together->size() - 1 - others.names.size();
+    return others;
+}
+
+std::string fused_text(const Plan& plan, const LayerFacts& facts, std::size_t layer, bool full) {
     if (facts.step < 0) return "";
     std::string text = std::to_string(facts.step);
-    for (int other : facts.fused) {
-        const std::string& name = plan.layers[std::size_t(other)].name;
+    const Others others = others_of(plan, facts, layer);
+    for (const std::string& name : others.names)
         text += " +" + (full ? name : name_parts(name).back());
-    }
+    if (others.more > 0) text += fmt::format(" and {} more", others.more);
     return text;
 }
 
@@ -191,8 +212,8 @@ Cell cell_of(const Plan& plan, const std::vector<LayerFacts>& facts, const Summa
     if (column == "receptive_field") return same(field_text(facts[row.last].receptive_field));
     if (column == "fused") {
         if (!block)
-            return {fused_text(plan, facts[row.last], false),
-                    fused_text(plan, facts[row.last], true)};
+            return {fused_text(plan, facts[row.last], row.last, false),
+                    fused_text(plan, facts[row.last], row.last, true)};
         const std::size_t steps = count_steps(facts, row);
         return same(fmt::format("{} step{}", steps, steps == 1 ? "" : "s"));
     }
@@ -224,11 +245,12 @@ std::string json_of(const Plan& plan, const std::vector<LayerFacts>& facts, cons
                            own.receptive_field[1]);
     if (column == "fused") {
         if (block) return fmt::format("\"steps\": {}", count_steps(facts, row));
-        std::vector<std::string> others;
-        for (int other : own.fused)
-            others.push_back(plan.layers[std::size_t(other)].name);
-        return fmt::format("\"step\": {}, \"fused_with\": {}",
-                           own.step < 0 ? "null" : std::to_string(own.step), json_text(others));
+        const Others others = others_of(plan, own, row.last);
+        std::string text =
+            fmt::format("\"step\": {}, \"fused_with\": {}",
+                        own.step < 0 ? "null" : std::to_string(own.step), json_text(others.names));
+        if (others.more > 0) text += fmt::format(", \"fused_with_more\": {}", others.more);
+        return text;
     }
     if (column == "kernel" && !block) return "\"kernel\": " + json_text(own.kernel);
     if (column == "place") return "\"place\": " + json_text(cell_of(plan, facts, row, column).raw);

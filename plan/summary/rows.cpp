@@ -44,8 +44,7 @@ void add_training(const Plan& plan, const Program& train, std::vector<LayerFacts
         for (int layer : layers) {
             facts[at(layer)].step = int(s);
             facts[at(layer)].kernel = step.op + "." + step.kernel;
-            for (int other : layers)
-                if (other != layer) facts[at(layer)].fused.push_back(other);
+            facts[at(layer)].together = &layers;
         }
     }
 }

@@ -19,9 +19,10 @@ struct LayerFacts {
     /// Parameters, their optimizer state, and what the layer's forward step writes for one training
     /// batch.
     std::int64_t memory = 0;
-    int step = -1;           ///< the forward step of the train program; -1: none
-    std::vector<int> fused;  ///< the other layers of that step
-    std::string kernel;      ///< of that step
+    int step = -1;  ///< the forward step of the train program; -1: none
+    /// All layers of that step, this one among them, in the plan; null: it has no step.
+    const std::vector<int>* together = nullptr;
+    std::string kernel;  ///< of that step
     std::array<std::int64_t, 2> receptive_field{};
     std::set<std::string> written;  ///< fields that the spec gives; the others are defaults
 };
