@@ -69,21 +69,32 @@ std::vector<std::string> keys_of(const SourceNode& map) {
     return keys;
 }
 
+/// What places in a setting call it: as it is, or the beginning of a long one, because every value
+/// in it has the name.
+std::string name_of_setting(const std::string& argument, std::ptrdiff_t index) {
+    constexpr std::size_t kLongest = 300, kShown = 100;
+    if (argument.size() <= kLongest) return argument;
+    std::size_t cut = kShown;
+    while (!begins_character(argument[cut]))
+        --cut;
+    return fmt::format("{}... (setting {})", argument.substr(0, cut), index + 1);
+}
+
 }  // namespace
 
 std::vector<Composer::Setting> Composer::parse_settings() {
     std::vector<Setting> settings;
     for (const std::string& text : options_.settings) {
         Setting setting;
-        setting.argument = "--set " + text;
-        const std::string& argument = setting.argument;
+        const std::string argument = "--set " + text;
+        setting.argument = name_of_setting(argument, &text - options_.settings.data());
         constexpr std::size_t kBegin = 6;
         const std::size_t equals = argument.find('=', kBegin);
         const auto span = [&](std::size_t begin, std::size_t end) {
-            return Span{{argument, 1, int(characters(argument.substr(0, begin))) + 1},
+            return Span{{setting.argument, 1, int(characters(argument.substr(0, begin))) + 1},
                         std::max(1, int(characters(argument.substr(begin, end - begin))))};
         };
-        diagnostics_.add_file(argument, argument);
+        diagnostics_.add_file(setting.argument, argument);
         if (equals == std::string::npos) {
             diagnostics_
                 .error(Code::bad_setting, span(kBegin, argument.size()),
@@ -96,7 +107,8 @@ std::vector<Composer::Setting> Composer::parse_settings() {
             // An index may stand behind a dot or in brackets, as resolved values have it.
             const std::size_t dot = std::min(argument.find('.', begin), equals);
             const std::size_t open = argument.find('[', begin), close = argument.find(']', begin);
-            if (open > begin && open < close && close + 1 == dot) {
+            if (open > begin && open < close && close + 1 == dot &&
+                setting.path.size() < std::size_t(kMaximumDepth)) {
                 setting.path.push_back(argument.substr(begin, open - begin));
                 setting.spans.push_back(span(begin, open));
                 setting.path.push_back(argument.substr(open + 1, close - open - 1));
@@ -105,6 +117,14 @@ std::vector<Composer::Setting> Composer::parse_settings() {
                 continue;
             }
             const std::size_t end = dot;
+            if (setting.path.size() >= std::size_t(kMaximumDepth)) {
+                diagnostics_.error(Code::bad_setting, span(begin, end),
+                                   fmt::format("a setting with more than {} names in its path; "
+                                               "specs are not nested as deep",
+                                               kMaximumDepth));
+                sound = false;
+                break;
+            }
             if (begin == end) {
                 diagnostics_
                     .error(
@@ -119,7 +139,7 @@ std::vector<Composer::Setting> Composer::parse_settings() {
             begin = end + 1;
         }
         if (!sound) continue;
-        auto value = read_yaml_value(argument, equals + 1, diagnostics_);
+        auto value = read_yaml_value(setting.argument, argument, equals + 1, diagnostics_);
         if (!value) continue;
         setting.value = std::move(*value);
         settings.push_back(std::move(setting));

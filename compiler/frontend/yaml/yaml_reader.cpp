@@ -306,9 +306,9 @@ std::optional<SourceNode> read_own_yaml(const std::string& text) {
     return read(source, text, false, 0, std::numeric_limits<int>::max(), unheard);
 }
 
-std::optional<SourceNode> read_yaml_value(const std::string& text, std::size_t offset,
-                                          Diagnostics& diagnostics) {
-    const SourceText source(text, text);
+std::optional<SourceNode> read_yaml_value(const std::string& name, const std::string& text,
+                                          std::size_t offset, Diagnostics& diagnostics) {
+    const SourceText source(name, text);
     if (!source.check_encoding(diagnostics)) return std::nullopt;
     // Blanks in place of what precedes the value keep the parser's columns those of the whole text.
     std::optional<SourceNode> node = read(source, std::string(offset, ' ') + text.substr(offset),

@@ -24,9 +24,9 @@ std::optional<SourceNode> read_yaml(const std::string& name, const std::string& 
 /// A document that the compiler itself wrote, of as many values as there are.
 std::optional<SourceNode> read_own_yaml(const std::string& text);
 
-/// The value that begins at byte `offset` of the one-line `text`, which is also what excerpts show.
+/// The value that begins at byte `offset` of the one-line `text`, which places call `name`.
 /// Nothing written is null.
-std::optional<SourceNode> read_yaml_value(const std::string& text, std::size_t offset,
-                                          Diagnostics& diagnostics);
+std::optional<SourceNode> read_yaml_value(const std::string& name, const std::string& text,
+                                          std::size_t offset, Diagnostics& diagnostics);
 
 }  // namespace dtnn::compiler
