@@ -1,10 +1,25 @@
 #include "base/escape.hpp"
 
+#include <cstdlib>
+
+#include "base/utf8.hpp"
+
 namespace dtnn {
 namespace {
 
-bool is_control(char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+/// Line ends and tabs as spaces, and nothing that may not be shown as it is.
+std::string on_one_line(std::string_view text) {
+    constexpr std::string_view kSpaces = "\n\r\t";
+    std::string line = shown(text, kSpaces);
+    for (char& c : line)
+        if (kSpaces.find(c) != std::string_view::npos) c = ' ';
+    return line;
+}
+
+bool is_number(const std::string& text) {
+    char* end = nullptr;
+    static_cast<void>(std::strtod(text.c_str(), &end));
+    return end == text.c_str() + text.size();
 }
 
 /// A letter or digit of ASCII, or a byte of a longer character.
@@ -17,7 +32,7 @@ bool is_word(char c) {
 
 std::string html_escaped(std::string_view text) {
     std::string result;
-    for (const char c : text) {
+    for (const char c : on_one_line(text)) {
         switch (c) {
             case '&':
                 result += "&amp;";
@@ -35,7 +50,7 @@ std::string html_escaped(std::string_view text) {
                 result += "&#39;";
                 break;
             default:
-                result += is_control(c) ? ' ' : c;
+                result += c;
         }
     }
     return result;
@@ -43,21 +58,18 @@ std::string html_escaped(std::string_view text) {
 
 std::string dot_escaped(std::string_view text) {
     std::string result;
-    for (const char c : text) {
+    for (const char c : on_one_line(text)) {
         if (c == '"' || c == '\\') result += '\\';
-        result += c == '\n' || c == '\r' ? ' ' : c;
+        result += c;
     }
     return result;
 }
 
-std::string markdown_escaped(std::string_view text) {
+std::string markdown_escaped(std::string_view cell) {
+    const std::string text = on_one_line(cell);
     std::string result;
     for (std::size_t i = 0; i < text.size(); ++i) {
         const char c = text[i];
-        if (c == '\n' || c == '\r') {
-            result += ' ';
-            continue;
-        }
         // An underscore within a word is only itself (CommonMark 6.2), and names are full of them.
         const bool within_word =
             i > 0 && i + 1 < text.size() && is_word(text[i - 1]) && is_word(text[i + 1]);
@@ -69,8 +81,10 @@ std::string markdown_escaped(std::string_view text) {
     return result;
 }
 
-std::string csv_quoted(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+std::string csv_quoted(std::string_view cell) {
+    std::string text = shown(cell);
+    if (text.find_first_of("=+-@") == 0 && !is_number(text)) text.insert(0, 1, '\'');
+    if (text.find_first_of(",\"") == std::string::npos) return text;
     std::string result = "\"";
     for (const char c : text) {
         if (c == '"') result += '"';

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 
 namespace dtnn {
@@ -30,20 +31,49 @@ bool is_utf8(std::string_view bytes) {
     return true;
 }
 
+namespace {
+
+/// The length of the character that begins the text, where it may be shown as it is; else 0.
+std::size_t harmless_length(std::string_view text, std::string_view kept) {
+    const std::size_t length = utf8_length(text);
+    const auto at = [&](std::size_t i) { return std::uint8_t(text[i]); };
+    if (length == 1) {
+        const bool control = at(0) < 0x20 || at(0) == 0x7F;
+        return control && kept.find(text[0]) == std::string_view::npos ? 0 : 1;
+    }
+    const bool c1 = length == 2 && at(0) == 0xC2 && at(1) < 0xA0;
+    const bool no_character = length == 3 && at(0) == 0xEF && at(1) == 0xBF && at(2) >= 0xBE;
+    return c1 || no_character ? 0 : length;
+}
+
+}  // namespace
+
+std::string shown(std::string_view text, std::string_view kept) {
+    std::string out;
+    out.reserve(text.size());
+    while (!text.empty()) {
+        const std::size_t length = harmless_length(text, kept);
+        if (length > 0)
+            out += text.substr(0, length);
+        else
+            out += fmt::format("\\x{:02X}", std::uint8_t(text[0]));
+        text.remove_prefix(length > 0 ? length : 1);
+    }
+    return out;
+}
+
+std::string shown_lines(std::string_view text) {
+    return shown(text, "\n\t");
+}
+
 std::string printable(std::string_view text) {
     constexpr std::size_t kMost = 200;
     std::string out;
     while (!text.empty()) {
         if (out.size() >= kMost) return out + "...";
-        const std::size_t length = utf8_length(text);
-        const auto first = std::uint8_t(text[0]);
-        if (length == 0 || first < 0x20 || first == 0x7F) {
-            out += fmt::format("\\x{:02X}", first);
-            text.remove_prefix(1);
-        } else {
-            out += text.substr(0, length);
-            text.remove_prefix(length);
-        }
+        const std::size_t length = std::max<std::size_t>(1, harmless_length(text, ""));
+        out += shown(text.substr(0, length));
+        text.remove_prefix(length);
     }
     return out;
 }

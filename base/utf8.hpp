@@ -12,8 +12,15 @@ std::size_t utf8_length(std::string_view text);
 
 bool is_utf8(std::string_view bytes);
 
-/// Text from outside, to be shown: every control character and every byte that is not UTF-8 written
-/// as \xNN, cut behind 200 bytes.
+/// Text from outside, to be shown: a terminal, a browser or a table does nothing with it but show
+/// it. The bytes of control characters (those of C1 too), of what XML may not hold, and those that
+/// are not UTF-8 are written as \xNN, but for the characters of `kept`.
+std::string shown(std::string_view text, std::string_view kept = "");
+
+/// Text of several lines for a terminal: line ends and tabs stay.
+std::string shown_lines(std::string_view text);
+
+/// shown(), cut behind 200 bytes.
 std::string printable(std::string_view text);
 
 }  // namespace dtnn

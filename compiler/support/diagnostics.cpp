@@ -10,6 +10,7 @@
 
 #include "base/json_text.hpp"
 #include "base/text.hpp"
+#include "base/utf8.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -120,8 +121,9 @@ std::string excerpt(const FileLines* file, const Span& span, const Paint& paint)
 /// `file:line:column: `; a setting of the command line is its own text and needs no numbers.
 std::string location(const Place& place) {
     if (place.file.empty()) return "dtnnc: ";
-    if (place.file.starts_with("--") || place.line < 1) return place.file + ": ";
-    return fmt::format("{}:{}:{}: ", place.file, place.line, place.column);
+    const std::string file = shown(place.file);
+    if (file.starts_with("--") || place.line < 1) return file + ": ";
+    return fmt::format("{}:{}:{}: ", file, place.line, place.column);
 }
 
 std::string json_place(const Span& span) {
@@ -166,7 +168,7 @@ std::string key_of(Code code, const Span& span) {
 std::string render_note(const Note& note, const Lines& lines, const Paint& paint) {
     return fmt::format("{}{}{}{}note:{} {}\n", paint.bold,
                        note.span.place.file.empty() ? "" : location(note.span.place), paint.reset,
-                       paint.note, paint.reset, note.text) +
+                       paint.note, paint.reset, shown_lines(note.text)) +
            excerpt(lines.find(note.span.place.file), note.span, paint);
 }
 
@@ -175,14 +177,15 @@ std::string render_one(const Diagnostic& diagnostic, const Lines& lines, const P
     std::string result = fmt::format(
         "{}{}{}{}{}:{}{} {}{} [{}]\n", paint.bold, location(diagnostic.span.place), paint.reset,
         error ? paint.error : paint.warning, error ? "error" : "warning", paint.reset, paint.bold,
-        diagnostic.text, paint.reset, dashed(info(diagnostic.code).name));
+        shown_lines(diagnostic.text), paint.reset, dashed(info(diagnostic.code).name));
     result += excerpt(lines.find(diagnostic.span.place.file), diagnostic.span, paint);
     for (const Note& note : diagnostic.notes)
         result += render_note(note, lines, paint);
     for (const Note& note : diagnostic.chain)
         result += render_note(note, lines, paint);
     if (!diagnostic.help.empty())
-        result += fmt::format("{}help:{} {}\n", paint.help, paint.reset, diagnostic.help);
+        result +=
+            fmt::format("{}help:{} {}\n", paint.help, paint.reset, shown_lines(diagnostic.help));
     return result;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
+#include "base/utf8.hpp"
 #include "plan/diff/words.hpp"
 
 namespace dtnn::plan {
@@ -107,8 +108,8 @@ class Text {
 
     std::string run(const std::string& a, const std::string& b) {
         std::string text;
-        if (!options_.summary) text += fmt::format("--- {}\n+++ {}\n", a, b);
-        text += paint(kBold, headline(changes_)) + "\n";
+        if (!options_.summary) text += fmt::format("--- {}\n+++ {}\n", shown(a), shown(b));
+        text += paint(kBold, shown(headline(changes_))) + "\n";
         if (!options_.summary) {
             text += chosen();
             text += consequences();
@@ -130,7 +131,7 @@ class Text {
         std::string text;
         for (const Change& change : changes_)
             if (change.chosen)
-                text += fmt::format("\n{}\n    {}: {}\n", change_words(change),
+                text += fmt::format("\n{}\n    {}: {}\n", shown_lines(change_words(change)),
                                     label(change.meaning), change.reason);
         return text;
     }
@@ -147,7 +148,8 @@ class Text {
             if (change.chosen) continue;
             std::string first = change.section == section ? "" : change.section;
             section = change.section;
-            text += paint(kDim, fmt::format("  {:<{}}  ", first, widest)) + change_words(change);
+            text += paint(kDim, fmt::format("  {:<{}}  ", first, widest)) +
+                    shown_lines(change_words(change));
             if (labels && change.meaning == Meaning::mathematics)
                 text += ", " + label(change.meaning);
             text += "\n";

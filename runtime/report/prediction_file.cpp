@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "base/escape.hpp"
 #include "base/json_text.hpp"
 #include "runtime/base/new_file.hpp"
 #include "runtime/base/run_error.hpp"
@@ -46,16 +47,6 @@ std::size_t largest(std::span<const double> numbers, std::size_t begin, std::siz
         if (numbers[at] > numbers[best]) best = at;
     }
     return (best - begin) / stride;
-}
-
-std::string csv_text(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) {
-        if (c == '"') quoted += '"';
-        quoted += c;
-    }
-    return quoted + "\"";
 }
 
 class TextWriter : public PredictionWriter {
@@ -126,13 +117,13 @@ class CsvWriter final : public TextWriter {
 
   private:
     std::string line(const Row& row) override {
-        std::string text = fmt::format("{},{}", row.index, csv_text(*row.name));
+        std::string text = fmt::format("{},{}", row.index, csv_quoted(*row.name));
         const auto add = [&](const std::string& cell) { text += "," + cell; };
         if (kind() == plan::LabelKind::classes) {
             const std::size_t best = largest(row.numbers, 0, 1);
             if (facts_.answers) add(fmt::format("{}", row.label[0]));
             add(fmt::format("{}", best));
-            if (!facts_.class_names.empty()) add(csv_text(facts_.class_names[best]));
+            if (!facts_.class_names.empty()) add(csv_quoted(facts_.class_names[best]));
             add(number(row.numbers[best]));
         } else if (kind() == plan::LabelKind::multiple) {
             const std::vector<std::size_t> classes = above(row);
@@ -143,7 +134,7 @@ class CsvWriter final : public TextWriter {
                 if (facts_.class_names.empty()) break;
                 names += (names.empty() ? "" : " ") + facts_.class_names[i];
             }
-            if (!facts_.class_names.empty()) add(csv_text(names));
+            if (!facts_.class_names.empty()) add(csv_quoted(names));
         } else if (facts_.answers) {
             for (const double target : row.targets)
                 add(number(target));

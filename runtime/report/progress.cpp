@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/quantity_text.hpp"
+#include "base/utf8.hpp"
 #include "runtime/base/clock.hpp"
 
 namespace dtnn::runtime {
@@ -158,7 +159,7 @@ void ProgressReport::step(const Progress& progress) {
     const double samples = double(progress.samples - progress.first_sample);
     const double rate = progress.seconds > 0 ? samples / progress.seconds : 0;
     // The last column stays free: some terminals wrap there.
-    const std::string line = progress_line(progress, rate, left, terminal_width() - 1);
+    const std::string line = shown(progress_line(progress, rate, left, terminal_width() - 1));
     write_stderr("\r" + line + "\x1b[K");
     drawn_ = true;
 }
@@ -171,9 +172,10 @@ void ProgressReport::epoch(const EpochResult& result) {
     say(epoch_line(result, epochs_));
 }
 
-void ProgressReport::say(const std::string& line) {
+void ProgressReport::say(const std::string& text) {
     if (style_ == ProgressStyle::none) return;
     clear();
+    const std::string line = shown_lines(text);
     const std::size_t colon = line.find(':');
     if (color_ && colon != std::string::npos && line.starts_with("epoch")) {
         write_stderr("\x1b[1m" + line.substr(0, colon) + "\x1b[0m" + line.substr(colon) + "\n");

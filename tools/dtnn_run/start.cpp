@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "base/utf8.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/surroundings.hpp"
@@ -147,13 +148,13 @@ std::unique_ptr<SampleSource> open_dataset(const plan::Dataset& dataset) {
 
 void tell_notes(const SampleSource& source) {
     for (const std::string& note : source.notes())
-        std::fprintf(stderr, "dtnn-run: %s\n", note.c_str());
+        std::fprintf(stderr, "dtnn-run: %s\n", shown_lines(note).c_str());
 }
 
 void warn(const std::string& text) {
     const std::string who = started_name();
     std::fprintf(stderr, "dtnn-run: %s%swarning: %s\n", who.c_str(), who.empty() ? "" : ": ",
-                 text.c_str());
+                 shown_lines(text).c_str());
 }
 
 void require_number(const PassValues& values, const std::string& split) {

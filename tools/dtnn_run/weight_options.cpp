@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/utf8.hpp"
 #include "runtime/base/folders.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/checkpoint/weights.hpp"
@@ -83,7 +84,8 @@ void load_wanted_weights(const Executor& executor, const std::string& path,
         if (names.empty()) return;
         std::fprintf(
             stderr, "dtnn-run: %s\n",
-            fmt::format("{} ({}):\n  {}", what, names.size(), fmt::join(names, "\n  ")).c_str());
+            shown_lines(fmt::format("{} ({}):\n  {}", what, names.size(), fmt::join(names, "\n  ")))
+                .c_str());
     };
     tell("not in the weights, kept as initialised", loaded.kept);
     tell("in the weights, but not in the plan", loaded.unused);
