@@ -41,11 +41,13 @@ void check_size(std::uint64_t height, std::uint64_t width, const std::string& na
     const auto most = std::uint64_t(limits.most_pixels);
     if (height == 0 || width == 0) throw broken(name, "the image has no pixels");
     if (width <= most && height <= most / width) return;
-    throw RunError(Exit::failed,
-                   fmt::format("{}: the image has {} x {} pixels; the plan has memory for {} "
-                               "pixels an image",
-                               name, height, width, most),
-                   "make the image smaller, or compile the job with a larger dataset.most_pixels");
+    throw RunError(
+        Exit::failed,
+        fmt::format("{}: the image has {} x {} pixels; {} {} pixels an image", name, height, width,
+                    limits.from_plan ? "the plan has memory for" : "there are at most", most),
+        limits.from_plan ? "make the image smaller, or compile the job with a larger "
+                           "dataset.most_pixels"
+                         : "make the image smaller");
 }
 
 void set_pixels(Sample& sample, std::int64_t height, std::int64_t width, int stored, bool wide,

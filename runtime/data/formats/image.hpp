@@ -11,11 +11,15 @@
 
 namespace dtnn::runtime {
 
+/// Height times width, where nobody says how much an image may have.
+inline constexpr std::int64_t kMostImagePixels = std::int64_t{1} << 24;
+
 struct ImageLimits {
     std::int64_t channels = 3;  ///< 1 or 3
     /// Height times width, at most; larger images are refused before anything is allocated for
-    /// them.
-    std::int64_t most_pixels = std::int64_t{1} << 24;
+    /// them. What stands beside the pixels (text, colour profiles) is skipped and takes no memory.
+    std::int64_t most_pixels = kMostImagePixels;
+    bool from_plan = true;  ///< dataset.most_pixels says so, which a remedy names
 };
 
 /// Sets shape and pixels, value / 255, or / 65535 of 16-bit PNG. Gray becomes three equal channels;

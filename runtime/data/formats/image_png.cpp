@@ -49,9 +49,10 @@ bool read_header(PngDecoder& decoder) {
     png_set_read_fn(decoder.png, &decoder, read);
     // What is larger than the limits is refused by them, with a remedy.
     png_set_user_limits(decoder.png, 0x7FFFFFFF, 0x7FFFFFFF);
-    // Text and profiles may unpack to anything; none is wanted.
+    // Text and profiles may unpack to anything, and say that they have any length; none is wanted.
+    // -1: of the chunks that libpng knows too, all but those that the pixels need.
+    png_set_keep_unknown_chunks(decoder.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     png_set_chunk_malloc_max(decoder.png, 1 << 20);
-    png_set_keep_unknown_chunks(decoder.png, PNG_HANDLE_CHUNK_NEVER, nullptr, 0);
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     // Random changes never have the right checksum, and what is behind it is to be tried too.
     png_set_crc_action(decoder.png, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);

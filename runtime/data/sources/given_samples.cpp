@@ -6,12 +6,13 @@
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
-#include <limits>
 #include <map>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "base/file_limits.hpp"
+#include "plan/rules/resident.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/data/sources/image_names.hpp"
@@ -20,9 +21,6 @@ namespace dtnn::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The largest file of arrays that is read, and the most bytes that the arrays in it have.
-constexpr std::int64_t kMostFile = std::int64_t{1} << 40;
 
 bool fits(const plan::Dims& sample, const plan::Dims& shape) {
     for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -62,14 +60,16 @@ GivenSamples::GivenSamples(const std::vector<std::string>& paths, const plan::Da
     : dataset_(dataset),
       shape_(dataset.stored_shape.empty() ? dataset.shape : dataset.stored_shape) {
     limits_.channels = shape_[0] == 1 ? 1 : 3;
+    // Where the dataset has one size, an image of another one is resized or, behind the decoder,
+    // refused as such.
     const bool fixed = shape_[1] > 0 && shape_[2] > 0;
     const auto most = dataset.attributes.find("most_pixels");
-    if (fixed) {
-        // Where there is one size, every other is refused as such.
-        limits_.most_pixels = std::numeric_limits<std::int64_t>::max();
-    } else if (most != dataset.attributes.end()) {
+    limits_.from_plan = !fixed && most != dataset.attributes.end();
+    if (limits_.from_plan) {
         if (const auto* number = std::get_if<std::int64_t>(&most->second))
             limits_.most_pixels = *number;
+    } else if (fixed) {
+        limits_.most_pixels = std::max(kMostImagePixels, shape_[1] * shape_[2]);
     }
     for (const std::string& path : paths) {
         std::error_code error;
@@ -134,7 +134,7 @@ void GivenSamples::add_array(const std::string& path) {
     const RegularFile file(path);
     Part part{.path = path};
     if (is_zip(file)) {
-        std::map<std::string, NpyArray> arrays = read_npz(path, kMostFile);
+        std::map<std::string, NpyArray> arrays = read_npz(path, kMostTensorBytes);
         auto found = arrays.find("x");
         if (found == arrays.end() && arrays.size() == 1) found = arrays.begin();
         if (found == arrays.end()) {
@@ -146,7 +146,7 @@ void GivenSamples::add_array(const std::string& path) {
         }
         part.array = std::move(found->second);
     } else {
-        part.array = parse_npy(file.read_all(kMostFile, "an array"), path);
+        part.array = parse_npy(file.read_all(kMostTensorBytes, "an array"), path);
     }
     const NpyHeader& header = part.array.header;
     const auto shape = array_shape(header.dims, shape_);
@@ -224,10 +224,12 @@ void GivenSamples::load_image(const Part& part, Sample& sample) const {
             "give samples as arrays: .npy or .npz");
     }
     const RegularFile file(part.path);
-    constexpr std::int64_t kMostImage = std::int64_t{1} << 30;
-    if (file.size() > kMostImage)
-        throw bad_file(part.path, fmt::format("it has {} bytes", file.size()),
-                       "this is no image; arrays are .npy or .npz files");
+    const std::int64_t most = plan::most_image_file(limits_.most_pixels);
+    if (file.size() > most)
+        throw bad_file(part.path,
+                       fmt::format("it has {} bytes; an image of {} pixels has at most {}",
+                                   file.size(), limits_.most_pixels, most),
+                       "make the image smaller; arrays are .npy or .npz files");
     sample.packed.resize(std::size_t(file.size()));
     file.read(0, std::span<std::uint8_t>(sample.packed));
     decode_image(sample.packed, part.path, limits_, sample);

@@ -153,16 +153,21 @@ std::span<const std::uint8_t> ImageIndex::bytes(Split split, std::int64_t index,
     return room;
 }
 
+bool ImageIndex::fixed() const {
+    return expected_.shape[1] > 0 && expected_.shape[2] > 0;
+}
+
 ImageLimits ImageIndex::limits() const {
     const plan::Dims& shape = expected_.shape;
-    // Where there is one size, every other is refused as such.
-    const bool fixed = shape[1] > 0 && shape[2] > 0;
-    return {shape[0], fixed ? std::numeric_limits<std::int64_t>::max() : expected_.most_pixels};
+    return {shape[0], fixed() ? shape[1] * shape[2] : expected_.most_pixels, !fixed()};
 }
 
 void ImageIndex::check_header(std::span<const std::uint8_t> bytes, const std::string& name) const {
     const plan::Dims& shape = expected_.shape;
-    const auto [height, width] = read_image_header(bytes, name, limits());
+    ImageLimits limits = this->limits();
+    // Where there is one size, every other is refused as such.
+    if (fixed()) limits.most_pixels = std::numeric_limits<std::int64_t>::max();
+    const auto [height, width] = read_image_header(bytes, name, limits);
     if ((shape[1] == 0 || shape[1] == height) && (shape[2] == 0 || shape[2] == width)) return;
     throw RunError(
         Exit::failed,

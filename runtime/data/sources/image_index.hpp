@@ -80,6 +80,7 @@ class ImageIndex {
                                         std::vector<std::uint8_t>& room) const;
     const std::vector<std::string>& class_names() const { return class_names_; }
     const Expected& expected() const { return expected_; }
+    bool fixed() const;  ///< whether all images have one size
     ImageLimits limits() const;
     /// Reads the header of an image's file: its size is one that the dataset may have, or the
     /// error.
