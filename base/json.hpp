@@ -1,6 +1,7 @@
 #pragma once
 /// JSON documents as a tree, members in their order. Parsing and writing are compiled here once:
-/// in every source that calls the library's own they cost seconds of compile time.
+/// in every source that calls the library's own they cost seconds of compile time. They take time
+/// in proportion to the text, however many members an object has.
 
 #include <nlohmann/json.hpp>
 #include <string>
@@ -10,10 +11,19 @@ namespace dtnn {
 
 using Json = nlohmann::ordered_json;
 
-/// Throws Json::parse_error, whose message says where.
+/// How deep lists and objects may stand in each other in text that is parsed: whatever walks a tree
+/// may call itself for what is inside.
+inline constexpr std::size_t kMostJsonDepth = 256;
+
+/// Throws Json::exception, whose message says where: for text that is not JSON, is nested deeper
+/// than kMostJsonDepth, or has an object with two members of one name.
 Json parse_json(std::string_view text);
-/// A discarded value (`is_discarded()`) for text that is not JSON.
+/// A discarded value (`is_discarded()`) for text that parse_json() throws for.
 Json parse_json_or_discard(std::string_view text);
+
+/// Puts a member behind those that the object has; the caller knows that none has its name.
+/// (`object[name] = value` looks through all of them.)
+void add_member(Json& object, std::string name, Json value);
 
 /// On one line, or with so many spaces a level. Bytes that are not UTF-8 become U+FFFD.
 std::string write_json(const Json& value, int indent = -1);
