@@ -43,25 +43,27 @@ int write_all(int descriptor, std::string_view text) {
     return 0;
 }
 
-int read_all(int descriptor, std::string& text) {
-    struct stat status {};
-    if (::fstat(descriptor, &status) != 0) return errno;
-    if (S_ISDIR(status.st_mode)) return EISDIR;
-    // The size is a first guess only: pipes have none, and a file may grow.
-    std::size_t room = std::size_t(status.st_size > 0 ? status.st_size : 0) + 1;
-    std::size_t have = text.size();
-    while (true) {
-        text.resize(have + room);
-        const ssize_t got = ::read(descriptor, text.data() + have, room);
-        if (got < 0 && errno == EINTR) continue;
-        const int error = errno;
-        if (got > 0) have += std::size_t(got);
-        if (got <= 0) {
-            text.resize(have);
-            return got < 0 ? error : 0;
-        }
-        room = room > std::size_t(got) ? room - std::size_t(got) : 65536;
+void fill_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
+        // The lowest free number is this one. Opened for the other direction: writing still fails.
+        static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
     }
+}
+
+namespace {
+int answers = STDOUT_FILENO;
+}  // namespace
+
+int keep_answers_apart() {
+    const int own = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (own < 0 || ::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return errno;
+    answers = own;
+    return 0;
+}
+
+int answer_descriptor() {
+    return answers;
 }
 
 int flush_to_disk(int descriptor) {

@@ -1,6 +1,7 @@
 #pragma once
-/// Files through descriptors, written whole or not at all. Functions return 0 or an errno; the
-/// caller names the path, the reason and the remedy in its own kind of error.
+/// Files through descriptors, written whole or not at all (input_file.hpp reads them). Functions
+/// return 0 or an errno; the caller names the path, the reason and the remedy in its own kind of
+/// error.
 
 #include <functional>
 #include <string>
@@ -27,8 +28,15 @@ class Descriptor {
 /// All of the text, whatever parts the system takes at a time.
 int write_all(int descriptor, std::string_view text);
 
-/// The rest of what the descriptor reads, put behind what `text` has.
-int read_all(int descriptor, std::string& text);
+/// Fills the numbers of those of standard input, output and error that are closed, so that no file
+/// of the run gets one of them and the messages with it. Using a filled one is an error, as before.
+void fill_standard_streams();
+
+/// From now on standard output is for those who write to answer_descriptor(): what libraries print
+/// there goes to standard error, whatever they print. Call once, before they are loaded.
+int keep_answers_apart();
+/// Where answers go: standard output as the program began with it.
+int answer_descriptor();
 
 /// Flushes to the disk; nothing for pipes and devices, which have nothing to be flushed.
 int flush_to_disk(int descriptor);

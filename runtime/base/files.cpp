@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/utf8.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -60,15 +61,6 @@ RunError system_error(const std::string& action, const std::string& path, int er
                     remedy(error, action.starts_with("read") || action == "open"));
 }
 
-std::string read_file(const std::string& path, Exit exit) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.number() < 0) throw system_error("open", path, errno, exit);
-    std::string text;
-    if (const int error = read_all(file.number(), text))
-        throw system_error("read", path, error, exit);
-    return text;
-}
-
 void write_file(const std::string& name, std::span<const std::string_view> parts) {
     const auto write = [&](int descriptor) {
         for (const std::string_view part : parts)
@@ -85,6 +77,7 @@ void write_file(const std::string& path, std::string_view text) {
 }
 
 void create_folders(const std::string& path) {
+    if (path.empty()) return;  // the current folder
     std::error_code error;
     std::filesystem::create_directories(path, error);
     if (error) throw system_error("create the folder", path, error.value());
@@ -94,6 +87,14 @@ void create_folders(const std::string& path) {
 }
 
 LineFile::LineFile(std::string path, Begin begin) : path_(std::move(path)) {
+    open();
+    // A device has no end to be moved.
+    if (begin == Begin::empty && ::ftruncate(::fileno(file_.get()), 0) != 0 && errno != EINVAL)
+        throw system_error("write", path_, errno);
+    if (std::fseek(file_.get(), 0, SEEK_END) != 0) throw system_error("write", path_, errno);
+}
+
+void LineFile::open() {
     Descriptor file(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));
     if (file.number() < 0) throw system_error("write", path_, errno);
     // The lock goes with the process, however it ends.
@@ -101,16 +102,37 @@ LineFile::LineFile(std::string path, Begin begin) : path_(std::move(path)) {
         throw RunError(Exit::failed, fmt::format("another process writes {}", path_),
                        "wait until that run is over, or stop it");
     }
-    // A device has no end to be moved.
-    if (begin == Begin::empty && ::ftruncate(file.number(), 0) != 0 && errno != EINVAL)
-        throw system_error("write", path_, errno);
     file_.reset(::fdopen(file.number(), "r+"));
     if (!file_) throw system_error("write", path_, errno);
     file.release();
-    if (std::fseek(file_.get(), 0, SEEK_END) != 0) throw system_error("write", path_, errno);
+}
+
+bool LineFile::is_gone() const {
+    struct stat own {
+    }, there{};
+    if (::fstat(::fileno(file_.get()), &own) != 0 || !S_ISREG(own.st_mode)) return false;
+    if (::stat(path_.c_str(), &there) != 0) return errno == ENOENT || errno == ENOTDIR;
+    return own.st_dev != there.st_dev || own.st_ino != there.st_ino;
+}
+
+bool LineFile::put_back() {
+    if (!file_ || !is_gone()) return false;
+    // What was removed is there as long as it is open.
+    std::string lines(std::size_t(bytes()), '\0');
+    if (std::fseek(file_.get(), 0, SEEK_SET) != 0 ||
+        std::fread(lines.data(), 1, lines.size(), file_.get()) != lines.size())
+        throw system_error("read", path_, errno);
+    create_folders(std::filesystem::path(path_).parent_path().string());
+    open();
+    if (::ftruncate(::fileno(file_.get()), 0) != 0 ||
+        std::fwrite(lines.data(), 1, lines.size(), file_.get()) != lines.size() ||
+        std::fflush(file_.get()) != 0)
+        throw system_error("write", path_, errno);
+    return true;
 }
 
 void LineFile::add(std::string_view line) {
+    put_back();
     if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
         std::fputc('\n', file_.get()) == EOF || std::fflush(file_.get()) != 0) {
         throw system_error("write", path_, errno);
@@ -148,16 +170,8 @@ void LineFile::close() {
     if (std::fclose(file_.release()) != 0) throw system_error("write", path_, errno);
 }
 
-void fill_standard_streams() {
-    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-        if (::fcntl(stream, F_GETFD) >= 0 || errno != EBADF) continue;
-        // The lowest free number is this one. Opened for the other direction: writing still fails.
-        static_cast<void>(::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
-    }
-}
-
 void print_out(std::string_view text) {
-    const int error = write_all(STDOUT_FILENO, text);
+    const int error = write_all(answer_descriptor(), shown_lines(text));
     if (error != 0 && error != EPIPE) throw system_error("write", "standard output", error);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-/// Files as a run reads and writes them. Every failure is a RunError that names the path, what the
-/// system said and the remedy.
+/// Files as a run writes them (regular_file.hpp reads them). Every failure is a RunError that names
+/// the path, what the system said and the remedy.
 
 #include <cstdint>
 #include <cstdio>
@@ -12,9 +12,6 @@
 #include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime {
-
-/// The whole file. `exit` is the code of the error when it cannot be read.
-std::string read_file(const std::string& path, Exit exit = Exit::failed);
 
 /// Writes the parts one after another to PATH.part, flushes them to the disk and renames: a reader
 /// finds the old file or the new one, never half of one. On failure the aside file is removed.
@@ -33,7 +30,11 @@ class LineFile {
     /// Makes the file where there is none. One that another process adds lines to is a RunError,
     /// and unchanged.
     explicit LineFile(std::string path, Begin begin = Begin::empty);
-    void add(std::string_view line);  ///< without its end
+    /// `line` is without its end. A file that was removed or replaced meanwhile is put back first.
+    void add(std::string_view line);
+    /// Whether the path no longer led to this file, which has then been written there again, with
+    /// all its lines. A RunError where another process writes the one that is there now.
+    bool put_back();
     std::int64_t bytes() const;
     /// Drops what is behind so many bytes, and a last line that is not whole.
     void cut(std::int64_t bytes);
@@ -48,16 +49,15 @@ class LineFile {
     struct Close {
         void operator()(std::FILE* file) const { std::fclose(file); }
     };
+    void open();
+    bool is_gone() const;
+
     std::string path_;
     std::unique_ptr<std::FILE, Close> file_;
 };
 
-/// Fills the numbers of those of standard input, output and error that are closed, so that no file
-/// of the run gets one of them and the messages with it. Using a filled one is an error, as before.
-void fill_standard_streams();
-
-/// Writes to standard output and flushes; a full disk is an error, a closed pipe ends the output
-/// silently.
+/// The program's answer: text to standard output, what may not be shown as it is (base/utf8.hpp) as
+/// \xNN. A full disk is an error, a closed pipe ends the output silently.
 void print_out(std::string_view text);
 
 /// What is behind the last slash.

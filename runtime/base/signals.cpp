@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <ctime>
 
+#include "runtime/base/run_error.hpp"
+
 namespace dtnn::runtime {
 namespace {
 
 std::atomic<int> requested{0};
+std::atomic<int> under_way{0};
 /// The newest that came straight, and that the rank's parent passed on (SI_QUEUE): who signals both
 /// processes means it once.
 std::atomic<int> came[2];
@@ -50,15 +53,32 @@ void install_signal_handlers() {
     sigemptyset(&action.sa_mask);
     // Restarted system calls: a file being written when the signal comes is written to its end.
     action.sa_flags = SA_RESTART | SA_NODEFER | SA_SIGINFO;
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-    sigaction(SIGUSR1, &action, nullptr);
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1})
+        sigaction(signal, &action, nullptr);
+    // nohup has it ignored: that is meant.
+    struct sigaction before {};
+    sigaction(SIGHUP, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
 int stop_requested() {
     return requested.load(std::memory_order_relaxed);
+}
+
+UnderWay::UnderWay() {
+    ++under_way;
+}
+
+UnderWay::~UnderWay() {
+    --under_way;
+}
+
+void stop_before(const std::string& work) {
+    if (stop_requested() == 0 || under_way > 0) return;
+    throw RunError(Exit::interrupted, "stopped by a signal before " + work + " was done",
+                   "nothing has begun that could be lost; start the command again");
 }
 
 void request_stop(int signal) {

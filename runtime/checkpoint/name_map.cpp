@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <set>
 #include <utility>
 
-#include "runtime/base/files.hpp"
+#include "base/file_limits.hpp"
+#include "base/json.hpp"
+#include "runtime/base/regular_file.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -55,29 +55,19 @@ std::optional<std::vector<std::string_view>> match_stars(std::string_view patter
 }
 
 NameMap NameMap::parse(const std::string& text, const std::string& path) {
-    using Json = nlohmann::ordered_json;
     const auto bad = [&](const std::string& fact) {
         return RunError(Exit::mismatch, fmt::format("the map {} {}", path, fact),
                         "it is one JSON object: {\"NAME IN THE FILE\": \"NAME IN THE PLAN\", ...}, "
                         "with * for any text, and null for what is left out");
     };
-    // A name that comes twice would silently be the last one.
-    std::set<std::string> keys;
-    std::string twice;
-    const auto watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-        if (event == Json::parse_event_t::key && depth == 1 &&
-            !keys.insert(parsed.get<std::string>()).second)
-            twice = parsed.get<std::string>();
-        return true;
-    };
+    // A name that comes twice would silently be the last one; parse_json() refuses it.
     Json json;
     try {
-        json = Json::parse(text, watch);
+        json = parse_json(text);
     } catch (const Json::exception& error) {
         throw bad(fmt::format("is no JSON: {}", error.what()));
     }
     if (!json.is_object()) throw bad("is no JSON object");
-    if (!twice.empty()) throw bad(fmt::format("has the entry `{}` twice", twice));
     NameMap map;
     for (const auto& item : json.items()) {
         if (item.value().is_null()) {
@@ -95,7 +85,7 @@ NameMap NameMap::parse(const std::string& text, const std::string& path) {
 }
 
 NameMap NameMap::read(const std::string& path) {
-    return parse(read_file(path, Exit::mismatch), path);
+    return parse(read_file(path, kMostSmallFileBytes, "a map", Exit::mismatch), path);
 }
 
 std::optional<NameMap::Target> NameMap::find(const std::string& name) {

@@ -8,11 +8,16 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
+#include "base/file_limits.hpp"
 #include "base/json.hpp"
+#include "base/utf8.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/files.hpp"
+#include "runtime/base/regular_file.hpp"
+#include "runtime/data/formats/npz_writer.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -62,6 +67,9 @@ class HeaderReader {
     }
 
     StoredTensor tensor(const std::string& name, const Json& entry, const char* data) const {
+        if (name.size() > kMostTensorName)
+            refuse(fmt::format("the name `{}` has {} bytes; there are at most {}", printable(name),
+                               name.size(), kMostTensorName));
         if (!entry.is_object()) refuse(fmt::format("the entry of `{}` is not an object", name));
         for (const auto& item : entry.items()) {
             if (item.key() != "dtype" && item.key() != "shape" && item.key() != "data_offsets") {
@@ -125,9 +133,8 @@ class HeaderReader {
 }  // namespace
 
 const StoredTensor* Safetensors::find(const std::string& name) const {
-    const auto found = std::find_if(tensors.begin(), tensors.end(),
-                                    [&](const StoredTensor& t) { return t.name == name; });
-    return found == tensors.end() ? nullptr : &*found;
+    const auto found = places.find(name);
+    return found == places.end() ? nullptr : &tensors[found->second];
 }
 
 std::string write_safetensors(const std::string& path, std::span<const StoredTensor> tensors,
@@ -135,10 +142,16 @@ std::string write_safetensors(const std::string& path, std::span<const StoredTen
     Json header = Json::object();
     if (!metadata.empty()) header["__metadata__"] = metadata;
     std::size_t offset = 0;
+    std::unordered_set<std::string_view> names = {"__metadata__"};
     for (const StoredTensor& tensor : tensors) {
-        header[tensor.name] = {{"dtype", type_name(tensor.dtype)},
-                               {"shape", tensor.dims},
-                               {"data_offsets", {offset, offset + tensor.bytes.size()}}};
+        check_tensor_name(tensor.name, path);
+        if (!names.insert(tensor.name).second)
+            throw RunError(Exit::failed, fmt::format("cannot write {}: two tensors are called `{}`",
+                                                     path, printable(tensor.name)));
+        add_member(header, tensor.name,
+                   {{"dtype", type_name(tensor.dtype)},
+                    {"shape", tensor.dims},
+                    {"data_offsets", {offset, offset + tensor.bytes.size()}}});
         offset += tensor.bytes.size();
     }
     std::string text = write_json(header);
@@ -204,6 +217,8 @@ Safetensors parse_safetensors(std::string content, const std::string& path) {
         }
         next += tensor.bytes.size();
     }
+    for (std::size_t i = 0; i < file.tensors.size(); ++i)
+        file.places.emplace(file.tensors[i].name, i);
     if (next != end) {
         reader.refuse(fmt::format("{} bytes follow the last tensor", end - next));
     }
@@ -211,7 +226,8 @@ Safetensors parse_safetensors(std::string content, const std::string& path) {
 }
 
 Safetensors read_safetensors(const std::string& path) {
-    return parse_safetensors(read_file(path, Exit::mismatch), path);
+    return parse_safetensors(read_file(path, kMostTensorBytes, "a file of tensors", Exit::mismatch),
+                             path);
 }
 
 }  // namespace dtnn::runtime

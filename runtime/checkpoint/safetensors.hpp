@@ -9,6 +9,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -26,6 +27,7 @@ struct Safetensors {
     std::vector<StoredTensor> tensors;  ///< in the order of their bytes; views into `content`
     std::map<std::string, std::string> metadata;
     std::string content;
+    std::unordered_map<std::string, std::size_t> places;  ///< of the tensors, by name
 
     const StoredTensor* find(const std::string& name) const;
 };

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/file_limits.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
@@ -82,7 +83,8 @@ WeightFile read_weight_file(const std::string& path) {
     }
     if (!zip) {
         file.format = "safetensors";
-        file.safetensors = read_safetensors(path);
+        file.safetensors =
+            parse_safetensors(bytes.read_all(kMostTensorBytes, "a file of tensors"), path);
         file.tensors = file.safetensors.tensors;
         file.metadata = file.safetensors.metadata;
         return file;

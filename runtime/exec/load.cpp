@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_limits.hpp"
 #include "base/saturating.hpp"
 #include "kernels/catalogue.hpp"
 #include "kernels/dispatch.hpp"
@@ -21,7 +22,7 @@
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/base/component_fields.hpp"
-#include "runtime/base/files.hpp"
+#include "runtime/base/regular_file.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/transforms/sample_chain.hpp"
@@ -411,7 +412,7 @@ void check_staging(const plan::Plan& plan, const std::string& name) {
 }  // namespace
 
 LoadedPlan load_plan(const std::string& path, int ranks) {
-    return load_plan_text(read_file(path, Exit::mismatch), path, ranks);
+    return load_plan_text(read_file(path, kMostPlanBytes, "a plan", Exit::mismatch), path, ranks);
 }
 
 namespace {
@@ -439,7 +440,7 @@ LoadedPlan audited(std::string text, const std::string& name) {
 }  // namespace
 
 LoadedPlan read_plan_file(const std::string& path) {
-    return audited(read_file(path, Exit::mismatch), path);
+    return audited(read_file(path, kMostPlanBytes, "a plan", Exit::mismatch), path);
 }
 
 LoadedPlan load_plan_text(std::string text, const std::string& name, int ranks) {

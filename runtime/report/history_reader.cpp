@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <string_view>
+#include <unordered_set>
 
 #include "base/escape.hpp"
+#include "base/file_limits.hpp"
 #include "base/json.hpp"
-#include "runtime/base/files.hpp"
+#include "runtime/base/regular_file.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -71,18 +73,17 @@ class EventReader {
         // Some are measured in evaluation only.
         for (const char* split : {"train", "validation"}) {
             for (const auto& [name, value] : line.at(split).items()) {
-                if (std::find(history_.names.begin(), history_.names.end(), name) ==
-                    history_.names.end())
-                    history_.names.push_back(name);
+                if (known_.insert(name).second) history_.names.push_back(name);
             }
         }
         // An epoch that is told again, after a resume, replaces what was told of it and later ones.
-        std::erase_if(history_.epochs,
-                      [&](const EpochRecord& old) { return old.epoch >= record.epoch; });
+        while (!history_.epochs.empty() && history_.epochs.back().epoch >= record.epoch)
+            history_.epochs.pop_back();
         history_.epochs.push_back(std::move(record));
     }
 
     RunHistory& history_;
+    std::unordered_set<std::string> known_;  ///< history_.names
 };
 
 std::string number_text(const Measures& measures, const std::string& name) {
@@ -118,7 +119,7 @@ RunHistory parse_history(const std::string& text, const std::string& path) {
 }
 
 RunHistory read_history(const std::string& path) {
-    return parse_history(read_file(path), path);
+    return parse_history(read_file(path, kMostHistoryBytes, "a history"), path);
 }
 
 std::string history_csv(const RunHistory& history) {

@@ -18,8 +18,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_limits.hpp"
 #include "plan/json/json.hpp"
-#include "runtime/base/files.hpp"
+#include "runtime/base/regular_file.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/in_process.hpp"
 #include "runtime/comm/null_ranks.hpp"
@@ -72,7 +73,7 @@ Ranks alone() {
 }
 
 plan::Plan load(const char* file) {
-    plan::ReadResult read = plan::read_plan(read_file(file));
+    plan::ReadResult read = plan::read_plan(read_file(file, kMostPlanBytes, "a plan"));
     if (!read.plan) throw RunError(Exit::mismatch, std::string(file) + ": " + read.error);
     return std::move(*read.plan);
 }

@@ -8,10 +8,13 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "base/files.hpp"
+#include "base/utf8.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
@@ -35,8 +38,8 @@ using dtnn::runtime::RunError;
 const char* const kExitCodes =
     "Exit codes: 0 done; 1 the run failed; 2 usage; 5 plan, machine or weights do not match;\n"
     "6 the loss is not a number; 70 internal error; 75 stopped by a signal after a checkpoint,\n"
-    "--resume goes on. SIGTERM, SIGUSR1 and Ctrl-C stop a run so; SIGTERM or Ctrl-C again ends\n"
-    "it at once.";
+    "--resume goes on. SIGTERM, SIGHUP, SIGUSR1 and Ctrl-C stop a run so; all but SIGUSR1 again\n"
+    "end it at once.";
 
 void add_plan(CLI::App& command, Options& options) {
     command.add_option("PLAN", options.plan, "an execution plan, written by dtnnc compile");
@@ -261,7 +264,11 @@ int run(int argc, char** argv, Options& options) {
     try {
         app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? int(Exit::done) : int(Exit::usage);
+        std::ostringstream answer, complaint;
+        const int code = app.exit(error, answer, complaint);
+        dtnn::runtime::print_out(answer.str());
+        std::fputs(dtnn::shown_lines(complaint.str()).c_str(), stderr);
+        return int(code == 0 ? Exit::done : Exit::usage);
     }
     if ((options.ranks > 1 || options.max_restarts > 0) && !options.dry_run)
         start_job_of(*app.get_subcommands().front(), options);
@@ -305,7 +312,7 @@ int run_or_report(int argc, char** argv) {
     } catch (const std::exception& error) {
         const std::string who = dtnn::runtime::started_name();
         std::fprintf(stderr, "dtnn-run: %s%sinternal error: %s\nplease report this\n", who.c_str(),
-                     who.empty() ? "" : ": ", error.what());
+                     who.empty() ? "" : ": ", dtnn::shown_lines(error.what()).c_str());
         return int(Exit::internal);
     }
 }
@@ -313,7 +320,7 @@ int run_or_report(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    dtnn::runtime::fill_standard_streams();
+    dtnn::fill_standard_streams();
     if (const std::optional<int> code = dtnn::watch_rank()) return *code;
     dtnn::begin_allocation_count();
     dtnn::runtime::install_signal_handlers();

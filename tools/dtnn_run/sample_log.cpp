@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
+
+#include "runtime/base/regular_file.hpp"
 
 namespace dtnn {
 namespace {
@@ -34,14 +37,28 @@ SampleLog::SampleLog(const std::string& path, int rank, int ranks, bool goes_on)
 void SampleLog::cut_after(std::int64_t step) {
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(file_.path(), ignored)) return;  // a device has no end
-    std::ifstream file(file_.path());
+    const runtime::RegularFile file(file_.path());
+    constexpr std::int64_t kPiece = 1 << 20;
     std::int64_t bytes = 0;
-    for (std::string line; std::getline(file, line);) {
-        // The last line of a killed run may not be whole.
-        const std::optional<std::int64_t> its = step_of(line);
-        if (!its || *its > step) break;
-        bytes += std::int64_t(line.size()) + 1;
+    std::string text;
+    for (std::int64_t at = 0; at < file.size(); at += kPiece) {
+        const std::size_t have = text.size(),
+                          more = std::size_t(std::min(kPiece, file.size() - at));
+        text.resize(have + more);
+        file.read(at, std::span<char>(text).subspan(have));
+        std::size_t begin = 0;
+        for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos;
+             begin = end + 1) {
+            const std::optional<std::int64_t> its =
+                step_of(std::string_view(text).substr(begin, end - begin));
+            if (!its || *its > step) return file_.cut(bytes);
+            bytes += std::int64_t(end - begin) + 1;
+        }
+        text.erase(0, begin);
+        // No line of ours is as long.
+        if (text.size() > std::size_t(64 * kPiece)) break;
     }
+    // The last line of a killed run may not be whole.
     file_.cut(bytes);
 }
 

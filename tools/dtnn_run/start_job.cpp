@@ -17,6 +17,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
@@ -75,8 +76,12 @@ class Job {
         else
             command_ = {program};
         sigemptyset(&awaited_);
-        for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGUSR1, SIGHUP, SIGQUIT})
+        for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGUSR1, SIGQUIT})
             sigaddset(&awaited_, signal);
+        // nohup has it ignored, which a blocked signal no longer is.
+        struct sigaction hangup {};
+        sigaction(SIGHUP, nullptr, &hangup);
+        if (hangup.sa_handler != SIG_IGN) sigaddset(&awaited_, SIGHUP);
         sigprocmask(SIG_BLOCK, &awaited_, &before_);
     }
 
@@ -147,7 +152,8 @@ TryEnd Job::wait_for(pid_t launcher) {
         if (signal < 0) continue;
         if (signal != SIGCHLD) {
             end.stop_asked = true;
-            kill(launcher, signal);
+            // mpiexec dies of SIGHUP, and its ranks with it.
+            kill(launcher, signal == SIGHUP ? SIGTERM : signal);
             continue;
         }
         int status = 0;
@@ -182,7 +188,8 @@ int Job::run() {
         notes_.clear();
         const TryEnd end = wait_for(start(words));
         const Decision decision = restarts_.after(end);
-        if (!decision.line.empty()) std::fprintf(stderr, "dtnn-run: %s\n", decision.line.c_str());
+        if (!decision.line.empty())
+            std::fprintf(stderr, "dtnn-run: %s\n", shown_lines(decision.line).c_str());
         if (!decision.again) return end.code;
         if (!wait_before_restart(decision.seconds)) {
             if (!end.step) return end.code;

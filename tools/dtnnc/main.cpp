@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <csignal>
 #include <new>
+#include <sstream>
 
+#include "base/files.hpp"
 #include "compiler/support/check.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "tools/dtnnc/command.hpp"
@@ -27,11 +29,11 @@ bool unknown_command(int argc, char** argv, const CLI::App& app) {
     for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
         names.push_back(command->get_name());
     if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return false;
-    fmt::print(stderr, "dtnnc: no command is named `{}`\n", argv[1]);
+    write_stderr(fmt::format("dtnnc: no command is named `{}`\n", argv[1]));
     if (auto near = dtnn::compiler::did_you_mean(argv[1], names))
-        fmt::print(stderr, "help: did you mean `{}`?\n", *near);
+        write_stderr(fmt::format("help: did you mean `{}`?\n", *near));
     else
-        fmt::print(stderr, "help: there are {}\n", fmt::join(names, ", "));
+        write_stderr(fmt::format("help: there are {}\n", fmt::join(names, ", ")));
     return true;
 }
 
@@ -49,7 +51,11 @@ int run(int argc, char** argv) {
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? kDone : kUsage;
+        std::ostringstream answer, complaint;
+        const int code = app.exit(error, answer, complaint);
+        write_stdout(answer.str());
+        write_stderr(complaint.str());
+        return code == 0 ? kDone : kUsage;
     }
     for (const auto& [reader, carry_out] : commands)
         if (reader->parsed()) return carry_out();
@@ -65,21 +71,20 @@ int failure_of(std::string_view name) {
 }
 
 int report(int code, const char* what) {
-    fmt::print(stderr, "dtnnc: {}\n", what);
+    write_stderr(fmt::format("dtnnc: {}\n", what));
     return code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+    dtnn::fill_standard_streams();
     // A reader that went away (`| head`) is an error of writing like any other, only not worth a
     // word.
     std::signal(SIGPIPE, SIG_IGN);
     const int failed = failure_of(argc > 1 ? argv[1] : "");
     try {
-        int code = run(argc, argv);
-        flush_stdout();
-        return code;
+        return run(argc, argv);
     } catch (const UsageError& error) {
         return report(kUsage, error.what());
     } catch (const PlanError& error) {
@@ -91,8 +96,6 @@ int main(int argc, char** argv) {
     } catch (const std::bad_alloc&) {
         return report(failed, "not enough memory");
     } catch (const std::system_error& error) {
-        // What fmt::print throws for a stream that cannot be written.
-        if (error.code() == std::errc::broken_pipe) return failed;
         return report(failed, error.what());
     } catch (const dtnn::compiler::InternalError& error) {
         std::string text = error.what();

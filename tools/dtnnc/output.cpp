@@ -1,6 +1,5 @@
 #include "tools/dtnnc/output.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/utf8.hpp"
 
 namespace dtnn::tools {
 
@@ -24,15 +24,6 @@ namespace {
 }
 
 }  // namespace
-
-std::optional<std::string> read_file(const std::string& path, std::string& error) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    std::string text;
-    const int number = file.number() < 0 ? errno : read_all(file.number(), text);
-    if (number == 0) return text;
-    error = std::strerror(number);
-    return std::nullopt;
-}
 
 void write_file(const std::string& path, std::string_view text) {
     write_file(path, [&](const std::function<void(std::string_view)>& sink) {
@@ -69,12 +60,19 @@ void write_file(
 }
 
 void write_stdout(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
-        fail("standard output", errno);
+    write_stdout_bytes(shown_lines(text));
 }
 
-void flush_stdout() {
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) fail("standard output", errno);
+void write_stdout_bytes(std::string_view bytes) {
+    if (const int error = write_all(answer_descriptor(), bytes)) fail("standard output", error);
+}
+
+void write_stderr(std::string_view text) {
+    write_stderr_bytes(shown_lines(text));
+}
+
+void write_stderr_bytes(std::string_view bytes) {
+    static_cast<void>(write_all(STDERR_FILENO, bytes));
 }
 
 int output_width() {

@@ -2,7 +2,6 @@
 /// Files and standard output, written whole or not at all, and the failures that are the machine's.
 
 #include <functional>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -27,9 +26,6 @@ class ClosedOutput : public OutputError {
     using OutputError::OutputError;
 };
 
-/// The whole file, or nothing and the reason in `error`.
-std::optional<std::string> read_file(const std::string& path, std::string& error);
-
 /// Writes the file aside, flushes it to the disk and renames it, so that a reader never sees half
 /// of it and a failure leaves what was there. What is no regular file (a pipe, a device) is written
 /// directly. Throws OutputError, and ClosedOutput for a pipe whose reader went away.
@@ -45,9 +41,17 @@ void write_file(
     const std::string& path,
     const std::function<FilePatch(const std::function<void(std::string_view)>& sink)>& make);
 
-/// Throw as `write_file`; also what was printed before is flushed and checked.
+/// Text for standard output, what may not be shown as it is (base/utf8.hpp) as \xNN. Throws as
+/// `write_file`.
 void write_stdout(std::string_view text);
-void flush_stdout();
+/// The same for what is no text, or has colours of ours: every byte as it is.
+void write_stdout_bytes(std::string_view bytes);
+
+/// Text for standard error, shown likewise. Where that is closed or full nobody is left to be told,
+/// and the exit code stays what it is.
+void write_stderr(std::string_view text);
+/// The same with colours of ours.
+void write_stderr_bytes(std::string_view bytes);
 
 /// Columns of the terminal at standard output, else of COLUMNS, else 120.
 int output_width();

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <memory>
 
+#include "base/file_limits.hpp"
+#include "base/input_file.hpp"
 #include "compiler/driver/compile_job.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/passes/pass.hpp"
@@ -152,19 +153,19 @@ std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCom
 
 bool is_plan(const std::string& path) {
     if (path.ends_with(".json")) return true;
-    std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
-                                                         &std::fclose);
-    if (!file) return false;
+    const InputFile file(path);
+    if (file.fault()) return false;
     char start[64];
-    std::size_t count = std::fread(start, 1, sizeof start, file.get());
-    return plan::looks_like_plan({start, count});
+    const std::size_t count = std::min(sizeof start, std::size_t(file.size()));
+    return !file.read(0, {start, count}) && plan::looks_like_plan({start, count});
 }
 
 plan::Plan load_plan(const std::string& path) {
-    std::string error;
-    std::optional<std::string> text = read_file(path, error);
-    if (!text) throw PlanError(fmt::format("cannot read {}: {}", path, error));
-    plan::ReadResult result = plan::read_plan(*text);
+    std::string text;
+    if (const ReadFault fault = read_input(path, kMostPlanBytes, "a plan", text))
+        throw PlanError(fmt::format("cannot read {}: {}{}{}", path, fault.reason(),
+                                    fault.remedy.empty() ? "" : "\nhelp: ", fault.remedy));
+    plan::ReadResult result = plan::read_plan(text);
     if (!result.plan) throw PlanError(fmt::format("{}: {}", path, result.error));
     if (std::vector<std::string> findings = plan::audit(*result.plan); !findings.empty())
         throw PlanError(fmt::format("{}: the plan is not sound: {} ({} finding{})", path,

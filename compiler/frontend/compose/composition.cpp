@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <unordered_map>
 
+#include "base/input_file.hpp"
+#include "base/text.hpp"
 #include "compiler/frontend/compose/parameter_types.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
@@ -40,26 +40,40 @@ std::optional<std::string> file_text(const LoadOptions& options, const std::stri
                                      std::string& reason) {
     if (const auto given = options.texts.find(file); given != options.texts.end())
         return given->second;
-    std::error_code error;
-    const fs::file_status status = fs::status(file, error);
-    if (!fs::exists(status)) {
-        reason = "no such file";
-        return std::nullopt;
+    const InputFile input(file);
+    if (!input.fault() && input.size() > std::int64_t(kMaximumFileBytes))
+        return std::string(kMaximumFileBytes + 1, ' ');
+    std::string text;
+    const ReadFault fault = input.fault()
+                                ? input.fault()
+                                : input.read_all(std::int64_t(kMaximumFileBytes), "a spec", text);
+    if (!fault) return text;
+    reason = lower(fault.reason());
+    return std::nullopt;
+}
+
+/// Whether the text says of which kind it is: `kind: job`, wherever.
+bool says_its_kind(std::string_view text) {
+    constexpr std::string_view kKey = "kind", kBlanks = " \t\"'";
+    for (std::size_t at = text.find(kKey); at != std::string_view::npos;
+         at = text.find(kKey, at + 1)) {
+        std::string_view rest = text.substr(at + kKey.size());
+        rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+        if (!rest.starts_with(':')) continue;
+        rest.remove_prefix(1);
+        rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+        const std::string_view word = rest.substr(0, rest.find_first_of(" \t\"',}\r\n"));
+        if (find_kind(std::string(word))) return true;
     }
-    if (!fs::is_regular_file(status)) {
-        reason = fs::is_directory(status) ? "it is a folder" : "it is not a regular file";
-        return std::nullopt;
-    }
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream) {
-        reason = "permission denied";
-        return std::nullopt;
-    }
-    const std::uintmax_t bytes = fs::file_size(file, error);
-    if (error || bytes > kMaximumFileBytes) return std::string(kMaximumFileBytes + 1, ' ');
-    std::ostringstream text;
-    text << stream.rdbuf();
-    return text.str();
+    return false;
+}
+
+/// Whether diagnostics may show the file's lines. A path in a spec may lead to what its writer may
+/// not read, so that only specs are shown: what the command names and is called as specs are, and
+/// what says of which kind it is.
+bool may_be_shown(std::string_view text, const std::string& file, bool named_by_command) {
+    return (named_by_command && (file.ends_with(".yaml") || file.ends_with(".yml"))) ||
+           says_its_kind(text);
 }
 
 /// Whether a folder is called as those of a kind are: "specs/models".
@@ -114,8 +128,21 @@ const SourceNode* Composer::read(const std::string& file) {
     if (found != files_.end()) return found->second ? &*found->second : nullptr;
     std::optional<SourceNode>& slot = files_[file];
     std::string reason;
-    if (const auto text = file_text(options_, file, reason))
+    const auto text = file_text(options_, file, reason);
+    if (!text) return nullptr;
+    if (may_be_shown(*text, file, file == root_file_) || text->size() > kMaximumFileBytes) {
         slot = read_yaml(file, *text, diagnostics_);
+        return slot ? &*slot : nullptr;
+    }
+    Diagnostics unheard;
+    slot = read_yaml(file, *text, unheard);
+    if (!slot || !slot->is_map()) {
+        slot.reset();
+        diagnostics_
+            .error(Code::wrong_type, Span{{file, 1, 1}, 1},
+                   "this is no spec, which is a map of fields in YAML")
+            .help = "begin it with `kind: job`, or another kind";
+    }
     return slot ? &*slot : nullptr;
 }
 

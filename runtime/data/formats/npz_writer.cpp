@@ -11,6 +11,8 @@
 #include <new>
 #include <string_view>
 
+#include "base/file_limits.hpp"
+#include "base/utf8.hpp"
 #include "runtime/base/files.hpp"
 
 namespace dtnn::runtime {
@@ -65,6 +67,7 @@ std::string zip_of(const std::string& path, std::span<const NpzArray> arrays) {
     check(archive_write_set_bytes_in_last_block(writer.get(), 1));
     check(archive_write_open(writer.get(), &text, nullptr, append, nullptr));
     for (const NpzArray& array : arrays) {
+        check_tensor_name(array.name, path);
         const std::string header = npy_header(array);
         const std::unique_ptr<archive_entry, FreeEntry> entry(archive_entry_new());
         archive_entry_set_pathname_utf8(entry.get(), (array.name + ".npy").c_str());
@@ -104,6 +107,14 @@ std::uint32_t take_code_point(std::string_view& text) {
 }
 
 }  // namespace
+
+void check_tensor_name(const std::string& name, const std::string& path) {
+    if (!name.empty() && name.size() <= kMostTensorName) return;
+    throw RunError(Exit::failed,
+                   fmt::format("cannot write {}: the name `{}` has {} bytes; there are 1 to {}",
+                               path, printable(name), name.size(), kMostTensorName),
+                   "give the tensor another name");
+}
 
 std::string numpy_type(plan::DType dtype) {
     switch (dtype) {

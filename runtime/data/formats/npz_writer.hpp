@@ -19,6 +19,11 @@ struct NpzArray {
     std::span<const std::byte> bytes;
 };
 
+/// Refuses a name that is empty or longer than kMostTensorName (base/file_limits.hpp): what
+/// libraries make of names is of 65,535 bytes at most, and they do not look. `path` is the file
+/// that would have it.
+void check_tensor_name(const std::string& name, const std::string& path);
+
 /// NumPy's type of an element.
 std::string numpy_type(plan::DType dtype);
 

@@ -1,13 +1,16 @@
 #include "base/files.hpp"
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <stdexcept>
+#include <string>
+
+#include "base/input_file.hpp"
 
 namespace files_test {
 
@@ -28,9 +31,8 @@ class Folder {
 };
 
 std::string content(const std::string& path) {
-    const Descriptor file(::open(path.c_str(), O_RDONLY));
     std::string text;
-    CHECK(read_all(file.number(), text) == 0);
+    CHECK_FALSE(bool(read_input(path, 1 << 20, "a file of a test", text)));
     return text;
 }
 
@@ -69,16 +71,42 @@ TEST_CASE("a link is followed, and a file that cannot be made says why") {
     CHECK(write_into("/dev/null", [](int file) { return write_all(file, "text"); }) == 0);
 }
 
-TEST_CASE("reading goes behind what is there, and a folder is no file") {
+TEST_CASE("only regular files are read, without waiting, and no more of them than wanted") {
     const Folder folder;
     REQUIRE(put(folder / "a", "text") == 0);
-    const Descriptor file(::open((folder / "a").c_str(), O_RDONLY));
-    std::string text = "some ";
-    CHECK(read_all(file.number(), text) == 0);
-    CHECK(text == "some text");
-    const Descriptor place(::open((folder / "").c_str(), O_RDONLY));
-    CHECK(read_all(place.number(), text) == EISDIR);
-    CHECK(read_all(-1, text) == EBADF);
+    REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
+    fs::create_symlink("/dev/zero", folder / "zero");
+    std::string text = "what was there";
+    const auto reason = [&](const std::string& name, std::int64_t most) {
+        return read_input(folder / name, most, "a plan", text).reason();
+    };
+    CHECK_FALSE(bool(read_input(folder / "a", 4, "a plan", text)));
+    CHECK(text == "text");
+    CHECK(reason("a", 3) == "it has 4 bytes; a plan has at most 3");
+    CHECK(reason("", 3) == "it is a folder, not a regular file");
+    CHECK(reason("pipe", 3) == "it is a pipe, not a regular file");
+    CHECK(reason("zero", 3) == "it is a device or a socket, not a regular file");
+    CHECK(reason("absent", 3) == "No such file or directory");
+    CHECK(read_input(folder / "absent", 3, "a plan", text).error == ENOENT);
+}
+
+TEST_CASE(
+    "a file that is cut off while it is read is a fault, and between pieces reading may end") {
+    const Folder folder;
+    REQUIRE(put(folder / "a", std::string(20 << 20, 'x')) == 0);
+    const InputFile file(folder / "a");
+    REQUIRE(file.size() == 20 << 20);
+    std::string text;
+    int asked = 0;
+    CHECK_THROWS_AS(static_cast<void>(file.read_all(1 << 30, "a file", text,
+                                                    [&] {
+                                                        if (++asked == 2)
+                                                            throw std::runtime_error("enough");
+                                                    })),
+                    std::runtime_error);
+    fs::resize_file(folder / "a", 5);
+    CHECK(file.read_all(1 << 30, "a file", text).reason() ==
+          "it ends after 5 bytes; it had 20971520 when it was opened");
 }
 
 }  // namespace files_test

@@ -1,16 +1,20 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
 
+#include "base/files.hpp"
 #include "runtime/base/arrangement.hpp"
 #include "runtime/base/environment.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/device/arena.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/file_text.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
 namespace dtnn::runtime::base_test {
@@ -40,12 +44,12 @@ TEST_CASE("files are written whole or not at all, and failures name path and rem
     const TemporaryFolder folder;
     write_file(folder / "a.txt", "one");
     write_file(folder / "a.txt", "two");
-    CHECK(read_file(folder / "a.txt") == "two");
+    CHECK(file_text(folder / "a.txt") == "two");
     CHECK_FALSE(std::filesystem::exists(folder / "a.txt.part"));
     expect_error(Exit::failed, {"no/such", "No such file", "help:"},
                  [&] { write_file(folder / "no/such/file", "x"); });
-    expect_error(Exit::mismatch, {"absent"}, [&] { read_file(folder / "absent", Exit::mismatch); });
-    expect_error(Exit::failed, {"directory"}, [&] { read_file(folder.path()); });
+    expect_error(Exit::mismatch, {"absent"}, [&] { file_text(folder / "absent", Exit::mismatch); });
+    expect_error(Exit::failed, {"is a folder", "help:"}, [&] { file_text(folder.path()); });
     expect_error(Exit::failed, {"a.txt/under", "help:"},
                  [&] { create_folders(folder / "a.txt/under"); });
     expect_error(Exit::failed, {"a.txt"}, [&] { create_folders(folder / "a.txt"); });
@@ -69,7 +73,7 @@ TEST_CASE("a disk that fills up is reported, and the half-written file removed")
     setrlimit(RLIMIT_FSIZE, &before);
     std::signal(SIGXFSZ, handler);
     CHECK(message.find("weights") != std::string::npos);
-    CHECK(read_file(folder / "weights") == "old");
+    CHECK(file_text(folder / "weights") == "old");
     CHECK_FALSE(std::filesystem::exists(folder / "weights.part"));
     if (std::filesystem::exists("/dev/full")) {
         expect_error(Exit::failed, {"/dev/full", "No space left", "--output"}, [] {
@@ -83,10 +87,57 @@ TEST_CASE("a line file keeps every line at once") {
     const TemporaryFolder folder;
     LineFile file(folder / "history.jsonl");
     file.add("{}");
-    CHECK(read_file(folder / "history.jsonl") == "{}\n");
+    CHECK(file_text(folder / "history.jsonl") == "{}\n");
     file.add("{1}");
     file.close();
-    CHECK(read_file(folder / "history.jsonl") == "{}\n{1}\n");
+    CHECK(file_text(folder / "history.jsonl") == "{}\n{1}\n");
+}
+
+TEST_CASE("a line file that was removed or moved away is put back with all its lines") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directory(folder / "run");
+    const std::string path = folder / "run/history.jsonl";
+    LineFile file(path);
+    file.add("one");
+    CHECK_FALSE(file.put_back());
+    std::filesystem::remove_all(folder / "run");
+    file.add("two");
+    CHECK(file_text(path) == "one\ntwo\n");
+    // Another file of that name is replaced, unless someone writes it.
+    std::filesystem::rename(folder / "run", folder / "moved");
+    std::filesystem::create_directory(folder / "run");
+    write_text(path, "somebody's, longer than ours\n");
+    CHECK(file.put_back());
+    CHECK(file_text(path) == "one\ntwo\n");
+    std::filesystem::remove(path);
+    {
+        const LineFile other(path);
+        expect_error(Exit::failed, {"another process writes"}, [&] { file.add("three"); });
+    }
+    file.add("three");
+    file.close();
+    CHECK(file_text(path) == "one\ntwo\nthree\n");
+    CHECK(file_text(folder / "moved/history.jsonl") == "one\ntwo\n");
+}
+
+TEST_CASE("what others print goes to standard error, and answers to standard output") {
+    const TemporaryFolder folder;
+    const pid_t child = fork();
+    if (child == 0) {
+        const int out = open((folder / "out").c_str(), O_WRONLY | O_CREAT, 0600);
+        const int error = open((folder / "error").c_str(), O_WRONLY | O_CREAT, 0600);
+        if (dup2(out, STDOUT_FILENO) < 0 || dup2(error, STDERR_FILENO) < 0) _exit(1);
+        const bool written =
+            keep_answers_apart() == 0 && write(STDOUT_FILENO, "a library\n", 10) == 10;
+        print_out("{\"answer\": \"\x1b[31m\"}\n");
+        _exit(written ? 0 : 1);
+    }
+    REQUIRE(child > 0);
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    CHECK(file_text(folder / "out") == "{\"answer\": \"\\x1B[31m\"}\n");
+    CHECK(file_text(folder / "error") == "a library\n");
 }
 
 TEST_CASE("the arena is zeroed, aligned, exactly as large as asked") {
@@ -121,6 +172,20 @@ TEST_CASE("an arrangement is a bijection that follows the order") {
     CHECK(Arrangement({4, 1, 3, 3}, {0, 2, 3, 1}).identity());
     CHECK(Arrangement({}, {}).elements() == 1);
     CHECK_FALSE(nhwc.identity());
+}
+
+TEST_CASE("a signal ends the reading of a file, but not where a training is under way") {
+    const TemporaryFolder folder;
+    write_text(folder / "plan.json", "{}");
+    request_stop(SIGTERM);
+    expect_error(Exit::interrupted, {"stopped by a signal", "plan.json"},
+                 [&] { file_text(folder / "plan.json"); });
+    {
+        const UnderWay training;
+        CHECK(file_text(folder / "plan.json") == "{}");
+    }
+    request_stop(0);
+    CHECK(file_text(folder / "plan.json") == "{}");
 }
 
 TEST_CASE("the first signal asks to stop") {

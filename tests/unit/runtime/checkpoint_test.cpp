@@ -8,6 +8,7 @@
 #include "runtime/exec/executor.hpp"
 #include "runtime/train/initialize.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/file_text.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
 namespace dtnn::runtime::checkpoint_test {
@@ -110,7 +111,7 @@ TEST_CASE("no single changed byte of a header can do worse than an error") {
                           {"x", plan::DType::f32, {2, 1}, std::as_bytes(std::span(values, 2))},
                           {"y", plan::DType::f32, {2}, std::as_bytes(std::span(values + 2, 2))}},
                       {});
-    const std::string good = read_file(folder / "w");
+    const std::string good = file_text(folder / "w");
     for (std::size_t at = 0; at < good.size() - 16; ++at) {
         for (const char other : {'\0', '"', '9', '{', '\xff'}) {
             std::string bad = good;
@@ -136,7 +137,7 @@ TEST_CASE("weights do not depend on how they are stored") {
     CHECK(std::memcmp(a.parameter(0), b.parameter(0), 32 * 3 * 4) != 0);
     save_weights(a, folder / "a", "xxh3:0");
     save_weights(b, folder / "b", "xxh3:0");
-    CHECK(read_file(folder / "a") == read_file(folder / "b"));
+    CHECK(file_text(folder / "a") == file_text(folder / "b"));
 
     Executor c(channels_last, 1);
     load_weights(c, folder / "b");

@@ -11,6 +11,7 @@
 #include "runtime/report/progress.hpp"
 #include "runtime/report/run_folder.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/file_text.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
 namespace dtnn::runtime::report_test {
@@ -45,8 +46,8 @@ TEST_CASE("a run folder holds the plan and the resolved spec, byte for byte") {
     const LoadedPlan plan = loaded_plan();
     const RunFolder run(folder / "deep/run/", plan, false);
     CHECK(run.path() == folder / "deep/run");
-    CHECK(read_file(run.plan()) == plan.text);
-    CHECK(read_file(run.resolved()) == plan.plan.resolved_spec);
+    CHECK(file_text(run.plan()) == plan.text);
+    CHECK(file_text(run.resolved()) == plan.plan.resolved_spec);
 }
 
 TEST_CASE("a folder with a run in it is kept, unless told otherwise") {
@@ -58,9 +59,9 @@ TEST_CASE("a folder with a run in it is kept, unless told otherwise") {
     write_text(run.history(), "{}\n");
     expect_error(Exit::failed, {"run", "history.jsonl", "--output", "--force"},
                  [&] { RunFolder(folder / "run", plan, false); });
-    CHECK(read_file(run.history()) == "{}\n");
+    CHECK(file_text(run.history()) == "{}\n");
     CHECK_NOTHROW(RunFolder(folder / "run", plan, true));
-    CHECK(read_file(run.history()).empty());
+    CHECK(file_text(run.history()).empty());
     {
         // Another process (here: another opening of the file) writes a run in it.
         write_text(run.history(), "{}\n");
@@ -68,7 +69,7 @@ TEST_CASE("a folder with a run in it is kept, unless told otherwise") {
         write_text(run.plan(), "its plan");
         expect_error(Exit::failed, {"another process writes", "history.jsonl"},
                      [&] { RunFolder(folder / "run", plan, true); });
-        CHECK(read_file(run.plan()) == "its plan");
+        CHECK(file_text(run.plan()) == "its plan");
     }
     write_text(run.history(), "");
     write_text(run.weights(), "w");
@@ -107,7 +108,7 @@ TEST_CASE("history has a line of JSON per event, in the stable form") {
     history.interrupted(result);
     history.failed("a \"path\" \xff");
     history.close();
-    std::istringstream lines(read_file(folder / "history.jsonl"));
+    std::istringstream lines(file_text(folder / "history.jsonl"));
     std::vector<nlohmann::json> events;
     for (std::string line; std::getline(lines, line);)
         events.push_back(nlohmann::json::parse(line));

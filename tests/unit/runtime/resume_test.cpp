@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "runtime/base/checksum.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/folders.hpp"
 #include "runtime/base/signals.hpp"
@@ -17,6 +18,7 @@
 #include "runtime/train/initialize.hpp"
 #include "runtime/train/loop.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/file_text.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 #include "tests/unit/runtime/resumed_run.hpp"
 
@@ -98,7 +100,7 @@ TEST_CASE("latest names the newest checkpoint") {
     const Unstopped guard;
     const TemporaryFolder folder;
     train_whole(folder);
-    CHECK(read_file(folder / "checkpoints/latest") == "0000000024\n");
+    CHECK(file_text(folder / "checkpoints/latest") == "0000000024\n");
 }
 
 TEST_CASE("a damaged checkpoint is noticed whatever the byte, and the one before it serves") {
@@ -120,6 +122,26 @@ TEST_CASE("a damaged checkpoint is noticed whatever the byte, and the one before
             // It no longer counts as one of those that are kept.
             CHECK(steps_in(folder) == std::vector<std::string>{"0000000018", "damaged-0000000024"});
         }
+    }
+}
+
+TEST_CASE("a state that is nested deep is damage like any other, and the one before it serves") {
+    const Unstopped guard;
+    const TemporaryFolder folder;
+    train_whole(folder);
+    const std::string state = folder / "checkpoints/0000000024/state.json";
+    const std::string content = std::string(60'000, '[') + std::string(60'000, ']');
+    const std::string digits = checksum_text(content);
+    for (const std::string& text :
+         {std::string(60'000, '['), "{\"checksum\": \"x\", \"content\":\n" + content + "}\n",
+          "{\"checksum\": \"" + digits + "\", \"content\":\n" + content + "}\n"}) {
+        write_text(state, text);
+        Run run(hand_made_plan(), folder.path());
+        const auto checkpoint = run.load();
+        REQUIRE(checkpoint.has_value());
+        CHECK(checkpoint->state.step == 18);
+        CHECK(run.warnings.size() == 1);
+        fs::rename(folder / "checkpoints/damaged-0000000024", folder / "checkpoints/0000000024");
     }
 }
 
@@ -274,7 +296,7 @@ TEST_CASE("a folder takes another's place at once, and what was half done is rem
         create_folders(folder / "aside");
         write_text(folder / "aside/file", text);
         put_folder(folder / "aside", folder / "place");
-        CHECK(read_file(folder / "place/file") == text);
+        CHECK(file_text(folder / "place/file") == text);
     }
     CHECK(names_in(folder.path()) == std::vector<std::string>{"place"});
     create_folders(folder / "checkpoints/.writing-0000000009");
@@ -395,7 +417,7 @@ TEST_CASE("a file of lines is cut back to whole lines, and has one writer") {
         file.add("two again");
         file.close();
     }
-    CHECK(read_file(path) == "one\ntwo again\n");
+    CHECK(file_text(path) == "one\ntwo again\n");
     LineFile empty(path);
     CHECK(empty.bytes() == 0);
 }

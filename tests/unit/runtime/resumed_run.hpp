@@ -14,6 +14,7 @@
 #include "runtime/train/initialize.hpp"
 #include "runtime/train/loop.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/file_text.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
 namespace dtnn::runtime {
@@ -115,7 +116,7 @@ inline std::vector<std::string> steps_in(const TemporaryFolder& folder) {
 }
 
 inline void flip_byte(const std::string& path, std::size_t at) {
-    std::string text = read_file(path);
+    std::string text = file_text(path);
     text[at % text.size()] = char(text[at % text.size()] ^ 1);
     write_text(path, text);
 }

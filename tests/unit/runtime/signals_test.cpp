@@ -33,7 +33,7 @@ int end_of(const std::vector<int>& signals, unsigned pause_milliseconds) {
 }  // namespace
 
 TEST_CASE("the same signal at once is one, later it ends the program") {
-    for (const int signal : {SIGTERM, SIGINT}) {
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
         CAPTURE(signal);
         CHECK(end_of({signal}, 0) == -kStopped);
         CHECK(end_of({signal, signal, signal}, 5) == -kStopped);
@@ -45,6 +45,12 @@ TEST_CASE("a request for a checkpoint never ends the program") {
     CHECK(end_of({SIGUSR1, SIGUSR1}, 400) == -kStopped);
     CHECK(end_of({SIGUSR1, SIGTERM}, 400) == -kStopped);
     CHECK(end_of({SIGUSR1, SIGTERM, SIGTERM}, 400) == SIGTERM);
+}
+
+TEST_CASE("what nohup ignores stays ignored") {
+    const auto before = std::signal(SIGHUP, SIG_IGN);
+    CHECK(end_of({SIGHUP}, 0) == 0);
+    std::signal(SIGHUP, before);
 }
 
 }  // namespace dtnn::runtime::signals_test

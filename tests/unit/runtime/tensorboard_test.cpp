@@ -12,6 +12,7 @@
 #include "runtime/base/files.hpp"
 #include "runtime/report/event_file.hpp"
 #include "runtime/report/protobuf_message.hpp"
+#include "tests/unit/runtime/file_text.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
 namespace dtnn::runtime::tensorboard_test {
@@ -30,7 +31,7 @@ std::vector<std::string> records_of(const std::string& path) {
         const std::uint32_t crc = crc32c(bytes);
         return std::uint32_t((crc >> 15 | crc << 17) + 0xA282EAD8);
     };
-    const std::string text = read_file(path);
+    const std::string text = file_text(path);
     std::vector<std::string> records;
     std::string_view rest = text;
     while (!rest.empty()) {

@@ -16,6 +16,7 @@
 #include "runtime/exec/executor.hpp"
 #include "runtime/train/initialize.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
+#include "tests/unit/runtime/file_text.hpp"
 #include "tests/unit/runtime/hand_made_plan.hpp"
 
 namespace dtnn::runtime::weights_test {
@@ -236,7 +237,7 @@ TEST_CASE("npz comes back as it was written, and is the same bytes each time") {
         {"empty", DType::i64, {0, 7}, {}}};
     write_weight_file(folder / "a.npz", tensors, {{"dropped", "yes"}});
     write_weight_file(folder / "b.npz", tensors, {});
-    CHECK(read_file(folder / "a.npz") == read_file(folder / "b.npz"));
+    CHECK(file_text(folder / "a.npz") == file_text(folder / "b.npz"));
     const WeightFile file = read_weight_file(folder / "a.npz");
     CHECK(std::string(file.format) == "npz");
     REQUIRE(file.tensors.size() == tensors.size());
@@ -249,7 +250,7 @@ TEST_CASE("npz comes back as it was written, and is the same bytes each time") {
                          tensors[i].bytes.end()));
     }
     expect_error(Exit::usage, {"w.bin"}, [&] { write_weight_file(folder / "w.bin", tensors, {}); });
-    const std::string whole = read_file(folder / "a.npz");
+    const std::string whole = file_text(folder / "a.npz");
     for (std::size_t at = 0; at < whole.size(); ++at) {
         std::string bad = whole;
         bad[at] = char(bad[at] ^ 0x55);
