@@ -53,7 +53,7 @@ std::string list_text(const WeightFile& file) {
     std::size_t longest = 4;
     std::int64_t elements = 0, bytes = 0;
     for (const StoredTensor& tensor : file.tensors)
-        longest = std::max(longest, tensor.name.size());
+        longest = std::max(longest, std::min<std::size_t>(tensor.name.size(), 100));
     std::string text;
     for (const StoredTensor& tensor : file.tensors) {
         text += fmt::format("{:<{}}  {:<4}  [{}]\n", tensor.name, longest,

@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/file_limits.hpp"
 #include "base/utf8.hpp"
 #include "runtime/data/formats/gzip.hpp"
 
@@ -71,6 +72,7 @@ const char* kind_of(archive_entry* entry) {
 
 const char* why_unsafe(const std::string& path) {
     if (path.empty()) return "has no name";
+    if (path.size() > kMostMemberPath) return "has a name of more than 4096 bytes";
     if (!is_utf8(path)) return "has a name that is not UTF-8";
     if (path.find('\0') != std::string::npos) return "has a name with a zero byte";
     if (path.starts_with('/')) return "has an absolute path";
