@@ -12,15 +12,16 @@ namespace {
 Json measures(const PassValues& pass) {
     Json object = Json::object();
     for (const MetricValue& value : pass.values) {
+        // No two measures have one name.
         if (value.form == MetricValue::Form::number) {
-            object[value.name] = value.number();
+            add_member(object, value.name, value.number());
         } else if (value.form == MetricValue::Form::list) {
-            object[value.name] = value.numbers;
+            add_member(object, value.name, value.numbers);
         } else {
             Json rows = Json::array();
             for (auto row = value.numbers.begin(); row != value.numbers.end(); row += value.columns)
                 rows.push_back(std::vector<double>(row, row + value.columns));
-            object[value.name] = std::move(rows);
+            add_member(object, value.name, std::move(rows));
         }
     }
     return object;
@@ -37,83 +38,93 @@ std::string measures_json(const PassValues& pass) {
     return write_json(measures(pass));
 }
 
-HistoryWriter::HistoryWriter(const std::string& path, const plan::Plan& plan, LineFile::Begin begin)
-    : name_(plan.name), model_(plan.model), file_(path, begin) {}
+HistoryWriter::HistoryWriter(const std::string& path, const plan::Plan& plan, LineFile::Begin begin,
+                             std::function<void()> put_back)
+    : name_(plan.name), model_(plan.model), file_(path, begin), put_back_(std::move(put_back)) {}
+
+void HistoryWriter::see_to_file() {
+    if (file_.put_back() && put_back_) put_back_();
+}
+
+void HistoryWriter::add(const std::string& line) {
+    see_to_file();
+    file_.add(line);
+}
 
 void HistoryWriter::start(const std::string& checksum, int threads, double first_step_milliseconds,
                           const std::string& dataset_hash, int ranks) {
     const Machine machine = this_machine();
-    file_.add(line_of({{"event", "start"},
-                       {"time", utc_time_stamp()},
-                       {"name", name_},
-                       {"model", model_},
-                       {"plan", checksum},
-                       {"dataset", dataset_hash},
-                       {"threads", threads},
-                       {"ranks", ranks},
-                       {"first_step_milliseconds", first_step_milliseconds},
-                       {"version", DTNN_VERSION},
-                       {"machine",
-                        {{"host", machine.host},
-                         {"system", machine.system},
-                         {"processor", machine.processor},
-                         {"processors", machine.processors},
-                         {"memory_bytes", machine.memory_bytes}}}}));
+    add(line_of({{"event", "start"},
+                 {"time", utc_time_stamp()},
+                 {"name", name_},
+                 {"model", model_},
+                 {"plan", checksum},
+                 {"dataset", dataset_hash},
+                 {"threads", threads},
+                 {"ranks", ranks},
+                 {"first_step_milliseconds", first_step_milliseconds},
+                 {"version", DTNN_VERSION},
+                 {"machine",
+                  {{"host", machine.host},
+                   {"system", machine.system},
+                   {"processor", machine.processor},
+                   {"processors", machine.processors},
+                   {"memory_bytes", machine.memory_bytes}}}}));
 }
 
 void HistoryWriter::epoch(const EpochResult& result) {
     Json validation;
     if (result.validation.samples > 0) validation = measures(result.validation);
-    file_.add(line_of({{"event", "epoch"},
-                       {"epoch", result.epoch},
-                       {"step", result.step},
-                       {"learning_rate", result.learning_rate},
-                       {"train", measures(result.train)},
-                       {"validation", validation},
-                       {"samples_per_second", result.samples_per_second},
-                       {"seconds", result.seconds}}));
+    add(line_of({{"event", "epoch"},
+                 {"epoch", result.epoch},
+                 {"step", result.step},
+                 {"learning_rate", result.learning_rate},
+                 {"train", measures(result.train)},
+                 {"validation", validation},
+                 {"samples_per_second", result.samples_per_second},
+                 {"seconds", result.seconds}}));
 }
 
 void HistoryWriter::evaluate(const PassValues& test) {
-    file_.add(
-        line_of({{"event", "evaluate"}, {"test", measures(test)}, {"samples", test.samples}}));
+    add(line_of({{"event", "evaluate"}, {"test", measures(test)}, {"samples", test.samples}}));
 }
 
 void HistoryWriter::stopped(const TrainingResult& result) {
     if (result.stop.empty()) return;
-    file_.add(line_of({{"event", "stopped"}, {"epoch", result.epoch}, {"reason", result.stop}}));
+    add(line_of({{"event", "stopped"}, {"epoch", result.epoch}, {"reason", result.stop}}));
 }
 
 void HistoryWriter::restored(const TrainingResult& result) {
     if (!result.restored) return;
-    file_.add(line_of({{"event", "restored"},
-                       {"epoch", result.restored->epoch},
-                       {result.restored->metric, result.restored->value}}));
+    add(line_of({{"event", "restored"},
+                 {"epoch", result.restored->epoch},
+                 {result.restored->metric, result.restored->value}}));
 }
 
 void HistoryWriter::resume(const TrainingState& state, std::int64_t bytes, int threads, int ranks) {
     file_.cut(bytes);
     if (empty()) return;
-    file_.add(line_of({{"event", "resume"},
-                       {"time", utc_time_stamp()},
-                       {"epoch", state.epoch},
-                       {"step", state.step},
-                       {"threads", threads},
-                       {"ranks", ranks}}));
+    add(line_of({{"event", "resume"},
+                 {"time", utc_time_stamp()},
+                 {"epoch", state.epoch},
+                 {"step", state.step},
+                 {"threads", threads},
+                 {"ranks", ranks}}));
 }
 
 std::int64_t HistoryWriter::flush() {
+    see_to_file();
     file_.flush();
     return file_.bytes();
 }
 
 void HistoryWriter::interrupted(const TrainingResult& result) {
-    file_.add(line_of({{"event", "interrupted"}, {"epoch", result.epoch}, {"step", result.step}}));
+    add(line_of({{"event", "interrupted"}, {"epoch", result.epoch}, {"step", result.step}}));
 }
 
 void HistoryWriter::failed(const std::string& error) {
     if (!file_.is_open()) return;
-    file_.add(line_of({{"event", "failed"}, {"error", error}}));
+    add(line_of({{"event", "failed"}, {"error", error}}));
 }
 
 }  // namespace dtnn::runtime

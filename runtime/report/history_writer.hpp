@@ -20,6 +20,7 @@
 ///     {"event": "failed", "error"}
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,11 @@ std::string measures_json(const PassValues& pass);
 
 class HistoryWriter {
   public:
+    /// `put_back` is called when the file had been removed, with its folder perhaps, and is there
+    /// again: the time to bring back what belongs beside it.
     HistoryWriter(const std::string& path, const plan::Plan& plan,
-                  LineFile::Begin begin = LineFile::Begin::empty);
+                  LineFile::Begin begin = LineFile::Begin::empty,
+                  std::function<void()> put_back = {});
 
     /// `dataset_hash` is a hash of everything the samples depend on, so that a changed dataset is
     /// noticed; empty: not known.
@@ -56,9 +60,13 @@ class HistoryWriter {
     void close() { file_.close(); }
 
   private:
+    void see_to_file();
+    void add(const std::string& line);
+
     std::string name_;
     std::string model_;
     LineFile file_;
+    std::function<void()> put_back_;
 };
 
 }  // namespace dtnn::runtime

@@ -85,6 +85,10 @@ RunFolder::RunFolder(const std::string& output, const LoadedPlan& plan, bool rep
         std::error_code ignored;
         fs::remove(average_weights(), ignored);
     }
+    write_plan(plan);
+}
+
+void RunFolder::write_plan(const LoadedPlan& plan) const {
     write_file(this->plan(), plan.text);
     write_file(resolved(), plan.plan.resolved_spec);
 }

@@ -19,6 +19,9 @@ class RunFolder {
     /// The folder of a run that began earlier; changes nothing.
     explicit RunFolder(const std::string& existing);
 
+    /// Writes the plan and the resolved spec, again where they are gone.
+    void write_plan(const LoadedPlan& plan) const;
+
     const std::string& path() const { return path_; }
     std::string plan() const { return path_ + "/plan.json"; }
     std::string resolved() const { return path_ + "/resolved.yaml"; }

@@ -255,24 +255,6 @@ class Runtime(CommandTest):
             self.assertIn("cannot write standard output", process.stderr)
             self.assertEqual(self.history("run")[-1]["event"], "evaluate")
 
-    def test_a_folder_removed_during_the_run_still_gets_the_weights(self):
-        plan = self.compile("--set", "training.epochs=100000")
-        process = subprocess.Popen([DTNN_RUN, plan, "--output", "run"], cwd=self.folder, text=True,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        deadline = time.monotonic() + 60
-        # Two events: the start, after which the folder is complete, and an epoch.
-        while time.monotonic() < deadline:
-            if os.path.exists(self.path("run/history.jsonl")) and len(self.history("run")) > 1:
-                break
-            time.sleep(0.02)
-        # At one blow, wherever the run is; what it writes meanwhile goes with the folder.
-        os.rename(self.path("run"), self.path("gone"))
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 75, out + err)
-        self.assertTrue(os.path.exists(self.path("run/weights.safetensors")))
-
     def test_bad_thread_count(self):
         plan = self.compile()
         self.expect(self.dtnn_run(plan, "--output", "run", env={"OMP_NUM_THREADS": "many"}), 2, "OMP_NUM_THREADS")

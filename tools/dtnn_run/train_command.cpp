@@ -195,7 +195,14 @@ void TrainRun::open_folder() {
                         : RunFolder(options_.resume));
     leave_note("run", folder_->path());
     history_.emplace(folder_->history(), plan(),
-                     options_.resume.empty() ? LineFile::Begin::empty : LineFile::Begin::as_it_is);
+                     options_.resume.empty() ? LineFile::Begin::empty : LineFile::Begin::as_it_is,
+                     [this] {
+                         warn(
+                             fmt::format("{} was removed while the run writes it; it is there "
+                                         "again, with plan and history",
+                                         folder_->path()));
+                         folder_->write_plan(start_.loaded);
+                     });
     checkpoints_.emplace(folder_->path(), session_->executor(),
                          RunIdentity{start_.loaded.checksum, dataset_, start_.threads},
                          [this] { return history_->flush(); });
@@ -256,8 +263,7 @@ void TrainRun::go_on() {
     }
     // The checkpoint belongs to this plan, or to one that shares the work in another way.
     if (plan_is_gone || newest->plan != start_.loaded.checksum) {
-        write_file(folder_->plan(), start_.loaded.text);
-        write_file(folder_->resolved(), plan().resolved_spec);
+        folder_->write_plan(start_.loaded);
     }
     if (newest->state.ranks != communicator_.ranks()) {
         warn(
@@ -432,6 +438,7 @@ int TrainRun::train_and_finish() {
 }
 
 int TrainRun::run() {
+    const UnderWay training;
     announce();
     try {
         return train_and_finish();
