@@ -11,6 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "base/files.hpp"
+
 namespace dtnn::runtime {
 namespace {
 
@@ -33,7 +35,7 @@ void let_output_pass() {
     for (int i = 0; i < 70; ++i) {
         int left = 0;
         const bool unread = (ioctl(STDERR_FILENO, FIONREAD, &left) == 0 && left > 0) ||
-                            (ioctl(STDOUT_FILENO, FIONREAD, &left) == 0 && left > 0);
+                            (ioctl(answer_descriptor(), FIONREAD, &left) == 0 && left > 0);
         if (!unread) break;
         std::this_thread::sleep_for(milliseconds(10));
     }

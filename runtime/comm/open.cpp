@@ -6,6 +6,8 @@
 
 #include <filesystem>
 
+#include "base/files.hpp"
+#include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/launcher_abort.hpp"
 #include "runtime/comm/mpi/library.hpp"
@@ -60,6 +62,8 @@ std::unique_ptr<Communicator> make_communicator(double seconds) {
     const StartedRanks started = started_ranks();
     if (!started.problem.empty()) throw RunError(Exit::usage, started.problem, started.remedy);
     if (started.ranks == 1) return make_self();
+    // MPI's libraries print their warnings to standard output, some as they are loaded.
+    if (const int error = keep_answers_apart()) throw system_error("use", "standard output", error);
     void* library = load();
     const int version = entry<int()>(library, mpi::kVersionEntry)();
     if (version != mpi::kVersion)

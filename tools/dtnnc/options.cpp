@@ -89,10 +89,10 @@ bool use_color(const std::string& color, std::FILE* stream) {
 
 int print_diagnostics(const compiler::Diagnostics& diagnostics, const CommonOptions& options) {
     if (options.format == "json")
-        fmt::print("{}", diagnostics.render_json());
+        write_stdout(diagnostics.render_json());
     else if (!diagnostics.all().empty())
-        fmt::print(stderr, "{}",
-                   diagnostics.render(use_color(options.color, stderr), options.max_errors));
+        write_stderr_bytes(
+            diagnostics.render(use_color(options.color, stderr), options.max_errors));
     return diagnostics.exit_code();
 }
 

@@ -71,11 +71,10 @@ plan::Machine measured_machine(const CalibrateCommand& command, std::vector<std:
         if (speed_up > 1) {
             machine.thread_efficiency = std::min((speed_up - 1) / (machine.cores - 1), 1.0);
         } else {
-            fmt::print(
-                stderr,
+            write_stderr(fmt::format(
                 "dtnnc: warning: {} threads were {:.2f} times as fast as one: other programs "
                 "have the cores, and thread_efficiency is left out\n",
-                machine.cores, speed_up);
+                machine.cores, speed_up));
         }
         facts.push_back(
             fmt::format("{} threads train {:.2f} times as fast as one", machine.cores, speed_up));
@@ -164,13 +163,13 @@ int calibrate(const CalibrateCommand& command) {
             write_stdout(text);
         } else {
             write_file(command.output, text);
-            fmt::print(stderr, "wrote {}: {} cores, {} of products, {} of convolutions a core\n",
-                       command.output, machine.cores,
-                       compiler::quantity_text(machine.product_rate, "flop/s"),
-                       compiler::quantity_text(machine.convolution_rate, "flop/s"));
+            write_stderr(fmt::format(
+                "wrote {}: {} cores, {} of products, {} of convolutions a core\n", command.output,
+                machine.cores, compiler::quantity_text(machine.product_rate, "flop/s"),
+                compiler::quantity_text(machine.convolution_rate, "flop/s")));
         }
     } catch (const runtime::RunError& error) {
-        fmt::print(stderr, "dtnnc: {}\n", error.what());
+        write_stderr(fmt::format("dtnnc: {}\n", error.what()));
         return int(error.exit());
     }
     return 0;

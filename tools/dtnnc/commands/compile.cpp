@@ -36,9 +36,9 @@ int compile(const std::string& spec, const std::string& output, const CompileCom
     std::int64_t parameters = 0;
     for (const plan::Layer& layer : plan->layers)
         parameters += layer.parameters;
-    fmt::print(stderr, "wrote {}: {} parameters, arena {}, {} kernels per training step\n", path,
-               grouped(parameters), bytes_text(plan->memory.arena),
-               plan::work_of(*plan).train_steps);
+    write_stderr(fmt::format("wrote {}: {} parameters, arena {}, {} kernels per training step\n",
+                             path, grouped(parameters), bytes_text(plan->memory.arena),
+                             plan::work_of(*plan).train_steps));
     return 0;
 }
 

@@ -310,7 +310,7 @@ int data(const std::string& spec_or_plan, const DataCommand& command,
     try {
         const auto source = runtime::open_source(report->plan.dataset);
         for (const std::string& note : source->notes())
-            fmt::print(stderr, "dtnnc: {}\n", note);
+            write_stderr(fmt::format("dtnnc: {}\n", note));
         report->hash = source->content_hash();
         report->resident = source->resident_bytes();
         report->names = source->class_names();
@@ -322,7 +322,7 @@ int data(const std::string& spec_or_plan, const DataCommand& command,
         std::string text = error.what();
         if (!error.detail().empty()) text += "\n  " + error.detail();
         if (!error.help().empty()) text += "\nhelp: " + error.help();
-        fmt::print(stderr, "dtnnc: {}\n", text);
+        write_stderr(fmt::format("dtnnc: {}\n", text));
         return int(error.exit());
     }
     write_stdout(options.format == "json" ? report_json(*report) : report_text(*report));

@@ -50,7 +50,7 @@ int diff(const std::string& a, const std::string& b, bool summary, const CommonO
         if (is_plan(a)) first = load_plan(a);
         if (is_plan(b)) second = load_plan(b);
     } catch (const PlanError& error) {
-        fmt::print(stderr, "dtnnc: {}\n", error.what());
+        write_stderr(fmt::format("dtnnc: {}\n", error.what()));
         return kTrouble;
     }
     if (!first) first = compile_like(a, second ? &*second : nullptr, options);
@@ -58,9 +58,11 @@ int diff(const std::string& a, const std::string& b, bool summary, const CommonO
     if (!second) second = compile_like(b, &*first, options);
     if (!second) return kTrouble;
     std::vector<plan::Change> changes = plan::diff(*first, *second);
-    write_stdout(options.format == "json"
-                     ? plan::diff_json(changes, summary)
-                     : plan::diff_text(changes, a, b, {summary, use_color(options.color, stdout)}));
+    if (options.format == "json")
+        write_stdout(plan::diff_json(changes, summary));
+    else
+        write_stdout_bytes(
+            plan::diff_text(changes, a, b, {summary, use_color(options.color, stdout)}));
     return changes.empty() ? 0 : 1;
 }
 

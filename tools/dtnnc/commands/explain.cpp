@@ -67,7 +67,7 @@ int list_groups(bool json) {
     std::vector<std::string> objects;
     for (const TopicGroup& group : topic_groups()) {
         if (!json) {
-            fmt::print("{}:\n{}\n", group.title, wrapped(group.names));
+            write_stdout(fmt::format("{}:\n{}\n", group.title, wrapped(group.names)));
             continue;
         }
         std::vector<std::string> names;
@@ -77,9 +77,10 @@ int list_groups(bool json) {
             fmt::format("{{\"title\":{},\"names\":{}}}", json_text(group.title), json_list(names)));
     }
     if (json)
-        fmt::print("{{\"version\":{},\"groups\":{}}}\n", kVersion, json_list(objects));
+        write_stdout(
+            fmt::format("{{\"version\":{},\"groups\":{}}}\n", kVersion, json_list(objects)));
     else
-        fmt::print(
+        write_stdout(
             "and every field, by its name (`filters`) or with its owner (`conv2d.filters`, "
             "`training.batch_size`):\ndtnnc explain WORD\n");
     return 0;
@@ -90,11 +91,11 @@ int explain(const std::string& word, const CommonOptions& options) {
     if (word.empty()) return list_groups(json);
     const std::vector<Topic> found = topics_of(word);
     if (found.empty()) {
-        fmt::print(stderr, "dtnnc: nothing is named `{}`\n", word);
+        write_stderr(fmt::format("dtnnc: nothing is named `{}`\n", word));
         if (const auto near = compiler::did_you_mean(word, topic_words()))
-            fmt::print(stderr, "help: did you mean `{}`?\n", *near);
+            write_stderr(fmt::format("help: did you mean `{}`?\n", *near));
         else
-            fmt::print(stderr, "help: `dtnnc explain` alone lists the words there are\n");
+            write_stderr("help: `dtnnc explain` alone lists the words there are\n");
         return 2;
     }
     std::vector<std::string> sections;
@@ -104,13 +105,13 @@ int explain(const std::string& word, const CommonOptions& options) {
                                               json_text(topic.text))
                                 : topic.text);
     if (json)
-        fmt::print("{{\"version\":{},\"word\":{},\"sections\":{}}}\n", kVersion, json_text(word),
-                   json_list(sections));
+        write_stdout(fmt::format("{{\"version\":{},\"word\":{},\"sections\":{}}}\n", kVersion,
+                                 json_text(word), json_list(sections)));
     else if (const std::string text = fmt::format("{}", fmt::join(sections, "\n"));
              isatty(STDOUT_FILENO) != 0)
-        fmt::print("{}", folded(text, std::size_t(output_width())));
+        write_stdout(folded(text, std::size_t(output_width())));
     else
-        fmt::print("{}", text);
+        write_stdout(text);
     return 0;
 }
 

@@ -105,12 +105,12 @@ int graph(const std::string& spec_or_plan, const GraphCommand& command,
         text = render(drawing.dot, form, kLimitSeconds);
     }
     if (command.output == "-") {
-        write_stdout(text);
+        write_stdout_bytes(text);
         return 0;
     }
     write_file(command.output, text);
-    fmt::print(stderr, "wrote {}: {} boxes, {} arrows\n", command.output, drawing.nodes,
-               drawing.edges);
+    write_stderr(fmt::format("wrote {}: {} boxes, {} arrows\n", command.output, drawing.nodes,
+                             drawing.edges));
     return 0;
 }
 

@@ -118,7 +118,7 @@ struct Request {
 };
 
 void warn(const std::string& text, const std::string& help) {
-    fmt::print(stderr, "warning: {}\nhelp: {}\n", text, help);
+    write_stderr(fmt::format("warning: {}\nhelp: {}\n", text, help));
 }
 
 /// Whether the job's machine, if the plan names one, has what is asked for; a core for the data
@@ -285,7 +285,13 @@ int slurm(const std::string& plan_file, const std::string& output, const SlurmCo
         throw UsageError(fmt::format("--nodes {} for {} rank{}: every node has at least one",
                                      command.nodes, ranks, ranks == 1 ? "" : "s"));
     const Request request = request_of(plan, ranks, command.nodes);
-    const fs::path here = fs::current_path();
+    std::error_code gone;
+    const fs::path here = fs::current_path(gone);
+    if (gone)
+        throw OutputError(
+            fmt::format("the current folder, in which the job is to run, cannot be found: {}\n"
+                        "help: go to one that is there",
+                        gone.message()));
     const std::string run = command.run.empty() ? "runs/" + plain(plan.name) : command.run;
     const auto absolute = [&](const std::string& path) {
         return shell_quoted((here / path).lexically_normal().string());
@@ -299,10 +305,15 @@ int slurm(const std::string& plan_file, const std::string& output, const SlurmCo
         fmt::arg("cores", request.cores),
         fmt::arg("mpi", ranks > 1 && !command.mpi.empty() ? " --mpi=" + command.mpi : ""));
     text += command.requeue ? kRequeue : kNoRequeue;
-    if (output.empty() || output == "-")
-        write_stdout(text);
-    else
+    if (output.empty() || output == "-") {
+        // A path may have any bytes, which the script must have too; a terminal need not.
+        if (isatty(STDOUT_FILENO) != 0)
+            write_stdout(text);
+        else
+            write_stdout_bytes(text);
+    } else {
         write_file(output, text);
+    }
     return 0;
 }
 

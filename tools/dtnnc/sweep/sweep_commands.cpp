@@ -314,7 +314,8 @@ int compile_sweep(const std::string& spec, const std::string& output,
     folder->write(kIndex, index);
     folder->complete();
     write_stdout(options.format == "json" ? index : entry_table(sweeps, entries, options.format));
-    fmt::print(stderr, "wrote {}: {} plans and {}\n", folder->path(), entries.size(), kIndex);
+    write_stderr(
+        fmt::format("wrote {}: {} plans and {}\n", folder->path(), entries.size(), kIndex));
     return 0;
 }
 
