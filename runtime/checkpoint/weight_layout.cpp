@@ -17,7 +17,8 @@ struct LayoutName {
 constexpr LayoutName kNames[] = {{WeightLayout::own, "own"},
                                  {WeightLayout::nchw, "nchw"},
                                  {WeightLayout::nhwc, "nhwc"},
-                                 {WeightLayout::nhwc_gpu, "nhwc_gpu"}};
+                                 {WeightLayout::nhwc_gpu, "nhwc_gpu"},
+                                 {WeightLayout::torch, "torch"}};
 
 plan::Dims in_order(const plan::Dims& dims, const plan::Order& order) {
     plan::Dims result;
@@ -112,9 +113,10 @@ std::vector<FileForm> LayoutRules::forms(std::size_t index, WeightLayout layout)
     if (weights && layer.type == "conv2d" && dims.size() == 4) return convolution(dims, layout);
     if (weights && layer.type == "depthwise_conv2d" && dims.size() == 4)
         return {own, {{dims[0], dims[2], dims[3]}, dims, {}}};
-    const bool last_first = layout != WeightLayout::nchw;
-    const bool per_source = (weights && layer.type == "dense" && dims.size() == 2) ||
-                            (dims.size() == 1 && parameter.role != "bias");
+    const bool dense = weights && layer.type == "dense" && dims.size() == 2;
+    if (dense && layout == WeightLayout::torch) return {{{dims[1], dims[0]}, dims, {1, 0}}};
+    const bool last_first = layout == WeightLayout::nhwc || layout == WeightLayout::nhwc_gpu;
+    const bool per_source = dense || (dims.size() == 1 && parameter.role != "bias");
     std::optional<plan::Dims> image;
     if (last_first && per_source) image = flattened(layer);
     const bool whole = image && plan::element_count(*image) == dims[0];

@@ -1,20 +1,20 @@
 #pragma once
 /// How other programs arrange the axes of weights in their files.
 ///
-///     parameter                    own, and nchw    nhwc             nhwc_gpu
-///     conv2d weights               (co,ci,kh,kw)    (ci,kh,kw,co)    (co,kh,kw,ci)
+///     parameter                    own, and nchw    nhwc             nhwc_gpu         torch
+///     conv2d weights               (co,ci,kh,kw)    (ci,kh,kw,co)    (co,kh,kw,ci)    as nchw
 ///       of 1x1, also (not own)     (co,ci)          (ci,co)          (co,ci)
 ///     depthwise_conv2d weights,
 ///       also (not own)             (co,kh,kw)       (co,kh,kw)       (co,kh,kw)
+///     dense weights                (in,out)         (in,out)         (in,out)         (out,in)
 ///     what has an element for
-///       each number of a           in the order     in the order     as nhwc
+///       each number of a           in the order     in the order     as nhwc          as nchw
 ///       flattened image: dense     C,H,W            H,W,C
-///       (in,out), batch norm
+///       along `in`, batch norm
 ///
 /// Everything else has the plan's shape. What has one axis may also have axes of one around it (not
 /// own).
-/// The three are what PyDTNN 1.x writes: NCHW, NHWC on the processor, NHWC with cuDNN. nchw is also
-/// PyTorch's for convolutions.
+/// nchw, nhwc, nhwc_gpu are what PyDTNN 1.x writes: NCHW, NHWC on the processor, NHWC with cuDNN.
 
 #include <map>
 #include <optional>
@@ -25,10 +25,10 @@
 
 namespace dtnn::runtime {
 
-enum class WeightLayout { own, nchw, nhwc, nhwc_gpu };
+enum class WeightLayout { own, nchw, nhwc, nhwc_gpu, torch };
 
-inline constexpr WeightLayout kForeignLayouts[] = {WeightLayout::nchw, WeightLayout::nhwc,
-                                                   WeightLayout::nhwc_gpu};
+inline constexpr WeightLayout kPydtnnLayouts[] = {WeightLayout::nchw, WeightLayout::nhwc,
+                                                  WeightLayout::nhwc_gpu};
 
 const char* name_of(WeightLayout layout);
 std::optional<WeightLayout> parse_layout(const std::string& name);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
@@ -14,29 +16,11 @@
 
 #include "runtime/base/run_error.hpp"
 #include "runtime/checkpoint/parameter_tensors.hpp"
+#include "runtime/checkpoint/weight_order.hpp"
+#include "runtime/exec/number_check.hpp"
 
 namespace dtnn::runtime {
 namespace {
-
-struct Spelling {
-    std::string_view text;
-    const char* role;
-};
-constexpr Spelling kSpellings[] = {
-    {"weights", "weights"},
-    {"weight", "weights"},
-    {"kernel", "weights"},
-    {"biases", "bias"},
-    {"bias", "bias"},
-    {"gamma", "gamma"},
-    {"beta", "beta"},
-    {"running_mean", "running_mean"},
-    {"moving_mean", "running_mean"},
-    {"running_variance", "running_variance"},
-    {"running_var", "running_variance"},
-    {"moving_variance", "running_variance"},
-    {"moving_var", "running_variance"},
-};
 
 bool is_real(plan::DType dtype) {
     return dtype == plan::DType::f32 || dtype == plan::DType::f64;
@@ -80,16 +64,25 @@ class Assignment {
             if (!parameter.optimizer_state && tensors_[i] == nullptr)
                 open[parameter.role].push_back(i);
         }
+        const std::vector<std::string> roles = roles_of(tensors);
         std::map<std::string, std::size_t> next;
         std::vector<const StoredTensor*> rest;
-        for (const StoredTensor* tensor : tensors) {
-            const std::string role = role_in(tensor->name);
-            const auto places = open.find(role);
-            if (places == open.end() || next[role] == places->second.size()) {
-                rest.push_back(tensor);
+        for (std::size_t i = 0; i < tensors.size(); ++i) {
+            const auto places = open.find(roles[i]);
+            if (places == open.end() || next[roles[i]] == places->second.size()) {
+                rest.push_back(tensors[i]);
             } else {
-                tensors_[places->second[next[role]++]] = tensor;
+                tensors_[places->second[next[roles[i]]++]] = tensors[i];
             }
+        }
+        return rest;
+    }
+
+    /// The tensors whose names are not the plan's.
+    std::vector<const StoredTensor*> give_by_name(std::span<const StoredTensor* const> tensors) {
+        std::vector<const StoredTensor*> rest;
+        for (const StoredTensor* tensor : tensors) {
+            if (!give(tensor->name, *tensor)) rest.push_back(tensor);
         }
         return rest;
     }
@@ -103,20 +96,20 @@ class Assignment {
     std::vector<const StoredTensor*> tensors_;
 };
 
-/// Whether an f64 tensor holds a finite number that f32 cannot.
-bool overflows(const StoredTensor& tensor) {
-    for (std::size_t at = 0; at < tensor.bytes.size(); at += sizeof(double)) {
-        double value = 0;
-        std::memcpy(&value, tensor.bytes.data() + at, sizeof value);
-        const double size = value < 0 ? -value : value;
-        if (size > double(std::numeric_limits<float>::max()) &&
-            size <= std::numeric_limits<double>::max())
-            return true;
-    }
-    return false;
+/// " (from NAME)" where a file calls a parameter otherwise.
+std::string source_text(const plan::Parameter& parameter, const StoredTensor& tensor) {
+    return tensor.name == parameter.name ? "" : fmt::format(" (from {})", tensor.name);
 }
 
-/// Fills pairs and the differences of types and shapes under one layout.
+/// Why a tensor of this role is none for this parameter; empty: nothing is known against it.
+std::string role_difference(const std::string& role, const plan::Parameter& parameter) {
+    const bool sound = role.empty() || role == parameter.role ||
+                       (role == "weights" && parameter.role == "gamma") ||
+                       (role == "bias" && parameter.role == "beta");
+    return sound ? "" : fmt::format("is {} in the file and {} in the plan", role, parameter.role);
+}
+
+/// Fills pairs and the differences of roles, types and shapes under one layout.
 void pair_up(const plan::Plan& plan, const std::vector<const StoredTensor*>& tensors,
              const LayoutRules& rules, WeightLayout layout, bool cast, WeightMatch& match) {
     match.layout = layout;
@@ -124,12 +117,16 @@ void pair_up(const plan::Plan& plan, const std::vector<const StoredTensor*>& ten
         if (tensors[i] == nullptr) continue;
         const plan::Parameter& parameter = plan.parameters[i];
         const StoredTensor& tensor = *tensors[i];
+        const std::string source = source_text(parameter, tensor);
+        const std::string roles = role_difference(role_in(tensor.name), parameter);
+        if (!roles.empty()) {
+            match.differences.push_back(fmt::format("{}{} {}", parameter.name, source, roles));
+            continue;
+        }
         const std::vector<FileForm> forms = rules.forms(i, layout);
         const auto form = std::find_if(forms.begin(), forms.end(),
                                        [&](const FileForm& f) { return f.takes(tensor.dims); });
         const bool convertible = cast && is_real(tensor.dtype) && is_real(parameter.dtype);
-        const std::string source =
-            tensor.name == parameter.name ? "" : fmt::format(" (from {})", tensor.name);
         if (form == forms.end() || (tensor.dtype != parameter.dtype && !convertible)) {
             std::string wanted = describe(parameter);
             if (form == forms.end() && forms.front().dims != parameter.dims)
@@ -141,42 +138,161 @@ void pair_up(const plan::Plan& plan, const std::vector<const StoredTensor*>& ten
                                                     wanted));
             continue;
         }
-        if (tensor.dtype == plan::DType::f64 && parameter.dtype == plan::DType::f32 &&
-            overflows(tensor)) {
-            match.differences.push_back(fmt::format("{}{} holds numbers that are too large for f32",
-                                                    parameter.name, source));
-            continue;
-        }
         match.pairs.push_back({i, &tensor, *form});
     }
 }
 
-bool same_forms(const WeightMatch& a, const WeightMatch& b) {
-    return std::equal(a.pairs.begin(), a.pairs.end(), b.pairs.begin(), b.pairs.end(),
-                      [](const WeightMatch::Pair& x, const WeightMatch::Pair& y) {
-                          return x.form.same_places(y.form);
-                      });
+template <class T>
+std::string number_difference(const StoredTensor& tensor, plan::DType wanted) {
+    const double most = wanted == plan::DType::f32 ? double(std::numeric_limits<float>::max())
+                                                   : std::numeric_limits<double>::max();
+    std::size_t bad = 0, first = 0;
+    double value = 0;
+    for (std::size_t at = 0; at + sizeof(T) <= tensor.bytes.size(); at += sizeof(T)) {
+        T element;
+        std::memcpy(&element, tensor.bytes.data() + at, sizeof element);
+        if (std::abs(double(element)) <= most) continue;
+        if (bad++ == 0) {
+            first = at / sizeof(T);
+            value = double(element);
+        }
+    }
+    if (bad == 0) return "";
+    std::vector<std::int64_t> index(tensor.dims.size());
+    for (std::size_t axis = index.size(); axis-- > 0;) {
+        index[axis] = std::int64_t(first) % tensor.dims[axis];
+        first /= std::size_t(tensor.dims[axis]);
+    }
+    return fmt::format("holds {} at [{}], which {}{}", number_text(value), fmt::join(index, ","),
+                       std::isfinite(value) ? "is too large for f32" : "is no finite number",
+                       bad == 1 ? "" : fmt::format(" (the first of {})", bad));
 }
 
-/// The layout under which everything fits; the one with the fewest differences where none is.
-WeightMatch find_layout(const plan::Plan& plan, const std::vector<const StoredTensor*>& tensors,
-                        const LayoutRules& rules, const WeightFile& file,
-                        const WeightMatch& before) {
-    std::optional<WeightMatch> best;
-    for (const WeightLayout layout : kForeignLayouts) {
-        WeightMatch match = before;
-        pair_up(plan, tensors, rules, layout, true, match);
-        if (best && best->differences.empty() && match.differences.empty() &&
-            !same_forms(*best, match)) {
-            throw RunError(Exit::mismatch,
-                           fmt::format("the weights {} fit as {} and as {}", file.path,
-                                       name_of(best->layout), name_of(layout)),
-                           "say --layout nchw, nhwc or nhwc_gpu: the tensor format that they were "
-                           "trained with");
-        }
-        if (!best || match.differences.size() < best->differences.size()) best = std::move(match);
+/// Numbers that a training, or the plan's type, has no use for.
+void check_numbers(const plan::Plan& plan, WeightMatch& match) {
+    for (const WeightMatch::Pair& pair : match.pairs) {
+        const plan::Parameter& parameter = plan.parameters[pair.parameter];
+        const std::string fact = pair.tensor->dtype == plan::DType::f64
+                                     ? number_difference<double>(*pair.tensor, parameter.dtype)
+                                     : number_difference<float>(*pair.tensor, parameter.dtype);
+        if (!fact.empty())
+            match.differences.push_back(
+                fmt::format("{}{} {}", parameter.name, source_text(parameter, *pair.tensor), fact));
     }
-    return std::move(*best);
+}
+
+enum class Way { name, file_order, name_order };
+
+/// A match that is tried: tensors in one way, arranged as one of the layouts.
+struct Attempt {
+    WeightMatch match;
+    Way way = Way::name;
+};
+
+/// The first pair that two matches that fit do not share; nothing: they are the same.
+std::optional<std::size_t> first_difference(const WeightMatch& a, const WeightMatch& b) {
+    for (std::size_t i = 0; i < a.pairs.size(); ++i) {
+        const WeightMatch::Pair &x = a.pairs[i], &y = b.pairs[i];
+        if (x.tensor != y.tensor || !x.form.same_places(y.form)) return i;
+    }
+    return std::nullopt;
+}
+
+const char* const kSayOrder =
+    "say --match file_order, or name_order (numbers by their values, so 2 before 10), or say in "
+    "--map FILE which tensor is which parameter";
+
+[[noreturn]] void refuse_two(const plan::Plan& plan, const std::string& path, const Attempt& a,
+                             const Attempt& b, std::size_t pair) {
+    const WeightMatch::Pair &x = a.match.pairs[pair], &y = b.match.pairs[pair];
+    const plan::Parameter& parameter = plan.parameters[x.parameter];
+    if (x.tensor != y.tensor) {
+        const bool file_first = a.way == Way::file_order;
+        throw RunError(Exit::mismatch,
+                       fmt::format("the weights {} fit in the order of the file, and otherwise in "
+                                   "that of their names: {} would be {} or {}",
+                                   path, parameter.name, (file_first ? x : y).tensor->name,
+                                   (file_first ? y : x).tensor->name),
+                       kSayOrder);
+    }
+    throw RunError(
+        Exit::mismatch,
+        fmt::format("the weights {} fit as {} and as {}, and {}{} {} is another in each", path,
+                    name_of(a.match.layout), name_of(b.match.layout), parameter.name,
+                    source_text(parameter, *x.tensor), describe(*x.tensor)),
+        "say --layout own, torch, nchw, nhwc or nhwc_gpu: how the program arranges axes that "
+        "has written them");
+}
+
+/// The one that fits; where none does, the one with the fewest differences. Two that fit and are
+/// not the same are an error.
+Attempt choose(const plan::Plan& plan, const std::string& path,
+               const std::vector<Attempt>& attempts) {
+    const Attempt* best = nullptr;
+    for (const Attempt& attempt : attempts) {
+        if (best == nullptr || attempt.match.differences.size() < best->match.differences.size()) {
+            best = &attempt;
+        } else if (best->match.differences.empty() && attempt.match.differences.empty()) {
+            const auto pair = first_difference(best->match, attempt.match);
+            if (pair) refuse_two(plan, path, *best, attempt, *pair);
+        }
+    }
+    return *best;
+}
+
+/// The order of names must be one of numbers wherever tensors could take each other's places.
+void require_numbered(const std::string& path, std::span<const StoredTensor* const> tensors) {
+    const auto pair = told_apart_by_text(tensors);
+    if (!pair) return;
+    throw RunError(Exit::mismatch,
+                   fmt::format("the order of the weights {} is not known: the file is sorted by "
+                               "name, and {} and {} are both {}",
+                               path, pair->first->name, pair->second->name, describe(*pair->first)),
+                   kSayOrder);
+}
+
+/// Whether a run of ours wrote the file, where its metadata say who did.
+std::optional<bool> written_by_run(const WeightFile& file) {
+    const auto format = file.metadata.find("format");
+    if (format == file.metadata.end()) return std::nullopt;
+    return format->second == "dtnn";
+}
+
+/// Whether the file's axes are the plan's beyond doubt: a run wrote it, or all names are the
+/// plan's.
+bool is_own(const plan::Plan& plan, const WeightFile& file,
+            const std::vector<const StoredTensor*>& tensors) {
+    if (const auto known = written_by_run(file)) return *known;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        if (tensors[i] != nullptr && tensors[i]->name != plan.parameters[i].name) return false;
+    }
+    return true;
+}
+
+/// Tells what no tensor goes to, and which tensors go nowhere.
+void tell_left(const plan::Plan& plan, const std::vector<const StoredTensor*>& tensors,
+               const std::vector<const StoredTensor*>& surplus, bool allowed, WeightMatch& match) {
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+        const plan::Parameter& parameter = plan.parameters[i];
+        if (parameter.optimizer_state || tensors[i] != nullptr) continue;
+        match.missing.push_back(i);
+        if (!allowed)
+            match.differences.push_back(
+                fmt::format("{} {} is missing", parameter.name, describe(parameter)));
+    }
+    for (const StoredTensor* tensor : surplus) {
+        match.unused.push_back(tensor->name);
+        if (!allowed)
+            match.differences.push_back(
+                fmt::format("{} {} is not in the plan", tensor->name, describe(*tensor)));
+    }
+}
+
+std::vector<WeightLayout> layouts_for(const WeightRequest& request, bool pydtnn, bool own) {
+    if (const auto said = parse_layout(request.layout)) return {*said};
+    if (own) return {WeightLayout::own};
+    if (pydtnn) return {std::begin(kPydtnnLayouts), std::end(kPydtnnLayouts)};
+    return {WeightLayout::own, WeightLayout::torch, WeightLayout::nhwc, WeightLayout::nhwc_gpu};
 }
 
 }  // namespace
@@ -195,16 +311,6 @@ bool is_pydtnn_name(const std::string& name) {
                            [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; });
     }
     return false;
-}
-
-std::string role_in(const std::string& name) {
-    for (const Spelling& spelling : kSpellings) {
-        if (name == spelling.text) return spelling.role;
-        if (!name.ends_with(spelling.text)) continue;
-        const char before = name[name.size() - spelling.text.size() - 1];
-        if (before == '.' || before == '/' || before == '_' || before == ':') return spelling.role;
-    }
-    return "";
 }
 
 WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
@@ -228,39 +334,38 @@ WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
     match.pydtnn = !rest.empty() && std::all_of(rest.begin(), rest.end(), [](const auto* tensor) {
         return is_pydtnn_name(tensor->name);
     });
-    const bool by_order = request.match == "order" || (request.match == "auto" && match.pydtnn);
-    std::vector<const StoredTensor*> surplus;
-    if (by_order) {
-        surplus = assignment.give_by_order(rest);
-    } else {
-        for (const StoredTensor* tensor : rest) {
-            if (!assignment.give(tensor->name, *tensor)) surplus.push_back(tensor);
-        }
-    }
-    const std::vector<const StoredTensor*>& tensors = assignment.tensors();
-    for (std::size_t i = 0; i < tensors.size(); ++i) {
-        const plan::Parameter& parameter = plan.parameters[i];
-        if (parameter.optimizer_state || tensors[i] != nullptr) continue;
-        match.missing.push_back(i);
-        if (!request.allow_missing)
-            match.differences.push_back(
-                fmt::format("{} {} is missing", parameter.name, describe(parameter)));
-    }
-    for (const StoredTensor* tensor : surplus) {
-        match.unused.push_back(tensor->name);
-        if (!request.allow_missing)
-            match.differences.push_back(
-                fmt::format("{} {} is not in the plan", tensor->name, describe(*tensor)));
-    }
-
+    // A run's own file is in the order of its plan, whatever the names.
+    const bool own_order = written_by_run(file).value_or(false);
+    const bool either = request.match == "order" || (request.match == "auto" && match.pydtnn);
+    const bool no_order = either && !own_order && sorted_as_text(rest);
     const LayoutRules rules(plan);
-    if (request.layout == "auto" && match.pydtnn)
-        return find_layout(plan, tensors, rules, file, match);
-    const WeightLayout layout = request.layout == "auto"
-                                    ? WeightLayout::own
-                                    : parse_layout(request.layout).value_or(WeightLayout::own);
-    pair_up(plan, tensors, rules, layout, request.cast || match.pydtnn, match);
-    return match;
+    std::vector<Attempt> attempts;
+    const auto attempt = [&](std::span<const StoredTensor* const> tensors, Way way) {
+        Assignment tried = assignment;
+        const std::vector<const StoredTensor*> surplus =
+            way == Way::name ? tried.give_by_name(tensors) : tried.give_by_order(tensors);
+        WeightMatch found = match;
+        tell_left(plan, tried.tensors(), surplus, request.allow_missing, found);
+        const bool own = !match.pydtnn && is_own(plan, file, tried.tensors());
+        for (const WeightLayout layout : layouts_for(request, match.pydtnn, own)) {
+            attempts.push_back({found, way});
+            pair_up(plan, tried.tensors(), rules, layout, request.cast || match.pydtnn,
+                    attempts.back().match);
+        }
+    };
+    const std::vector<const StoredTensor*> by_names = in_order_of_names(rest);
+    if (request.match == "file_order" || (either && !no_order)) attempt(rest, Way::file_order);
+    if (request.match == "name_order" || (either && !own_order)) attempt(by_names, Way::name_order);
+    const std::vector<Attempt> trusted = attempts;
+    // What is sorted as text may still contradict the names, but is not taken in their place.
+    if (no_order) attempt(rest, Way::file_order);
+    if (attempts.empty()) attempt(rest, Way::name);
+    Attempt chosen = choose(plan, file.path, attempts);
+    if (no_order && chosen.way == Way::file_order) chosen = choose(plan, file.path, trusted);
+    if (either && chosen.way == Way::name_order && chosen.match.differences.empty())
+        require_numbered(file.path, rest);
+    check_numbers(plan, chosen.match);
+    return std::move(chosen.match);
 }
 
 }  // namespace dtnn::runtime

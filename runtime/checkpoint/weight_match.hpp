@@ -2,14 +2,14 @@
 /// Which tensor of a file becomes which parameter of a plan, and how.
 ///
 /// By name: a tensor goes to the parameter of its name, or of the name that the map gives it.
-/// By order: of the tensors that the map leaves, the k-th of a role goes to the k-th parameter of
-/// that role that is not taken, in the order of file and plan; shapes must then fit. The role is
-/// what a tensor's name ends with, alone or behind `.`, `/`, `_` or `:`
+/// By order: of the tensors that the map leaves, the k-th of a role (weight_order.hpp) goes to the
+/// k-th parameter of that role that is not taken. The order is the file's or the natural one of the
+/// names, whichever fits; where both fit and differ, or the file is sorted by name and names do not
+/// tell two tensors' order by a number, that is an error, and one has to be asked for.
 ///
-///     weights           weights, weight, kernel      running_mean      running_mean, moving_mean
-///     bias              biases, bias                 running_variance  running_variance,
-///     gamma, beta       gamma, beta                                    running_var,
-///                                                                      moving_variance, moving_var
+/// The axes are the plan's in a file that a run wrote or whose names are all the plan's. In another
+/// one they are those of the layout (weight_layout.hpp) under which everything fits: a square dense
+/// layer that may lie either way is an error.
 ///
 /// PyDTNN 1.x calls arrays ID_LAYER_KEY ("5_Conv2D_weights"; LAYER is the class, KEY one of
 /// weights, biases, gamma, beta, running_mean, running_var; layers in the order in which the model
@@ -33,10 +33,11 @@ namespace dtnn::runtime {
 struct WeightRequest {
     std::string path;
     std::string map = {};         ///< a file (name_map.hpp); empty: none
-    std::string layout = "auto";  ///< a WeightLayout's name; auto: own, of PyDTNN's files found
-    std::string match = "auto";   ///< name, order; auto: name, but order for PyDTNN's files
-    bool allow_missing = false;   ///< parameters without a tensor, and tensors without a parameter
-    bool cast = false;            ///< reals of another width
+    std::string layout = "auto";  ///< a WeightLayout's name; auto: own, or found by the shapes
+    /// name, order, file_order, name_order; auto: name, but order for PyDTNN's files
+    std::string match = "auto";
+    bool allow_missing = false;  ///< parameters without a tensor, and tensors without a parameter
+    bool cast = false;           ///< reals of another width
 };
 
 struct WeightMatch {
@@ -54,15 +55,13 @@ struct WeightMatch {
     bool pydtnn = false;
 };
 
-/// Parameters that are optimizer state take no part. The file outlives the match. A RunError only
-/// where the request itself is wrong; what does not fit is told in `differences`.
+/// Parameters that are optimizer state take no part. The file outlives the match. What does not fit
+/// (roles, types, shapes, numbers that are not finite) is told in `differences`; where the file
+/// fits in two ways that is a RunError (exit 5).
 WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
                           const WeightRequest& request, NameMap map);
 
 /// Whether PyDTNN 1.x would write an array of this name.
 bool is_pydtnn_name(const std::string& name);
-
-/// The role in a name, as plans call it; empty: none.
-std::string role_in(const std::string& name);
 
 }  // namespace dtnn::runtime

@@ -206,6 +206,54 @@ training: {kind: training, name: short, optimizer: sgd, batch_size: 64, epochs: 
         self.assertNotEqual(self.evaluate(plan, "w.npz", "--layout", "nhwc"),
                             self.evaluate(plan, "run/weights.safetensors"))
 
+    def test_numbered_layers_of_pytorch_are_never_mixed_up(self):
+        self.write("square.yaml", """kind: job
+name: square
+model:
+  kind: model
+  name: square
+  input: {shape: [1, 4, 4]}
+  layers: [flatten, {dense: {units: 16}}, tanh, {dense: {units: 16}}, tanh, {dense: {units: 16}}, softmax]
+dataset: {kind: dataset, name: few, type: synthetic, shape: [1, 4, 4], classes: 16, train_samples: 64, test_samples: 64}
+training: {kind: training, name: short, optimizer: sgd, batch_size: 64, epochs: 1}
+""")
+        plan = self.train("square.yaml")
+        own, _ = read_safetensors(self.path("run/weights.safetensors"))
+        wanted = self.evaluate(plan, "run/weights.safetensors")
+        # A torch.nn.Sequential's modules 0, 3 and 11, as safetensors writes them: sorted as text, weights [out, in].
+        tensors = {}
+        for module, layer in sorted((("0", "dense_1"), ("3", "dense_2"), ("11", "dense_3"))):
+            tensors[f"{module}.bias"] = own[f"{layer}.bias"]
+            tensors[f"{module}.weight"] = own[f"{layer}.weights"].transpose(1, 0)
+        write_safetensors(self.path("torch.safetensors"), tensors)
+
+        def refused(*options, said):
+            self.expect(self.dtnn_run("evaluate", plan, "--weights", "torch.safetensors", *options), 5, *said)
+
+        refused("--match", "order", said=("fit as own and as torch", "--layout"))
+        refused("--match", "order", "--layout", "torch",
+                said=("in the order of the file", "dense_2.weights would be 11.weight or 3.weight", "name_order"))
+        refused("--match", "name_order", said=("fit as own and as torch", "--layout"))
+        self.assertEqual(self.evaluate(plan, "torch.safetensors", "--match", "name_order", "--layout", "torch"), wanted)
+        for options in (("--match", "file_order", "--layout", "torch"), ("--match", "name_order", "--layout", "own")):
+            self.assertNotEqual(self.evaluate(plan, "torch.safetensors", *options), wanted)
+        self.write("map.json", json.dumps({"0.bias": "dense_1.bias", "3.bias": "dense_2.bias", "11.bias": "dense_3.bias",
+                                           "0.weight": "dense_1.weights", "3.weight": "dense_2.weights",
+                                           "11.weight": "dense_3.weights"}))
+        refused("--map", "map.json", said=("fit as own and as torch", "--layout"))
+        self.assertEqual(self.evaluate(plan, "torch.safetensors", "--map", "map.json", "--layout", "torch"), wanted)
+
+    def test_a_number_that_is_none_is_named(self):
+        plan = self.train()
+        own, _ = read_safetensors(self.path("run/weights.safetensors"))
+        for value, text in ((float("nan"), "nan"), (float("inf"), "inf")):
+            bias = own["dense_1.bias"]
+            numbers = list(bias.data)
+            numbers[3] = numbers[7] = value
+            write_safetensors(self.path("bad.safetensors"), {**own, "dense_1.bias": Array(bias.descr, bias.shape, numbers)})
+            self.expect(self.dtnn_run("evaluate", plan, "--weights", "bad.safetensors"), 5,
+                        f"dense_1.bias holds {text} at [3], which is no finite number (the first of 2)")
+
     def test_a_map_renames_drops_and_is_held_to_what_it_says(self):
         plan = self.train()
         own, _ = read_safetensors(self.path("run/weights.safetensors"))

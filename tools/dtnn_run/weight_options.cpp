@@ -23,15 +23,19 @@ void add_weight_options(CLI::App& command, WeightOptions& options) {
                        "a JSON file {\"NAME IN THE FILE\": \"NAME IN THE PLAN\"} for the weights; "
                        "* is any text, null leaves out");
     command
-        .add_option("--layout", options.layout,
-                    "how the file of weights arranges axes: nchw, nhwc and nhwc_gpu as PyDTNN does")
-        ->check(CLI::IsMember({"auto", "own", "nchw", "nhwc", "nhwc_gpu"}))
+        .add_option(
+            "--layout", options.layout,
+            "how the file of weights arranges axes: own as plans do, torch as PyTorch, nchw, "
+            "nhwc and nhwc_gpu as PyDTNN does")
+        ->check(CLI::IsMember({"auto", "own", "torch", "nchw", "nhwc", "nhwc_gpu"}))
         ->capture_default_str();
     command
-        .add_option("--match", options.match,
-                    "weights go to parameters by name, or in order by role; auto: by order where "
-                    "the names are PyDTNN's")
-        ->check(CLI::IsMember({"auto", "name", "order"}))
+        .add_option(
+            "--match", options.match,
+            "weights go to parameters by name, or in order by role: file_order, name_order "
+            "(2 before 10), or order, the one of them that fits; auto: name, or order where "
+            "the names are PyDTNN's")
+        ->check(CLI::IsMember({"auto", "name", "order", "file_order", "name_order"}))
         ->capture_default_str();
     command.add_flag("--allow-missing", options.allow_missing,
                      "take the weights that fit by name; list the others");

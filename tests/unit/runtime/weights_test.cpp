@@ -11,6 +11,7 @@
 #include "runtime/base/files.hpp"
 #include "runtime/checkpoint/weight_file.hpp"
 #include "runtime/checkpoint/weight_match.hpp"
+#include "runtime/checkpoint/weight_order.hpp"
 #include "runtime/data/formats/npy.hpp"
 #include "runtime/data/formats/npz_writer.hpp"
 #include "runtime/exec/executor.hpp"
@@ -181,7 +182,7 @@ TEST_CASE("the forms that a file may have for each parameter") {
 
 TEST_CASE("PyDTNN's files are matched in order, and tell their layout by their shapes") {
     const plan::Plan plan = small_plan();
-    for (const WeightLayout layout : kForeignLayouts) {
+    for (const WeightLayout layout : kPydtnnLayouts) {
         const Zeros zeros = pydtnn_file(layout);
         const WeightMatch match = match_weights(plan, zeros.file, {.path = "p.npz"}, NameMap());
         CAPTURE(name_of(layout));
@@ -223,6 +224,179 @@ TEST_CASE("two layouts that fit and differ are a question, not a guess") {
     // Where an image of one pixel is flattened, all three mean the same.
     plan.layers[1].output_shape = {12, 1, 1};
     CHECK(match_weights(plan, zeros.file, {.path = "p.npz"}, NameMap()).differences.empty());
+}
+
+namespace {
+
+/// dense_1 to dense_4, each [4,4], over an input [4].
+plan::Plan square_plan() {
+    plan::Plan plan;
+    plan.model = "square";
+    plan.dataset.shape = {4};
+    for (int i = 0; i < 4; ++i) {
+        plan::Layer layer;
+        layer.index = i;
+        layer.name = "dense_" + std::to_string(i + 1);
+        layer.type = "dense";
+        layer.output_shape = {4};
+        layer.from = {i == 0 ? "input" : "dense_" + std::to_string(i)};
+        plan.layers.push_back(layer);
+        plan::Parameter weights;
+        weights.name = layer.name + ".weights";
+        weights.role = "weights";
+        weights.dims = {4, 4};
+        weights.layer = i;
+        plan.parameters.push_back(weights);
+    }
+    return plan;
+}
+
+Zeros named(const std::vector<std::string>& names) {
+    Zeros zeros;
+    zeros.file.path = "w.safetensors";
+    for (const std::string& name : names)
+        zeros.add(name, {4, 4});
+    return zeros;
+}
+
+std::vector<std::string> matched(const WeightMatch& match) {
+    std::vector<std::string> names;
+    for (const WeightMatch::Pair& pair : match.pairs)
+        names.push_back(pair.tensor->name);
+    return names;
+}
+
+}  // namespace
+
+TEST_CASE("names are compared with their numbers as numbers") {
+    const auto before = [](const char* a, const char* b) { return compare_names(a, b).sign < 0; };
+    CHECK(before("2.weight", "10.weight"));
+    CHECK(before("a2b9", "a2b10"));
+    CHECK(before("a", "a1"));
+    CHECK(before("a07", "a8"));
+    CHECK(before("a.1", "b.0"));
+    CHECK(compare_names("x10", "x9").in_number);
+    CHECK_FALSE(compare_names("a1", "b1").in_number);
+    CHECK_FALSE(compare_names("a", "a1").in_number);
+    CHECK(compare_names("a1", "a1").sign == 0);
+    const Zeros zeros = named({"0.weight", "11.bias", "3.weight"});
+    std::vector<const StoredTensor*> all_of_them;
+    for (const StoredTensor& tensor : zeros.file.tensors)
+        all_of_them.push_back(&tensor);
+    CHECK(sorted_as_text(all_of_them));
+    CHECK_FALSE(sorted_as_text(in_order_of_names(all_of_them)));
+    Zeros norm;
+    norm.add("1.weight", {4});
+    norm.add("1.bias", {4});
+    norm.add("2.bias", {4});
+    all_of_them.clear();
+    for (const StoredTensor& tensor : norm.file.tensors)
+        all_of_them.push_back(&tensor);
+    CHECK(roles_of(all_of_them) == std::vector<std::string>{"gamma", "beta", "bias"});
+}
+
+TEST_CASE("an order that numbers and the file say differently is a question where both fit") {
+    const plan::Plan plan = square_plan();
+    const WeightRequest order{.path = "w.safetensors", .layout = "own", .match = "order"};
+    const Zeros sorted = named({"0.weight", "11.weight", "3.weight", "7.weight"});
+    expect_error(Exit::mismatch,
+                 {"order of the file", "dense_2.weights would be 11.weight or 3.weight",
+                  "--match file_order", "name_order", "--map"},
+                 [&] { match_weights(plan, sorted.file, order, NameMap()); });
+    using Names = std::vector<std::string>;
+    WeightRequest said = order;
+    said.match = "name_order";
+    CHECK(matched(match_weights(plan, sorted.file, said, NameMap())) ==
+          Names{"0.weight", "3.weight", "7.weight", "11.weight"});
+    said.match = "file_order";
+    CHECK(matched(match_weights(plan, sorted.file, said, NameMap())) ==
+          Names{"0.weight", "11.weight", "3.weight", "7.weight"});
+    // Where both say the same, or a run of ours wrote the file, there is no question.
+    const Zeros same = named({"0.weight", "1.weight", "2.weight", "10.weight"});
+    CHECK(all(match_weights(plan, same.file, order, NameMap()).differences).empty());
+    Zeros own = named({"b_9.weights", "b_10.weights", "a_1.weights", "a_2.weights"});
+    own.file.metadata["format"] = "dtnn";
+    CHECK(matched(match_weights(plan, own.file, order, NameMap())) ==
+          Names{"b_9.weights", "b_10.weights", "a_1.weights", "a_2.weights"});
+    // Sorted by name, and told apart by letters: nothing says which layer is the first.
+    const Zeros letters =
+        named({"hidden.0.weight", "hidden.1.weight", "input.weight", "output.weight"});
+    expect_error(Exit::mismatch,
+                 {"sorted by name", "hidden.1.weight and input.weight are both f32 [4,4]"},
+                 [&] { match_weights(plan, letters.file, order, NameMap()); });
+    // A file that is not sorted has an order of its own, unless the names' fits as well.
+    plan::Plan other = plan;
+    other.parameters[0].dims = {4, 2};
+    Zeros own_order = named({"input.weight", "hidden.0.weight", "hidden.1.weight"});
+    own_order.file.tensors[0].dims = {4, 2};
+    own_order.add("output.weight", {4, 4});
+    CHECK(matched(match_weights(other, own_order.file, order, NameMap()))[0] == "input.weight");
+}
+
+TEST_CASE("an order that only fits by shapes is not the file's where that is sorted by name") {
+    plan::Plan plan = square_plan();
+    const WeightRequest order{.path = "w.safetensors", .layout = "own", .match = "order"};
+    Zeros sorted = named({"0.weight", "11.weight", "3.weight", "7.weight"});
+    // Only the names' order fits: taken.
+    plan.parameters[3].dims = {4, 3};
+    sorted.file.tensors[1].dims = {4, 3};
+    const WeightMatch match = match_weights(plan, sorted.file, order, NameMap());
+    CHECK(all(match.differences).empty());
+    CHECK(matched(match).back() == "11.weight");
+    // Only the file's fits, and its numbers contradict it: refused.
+    std::swap(plan.parameters[1].dims, plan.parameters[3].dims);
+    CHECK_FALSE(match_weights(plan, sorted.file, order, NameMap()).differences.empty());
+}
+
+TEST_CASE("a square dense layer of another program is not loaded one way or the other by chance") {
+    plan::Plan plan = square_plan();
+    const WeightRequest order{.path = "w.safetensors", .match = "name_order"};
+    Zeros torch = named({"0.weight", "2.weight", "4.weight", "6.weight"});
+    expect_error(Exit::mismatch,
+                 {"fit as own and as torch", "dense_1.weights (from 0.weight) f32 [4,4]",
+                  "--layout own, torch"},
+                 [&] { match_weights(plan, torch.file, order, NameMap()); });
+    WeightRequest said = order;
+    said.layout = "torch";
+    const WeightMatch asked = match_weights(plan, torch.file, said, NameMap());
+    REQUIRE(asked.pairs.size() == 4);
+    CHECK(asked.pairs[0].form == FileForm{{4, 4}, {4, 4}, {1, 0}});
+    // One layer that is not square tells for all.
+    plan.parameters[3].dims = {4, 3};
+    torch.file.tensors[3].dims = {3, 4};
+    const WeightMatch found = match_weights(plan, torch.file, order, NameMap());
+    CHECK(all(found.differences).empty());
+    CHECK(found.layout == WeightLayout::torch);
+    torch.file.tensors[3].dims = {4, 3};
+    CHECK(match_weights(plan, torch.file, order, NameMap()).layout == WeightLayout::own);
+    // The plan's own names say the plan's own axes, unless the file says who else wrote it.
+    const plan::Plan square = square_plan();
+    Zeros own = named({"dense_1.weights", "dense_2.weights", "dense_3.weights", "dense_4.weights"});
+    CHECK(match_weights(square, own.file, {.path = "w"}, NameMap()).layout == WeightLayout::own);
+    own.file.metadata["format"] = "pt";
+    expect_error(Exit::mismatch, {"fit as own and as torch"},
+                 [&] { match_weights(square, own.file, {.path = "w"}, NameMap()); });
+}
+
+TEST_CASE("a tensor whose name says another role is refused") {
+    const plan::Plan plan = small_plan();
+    Zeros zeros;
+    zeros.file.path = "w.npz";
+    zeros.add("n.running_mean", {3});
+    const WeightRequest request{.path = "w.npz", .allow_missing = true};
+    const auto differences = [&](const char* target) {
+        return all(
+            match_weights(plan, zeros.file, request,
+                          NameMap::parse(std::string(R"({"n.*": ")") + target + R"("})", "m"))
+                .differences);
+    };
+    CHECK(differences("batch_norm_1.running_variance")
+              .find("batch_norm_1.running_variance (from n.running_mean) is running_mean in the "
+                    "file and running_variance in the plan") != std::string::npos);
+    zeros.file.tensors[0].name = "n.bias";
+    CHECK_FALSE(differences("batch_norm_1.gamma").empty());
+    zeros.file.tensors[0].name = "n.weight";
+    CHECK(differences("batch_norm_1.gamma").empty());
 }
 
 TEST_CASE("npz comes back as it was written, and is the same bytes each time") {
@@ -297,7 +471,8 @@ TEST_CASE("weights of other types and names are loaded when that is asked for") 
         tensors[i].bytes = std::as_bytes(std::span<const double>(wide[i]));
     write_weight_file(folder / "wide.npz", tensors, {});
     write_text(folder / "map.json", R"({"net/*": "*"})");
-    WeightRequest request{.path = folder / "wide.npz", .map = folder / "map.json"};
+    WeightRequest request{
+        .path = folder / "wide.npz", .map = folder / "map.json", .layout = "own"};
     const std::string before(reinterpret_cast<const char*>(to.parameter(0)), 384);
     expect_error(Exit::mismatch, {"dense_1.weights (from net/dense_1.weights) is f64", "--cast"},
                  [&] { load_weights(to, request); });
@@ -307,14 +482,21 @@ TEST_CASE("weights of other types and names are loaded when that is asked for") 
     CHECK(std::memcmp(from.parameter(0), to.parameter(0), 384) == 0);
     CHECK(std::memcmp(from.parameter(1), to.parameter(1), 12) == 0);
 
-    // A number that f32 does not have must not be lost silently; infinity stays itself.
+    // A number that f32 does not have, or that is none, must not be loaded silently.
     wide[0][1] = 1e39;
     write_weight_file(folder / "wide.npz", tensors, {});
     expect_error(Exit::mismatch, {"dense_1.weights", "too large"},
                  [&] { load_weights(to, request); });
-    wide[0][1] = std::numeric_limits<double>::infinity();
-    write_weight_file(folder / "wide.npz", tensors, {});
-    load_weights(to, request);
+    for (const double bad :
+         {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
+        wide[0][1] = bad;
+        write_weight_file(folder / "wide.npz", tensors, {});
+        expect_error(
+            Exit::mismatch,
+            {"dense_1.weights (from net/dense_1.weights) holds", "at [0,1]", "is no finite number"},
+            [&] { load_weights(to, request); });
+    }
+    wide[0][1] = 1;
 
     // A part: the rest stays, and is told.
     tensors.resize(1);
