@@ -16,6 +16,10 @@ Window2d window_over(const Problem& problem, const ImageLayout& image) {
     return window;
 }
 
+std::int64_t divisor_over(const Problem& problem, const Window2d& window) {
+    return problem.flag("count_include_pad") ? window.kernel_h * window.kernel_w : 0;
+}
+
 }  // namespace
 
 Window2d window2d(const Problem& problem) {
@@ -77,6 +81,7 @@ AvgPool2dArguments<T> AvgPool2dArguments<T>::bind(const Problem& problem, Source
     arguments.src_layout = image_layout(problem.sources[0]);
     arguments.dst_layout = image_layout(problem.destinations[0]);
     arguments.window = window_over(problem, arguments.src_layout);
+    arguments.divisor = divisor_over(problem, arguments.window);
     arguments.src = static_cast<const T*>(sources[0]);
     arguments.dst = static_cast<T*>(destinations[0]);
     return arguments;
@@ -91,6 +96,7 @@ AvgPool2dBackwardArguments<T> AvgPool2dBackwardArguments<T>::bind(const Problem&
     arguments.diff_dst_layout = image_layout(problem.sources[0]);
     arguments.diff_src_layout = image_layout(problem.destinations[0]);
     arguments.window = window_over(problem, arguments.diff_src_layout);
+    arguments.divisor = divisor_over(problem, arguments.window);
     arguments.diff_dst = static_cast<const T*>(sources[0]);
     arguments.diff_src = static_cast<T*>(destinations[0]);
     return arguments;

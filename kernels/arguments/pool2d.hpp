@@ -45,6 +45,7 @@ struct MaxPool2dBackwardArguments {
 template <class T>
 struct AvgPool2dArguments {
     Window2d window;
+    std::int64_t divisor = 0;  ///< of a window's sum; 0: the window's cells inside the image
     ImageLayout src_layout, dst_layout;
     const T* src = nullptr;
     T* dst = nullptr;
@@ -55,6 +56,7 @@ struct AvgPool2dArguments {
 template <class T>
 struct AvgPool2dBackwardArguments {
     Window2d window;
+    std::int64_t divisor = 0;  ///< as forward
     ImageLayout diff_dst_layout, diff_src_layout;
     const T* diff_dst = nullptr;
     T* diff_src = nullptr;

@@ -23,6 +23,7 @@ void global_pool(Rule& rule, const TensorDesc& image, const TensorDesc& result) 
         rule.require(rule.problem().integers(name).empty(),
                      "it cannot have `" + std::string(name) + "`");
     }
+    rule.absent("count_include_pad");
     rule.type(image, rule.problem().dtype);
     if (rule.rank(image, 4, 4)) rule.shape(result, {image.dims[0], image.dims[1], 1, 1});
 }

@@ -236,7 +236,7 @@ void average(const AvgPool2dArguments<T>& a, ThreadTeam& team) {
             for (std::int64_t ow = 0; ow < out.width; ++ow) {
                 const Extent w =
                     extent(ow, window.stride_w, window.left, 1, window.kernel_w, in.width);
-                const std::int64_t cells = h.count() * w.count();
+                const std::int64_t cells = a.divisor > 0 ? a.divisor : h.count() * w.count();
                 const T* const corner =
                     a.src + (n * in.height + h.origin) * in.width * channels + w.origin * channels;
                 T* const dst = a.dst + (row * out.width + ow) * channels;
@@ -281,7 +281,7 @@ void average_backward(const AvgPool2dBackwardArguments<T>& a, ThreadTeam& team) 
                 bool written = false;
                 for (std::int64_t i = oh.first; i <= oh.last; ++i) {
                     for (std::int64_t j = ow.first; j <= ow.last; ++j) {
-                        const T share = T(1) / T(tall(i) * wide(j));
+                        const T share = T(1) / T(a.divisor > 0 ? a.divisor : tall(i) * wide(j));
                         const T* const diff =
                             a.diff_dst + ((n * out.height + i) * out.width + j) * channels;
                         for_channels<T>(channels, [&](auto lanes, std::int64_t c) {

@@ -32,6 +32,7 @@ void average(const AvgPool2dArguments<T>& a) {
                       sum += double(a.src[a.src_layout.at(n, c, h, w)]);
                       ++cells;
                   });
+        if (a.divisor > 0) cells = a.divisor;
         a.dst[a.dst_layout.at(n, c, oh, ow)] = T(cells == 0 ? 0 : sum / double(cells));
     });
 }
@@ -43,6 +44,7 @@ void average_backward(const AvgPool2dBackwardArguments<T>& a) {
     for_each(a.diff_dst_layout, [&](auto n, auto c, auto oh, auto ow) {
         std::int64_t cells = 0;
         for_cells(a.window, oh, ow, image.height, image.width, [&](auto, auto, auto) { ++cells; });
+        if (a.divisor > 0) cells = a.divisor;
         for_cells(a.window, oh, ow, image.height, image.width, [&](auto h, auto w, auto) {
             a.diff_src[image.at(n, c, h, w)] +=
                 a.diff_dst[a.diff_dst_layout.at(n, c, oh, ow)] / T(cells);

@@ -113,6 +113,10 @@ const Case kCases[] = {
      "graph @g(%x: f64[2,3,5,7]{0,2,3,1}) { %y = avg_pool2d(%x) {kernel=[3,2], stride=[1,2], "
      "padding=[1,2,0,1]} }",
      {0}},
+    {"avg_pool2d",
+     "graph @g(%x: f64[2,3,5,7]{0,2,3,1}) { %y = avg_pool2d(%x) {kernel=[3,2], stride=[1,2], "
+     "padding=[1,2,0,1], count_include_pad=true} }",
+     {0}},
     {"global_avg_pool2d",
      "graph @g(%x: f64[2,3,4,5]{0,2,3,1}) { %y = global_avg_pool2d(%x) }",
      {0}},

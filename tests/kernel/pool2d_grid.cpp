@@ -46,6 +46,13 @@ std::vector<Pool> max_pools() {
     return list;
 }
 
+/// Without padded cells in the count, and with them.
+std::vector<Attributes> averages(const Pool& pool) {
+    std::vector<Attributes> both(2, pool.attributes());
+    both[1]["count_include_pad"] = true;
+    return both;
+}
+
 }  // namespace
 
 GRID(max_pool2d) {
@@ -116,10 +123,12 @@ GRID(max_pool2d_backward) {
 GRID(avg_pool2d) {
     std::vector<Case> cases;
     for (const Pool& pool : pools()) {
-        cases.push_back({.problem = problem("avg_pool2d", {tensor(pool.source())},
-                                            {tensor(pool.result())}, pool.attributes()),
-                         .f32_tolerance = 1e-6,
-                         .f64_tolerance = 1e-14});
+        for (const Attributes& attributes : averages(pool)) {
+            cases.push_back({.problem = problem("avg_pool2d", {tensor(pool.source())},
+                                                {tensor(pool.result())}, attributes),
+                             .f32_tolerance = 1e-6,
+                             .f64_tolerance = 1e-14});
+        }
     }
     return cases;
 }
@@ -127,12 +136,13 @@ GRID(avg_pool2d) {
 GRID(avg_pool2d_backward) {
     std::vector<Case> cases;
     for (const Pool& pool : pools()) {
-        Attributes attributes = pool.attributes();
-        attributes["source_shape"] = pool.source();
-        cases.push_back({.problem = problem("avg_pool2d_backward", {tensor(pool.result())},
-                                            {tensor(pool.source())}, attributes),
-                         .f32_tolerance = 1e-6,
-                         .f64_tolerance = 1e-14});
+        for (Attributes attributes : averages(pool)) {
+            attributes["source_shape"] = pool.source();
+            cases.push_back({.problem = problem("avg_pool2d_backward", {tensor(pool.result())},
+                                                {tensor(pool.source())}, attributes),
+                             .f32_tolerance = 1e-6,
+                             .f64_tolerance = 1e-14});
+        }
     }
     return cases;
 }

@@ -64,6 +64,13 @@ TEST_CASE("average pooling divides by the cells that exist") {
                 {{"kernel", Pair{2, 2}}, {"stride", Pair{1, 1}}, {"padding", Pair{1, 0, 1, 0}}}),
         {{1, 2, 3, 6}});
     CHECK(results[0] == Values{1, 1.5, 2, 3});
+    const auto counted = compute(problem("avg_pool2d", {f64({1, 1, 2, 2})}, {f64({1, 1, 2, 2})},
+                                         {{"kernel", Pair{2, 2}},
+                                          {"stride", Pair{1, 1}},
+                                          {"padding", Pair{1, 0, 1, 0}},
+                                          {"count_include_pad", true}}),
+                                 {{1, 2, 3, 6}});
+    CHECK(counted[0] == Values{0.25, 0.75, 1, 3});
 }
 
 TEST_CASE("batch norm of two samples") {

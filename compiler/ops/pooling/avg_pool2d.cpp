@@ -3,6 +3,9 @@
 namespace dtnn::compiler {
 namespace {
 
+/// In a node only where it is true.
+constexpr const char* kCountIncludePad = "count_include_pad";
+
 void avg_pool2d_shape(ShapeContext& c) {
     if (!expect_operands(c, "avg_pool2d", 1) || !expect_image(c, "avg_pool2d")) return;
     const auto kernel = pair_of(c.attributes(), "kernel", 2);
@@ -11,18 +14,19 @@ void avg_pool2d_shape(ShapeContext& c) {
     const auto window = resolve_window(c, kernel, src.dims, false);
     if (!window || !expect_cells(c, "avg_pool2d", *window, src.dims)) return;
     c.attributes()["kernel"] = std::vector<std::int64_t>{kernel[0], kernel[1]};
+    if (!c.flag(kCountIncludePad)) c.attributes().erase(kCountIncludePad);
     c.result(windowed_type(src, src.dims[1], *window));
 }
 
 }  // namespace
 
-/// dst = the mean of each window's cells inside the image.
+/// dst = the sum of each window over its cells inside the image, or over all its cells.
 OpDef define_avg_pool2d() {
     return OpBuilder("avg_pool2d")
         .family(Family::pooling)
         .kernel_class(KernelClass::window_pooling)
         .does_nothing(copies_cells)
-        .doc("The mean of each window; padded cells are not counted.")
+        .doc("The mean of each window; padded cells are not counted unless asked for.")
         .layer("- avg_pool2d: {kernel: 2}")
         .inputs({"src"})
         .outputs({"dst"})
@@ -30,10 +34,14 @@ OpDef define_avg_pool2d() {
         .field(pair_field("stride", {},
                           "cells from one window to the next; the kernel's when not given"))
         .field(padding_field())
+        .field(boolean_field(kCountIncludePad, false,
+                             "padded cells count as zeros, as PyTorch has it by default and "
+                             "TensorFlow does not"))
         .shape(avg_pool2d_shape)
         .gradient([](GradientContext& g) {
             if (!g.wants(0)) return;
-            Attributes attributes = pick(g.node().attributes, {"kernel", "stride", "padding"});
+            Attributes attributes =
+                pick(g.node().attributes, {"kernel", "stride", "padding", kCountIncludePad});
             attributes["source_shape"] = g.graph().type(g.input(0)).dims;
             g.set(0,
                   g.emit("avg_pool2d_backward", {g.diff(0)}, std::move(attributes), "diff_src")[0]);

@@ -2,7 +2,8 @@
 
 namespace dtnn::compiler {
 
-/// Each diff_dst is shared equally by the cells that its window had inside the image.
+/// Each diff_dst is shared equally by the cells that its window had inside the image, or by all its
+/// cells (count_include_pad), padded ones included.
 OpDef define_avg_pool2d_backward() {
     return OpBuilder("avg_pool2d_backward")
         .family(Family::pooling)

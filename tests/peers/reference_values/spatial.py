@@ -55,6 +55,12 @@ def transpose():
 
 
 def pools():
+    for name, padding, fields in (("cells inside", "1,1,1,1", {"padding": 1, "count_include_pad": False}),
+                                  ("padded cells too", "1,1,1,1", {"padding": 1}),
+                                  ("padded cells too, 3 by 2", "1,1,0,0", {"padding": (1, 0)})):
+        counted = "" if "count_include_pad" in fields else ", count_include_pad=true"
+        yield case(f"avg_pool2d, {name}", f"%y = avg_pool2d(@x) {{kernel=[3,2], stride=[2,1], padding=[{padding}]{counted}}}",
+                   {"x": numbers(2, 2, 5, 4)}, lambda x, fields=fields: F.avg_pool2d(x, (3, 2), (2, 1), **fields))
     for source, size in (((2, 2, 7, 5), (3, 4)), ((1, 2, 5, 5), (7, 2)), ((1, 2, 6, 8), (3, 2)), ((2, 2, 5, 6), (1, 1))):
         x = {"x": numbers(*source)}
         text = f"{source[2]}x{source[3]} to {size[0]}x{size[1]}"

@@ -95,6 +95,10 @@ TEST_CASE("attributes are resolved to the form of docs/operators.md") {
           "{dilation=[1,1], kernel=[2,3], padding=[0,0,0,0], stride=[2,3]}");
     CHECK(resolved("avg_pool2d", "f32[1,3,7,8]", "kernel=[2,2], padding=same") ==
           "{kernel=[2,2], padding=[0,1,0,0], stride=[2,2]}");
+    CHECK(resolved("avg_pool2d", "f32[1,3,7,8]", "kernel=[2,2], count_include_pad=true") ==
+          "{count_include_pad=true, kernel=[2,2], padding=[0,0,0,0], stride=[2,2]}");
+    CHECK(resolved("avg_pool2d", "f32[1,3,7,8]", "kernel=[2,2], count_include_pad=false") ==
+          "{kernel=[2,2], padding=[0,0,0,0], stride=[2,2]}");
     CHECK(resolved("dense", "f32[4,8]; f32[8,3]; f32[3]", "bias=true, units=3") == "{bias=true}");
 }
 
