@@ -66,8 +66,10 @@ Expression derivative(const Expression& e, int by) {
             return of(Term::select, {of(Term::gt, {v[1], v[0]}), d[0], d[1]});
         case Term::neg:
             return of(Term::neg, {d[0]});
-        case Term::abs:
-            return of(Term::select, {of(Term::gt, {v[0], number(0)}), d[0], of(Term::neg, {d[0]})});
+        case Term::abs:  // the sign, which is 0 at 0
+            return of(Term::select, {of(Term::gt, {v[0], number(0)}), d[0],
+                                     of(Term::select, {of(Term::gt, {number(0), v[0]}),
+                                                       of(Term::neg, {d[0]}), number(0)})});
         case Term::exp:
             return of(Term::mul, {e, d[0]});
         case Term::expm1:

@@ -99,6 +99,10 @@ TEST_CASE("functions that are exact near 0, and their derivatives") {
     CHECK(slope("log1p(x)", 3) == doctest::Approx(0.25).epsilon(1e-15));
     CHECK(slope("atanh(x)", 0.6) == doctest::Approx(1 / 0.64).epsilon(1e-15));
     CHECK(slope("erf(x)", 0) == doctest::Approx(2 / std::sqrt(M_PI)).epsilon(1e-15));
+    CHECK(slope("abs(3 * x)", 2) == 3);
+    CHECK(slope("abs(3 * x)", -2) == -3);
+    CHECK(slope("abs(3 * x)", 0) == 0);
+    CHECK(slope("abs(3 * x)", -0.0) == 0);
 }
 
 TEST_CASE("simplification folds constants and drops what does nothing") {
