@@ -32,8 +32,9 @@ std::string name_of_file(const std::string& file) {
     return name.substr(0, 100);
 }
 
-void check_samples(const JobSpec& job, Diagnostics& diagnostics) {
-    const plan::Training& training = job.training.training;
+/// A batch of one rank that is larger than its samples becomes one of all of them.
+void check_samples(JobSpec& job, Diagnostics& diagnostics) {
+    plan::Training& training = job.training.training;
     const std::int64_t samples = job.dataset.dataset.train_samples;
     // The same rounding as the plan's: 0.29 of 100 samples are 29, though the product is 28.999...
     const auto validation =
@@ -67,25 +68,31 @@ void check_samples(const JobSpec& job, Diagnostics& diagnostics) {
         error.help = "leave one of them out";
         return;
     }
-    // Ranks that have nothing to do in any step are a mistake, like a batch that is never full.
+    // Ranks that have nothing to do in any step are a mistake; one rank has one small batch.
     if (seen / job.ranks < training.batch_size) {
+        const bool alone = job.ranks == 1 && !job.parallel.parallel.data;
         const bool global = job.training.global_batch_size > 0;
         const std::string ranks = job.ranks == 1 ? std::string()
                                   : global       ? fmt::format(" of {} ranks", job.ranks)
                                                  : fmt::format(" on each of {} ranks", job.ranks);
-        Diagnostic& error = diagnostics.error(
-            Code::too_few_samples,
-            span_or(job.training.spans, global ? "global_batch_size" : "batch_size",
-                    job.training.span),
-            fmt::format("`{}` {}{} is more than the {} training samples{}{}",
-                        global ? "global_batch_size" : "batch_size",
-                        global ? job.training.global_batch_size : training.batch_size, ranks, seen,
-                        validation > 0
-                            ? fmt::format(" ({} less {} for validation)", samples, validation)
-                            : std::string(),
-                        seen != left ? fmt::format(" that are {} percent of {}", percentage, left)
-                                     : std::string()));
-        error.notes.push_back({sample_span, "the dataset is here"});
+        const Span span = span_or(job.training.spans, global ? "global_batch_size" : "batch_size",
+                                  job.training.span);
+        const std::string text = fmt::format(
+            "`{}` {}{} is more than the {} training samples{}{}",
+            global ? "global_batch_size" : "batch_size",
+            global ? job.training.global_batch_size : training.batch_size, ranks, seen,
+            validation > 0 ? fmt::format(" ({} less {} for validation)", samples, validation)
+                           : std::string(),
+            seen != left ? fmt::format(" that are {} percent of {}", percentage, left)
+                         : std::string());
+        Diagnostic& said =
+            alone ? diagnostics.warning(Code::large_batch, span,
+                                        fmt::format("{}; an epoch is one batch of {}", text, seen))
+                  : diagnostics.error(Code::too_few_samples, span, text);
+        said.notes.push_back({sample_span, "the dataset is here"});
+        if (!alone) return;
+        training.batch_size = seen;
+        if (global) job.training.global_batch_size = seen;
     }
 }
 

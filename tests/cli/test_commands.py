@@ -167,6 +167,21 @@ class Runtime(CommandTest):
         # A finished run is not overwritten.
         self.expect(self.dtnn_run(plan, "--output", "run"), 1, "run")
 
+    def test_a_batch_larger_than_the_samples_is_all_of_them(self):
+        process = self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "big.json", "--set", "training.batch_size=1000"), 0)
+        self.assertIn("warning: `batch_size` 1000 is more than the 270 training samples (300 less 30 for validation); an "
+                      "epoch is one batch of 270", process.stderr)
+        whole = self.compile("--set", "training.batch_size=270", plan="whole.json")
+        for plan, folder in ((self.path("big.json"), "big"), (whole, "whole")):
+            self.expect(self.dtnn_run(plan, "--output", folder, "--progress", "none"), 0)
+            self.assertEqual([event["step"] for event in self.history(folder) if event["event"] == "epoch"], [1, 2])
+        with open(self.path("big/weights.safetensors"), "rb") as big, open(self.path("whole/weights.safetensors"),
+                                                                          "rb") as whole_weights:
+            self.assertEqual(big.read()[-1000:], whole_weights.read()[-1000:])
+        # Ranks would be left with nothing to do.
+        self.expect(self.dtnnc("compile", "tiny.yaml", "-o", "no.json", "--set", "training.batch_size=200", "--ranks",
+                               "2"), 3, "too-few-samples")
+
     def test_twice_the_same_bits(self):
         plan = self.compile()
         weights, histories = [], []
