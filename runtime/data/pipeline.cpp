@@ -60,6 +60,9 @@ Pipeline::Pipeline(const SampleSource& source, const plan::Plan& plan, Arrangeme
             reinterpret_cast<std::int32_t*>(std::exchange(place, place + samples * bytes_.labels));
     });
     for (Worker& worker : workers_) {
+        // All samples are of one size then, and a source has elements of one type.
+        worker.sample.wide = dtype_ == plan::DType::f64 && !chain_.has_steps();
+        if (worker.sample.wide) continue;
         worker.sample.pixels.reserve(std::size_t(plan::largest_sample(dataset_)));
         worker.scratch.spare.pixels.reserve(std::size_t(plan::largest_sample(dataset_)));
     }
@@ -151,24 +154,24 @@ void Pipeline::take(const BatchInputs& inputs) {
 
 void Pipeline::store_pixels(const Sample& sample, std::byte* place) const {
     const std::int64_t plane = sample.height * sample.width;
-    const auto store = [&](auto* values) {
+    const auto store = [&](const auto& elements, auto* values) {
         using Real = std::remove_pointer_t<decltype(values)>;
         for (std::int64_t channel = 0; channel < sample.channels; ++channel) {
             const auto copy = [&](auto&& made) {
                 sample_.for_each(channel * plane, (channel + 1) * plane,
                                  [&](std::int64_t from, std::int64_t to) {
-                                     values[to] = made(sample.pixels[std::size_t(from)]);
+                                     values[to] = made(elements[std::size_t(from)]);
                                  });
             };
             const auto& list = chain_.normalizations();
             if (list.empty()) {
-                copy([](float pixel) { return Real(pixel); });
+                copy([](auto pixel) { return Real(pixel); });
             } else if (list.size() == 1) {
                 const Real mean = Real(list[0].mean[std::size_t(channel)]);
                 const Real divisor = Real(list[0].standard_deviation[std::size_t(channel)]);
-                copy([=](float pixel) { return (Real(pixel) - mean) / divisor; });
+                copy([=](auto pixel) { return (Real(pixel) - mean) / divisor; });
             } else {
-                copy([&](float pixel) {
+                copy([&](auto pixel) {
                     Real value = Real(pixel);
                     for (const Normalization& one : list)
                         value = (value - Real(one.mean[std::size_t(channel)])) /
@@ -178,10 +181,12 @@ void Pipeline::store_pixels(const Sample& sample, std::byte* place) const {
             }
         }
     };
-    if (dtype_ == plan::DType::f64) {
-        store(reinterpret_cast<double*>(place));
+    if (!sample.numbers.empty()) {
+        store(sample.numbers, reinterpret_cast<double*>(place));
+    } else if (dtype_ == plan::DType::f64) {
+        store(sample.pixels, reinterpret_cast<double*>(place));
     } else {
-        store(reinterpret_cast<float*>(place));
+        store(sample.pixels, reinterpret_cast<float*>(place));
     }
 }
 

@@ -21,6 +21,10 @@ struct Sample {
     std::int64_t width = 0;
     /// Channels, height, width, row-major. Images: in [0, 1]; tables: any finite number.
     std::vector<float> pixels;
+    /// Set by who computes in 64 bits and has no step that works on pixels: `numbers` are wanted in
+    /// their place, from sources whose elements 32 bits may not hold.
+    bool wide = false;
+    std::vector<double> numbers;  ///< in place of `pixels`; otherwise empty
     /// Label kind `classes`: 0 <= class < classes, one, or one for each pixel, row-major, where the
     /// dataset's label_shape says so. Otherwise empty.
     std::vector<std::int32_t> labels;
@@ -33,6 +37,20 @@ struct Sample {
     void set_shape(std::int64_t c, std::int64_t h, std::int64_t w) {
         channels = c, height = h, width = w;
         pixels.resize(std::size_t(c * h * w));
+        numbers.clear();
+    }
+    /// Sets the shape, then lets `fill` write the elements: to a span of doubles where `wide` asks
+    /// for them, of floats otherwise.
+    template <class Fill>
+    void fill_elements(std::int64_t c, std::int64_t h, std::int64_t w, Fill&& fill) {
+        if (!wide) {
+            set_shape(c, h, w);
+            fill(std::span<float>(pixels));
+            return;
+        }
+        channels = c, height = h, width = w;
+        numbers.resize(std::size_t(c * h * w));
+        fill(std::span<double>(numbers));
     }
     /// Sets shape and pixels from bytes in the same order: value / 255.
     void set_bytes(std::int64_t c, std::int64_t h, std::int64_t w, const std::uint8_t* bytes);
@@ -79,9 +97,11 @@ std::int64_t source_train_samples(const plan::Dataset& dataset);
 enum class Counts { exact, at_most };
 
 /// The plan's dataset, opened and verified against the plan: shape, classes and sizes. What is
-/// wrong is a RunError that names file, fact and remedy.
+/// wrong is a RunError that names file, fact and remedy. A plan that computes in f64 says so:
+/// tables keep their numbers in 64 bits then.
 std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset,
-                                          Counts counts = Counts::exact);
+                                          Counts counts = Counts::exact,
+                                          plan::DType numbers = plan::DType::f32);
 
 /// Made-up samples of the dataset's shape, classes and sizes, whatever its type.
 std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset);

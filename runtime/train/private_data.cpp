@@ -18,7 +18,7 @@ std::unique_ptr<SampleSource> open_private_data(plan::Plan& plan, int rank) {
         if (const auto* path = std::get_if<std::string>(&value))
             attributes[name] = plan::path_of_rank(*path, rank);
     dataset.attributes = attributes;
-    std::unique_ptr<SampleSource> source = open_source(dataset, Counts::at_most);
+    std::unique_ptr<SampleSource> source = open_source(dataset, Counts::at_most, plan.target.dtype);
     dataset.train_samples = dataset.source_train_samples = source->size(Split::train);
     dataset.test_samples = source->size(Split::test);
     static_cast<void>(plan::split_dataset(plan.training, dataset));

@@ -201,10 +201,35 @@ class Predict(CommandTest):
         self.expect(self.dtnn_run("predict", plan, "--input", "test"), 2, "--weights")
         # Weights that give no numbers give no predictions.
         own, _ = read_safetensors(self.path("run/weights.safetensors"))
-        own["dense_1.bias"] = Array("<f4", (3,), [float("nan"), 0, 0])
-        write_safetensors(self.path("nan.safetensors"), own)
-        process = self.predict(plan, "--input", "images/000.png", code=6, weights="nan.safetensors")
+        own["dense_1.bias"] = Array("<f4", (3,), [3e38] * 3)
+        own["dense_1.weights"] = Array("<f4", own["dense_1.weights"].shape, [3e38] * len(own["dense_1.weights"].data))
+        write_safetensors(self.path("huge.safetensors"), own)
+        process = self.predict(plan, "--input", "images/000.png", code=6, weights="huge.safetensors")
         self.assertIn("images/000.png", process.stderr)
+
+    def test_numbers_of_64_bits_reach_a_network_of_64_bits(self):
+        """A network that gives what it is given: tables, arrays of a dataset, and arrays to predict."""
+        numbers = [0.1, 1 / 3]
+        self.write("t.csv", "a,b\n" + "".join(f"{number!r},1\n" for number in numbers))
+        array = Array("<f8", (2, 2, 1, 1), numbers + numbers)
+        label = Array("<f8", (2, 1), [1.0, 1.0])
+        write_npz(self.path("a.npz"), {"x_train": array, "y_train": label, "x_test": array, "y_test": label})
+        write_npz(self.path("x.npz"), {"x": array})
+        tables = "type: csv, path: t.csv, test_path: t.csv, shape: [1, 1, 1], label_columns: [2]"
+        arrays = "type: archive, path: a.npz, shape: [2, 1, 1]"
+        for channels, dataset, given in ((1, tables, "test"), (2, arrays, "test"), (2, arrays, "x.npz")):
+            plan = self.compile(spec=self.write("wide.yaml", f"""kind: job
+name: wide
+model: {{kind: model, name: same, input: {{shape: [{channels}, 1, 1]}}, layers: [flatten, {{dense: {{units: 1}}}}]}}
+dataset: {{kind: dataset, name: d, {dataset}, classes: 1, label_kind: values, train_samples: 2, test_samples: 2}}
+training: {{kind: training, name: t, optimizer: sgd, loss: mean_squared_error, metrics: [], batch_size: 2, epochs: 1, dtype: f64}}
+"""), plan="wide.json")
+            write_npz(self.path("w.npz"), {"dense_1.weights": Array("<f8", (channels, 1), [1.0, 0.0][:channels]),
+                                           "dense_1.bias": Array("<f8", (1,), [0.0])})
+            process = self.expect(self.dtnn_run("predict", plan, "--weights", "w.npz", "--input", given, "--format",
+                                                "jsonl"), 0)
+            found = [json.loads(line)["values"][0] for line in process.stdout.splitlines()]
+            self.assertEqual(found, numbers if channels == 1 else [numbers[0]] * 2, dataset)
 
     def test_a_folder_is_taken_with_the_folders_below(self):
         self.write("job.yaml", job(self.archive(9), "[flatten, {dense: {units: 3}}, softmax]", ""))

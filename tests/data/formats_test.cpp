@@ -9,6 +9,7 @@
 
 #include "plan/rules/resident.hpp"
 #include "runtime/data/formats/mat_file.hpp"
+#include "runtime/data/pipeline.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "tests/data/dataset_files.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
@@ -84,6 +85,67 @@ TEST_CASE("what people leave beside images is passed over, and said") {
         files.members.insert(files.members.begin(), beside.begin(), beside.end());
         check(files);
     }
+}
+
+TEST_CASE("numbers of 64 bits arrive as they are where the plan computes in f64") {
+    // What a plan's first program would be given, all training samples in their order.
+    const auto staged = [](DatasetFiles files, plan::DType dtype, bool flipped = false) {
+        const TemporaryFolder folder;
+        files.write(folder);
+        plan::Plan plan;
+        plan.target.dtype = dtype;
+        plan.dataset = files.dataset;
+        plan.dataset.shape = files.dataset.stored_shape;
+        plan.training.batch_size = files.dataset.train_samples;
+        if (flipped) plan.dataset.transforms = {{"centre_crop", {{"size", plan::Dims{2, 2}}}}};
+        const auto source = open_source(plan.dataset, Counts::exact, dtype);
+        CHECK(source->resident_bytes() <= plan::resident_bytes(plan.dataset));
+        Pipeline pipeline(*source, plan, Arrangement(plan.dataset.shape, {}));
+        const std::vector<std::int64_t> order = {0, 1, 2, 3, 4, 5};
+        pipeline.start({.split = Split::train, .order = order, .batch = 6});
+        REQUIRE(pipeline.wait() == 6);
+        std::vector<double> wide(std::size_t(6 * plan::element_count(plan.dataset.shape)));
+        if (dtype == plan::DType::f64) {
+            pipeline.take({wide.data(), nullptr, nullptr});
+        } else {
+            std::vector<float> narrow(wide.size());
+            pipeline.take({narrow.data(), nullptr, nullptr});
+            std::copy(narrow.begin(), narrow.end(), wide.begin());
+        }
+        return wide;
+    };
+    std::vector<double> exact, rounded;
+    for (int i = 0; i < 24; ++i) {
+        exact.push_back(i / 24.0);
+        rounded.push_back(double(float(i / 24.0)));
+    }
+    for (const bool deflated : {false, true}) {
+        CHECK(staged(npz_files(deflated), plan::DType::f64) == exact);
+        CHECK(staged(npz_files(deflated), plan::DType::f32) == rounded);
+        // Transforms work in 32 bits.
+        CHECK(staged(npz_files(deflated), plan::DType::f64, true) == rounded);
+    }
+    DatasetFiles table = csv_files();
+    table.files["train.csv"] =
+        "a,b,kind\n0.1,1e300,x\n-0.1,2,y\n1,0.3333333333333333,z\n3,4,x\n5,6,y\n7,8,z\n";
+    table.files["test.csv"] = "a,b,kind\n0,1,x\n2,3,y\n4,5,z\n";
+    CHECK(staged(table, plan::DType::f64) ==
+          std::vector<double>{0.1, 1e300, -0.1, 2, 1, 1.0 / 3, 3, 4, 5, 6, 7, 8});
+    expect_error(Exit::failed, {"train.csv:2", "1e300", "not a finite 32-bit number"},
+                 [&] { staged(table, plan::DType::f32); });
+}
+
+TEST_CASE("arrays have any number of channels, images one or three") {
+    DatasetFiles files = npz_files();
+    files.dataset.stored_shape = files.dataset.shape = {2, 1, 2};
+    files.member("x_train.npy")
+        .replace(files.member("x_train.npy").find("(6, 1, 2, 2)"), 12, "(6, 2, 1, 2)");
+    files.member("x_test.npy")
+        .replace(files.member("x_test.npy").find("(3, 1, 2, 2)"), 12, "(3, 2, 1, 2)");
+    CHECK(load_all(files).pixels[1] == std::vector<int>{43, 64});
+    DatasetFiles images = archive_files("a.tar");
+    images.dataset.stored_shape = images.dataset.shape = {4, 8, 8};
+    expect_error(Exit::mismatch, {"4 channels", "1 or 3", ".npz"}, [&] { load_all(images); });
 }
 
 TEST_CASE("an image is one by its content where its name does not say so") {

@@ -90,6 +90,7 @@ EXCEPTIONS = {
     "images of several sizes that stay so": "what transforms make of a shape",
     "images with one extent of zero": "two extents are zero together",
     "images of two channels": "one or three, of a list's first number only",
+    "arrays of no channels": "a list's first number only",
     "more ranks with data than there are": "the number of ranks",
     "ranks with less than a batch": "two fields are compared",
     "one class": "a field of several types, with another least value in one of them",

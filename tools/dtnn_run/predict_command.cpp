@@ -80,7 +80,7 @@ int predict_command(const Options& options) {
     std::unique_ptr<SampleSource> source;
     if (of_split) {
         require_other_output(options, plan, nullptr);
-        source = open_dataset(plan.dataset);
+        source = open_dataset(plan);
     } else {
         auto given = std::make_unique<GivenSamples>(options.input, plan.dataset);
         require_other_output(options, plan, given.get());

@@ -122,7 +122,9 @@ std::string dataset_hash(const SampleSource& source) {
 OpenData open_data(Communicator& communicator, plan::Plan& plan) {
     OpenData data;
     if (!plan.parallel.private_data) {
-        data.source = open_together(communicator, [&] { return open_source(plan.dataset); });
+        data.source = open_together(communicator, [&] {
+            return open_source(plan.dataset, Counts::exact, plan.target.dtype);
+        });
         data.hash = dataset_hash(*data.source);
         return data;
     }
@@ -140,8 +142,9 @@ OpenData open_data(Communicator& communicator, plan::Plan& plan) {
     return data;
 }
 
-std::unique_ptr<SampleSource> open_dataset(const plan::Dataset& dataset) {
-    std::unique_ptr<SampleSource> source = open_source(dataset);
+std::unique_ptr<SampleSource> open_dataset(const plan::Plan& plan) {
+    std::unique_ptr<SampleSource> source =
+        open_source(plan.dataset, Counts::exact, plan.target.dtype);
     tell_notes(*source);
     return source;
 }

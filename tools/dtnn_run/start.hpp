@@ -51,7 +51,7 @@ struct OpenData {
 OpenData open_data(runtime::Communicator& communicator, plan::Plan& plan);
 
 /// The plan's dataset; its notes on stderr.
-std::unique_ptr<runtime::SampleSource> open_dataset(const plan::Dataset& dataset);
+std::unique_ptr<runtime::SampleSource> open_dataset(const plan::Plan& plan);
 /// "dtnn-run: TEXT" on stderr for each of the source's notes.
 void tell_notes(const runtime::SampleSource& source);
 

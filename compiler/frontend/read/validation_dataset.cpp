@@ -61,9 +61,21 @@ FieldTable table_without_type() {
     return table;
 }
 
-/// The shape of images: one or three channels; extents that may be zero, both or none.
-void check_image_shape(const plan::Dims& shape, const Span& span, Diagnostics& diagnostics) {
-    if (shape.size() == 3 && shape[0] != 1 && shape[0] != 3) {
+/// Whether the samples are arrays, as the file's name says, and not images.
+bool holds_arrays(const FieldValues& fields, const plan::Dataset& dataset) {
+    return dataset.type == "archive" && fields.values.contains("path") &&
+           fields.text("path").ends_with(".npz");
+}
+
+/// The shape of images: one or three channels, of arrays any number of them; extents that may be
+/// zero, both or none.
+void check_image_shape(const plan::Dims& shape, bool arrays, const Span& span,
+                       Diagnostics& diagnostics) {
+    if (shape.size() == 3 && arrays && shape[0] == 0) {
+        diagnostics.error(Code::out_of_range, span, "`shape` of dataset has no channels");
+        return;
+    }
+    if (shape.size() == 3 && !arrays && shape[0] != 1 && shape[0] != 3) {
         diagnostics.error(Code::out_of_range, span,
                           fmt::format("`shape` of dataset has {} channels; images have 1 (gray) or "
                                       "3 (colours)",
@@ -131,7 +143,7 @@ void read_file_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& d
         if (dataset.type == "csv")
             check_sample_shape(dataset.shape, span, "dataset", diagnostics);
         else
-            check_image_shape(dataset.shape, span, diagnostics);
+            check_image_shape(dataset.shape, holds_arrays(fields, dataset), span, diagnostics);
     }
     if (fields.values.contains("classes") && dataset.classes < 2 &&
         dataset.label_kind == plan::LabelKind::classes)

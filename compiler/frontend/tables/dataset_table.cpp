@@ -75,7 +75,8 @@ Field image_shape() {
     return {.name = "shape",
             .type = FieldType::integer_list,
             .doc =
-                "channels (1: gray, 3: colours), height and width of the images as they are; "
+                "channels (1: gray, 3: colours; of arrays any number), height and width of the "
+                "images as they are; "
                 "height and width of zero: they differ, and a transform makes them one size",
             .minimum = 0,
             .maximum = 65536};

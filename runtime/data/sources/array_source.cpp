@@ -251,7 +251,6 @@ void ArraySource::load(Split split, std::int64_t index, Sample& sample) const {
     std::int64_t at = index;
     const Part& part = part_of(split, at);
     const plan::Dims& shape = expected_.shape;
-    sample.set_shape(shape[0], shape[1], shape[2]);
     const std::int64_t bytes = plan::element_count(shape) * part.header.item_bytes;
     const std::int64_t place = part.header.begin + at * bytes;
     const char* from = part.packed.data() + place;
@@ -263,12 +262,15 @@ void ArraySource::load(Split split, std::int64_t index, Sample& sample) const {
     if (part.header.kind == NpyHeader::Kind::natural && part.header.item_bytes == 1) {
         sample.set_bytes(shape[0], shape[1], shape[2], reinterpret_cast<const std::uint8_t*>(from));
     } else {
-        convert_elements(part.header, from, part.name, std::span<float>(sample.pixels));
-        for (const float value : sample.pixels) {
-            if (std::isfinite(value)) continue;
-            throw bad_file(name_of(split, index), "it holds a value that is not a finite number",
-                           "correct the array: one such value spoils all weights");
-        }
+        sample.fill_elements(shape[0], shape[1], shape[2], [&](auto elements) {
+            convert_elements(part.header, from, part.name, elements);
+            for (const auto value : elements) {
+                if (std::isfinite(value)) continue;
+                throw bad_file(name_of(split, index),
+                               "it holds a value that is not a finite number",
+                               "correct the array: one such value spoils all weights");
+            }
+        });
     }
     if (expected_.kind == plan::LabelKind::classes) {
         sample.labels.assign(1, part.labels[std::size_t(at)]);

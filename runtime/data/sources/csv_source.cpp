@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -16,9 +17,9 @@
 namespace dtnn::runtime {
 namespace {
 
-/// A finite number, the whole of the column.
-double number(std::string_view text, const std::string& path, std::int64_t line,
-              std::size_t column) {
+/// A finite number, of 32 bits unless they are `wide`, the whole of the column.
+double number(std::string_view text, const std::string& path, std::int64_t line, std::size_t column,
+              bool wide) {
     const auto fail = [&](const std::string& fact, const char* help) {
         return bad_file(fmt::format("{}:{}", path, line),
                         fmt::format("column {} {}", column + 1, fact), help);
@@ -40,9 +41,10 @@ double number(std::string_view text, const std::string& path, std::int64_t line,
                    "features are numbers; take the column out or number its texts, and see "
                    "dataset.header and dataset.separator");
     }
-    if (!std::isfinite(value) || std::abs(value) > 3e38)
-        throw fail(fmt::format("is `{}`, not a finite 32-bit number", printable(text)),
-                   "correct the number, or take the line out");
+    if (!std::isfinite(value) || (!wide && std::abs(value) > 3e38))
+        throw fail(
+            fmt::format("is `{}`, not a finite {}-bit number", printable(text), wide ? 64 : 32),
+            "correct the number, or take the line out");
     return value;
 }
 
@@ -151,6 +153,7 @@ void CsvSource::read(Table& table) const {
     }
     if (table.samples == 0) throw bad_file(table.path, "it has no samples", "name another table");
     table.features.shrink_to_fit();
+    table.wide_features.shrink_to_fit();
 }
 
 void CsvSource::check_header(const std::string& path, const std::vector<std::string_view>& columns,
@@ -177,7 +180,11 @@ void CsvSource::add_line(Table& table, const std::vector<std::string_view>& colu
                          const std::vector<std::size_t>& label_columns, std::int64_t line) const {
     for (std::size_t column = 0; column < columns.size(); ++column) {
         if (std::count(label_columns.begin(), label_columns.end(), column) > 0) continue;
-        table.features.push_back(float(number(columns[column], table.path, line, column)));
+        const double value = number(columns[column], table.path, line, column, form_.wide);
+        if (form_.wide)
+            table.wide_features.push_back(value);
+        else
+            table.features.push_back(float(value));
     }
     for (const std::size_t column : label_columns) {
         if (form_.kind == plan::LabelKind::classes) {
@@ -192,7 +199,7 @@ void CsvSource::add_line(Table& table, const std::vector<std::string_view>& colu
             if (found->second == next) table.first_lines.push_back(line);
             continue;
         }
-        const double value = number(columns[column], table.path, line, column);
+        const double value = number(columns[column], table.path, line, column, form_.wide);
         if (form_.kind == plan::LabelKind::multiple && value != 0 && value != 1) {
             throw bad_file(
                 fmt::format("{}:{}", table.path, line),
@@ -261,9 +268,27 @@ void CsvSource::number_classes() {
 void CsvSource::load(Split split, std::int64_t index, Sample& sample) const {
     const Table& table = of(split);
     const plan::Dims& shape = form_.shape;
-    sample.set_shape(shape[0], shape[1], shape[2]);
-    const std::int64_t features = plan::element_count(shape);
-    std::copy_n(table.features.begin() + index * features, features, sample.pixels.begin());
+    sample.fill_elements(shape[0], shape[1], shape[2], [&](auto elements) {
+        using Real = typename decltype(elements)::value_type;
+        const auto copy = [&](const auto& features) {
+            const auto from = features.begin() + index * std::int64_t(elements.size());
+            std::transform(
+                from, from + std::int64_t(elements.size()), elements.begin(), [&](auto value) {
+                    if (double(std::abs(value)) <= double(std::numeric_limits<Real>::max()))
+                        return Real(value);
+                    // Kept in 64 bits, and asked for by steps that take 32.
+                    throw bad_file(name_of(split, index),
+                                   fmt::format("it holds {}, which transforms, of 32 "
+                                               "bits, cannot take",
+                                               value),
+                                   "leave out the transforms, or scale the table");
+                });
+        };
+        if (form_.wide)
+            copy(table.wide_features);
+        else
+            copy(table.features);
+    });
     if (form_.kind == plan::LabelKind::classes) {
         sample.labels.assign(1, table.labels[std::size_t(index)]);
     } else {
@@ -283,6 +308,7 @@ std::uint64_t CsvSource::content_hash() const {
     };
     for (const Table& table : tables_) {
         add(table.features);
+        add(table.wide_features);
         add(table.labels);
         add(table.targets);
     }
@@ -293,6 +319,7 @@ std::int64_t CsvSource::resident_bytes() const {
     std::size_t bytes = 0;
     for (const Table& table : tables_) {
         bytes += table.features.capacity() * sizeof(float) +
+                 table.wide_features.capacity() * sizeof(double) +
                  table.labels.capacity() * sizeof(std::int32_t) +
                  table.targets.capacity() * sizeof(double);
         for (const auto& [name, number] : table.names)

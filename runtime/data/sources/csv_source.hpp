@@ -30,6 +30,7 @@ class CsvSource final : public SampleSource {
         std::int64_t test_samples = 0;
         std::int64_t cache = 0;  ///< bytes
         bool at_most = false;    ///< there may be fewer samples
+        bool wide = false;       ///< features are kept in 64 bits
     };
 
     /// Where labels are classes they are numbers from 0, or, if any is not, names, which are
@@ -48,7 +49,8 @@ class CsvSource final : public SampleSource {
         std::string path;
         std::int64_t samples = 0;
         std::vector<float> features;
-        std::vector<std::int32_t> labels;  ///< first the numbers of `names`, in the end classes
+        std::vector<double> wide_features;  ///< in place of `features`
+        std::vector<std::int32_t> labels;   ///< first the numbers of `names`, in the end classes
         std::vector<double> targets;
         std::map<std::string, std::int32_t, std::less<>> names;
         std::vector<std::int64_t> first_lines;  ///< where each of `names` stands first

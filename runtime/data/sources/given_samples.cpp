@@ -201,18 +201,22 @@ std::string GivenSamples::name_of(Split, std::int64_t index) const {
 
 void GivenSamples::load_elements(const Part& part, std::int64_t index, Sample& sample) const {
     const NpyHeader& header = part.array.header;
-    sample.set_shape(part.shape[0], part.shape[1], part.shape[2]);
-    const std::int64_t elements = plan::element_count(part.shape);
-    const char* const from = part.array.bytes.data() + header.begin +
-                             (index - part.first) * elements * header.item_bytes;
-    convert_elements(header, from, part.array.name, std::span<float>(sample.pixels));
-    const bool bytes = header.kind == NpyHeader::Kind::natural && header.item_bytes == 1;
-    for (float& value : sample.pixels) {
-        if (bytes) value /= 255.0f;
-        if (std::isfinite(value)) continue;
-        throw bad_file(name_of(Split::test, index), fmt::format("it holds {}", value),
-                       "samples are finite numbers");
+    const char* const from =
+        part.array.bytes.data() + header.begin +
+        (index - part.first) * plan::element_count(part.shape) * header.item_bytes;
+    if (header.kind == NpyHeader::Kind::natural && header.item_bytes == 1) {
+        sample.set_bytes(part.shape[0], part.shape[1], part.shape[2],
+                         reinterpret_cast<const std::uint8_t*>(from));
+        return;
     }
+    sample.fill_elements(part.shape[0], part.shape[1], part.shape[2], [&](auto elements) {
+        convert_elements(header, from, part.array.name, elements);
+        for (const auto value : elements) {
+            if (std::isfinite(value)) continue;
+            throw bad_file(name_of(Split::test, index), fmt::format("it holds {}", value),
+                           "samples are finite numbers");
+        }
+    });
 }
 
 void GivenSamples::load_image(const Part& part, Sample& sample) const {

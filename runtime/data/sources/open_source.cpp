@@ -69,20 +69,26 @@ void check_labels(const plan::Dataset& dataset) {
 
 using Source = std::unique_ptr<SampleSource>;
 
-Source open_digits(const plan::Dataset& dataset, Counts) {
+/// What is asked of a source besides the plan's dataset.
+struct Asked {
+    Counts counts = Counts::exact;
+    plan::DType numbers = plan::DType::f32;
+};
+
+Source open_digits(const plan::Dataset& dataset, const Asked&) {
     check_fixed(dataset, {1, kGlyphSide, kGlyphSide}, 10);
     return std::make_unique<Digits>(seed_of(dataset), source_train_samples(dataset),
                                     dataset.test_samples);
 }
 
-Source open_mnist(const plan::Dataset& dataset, Counts counts) {
+Source open_mnist(const plan::Dataset& dataset, const Asked& asked) {
     check_fixed(dataset, {1, 28, 28}, 10);
     return std::make_unique<Mnist>(attribute<std::string>(dataset, "path"),
                                    source_train_samples(dataset), dataset.test_samples,
-                                   counts == Counts::at_most);
+                                   asked.counts == Counts::at_most);
 }
 
-Source open_cifar(const plan::Dataset& dataset, Counts) {
+Source open_cifar(const plan::Dataset& dataset, const Asked&) {
     Cifar::Kind kind = Cifar::Kind::ten;
     if (dataset.type == "cifar100") {
         kind = attribute<std::string>(dataset, "level") == "coarse" ? Cifar::Kind::coarse
@@ -110,49 +116,55 @@ void check_label_kind(const plan::Dataset& dataset, plan::LabelKind kind) {
         "and csv");
 }
 
-ImageIndex::Expected images_of(const plan::Dataset& dataset, Counts counts) {
+ImageIndex::Expected images_of(const plan::Dataset& dataset, const Asked& asked) {
+    if (const std::int64_t channels = stored_shape(dataset).at(0); channels != 1 && channels != 3) {
+        throw RunError(Exit::mismatch,
+                       fmt::format("the plan's dataset `{}` has {} channels; images have 1 or 3",
+                                   dataset.name, channels),
+                       "samples of other channels are arrays: name an .npz file");
+    }
     return {dataset.classes,
             source_train_samples(dataset),
             dataset.test_samples,
             stored_shape(dataset),
             attribute<std::int64_t>(dataset, "most_pixels"),
             cache_of(dataset),
-            counts == Counts::at_most};
+            asked.counts == Counts::at_most};
 }
 
-ArraySource::Expected arrays_of(const plan::Dataset& dataset, Counts counts) {
-    return {stored_shape(dataset),         dataset.classes,      dataset.label_kind,
-            source_train_samples(dataset), dataset.test_samples, cache_of(dataset),
-            counts == Counts::at_most};
+ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked) {
+    return {stored_shape(dataset),          dataset.classes,      dataset.label_kind,
+            source_train_samples(dataset),  dataset.test_samples, cache_of(dataset),
+            asked.counts == Counts::at_most};
 }
 
-Source open_folder(const plan::Dataset& dataset, Counts counts) {
+Source open_folder(const plan::Dataset& dataset, const Asked& asked) {
     check_label_kind(dataset, plan::LabelKind::classes);
-    return open_image_folder(attribute<std::string>(dataset, "path"), images_of(dataset, counts));
+    return open_image_folder(attribute<std::string>(dataset, "path"), images_of(dataset, asked));
 }
 
-Source open_archive(const plan::Dataset& dataset, Counts counts) {
+Source open_archive(const plan::Dataset& dataset, const Asked& asked) {
     const std::string& path = attribute<std::string>(dataset, "path");
     // Both are zip files; what an archive of arrays is called, NumPy decides.
-    if (path.ends_with(".npz")) return ArraySource::open_archive(path, arrays_of(dataset, counts));
+    if (path.ends_with(".npz")) return ArraySource::open_archive(path, arrays_of(dataset, asked));
     check_label_kind(dataset, plan::LabelKind::classes);
-    return open_image_archive(path, images_of(dataset, counts));
+    return open_image_archive(path, images_of(dataset, asked));
 }
 
-Source open_imagenet_form(const plan::Dataset& dataset, Counts counts) {
+Source open_imagenet_form(const plan::Dataset& dataset, const Asked& asked) {
     const std::string& path = attribute<std::string>(dataset, "path");
     check_label_kind(dataset, plan::LabelKind::classes);
     if (ArraySource::has_shards(path))
-        return ArraySource::open_shards(path, arrays_of(dataset, counts));
-    return open_imagenet(path, images_of(dataset, counts));
+        return ArraySource::open_shards(path, arrays_of(dataset, asked));
+    return open_imagenet(path, images_of(dataset, asked));
 }
 
-Source open_xrays(const plan::Dataset& dataset, Counts counts) {
+Source open_xrays(const plan::Dataset& dataset, const Asked& asked) {
     check_label_kind(dataset, plan::LabelKind::multiple);
-    return open_chestxray(attribute<std::string>(dataset, "path"), images_of(dataset, counts));
+    return open_chestxray(attribute<std::string>(dataset, "path"), images_of(dataset, asked));
 }
 
-Source open_csv(const plan::Dataset& dataset, Counts counts) {
+Source open_csv(const plan::Dataset& dataset, const Asked& asked) {
     CsvSource::Form form;
     form.shape = stored_shape(dataset);
     form.classes = dataset.classes;
@@ -164,18 +176,19 @@ Source open_csv(const plan::Dataset& dataset, Counts counts) {
     form.train_samples = source_train_samples(dataset);
     form.test_samples = dataset.test_samples;
     form.cache = cache_of(dataset);
-    form.at_most = counts == Counts::at_most;
+    form.at_most = asked.counts == Counts::at_most;
+    form.wide = asked.numbers == plan::DType::f64;
     return std::make_unique<CsvSource>(attribute<std::string>(dataset, "path"),
                                        attribute<std::string>(dataset, "test_path"), form);
 }
 
-Source open_synthetic(const plan::Dataset& dataset, Counts) {
+Source open_synthetic(const plan::Dataset& dataset, const Asked&) {
     return made_up_source(dataset);
 }
 
 struct Type {
     const char* name;
-    Source (*open)(const plan::Dataset&, Counts);
+    Source (*open)(const plan::Dataset&, const Asked&);
 };
 constexpr std::array kTypes = {
     Type{"digits", open_digits},
@@ -202,12 +215,13 @@ std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
                                        dataset.test_samples, dataset.label_kind);
 }
 
-std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset, Counts counts) {
+std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset, Counts counts,
+                                          plan::DType numbers) {
     check_labels(dataset);
     std::string names;
     for (const Type& type : kTypes) {
         if (type.name == dataset.type) {
-            Source source = type.open(dataset, counts);
+            Source source = type.open(dataset, {counts, numbers});
             const std::int64_t booked = plan::resident_bytes(dataset);
             if (source->resident_bytes() <= booked) return source;
             throw RunError(Exit::internal,

@@ -38,6 +38,8 @@ class SampleChain {
     /// What the others go through then: the middle part where augmentations make another size.
     void leave_plain(Sample& sample, SampleScratch& scratch) const;
 
+    /// Whether any step works on pixels: all do so in 32 bits.
+    bool has_steps() const { return !transforms_.empty() || !augmentations_.empty(); }
     const std::vector<Normalization>& normalizations() const { return normalizations_; }
 
   private:

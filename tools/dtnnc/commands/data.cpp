@@ -308,7 +308,8 @@ int data(const std::string& spec_or_plan, const DataCommand& command,
         if (!report) return exit_code;
     }
     try {
-        const auto source = runtime::open_source(report->plan.dataset);
+        const auto source = runtime::open_source(report->plan.dataset, runtime::Counts::exact,
+                                                 report->plan.target.dtype);
         for (const std::string& note : source->notes())
             write_stderr(fmt::format("dtnnc: {}\n", note));
         report->hash = source->content_hash();
