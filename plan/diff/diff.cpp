@@ -12,6 +12,7 @@
 #include "plan/diff/results.hpp"
 #include "plan/diff/settings.hpp"
 #include "plan/diff/steps.hpp"
+#include "plan/rules/parallel.hpp"
 
 namespace dtnn::plan {
 
@@ -126,6 +127,23 @@ void lay_to_cells(const Plan& a, const Plan& b, const LayerNames& names,
     }
 }
 
+// Ranks and the batch of each may change together: the batch of all is what a step takes.
+void lay_to_global_batch(const Plan& a, const Plan& b, std::vector<Change>& changes) {
+    const std::int64_t global = global_batch(a, a.target.ranks);
+    if (a.target.ranks == b.target.ranks || global != global_batch(b, b.target.ranks)) return;
+    if (!depends_on_ranks(a).empty() || !depends_on_ranks(b).empty()) return;
+    static const std::set<std::string> kShares = {
+        "parallel.data", "target.ranks", "training.batch_size", "training.global_batch_size"};
+    for (Change& change : changes) {
+        const bool batch = change.section == "schedule" && change.what.ends_with(" batch") &&
+                           change.what != "global batch";
+        if (!batch && !kShares.contains(change.what)) continue;
+        change.meaning = Meaning::performance;
+        change.reason = "global batches are of " + std::to_string(global) +
+                        " samples on both sides, which other ranks share";
+    }
+}
+
 bool same_computation(const Plan& a, const Plan& b, const LayerDifference& layers) {
     auto is_field = [](const Change& change) { return change.action != Action::renamed; };
     const Training &s = a.training, &t = b.training;
@@ -198,6 +216,7 @@ std::vector<Change> diff(const Plan& a, const Plan& b) {
     lay_to_parameters(changes);
     lay_to_order(changes);
     lay_to_cells(a, b, names, changes);
+    lay_to_global_batch(a, b, changes);
     std::stable_sort(changes.begin(), changes.end(),
                      [](const Change& x, const Change& y) { return rank_of(x) < rank_of(y); });
     return changes;

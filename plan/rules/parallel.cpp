@@ -6,9 +6,29 @@
 #include <cmath>
 #include <string_view>
 
+#include "base/saturating.hpp"
 #include "plan/rules/local_steps.hpp"
 
 namespace dtnn::plan {
+
+std::int64_t global_batch(const Plan& plan, int ranks) {
+    return saturating_product({plan.training.batch_size, ranks});
+}
+
+std::vector<std::string> depends_on_ranks(const Plan& plan) {
+    std::vector<std::string> reasons;
+    const Parallel& parallel = plan.parallel;
+    const bool norms = std::any_of(plan.layers.begin(), plan.layers.end(),
+                                   [](const Layer& layer) { return layer.type == "batch_norm"; });
+    if (moves_locally(parallel)) reasons.emplace_back("ranks move weights of their own");
+    if (norms && parallel.batch_statistics == BatchStatistics::local)
+        reasons.emplace_back("batch norm takes statistics of each rank's samples");
+    if (parallel.learning_rate_scaling != RateScaling::none)
+        reasons.emplace_back("learning rates are multiplied by the ranks or their root");
+    if (parallel.compression != Compression::full)
+        reasons.emplace_back("gradients are rounded or selected on their way between ranks");
+    return reasons;
+}
 
 std::int64_t steps_of_pass(std::int64_t samples, std::int64_t batch, int ranks) {
     // Divided twice: the product may be larger than any number of samples.

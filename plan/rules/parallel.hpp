@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "plan/plan.hpp"
 
@@ -20,6 +21,13 @@ struct Part {
     std::int64_t count = 0;  ///< zero: the rank has none in this step
     bool operator==(const Part&) const = default;
 };
+
+/// Samples of a step of so many ranks.
+std::int64_t global_batch(const Plan& plan, int ranks);
+
+/// What else than the global batch depends on how many ranks share it, for people: "learning rates
+/// are multiplied by the ranks". Empty: the same updates are made but for rounding.
+std::vector<std::string> depends_on_ranks(const Plan& plan);
 
 /// Steps of a pass over `samples` samples: each of them takes a batch on every rank.
 std::int64_t steps_of_pass(std::int64_t samples, std::int64_t batch, int ranks);

@@ -75,6 +75,8 @@ Checkpoint checkpoint_of(const Json& content) {
     checkpoint.history_bytes = content.at("history_bytes").get<std::int64_t>();
     state.ranks = content.value("ranks", 1);  // those of one rank have not always said so
     if (state.ranks < 1) state.ranks = 1;
+    // Earlier ones do not say it: they are gone on from by plans of the same batch.
+    state.batch_size = content.value("batch_size", std::int64_t{0});
     state.epoch = content.at("epoch").get<std::int64_t>();
     state.batch = content.at("batch").get<std::int64_t>();
     state.step = content.at("step").get<std::int64_t>();
@@ -187,6 +189,7 @@ void write_checkpoint(const std::string& folder, const Executor& executor,
         {{"format", "dtnn"}, {"model", checkpoint.model}, {"plan", checkpoint.plan}});
 
     Json content = content_of(checkpoint);
+    content["batch_size"] = plan.training.batch_size;
     content["files"] = {{kParameters, {{"data_bytes", bytes}, {"checksum", checksum}}}};
     write_file(folder + "/" + kState, state_text(write_json(content)));
 }

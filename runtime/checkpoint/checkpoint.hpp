@@ -6,7 +6,7 @@
 ///                               bytes of the metrics' sums (MetricSet::save), rank after rank
 ///     state.json                {"checksum": that of the text of content, "content": {
 ///                                 "version": 1, "model", "plan", "training", "dataset",
-///                                 "threads", "ranks",
+///                                 "threads", "ranks", "batch_size",
 ///                                 "epoch", "batch", "step", "update",     done so far
 ///                                 "epoch_seconds", "seconds", "stop", "schedules": [[..], ..],
 ///                                 "history_bytes",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/json/json.hpp"
+#include "plan/rules/local_steps.hpp"
 #include "runtime/base/checksum.hpp"
 
 namespace dtnn::runtime {
@@ -15,6 +16,9 @@ std::string training_identity(const plan::Plan& plan) {
     same.target.dtype = plan.target.dtype;
     same.target.isa = plan.target.isa;
     same.training = plan.training;
+    // Ranks share a global batch in one way or another: the two numbers are compared where a
+    // training goes on (training_state.hpp).
+    if (!plan::moves_locally(plan.parallel)) same.training.batch_size = 0;
     // The steps of a whole epoch follow from the samples and the ranks.
     if (plan.training.whole_epochs) same.training.steps_per_epoch = 0;
     // Checkpoints are written more often or less, and nothing else.

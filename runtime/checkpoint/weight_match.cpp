@@ -348,9 +348,16 @@ WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
         tell_left(plan, tried.tensors(), surplus, request.allow_missing, found);
         const bool own = !match.pydtnn && is_own(plan, file, tried.tensors());
         for (const WeightLayout layout : layouts_for(request, match.pydtnn, own)) {
-            attempts.push_back({found, way});
-            pair_up(plan, tried.tensors(), rules, layout, request.cast || match.pydtnn,
-                    attempts.back().match);
+            Attempt made{found, way};
+            pair_up(plan, tried.tensors(), rules, layout, request.cast || match.pydtnn, made.match);
+            // What neither fits nor comes nearer than another is not kept: a file may have many
+            // tensors that are not the plan's.
+            const auto as_near = [&](const Attempt& other) {
+                return other.match.differences.size() <= made.match.differences.size();
+            };
+            if (made.match.differences.empty() ||
+                std::none_of(attempts.begin(), attempts.end(), as_near))
+                attempts.push_back(std::move(made));
         }
     };
     const std::vector<const StoredTensor*> by_names = in_order_of_names(rest);

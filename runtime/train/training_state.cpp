@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/saturating.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/run_error.hpp"
@@ -77,15 +78,46 @@ class StateReader {
 
 /// The numbers of a state, in the order in which they travel.
 void visit_numbers(auto& state, auto visit) {
-    visit(state.ranks), visit(state.epoch), visit(state.batch), visit(state.step);
+    visit(state.ranks), visit(state.batch_size), visit(state.epoch), visit(state.batch),
+        visit(state.step);
     visit(state.update), visit(state.epoch_seconds), visit(state.seconds);
 }
 
 }  // namespace
 
+std::string sharing_text(int ranks, std::int64_t batch) {
+    return fmt::format("{} {} of {}", ranks, ranks == 1 ? "rank" : "ranks", batch);
+}
+
+std::string keep_batch_help(std::int64_t global, int ranks) {
+    if (global % ranks == 0) {
+        return fmt::format(
+            "compile the job for it: dtnnc compile JOB --ranks {} --set "
+            "training.{}={} -o NEWPLAN, and go on by NEWPLAN",
+            ranks, ranks > 1 ? "global_batch_size" : "batch_size", global);
+    }
+    std::string others;
+    for (int other = 1; other <= 2 * ranks && other <= 1024; ++other)
+        if (global % other == 0) others += fmt::format("{}{}", others.empty() ? "" : ", ", other);
+    return fmt::format("{} ranks cannot share {} samples evenly; {} can", ranks, global, others);
+}
+
 TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks) {
-    if (state.ranks == ranks) return state;
+    const std::int64_t now = plan.training.batch_size;
+    const std::int64_t batch_before = state.batch_size > 0 ? state.batch_size : now;
+    state.batch_size = now;
+    if (state.ranks == ranks && batch_before == now) return state;
     const int before = state.ranks;
+    const std::int64_t global = saturating_product({batch_before, before});
+    if (batch_before != now && global != plan::global_batch(plan, ranks)) {
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("the training's global batches are of {} samples ({}), those of this plan "
+                        "of {} ({})",
+                        global, sharing_text(before, batch_before), plan::global_batch(plan, ranks),
+                        sharing_text(ranks, now)),
+            keep_batch_help(global, ranks));
+    }
     if (plan::moves_locally(plan.parallel) && state.step > 0) {
         throw RunError(
             Exit::mismatch,
@@ -99,8 +131,8 @@ TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks) {
     }
     state.ranks = ranks;
     if (state.batch == 0) return state;
-    const std::int64_t samples = plan::samples_of_steps(
-        plan.dataset.train_samples, plan.training.batch_size, 0, state.batch, before);
+    const std::int64_t samples =
+        plan::samples_of_steps(plan.dataset.train_samples, batch_before, 0, state.batch, before);
     const std::int64_t batch = batch_at(plan, samples, ranks);
     if (batch < 0) {
         std::string others;

@@ -16,10 +16,11 @@ namespace dtnn::runtime {
 /// functions of the position. Batches are those of all ranks together, one on each.
 struct TrainingState {
     int ranks = 1;
-    std::int64_t epoch = 0;   ///< epochs finished, with their validation and schedules
-    std::int64_t batch = 0;   ///< batches done of the epoch after those
-    std::int64_t step = 0;    ///< batches done since the training began
-    std::int64_t update = 0;  ///< updates done since the training began
+    std::int64_t batch_size = 0;  ///< samples of a batch of one rank; 0: the plan's
+    std::int64_t epoch = 0;       ///< epochs finished, with their validation and schedules
+    std::int64_t batch = 0;       ///< batches done of the epoch after those
+    std::int64_t step = 0;        ///< batches done since the training began
+    std::int64_t update = 0;      ///< updates done since the training began
     std::vector<std::byte>
         sums;  ///< MetricSet::save of the unfinished epoch, one rank after another
     /// What each rank has of its own in the executor, one rank after another, without rank 0, whose
@@ -31,12 +32,20 @@ struct TrainingState {
     double seconds = 0;        ///< spent on the training
 };
 
-/// The state as so many ranks go on from it. Between two epochs any number can; within one, the
-/// samples seen must be whole batches of the new number of ranks, and whole updates. Otherwise a
-/// RunError (exit 5) that names the numbers of ranks that can. Steps and updates
-/// count on; the sums stay those of the ranks that made them. Ranks that move weights of their own
-/// go on as many as they were (exit 5).
+/// The state as so many ranks go on from it by the plan. Its batches are the plan's, or the batch
+/// of all ranks together is: with other batches and another product it is another training (exit
+/// 5). Between two epochs any number of ranks can; within one, the samples seen must be whole
+/// batches of the new number of ranks, and whole updates. Otherwise a RunError (exit 5) that names
+/// the numbers of ranks that can. Steps and updates count on; the sums stay those of the ranks that
+/// made them. Ranks that move weights of their own go on as many as they were (exit 5).
 TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks);
+
+/// "4 ranks of 6".
+std::string sharing_text(int ranks, std::int64_t batch);
+
+/// How so many ranks get a plan whose global batches are of `global` samples, or which numbers of
+/// them can.
+std::string keep_batch_help(std::int64_t global, int ranks);
 
 /// For a rank that cannot read what another one has read. state_of throws RunError (exit 5) for
 /// what is not the bytes of a state.

@@ -97,6 +97,51 @@ class Ranks(CommandTest):
     def test_blocking(self):
         self.check_same(1e-12, "training.dtype=f64", "parallel.reduction=blocking")
 
+    def test_a_global_batch_that_other_ranks_share(self):
+        def plan_for(ranks, batch=24, data="auto"):
+            name = self.path(f"g{ranks}-{batch}.json")
+            done = run(DTNNC, "compile", self.job, "--ranks", str(ranks), "--set", f"parallel.data={data}", "--set",
+                       f"training.global_batch_size={batch}", "--set", "training.dtype=f64", "-o", name)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return name
+
+        four = plan_for(4, data="4")
+        self.train(4, "whole", four)
+        kept = sorted(os.listdir(os.path.join(self.path("whole"), "checkpoints")))
+        self.assertIn("latest", kept)
+
+        def back(name):
+            """A copy of the run as it stood at the checkpoint before its last, within an epoch."""
+            shutil.copytree(self.path("whole"), self.path(name))
+            with open(os.path.join(self.path(name), "checkpoints", "latest"), "w", encoding="utf-8") as file:
+                file.write(kept[0] + "\n")
+            shutil.rmtree(os.path.join(self.path(name), "checkpoints", kept[1]))
+            return self.path(name)
+
+        for ranks in (1, 2, 3):
+            plan = plan_for(ranks)
+            done = run(DTNNC, "diff", four, plan, "--format", "json")
+            self.assertFalse(json.loads(done.stdout)["changes_the_mathematics"], done.stdout)
+            self.train(ranks, "", plan, "--resume", back(f"on{ranks}"), "--keep-global-batch")
+            self.assertEqual(self.events(f"on{ranks}", "resume")[0]["ranks"], ranks)
+            for a, b in zip(self.losses("whole"), self.losses(f"on{ranks}"), strict=True):
+                self.assertLessEqual(abs(a - b), 1e-12 * abs(a), f"{ranks} ranks")
+        # Another global batch is refused, whatever is said.
+        other = plan_for(2, 12)
+        done = run(DTNNC, "diff", four, other, "--format", "json")
+        self.assertTrue(json.loads(done.stdout)["changes_the_mathematics"], done.stdout)
+        self.assertIn("24", self.train(1, "", plan_for(1, 12), "--resume", back("no1"), expected=5).stderr)
+        # A plan for any ranks goes on with half of it, and says so; asked to keep it, it refuses.
+        any_ranks = self.compile_job("any.json", "training.batch_size=6", "training.dtype=f64")
+        self.train(4, "any", any_ranks)
+        for name in ("half", "kept"):
+            shutil.copytree(self.path("any"), self.path(name))
+        self.assertIn("global batches of 12", self.train(2, "", "--resume", self.path("half")).stderr)
+        done = self.train(2, "", "--resume", self.path("kept"), "--keep-global-batch", expected=5)
+        self.assertIn("4 ranks of 6, global batches of 24 samples", done.stderr)
+        self.assertIn("--ranks 2 --set training.global_batch_size=24", done.stderr)
+        self.train(2, "", plan_for(2), "--resume", self.path("kept"), "--keep-global-batch")
+
     def test_accumulation(self):
         self.check_same(1e-12, "training.dtype=f64", "training.accumulation=2")
 

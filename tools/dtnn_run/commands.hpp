@@ -20,6 +20,7 @@ struct Options {
     double threshold = 0.5;          ///< predict: of any number of labels
     bool average = false;            ///< weights: the moving averages of a run
     std::string resume;              ///< the folder of a run that goes on
+    bool keep_global_batch = false;  ///< with `resume`: another global batch is refused
     std::string format = "text";     ///< text, json
     std::string progress = "auto";
     std::string color = "auto";

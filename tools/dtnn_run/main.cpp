@@ -182,6 +182,12 @@ int run(int argc, char** argv, Options& options) {
     train.add_option("--weights", options.weights, "begin with the weights of this file")
         ->excludes(resume);
     dtnn::add_weight_options(train, options.weight_options);
+    train
+        .add_flag("--keep-global-batch", options.keep_global_batch,
+                  "go on only if global batches are of as many samples as before; another number "
+                  "of ranks "
+                  "needs a PLAN for it then")
+        ->needs(resume);
     train.add_flag("--force", options.force, "replace the run that the folder holds")
         ->excludes(resume);
     train.get_option("--output")->excludes(resume);

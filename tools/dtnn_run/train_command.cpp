@@ -8,12 +8,13 @@
 #include <utility>
 
 #include "base/json_text.hpp"
-#include "plan/diff/diff.hpp"
+#include "base/saturating.hpp"
+#include "plan/rules/local_steps.hpp"
+#include "plan/rules/parallel.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/checkpoint/run_checkpoints.hpp"
-#include "runtime/checkpoint/training_identity.hpp"
 #include "runtime/checkpoint/weights.hpp"
 #include "runtime/report/history_writer.hpp"
 #include "runtime/report/progress.hpp"
@@ -24,6 +25,7 @@
 #include "runtime/train/loop.hpp"
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
+#include "tools/dtnn_run/plan_path.hpp"
 #include "tools/dtnn_run/sample_log.hpp"
 #include "tools/dtnn_run/start.hpp"
 
@@ -92,42 +94,6 @@ class NothingKept final : public TrainingKeeper {
     void take_back(const BestWeights&) override {}
 };
 
-/// The plan to train by: the one that is given, or the run's own. Both: they must be the same, or
-/// differ in nothing but how ranks share the work.
-std::string plan_path(const Options& options, int ranks) {
-    if (options.resume.empty()) {
-        if (!options.plan.empty()) return options.plan;
-        throw RunError(Exit::usage, "train needs a PLAN, or --resume RUN",
-                       "dtnn-run PLAN, or dtnn-run --resume RUN");
-    }
-    const RunFolder run(options.resume);
-    std::string own = run.plan();
-    std::error_code ignored;
-    if (!std::filesystem::exists(own, ignored)) {
-        if (!std::filesystem::is_directory(run.path() + "/checkpoints", ignored)) {
-            throw RunError(Exit::usage, fmt::format("{} is no folder of a run", run.path()),
-                           "name the folder that dtnn-run wrote: it has plan.json, history.jsonl "
-                           "and checkpoints");
-        }
-        // That it is the run's plan, the checkpoint says, which holds its checksum.
-        if (!options.plan.empty()) return options.plan;
-        throw RunError(Exit::mismatch, fmt::format("{} is gone", own),
-                       fmt::format("give the plan that the run began with: dtnn-run PLAN --resume "
-                                   "{}",
-                                   run.path()));
-    }
-    if (options.plan.empty()) return own;
-    const LoadedPlan given = load_plan(options.plan, ranks), kept = read_plan_file(own);
-    if (given.checksum == kept.checksum) return own;
-    if (training_identity(given.plan) == training_identity(kept.plan)) return options.plan;
-    throw RunError(Exit::mismatch,
-                   fmt::format("{} is not the plan that {} began with", options.plan,
-                               RunFolder(options.resume).path()),
-                   "leave the plan out to go on, or begin a new run with the run's weights "
-                   "(--weights)",
-                   plan::headline(plan::diff(kept.plan, given.plan)));
-}
-
 /// One rank's part of a run. Rank 0 has the run's folder, and tells of it; the others have neither.
 class TrainRun {
   public:
@@ -161,6 +127,8 @@ class TrainRun {
     void open_folder();
     std::optional<TrainingState> of_first(const std::optional<TrainingState>& state);
     void go_on();
+    void tell_sharing(const TrainingState& state);
+    void keep_plan(const std::string& checksum);
     void announce();
     TrainingState rewind();
     int train_and_finish();
@@ -225,6 +193,37 @@ std::optional<TrainingState> TrainRun::of_first(const std::optional<TrainingStat
     return state_of(all.front());
 }
 
+/// The run's plan was this one, or one that shares the work in another way.
+void TrainRun::keep_plan(const std::string& checksum) {
+    if (checksum == start_.loaded.checksum) return;
+    folder_->write_plan(start_.loaded);
+}
+
+/// Says how the ranks share the training otherwise than those that the checkpoint is of.
+void TrainRun::tell_sharing(const TrainingState& state) {
+    const int ranks = communicator_.ranks();
+    const std::int64_t now = plan().training.batch_size;
+    const std::int64_t before = state.batch_size > 0 ? state.batch_size : now;
+    const std::int64_t global = saturating_product({before, state.ranks});
+    const bool same = global == plan::global_batch(plan(), ranks);
+    // Other batches of another product are refused in any case, and so are local steps.
+    if (state.ranks == ranks || plan::moves_locally(plan().parallel)) return;
+    if (before != now && !same && !options_.keep_global_batch) return;
+    const std::string change = fmt::format(
+        "the checkpoint is of {}, global batches of {} samples; this run has {}, global batches of "
+        "{}",
+        sharing_text(state.ranks, before), global, sharing_text(ranks, now),
+        plan::global_batch(plan(), ranks));
+    if (same) {
+        for (const std::string& reason : plan::depends_on_ranks(plan()))
+            warn(fmt::format("{}: the same, but {}", change, reason));
+        return;
+    }
+    if (options_.keep_global_batch)
+        throw RunError(Exit::mismatch, change, keep_batch_help(global, ranks));
+    warn(fmt::format("{}, and the results are others (--keep-global-batch refuses that)", change));
+}
+
 void TrainRun::go_on() {
     checkpoints_->clean();
     std::optional<Checkpoint> newest = checkpoints_->load_newest(warn);
@@ -238,6 +237,15 @@ void TrainRun::go_on() {
             "begin a new run: dtnn-run PLAN --output DIR");
     }
     if (!newest) {
+        const LoadedPlan kept = read_plan_file(folder_->plan());
+        if (for_any_ranks(kept.plan) &&
+            kept.plan.training.batch_size != plan().training.batch_size) {
+            throw RunError(Exit::mismatch,
+                           fmt::format("{} has no checkpoint that says how many ranks it had",
+                                       folder_->path()),
+                           "begin a new run: dtnn-run PLAN --output DIR");
+        }
+        keep_plan(kept.checksum);
         history_->resume({}, 0, start_.threads, communicator_.ranks());
         progress_->say(fmt::format("dtnn-run: {} has no checkpoint yet; beginning from the start",
                                    folder_->path()));
@@ -261,18 +269,9 @@ void TrainRun::go_on() {
             "otherwise, and the results with them",
             newest->threads, newest->threads == 1 ? "thread" : "threads", start_.threads));
     }
-    // The checkpoint belongs to this plan, or to one that shares the work in another way.
-    if (plan_is_gone || newest->plan != start_.loaded.checksum) {
-        folder_->write_plan(start_.loaded);
-    }
-    if (newest->state.ranks != communicator_.ranks()) {
-        warn(
-            fmt::format("the checkpoint is of a run with {} {}, this one has {}; the batches of a "
-                        "step are others, and the results with them",
-                        newest->state.ranks, newest->state.ranks == 1 ? "rank" : "ranks",
-                        communicator_.ranks()));
-    }
+    tell_sharing(newest->state);
     state_ = at_ranks(plan(), newest->state, communicator_.ranks());
+    keep_plan(plan_is_gone ? "" : newest->plan);
     history_->resume(*state_, newest->history_bytes, start_.threads, communicator_.ranks());
     state_ = std::move(newest->state);
 }

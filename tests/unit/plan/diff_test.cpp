@@ -52,6 +52,52 @@ Plan chain(std::vector<Layer> layers) {
 
 }  // namespace
 
+TEST_CASE("ranks that share the same global batch otherwise change no mathematics") {
+    Plan a = sample_plan(), b = sample_plan();
+    a.target.ranks = 4, a.training.batch_size = 6;
+    b.target.ranks = 2, b.training.batch_size = 12;
+    for (Plan* plan : {&a, &b}) {
+        plan->values = {{"training.batch_size",
+                         std::to_string(plan->training.batch_size),
+                         OriginKind::file,
+                         {}}};
+        plan->layers = {layer("dense_1", "dense")};
+        plan->parallel = {};
+    }
+    const auto label = [&](const char* what) {
+        for (const Change& change : diff(a, b))
+            if (change.what == what) return change.meaning;
+        FAIL("no such change");
+        return Meaning::performance;
+    };
+    CHECK(label("training.batch_size") == Meaning::performance);
+    CHECK(label("target.ranks") == Meaning::performance);
+    b.training.batch_size = 6;
+    b.values[0].value = "6";
+    CHECK(label("target.ranks") == Meaning::mathematics);
+    b.training.batch_size = 12;
+    b.values[0].value = "12";
+    const auto back = [&](auto change) {
+        for (Plan* plan : {&a, &b})
+            change(*plan);
+        const Meaning meaning = label("training.batch_size");
+        for (Plan* plan : {&a, &b})
+            plan->parallel = {}, plan->layers = {layer("dense_1", "dense")};
+        return meaning;
+    };
+    CHECK(back([](Plan& p) { p.parallel.learning_rate_scaling = RateScaling::linear; }) ==
+          Meaning::mathematics);
+    CHECK(back([](Plan& p) { p.parallel.compression = Compression::bf16; }) ==
+          Meaning::mathematics);
+    CHECK(back([](Plan& p) { p.parallel.data = true, p.parallel.local_steps = 3; }) ==
+          Meaning::mathematics);
+    CHECK(back([](Plan& p) { p.layers[0].type = "batch_norm"; }) == Meaning::mathematics);
+    CHECK(back([](Plan& p) {
+              p.layers[0].type = "batch_norm";
+              p.parallel.batch_statistics = BatchStatistics::synchronised;
+          }) == Meaning::performance);
+}
+
 TEST_CASE("a plan does not differ from itself, nor by places and origins") {
     Plan a = sample_plan(), b = sample_plan();
     b.layers[1].place = {"elsewhere.yaml", 70, 1};

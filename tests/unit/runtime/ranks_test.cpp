@@ -384,6 +384,76 @@ TEST_CASE("a training that goes on makes the same bits, and goes on with other r
     CHECK(at_ranks(plan, between, 5).ranks == 5);
 }
 
+TEST_CASE("ranks that share the same global batch otherwise go on as if nothing had changed") {
+    plan::Plan four = hand_made_plan(wish_of(6));
+    four.training.checkpoint.every_steps = 2;
+    four.training.checkpoint.every_epochs = 0;
+    std::vector<TrainingState> states;
+    std::vector<std::vector<std::byte>> parameters;
+    std::vector<double> losses, weights;
+    expect_none(on_ranks(4, [&](Communicator& communicator) {
+        Session session(four, 1, made_up_source(four.dataset), communicator);
+        Memory memory(session.executor());
+        Witness witness;
+        TrainingRequest request;
+        request.keeper = &memory;
+        train(session, witness, request);
+        if (communicator.rank() != 0) return;
+        states = memory.states;
+        parameters = memory.parameters;
+        weights = weights_of(session);
+        for (const EpochResult& epoch : witness.epochs)
+            losses.push_back(epoch.train.loss());
+    }));
+    REQUIRE(states.size() >= 4);
+    for (const int ranks : {1, 2, 3}) {
+        const plan::Plan plan = hand_made_plan(wish_of(24 / ranks));
+        for (std::size_t which = 0; which < 4; ++which) {
+            CAPTURE(ranks);
+            CAPTURE(states[which].step);
+            TrainingState from = state_of(bytes_of(states[which]));
+            from.batch_size = 6;  // as a checkpoint says it
+            const TrainingState there = at_ranks(plan, from, ranks);
+            CHECK(there.batch == from.batch);
+            CHECK(there.batch_size == 24 / ranks);
+            std::vector<double> ended, result;
+            expect_none(on_ranks(ranks, [&](Communicator& communicator) {
+                Session session(plan, 1, made_up_source(plan.dataset), communicator);
+                if (communicator.rank() == 0)
+                    Memory(session.executor()).put_back(parameters[which]);
+                Witness witness;
+                TrainingRequest request;
+                request.from = &from;
+                train(session, witness, request);
+                if (communicator.rank() != 0) return;
+                result = weights_of(session);
+                for (const EpochResult& epoch : witness.epochs)
+                    ended.push_back(epoch.train.loss());
+            }));
+            REQUIRE(!ended.empty());
+            for (std::size_t i = 0; i < ended.size(); ++i) {
+                const double before = losses[losses.size() - ended.size() + i];
+                CHECK(std::fabs(ended[i] - before) <= 1e-12 * before);
+            }
+            REQUIRE(result.size() == weights.size());
+            for (std::size_t i = 0; i < result.size(); ++i)
+                CHECK(result[i] == doctest::Approx(weights[i]).epsilon(1e-12));
+        }
+    }
+    // Another batch of all ranks is another training, wherever it stands.
+    TrainingState from = states[0];
+    from.batch_size = 6;
+    for (const std::int64_t batch : {std::int64_t{0}, from.batch}) {
+        from.batch = batch;
+        expect_error(Exit::mismatch,
+                     {"global batches are of 24 samples (4 ranks of 6)", "of 16 (2 ranks of 8)",
+                      "--ranks 2 --set training.global_batch_size=24"},
+                     [&] { at_ranks(hand_made_plan(wish_of(8)), from, 2); });
+    }
+    expect_error(Exit::mismatch, {"5 ranks cannot share 24 samples evenly; 1, 2, 3, 4, 6, 8 can"},
+                 [&] { at_ranks(hand_made_plan(wish_of(5)), from, 5); });
+}
+
 TEST_CASE("the metrics of several passes join to those of one") {
     plan::Plan plan = hand_made_plan();
     plan.training.metrics = {{"accuracy", "categorical_accuracy", {}, "accuracy"},

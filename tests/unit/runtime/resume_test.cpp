@@ -232,11 +232,18 @@ TEST_CASE("plans that share the work in another way go on from each other's chec
     REQUIRE(checkpoint);
     CHECK(checkpoint->plan == "xxh3:1");
     CHECK(checkpoint->state.step == 24);
+    CHECK(checkpoint->state.batch_size == shared.training.batch_size);
     const std::string identity = training_identity(shared);
     CHECK(identity == training_identity(hand_made_plan()));
+    // Batches are compared with the ranks that share them, but where each moves weights of its own.
+    shared.training.batch_size += 1;
+    CHECK(identity == training_identity(shared));
+    shared.parallel.data = true, shared.parallel.local_steps = 4;
+    const std::string local = training_identity(shared);
+    shared.training.batch_size += 1;
+    CHECK(local != training_identity(shared));
     const std::vector<std::function<void(plan::Plan&)>> others = {
         [](plan::Plan& p) { p.training.learning_rate *= 2; },
-        [](plan::Plan& p) { p.training.batch_size += 1; },
         [](plan::Plan& p) { p.training.epochs += 1; },
         [](plan::Plan& p) {
             p.training.groups.push_back({"*", {{"frozen", true}}});

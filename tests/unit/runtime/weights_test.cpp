@@ -471,8 +471,7 @@ TEST_CASE("weights of other types and names are loaded when that is asked for") 
         tensors[i].bytes = std::as_bytes(std::span<const double>(wide[i]));
     write_weight_file(folder / "wide.npz", tensors, {});
     write_text(folder / "map.json", R"({"net/*": "*"})");
-    WeightRequest request{
-        .path = folder / "wide.npz", .map = folder / "map.json", .layout = "own"};
+    WeightRequest request{.path = folder / "wide.npz", .map = folder / "map.json", .layout = "own"};
     const std::string before(reinterpret_cast<const char*>(to.parameter(0)), 384);
     expect_error(Exit::mismatch, {"dense_1.weights (from net/dense_1.weights) is f64", "--cast"},
                  [&] { load_weights(to, request); });
