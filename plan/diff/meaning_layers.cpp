@@ -33,6 +33,7 @@ const std::vector<LayerMeaningEntry>& layer_meanings() {
         {"*", "expression", kMath, "another function of every value"},
         {"*", "negative_slope", kMath, "negative values are scaled by another factor"},
         {"*", "approximation", kMath, "another function, near the exact one"},
+        {"avg_pool2d", "count_include_pad", kMath, "padded cells count in the mean or not"},
         {"elu", "alpha", kMath, "negative values tend to another limit"},
         {"softplus", "beta", kMath, "the bend at zero has another width"},
         {"scale", "factor", kMath, "values are multiplied by another number"},

@@ -265,7 +265,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     SourceNode known = tree;
     if (type && type->value.is_scalar()) dataset.type = type->value.text;
     const ComponentInfo* info = dataset_types().find(dataset.type);
-    if (info) refuse_fields_of_others(*type, *info, known, diagnostics);
+    if (type && info) refuse_fields_of_others(*type, *info, known, diagnostics);
 
     FieldValues fields = read_fields(known, info ? table_of(*info) : table_without_type(),
                                      {"dataset", spec.span, fields_of_training()}, diagnostics);
