@@ -223,7 +223,7 @@ class Ranks(CommandTest):
         job.stderr.close()
         done = run("mpiexec", "-n", "1", DTNN_RUN, "--resume", self.path("r"), cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("of a run with 2 ranks, this one has 1", done.stderr)
+        self.assertIn("of 2 ranks of 4, global batches of 8 samples; this run has 1 rank of 4, global batches of 4", done.stderr)
         self.assertEqual(len(self.events("r", "epoch")), 60)
 
     def checkpoints(self, output):
