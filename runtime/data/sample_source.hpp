@@ -99,9 +99,17 @@ enum class Counts { exact, at_most };
 /// The plan's dataset, opened and verified against the plan: shape, classes and sizes. What is
 /// wrong is a RunError that names file, fact and remedy. A plan that computes in f64 says so:
 /// tables keep their numbers in 64 bits then.
+/// `files`: what list_files has given on another rank, so that a file system is not asked for every
+/// file by every rank; some of them are held against it. Empty: they are looked for.
 std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset,
                                           Counts counts = Counts::exact,
-                                          plan::DType numbers = plan::DType::f32);
+                                          plan::DType numbers = plan::DType::f32,
+                                          std::span<const std::byte> files = {});
+
+/// The names and sizes of the dataset's files, where these are found by looking into folders; else
+/// nothing. About as many bytes as the names have. RunError where the folders are not as they
+/// should be.
+std::vector<std::byte> list_files(const plan::Dataset& dataset);
 
 /// Made-up samples of the dataset's shape, classes and sizes, whatever its type.
 std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset);

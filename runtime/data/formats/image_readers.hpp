@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "runtime/data/sources/class_folders.hpp"
 #include "runtime/data/sources/image_index.hpp"
 
 namespace dtnn::runtime {
@@ -12,8 +13,11 @@ namespace dtnn::runtime {
 /// The type `folder`: PATH/train/CLASS/IMAGE and PATH/test/CLASS/IMAGE. Class folders hold images
 /// and nothing else: names that begin with a dot are passed over, a README and the like
 /// (image_names.hpp) with a note, and any other file is an error. Links are followed.
+/// `folders`: what list_image_folder has found there, on this rank or another.
 std::unique_ptr<SampleSource> open_image_folder(const std::string& path,
-                                                ImageIndex::Expected expected);
+                                                ImageIndex::Expected expected,
+                                                const SplitFolders& folders);
+SplitFolders list_image_folder(const std::string& path);
 
 /// The type `archive`, of images: a tar, tar.gz or zip with members [FOLDER/]train/CLASS/IMAGE and
 /// test/CLASS/IMAGE. Members outside train/ and test/ are passed over; those inside are taken as
@@ -21,9 +25,9 @@ std::unique_ptr<SampleSource> open_image_folder(const std::string& path,
 std::unique_ptr<SampleSource> open_image_archive(const std::string& path,
                                                  ImageIndex::Expected expected);
 
-/// Adds FOLDER/SPLIT_FOLDER/CLASS/IMAGE to the index, as open_image_folder describes them.
-void add_class_folders(ImageIndex& index, int folder, const std::string& path,
-                       const std::string& split_folder, Split split);
+/// Adds SPLIT_FOLDER/CLASS/IMAGE of the index's folder of this number.
+void add_class_folders(ImageIndex& index, int folder, const std::string& split_folder, Split split,
+                       const ClassFolders& content);
 
 /// The type `imagenet`, found by what the folder holds:
 ///   train/SYNSET/IMAGE and val/SYNSET/IMAGE;
@@ -31,7 +35,10 @@ void add_class_folders(ImageIndex& index, int folder, const std::string& path,
 ///   ILSVRC2012_devkit_t12.tar.gz, with or without the prefix `ILSVRC2012_`.
 /// Classes are in the order of their synsets' names (n01440764 is 0). (O. Russakovsky et al.,
 /// "ImageNet Large Scale Visual Recognition Challenge")
-std::unique_ptr<SampleSource> open_imagenet(const std::string& path, ImageIndex::Expected expected);
+/// `folders`: what list_imagenet has found there, on this rank or another; empty of the other form.
+std::unique_ptr<SampleSource> open_imagenet(const std::string& path, ImageIndex::Expected expected,
+                                            const SplitFolders& folders);
+SplitFolders list_imagenet(const std::string& path);
 
 /// The type `chestxray`: Data_Entry_2017_v2020.csv (or Data_Entry_2017.csv), train_val_list.txt and
 /// test_list.txt, and the images in folders images*/ or images*/images/, or in images*.tar or

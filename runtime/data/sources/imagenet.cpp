@@ -121,21 +121,28 @@ void add_validation_tar(ImageIndex& index, const std::string& path,
 
 }  // namespace
 
-std::unique_ptr<SampleSource> open_imagenet(const std::string& path,
-                                            ImageIndex::Expected expected) {
-    auto index = std::make_unique<ImageIndex>(path, std::move(expected));
+SplitFolders list_imagenet(const std::string& path) {
     std::error_code ignored;
+    const bool folders = find_file(path, "img_train.tar").empty() &&
+                         fs::is_directory(path + "/train", ignored) &&
+                         fs::is_directory(path + "/val", ignored);
+    if (!folders) return {};
+    return {{"train", list_class_folders(path, "train")}, {"val", list_class_folders(path, "val")}};
+}
+
+std::unique_ptr<SampleSource> open_imagenet(const std::string& path, ImageIndex::Expected expected,
+                                            const SplitFolders& folders) {
+    auto index = std::make_unique<ImageIndex>(path, std::move(expected));
     const std::string train = find_file(path, "img_train.tar");
     const std::string validation = find_file(path, "img_val.tar");
     const std::string devkit = find_file(path, "devkit_t12.tar.gz");
     if (!train.empty() && !validation.empty() && !devkit.empty()) {
         add_training_tar(*index, train);
         add_validation_tar(*index, validation, validation_synsets(devkit));
-    } else if (train.empty() && fs::is_directory(path + "/train", ignored) &&
-               fs::is_directory(path + "/val", ignored)) {
+    } else if (!folders.empty()) {
         const int folder = index->add_folder(path);
-        add_class_folders(*index, folder, path, "train", Split::train);
-        add_class_folders(*index, folder, path, "val", Split::test);
+        add_class_folders(*index, folder, "train", Split::train, folders.at("train"));
+        add_class_folders(*index, folder, "val", Split::test, folders.at("val"));
     } else {
         throw bad_file(
             path, "ImageNet is not there in any of its forms",

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "plan/rules/resident.hpp"
@@ -138,9 +139,14 @@ ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked
             asked.counts == Counts::at_most};
 }
 
-Source open_folder(const plan::Dataset& dataset, const Asked& asked) {
+SplitFolders list_folder(const plan::Dataset& dataset) {
     check_label_kind(dataset, plan::LabelKind::classes);
-    return open_image_folder(attribute<std::string>(dataset, "path"), images_of(dataset, asked));
+    return list_image_folder(attribute<std::string>(dataset, "path"));
+}
+
+Source open_folder(const plan::Dataset& dataset, const Asked& asked, const SplitFolders& folders) {
+    return open_image_folder(attribute<std::string>(dataset, "path"), images_of(dataset, asked),
+                             folders);
 }
 
 Source open_archive(const plan::Dataset& dataset, const Asked& asked) {
@@ -151,12 +157,18 @@ Source open_archive(const plan::Dataset& dataset, const Asked& asked) {
     return open_image_archive(path, images_of(dataset, asked));
 }
 
-Source open_imagenet_form(const plan::Dataset& dataset, const Asked& asked) {
+SplitFolders list_imagenet_form(const plan::Dataset& dataset) {
     const std::string& path = attribute<std::string>(dataset, "path");
     check_label_kind(dataset, plan::LabelKind::classes);
+    return ArraySource::has_shards(path) ? SplitFolders() : list_imagenet(path);
+}
+
+Source open_imagenet_form(const plan::Dataset& dataset, const Asked& asked,
+                          const SplitFolders& folders) {
+    const std::string& path = attribute<std::string>(dataset, "path");
     if (ArraySource::has_shards(path))
         return ArraySource::open_shards(path, arrays_of(dataset, asked));
-    return open_imagenet(path, images_of(dataset, asked));
+    return open_imagenet(path, images_of(dataset, asked), folders);
 }
 
 Source open_xrays(const plan::Dataset& dataset, const Asked& asked) {
@@ -188,20 +200,30 @@ Source open_synthetic(const plan::Dataset& dataset, const Asked&) {
 
 struct Type {
     const char* name;
-    Source (*open)(const plan::Dataset&, const Asked&);
+    Source (*open)(const plan::Dataset&, const Asked&) = nullptr;
+    /// Where images lie in folders: looking is apart from opening.
+    SplitFolders (*list)(const plan::Dataset&) = nullptr;
+    Source (*open_listed)(const plan::Dataset&, const Asked&, const SplitFolders&) = nullptr;
 };
 constexpr std::array kTypes = {
     Type{"digits", open_digits},
     Type{"mnist", open_mnist},
     Type{"cifar10", open_cifar},
     Type{"cifar100", open_cifar},
-    Type{"folder", open_folder},
+    Type{"folder", nullptr, list_folder, open_folder},
     Type{"archive", open_archive},
-    Type{"imagenet", open_imagenet_form},
+    Type{"imagenet", nullptr, list_imagenet_form, open_imagenet_form},
     Type{"chestxray", open_xrays},
     Type{"csv", open_csv},
     Type{"synthetic", open_synthetic},
 };
+
+/// Null: there is no such type.
+const Type* type_of(const plan::Dataset& dataset) {
+    const auto* const found = std::find_if(
+        kTypes.begin(), kTypes.end(), [&](const Type& type) { return type.name == dataset.type; });
+    return found == kTypes.end() ? nullptr : found;
+}
 
 }  // namespace
 
@@ -215,23 +237,39 @@ std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
                                        dataset.test_samples, dataset.label_kind);
 }
 
-std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset, Counts counts,
-                                          plan::DType numbers) {
+std::vector<std::byte> list_files(const plan::Dataset& dataset) {
     check_labels(dataset);
-    std::string names;
-    for (const Type& type : kTypes) {
-        if (type.name == dataset.type) {
-            Source source = type.open(dataset, {counts, numbers});
-            const std::int64_t booked = plan::resident_bytes(dataset);
-            if (source->resident_bytes() <= booked) return source;
-            throw RunError(Exit::internal,
-                           fmt::format("the dataset keeps {} bytes in memory, and the plan has "
-                                       "booked {}",
-                                       source->resident_bytes(), booked),
-                           "this is a mistake of the program: please report it");
+    const Type* const type = type_of(dataset);
+    if (type == nullptr || type->list == nullptr) return {};
+    return bytes_of(type->list(dataset));
+}
+
+std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset, Counts counts,
+                                          plan::DType numbers, std::span<const std::byte> files) {
+    check_labels(dataset);
+    const Asked asked{counts, numbers};
+    if (const Type* const type = type_of(dataset)) {
+        Source source;
+        if (type->list == nullptr) {
+            source = type->open(dataset, asked);
+        } else if (files.empty()) {
+            source = type->open_listed(dataset, asked, type->list(dataset));
+        } else {
+            const SplitFolders folders = split_folders_of(files);
+            check_some_files(attribute<std::string>(dataset, "path"), folders);
+            source = type->open_listed(dataset, asked, folders);
         }
-        names += (names.empty() ? "" : ", ") + std::string(type.name);
+        const std::int64_t booked = plan::resident_bytes(dataset);
+        if (source->resident_bytes() <= booked) return source;
+        throw RunError(Exit::internal,
+                       fmt::format("the dataset keeps {} bytes in memory, and the plan has booked "
+                                   "{}",
+                                   source->resident_bytes(), booked),
+                       "this is a mistake of the program: please report it");
     }
+    std::string names;
+    for (const Type& type : kTypes)
+        names += (names.empty() ? "" : ", ") + std::string(type.name);
     throw RunError(Exit::mismatch,
                    fmt::format("the plan's dataset `{}` is of the type `{}`, which is unknown",
                                dataset.name, dataset.type),

@@ -1,0 +1,39 @@
+#pragma once
+/// What the folders of a dataset of images hold: FOLDER/SPLIT/CLASS/IMAGE. Looking is apart from
+/// reading, so that of many ranks on one file system one looks, and tells the others.
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dtnn::runtime {
+
+struct ClassFolders {
+    struct File {
+        std::string name;
+        std::int64_t size = 0;
+        bool operator==(const File&) const = default;
+    };
+    std::map<std::string, std::vector<File>> classes;  ///< by name; files in the order of theirs
+    std::vector<std::string> passed_over;              ///< relative to the dataset's folder
+    bool operator==(const ClassFolders&) const = default;
+};
+
+/// Those of several splits, by the names of their folders.
+using SplitFolders = std::map<std::string, ClassFolders>;
+
+/// Looks into PATH/SPLIT_FOLDER. What should not be there is a RunError (image_readers.hpp).
+ClassFolders list_class_folders(const std::string& path, const std::string& split_folder);
+
+/// That some of the files, spread over all, are there with their sizes: another rank has listed
+/// them, and may have another folder of this name. RunError.
+void check_some_files(const std::string& path, const SplitFolders& folders);
+
+/// As bytes, for the way between ranks. RunError for bytes that are none.
+std::vector<std::byte> bytes_of(const SplitFolders& folders);
+SplitFolders split_folders_of(std::span<const std::byte> bytes);
+
+}  // namespace dtnn::runtime
