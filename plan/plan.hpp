@@ -344,6 +344,9 @@ struct Machine {
     double local_bandwidth = 0;
     /// Rates of classes of kernels, one core, f32, flop/s or bytes/s (plan/forecast/rates.def).
     Attributes kernels;
+    double compute_error = 0;   ///< by what share its calibration's steps differ from the forecast
+    double exchange_error = 0;  ///< likewise of exchanges
+    Attributes slurm;           ///< of its batch scripts, texts: "setup", "constraint", "qos"
     bool operator==(const Machine&) const = default;
 };
 

@@ -92,6 +92,12 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"machine.network", "bandwidth", kSpeed, kForeseen},
         {"machine.local", "latency", kSpeed, kForeseen},
         {"machine.local", "bandwidth", kSpeed, kForeseen},
+        {"machine", "compute_error", kSpeed, kForeseen},
+        {"machine", "exchange_error", kSpeed, kForeseen},
+        {"machine", "slurm", kSpeed, kPlace},
+        {"machine.slurm", "setup", kSpeed, kPlace},
+        {"machine.slurm", "constraint", kSpeed, kPlace},
+        {"machine.slurm", "qos", kSpeed, kPlace},
         {"machine", "kernels", kSpeed, kForeseen},
 #define KERNEL_CLASS(name, unit, otherwise, doc) {"machine.kernels", #name, kSpeed, kForeseen},
 #include "plan/forecast/rates.def"

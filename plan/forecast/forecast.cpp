@@ -245,6 +245,8 @@ Forecast forecast(const Plan& plan, const Machine& machine, const ForecastReques
     result.ranks_per_node = per_node, result.nodes = nodes;
     result.batch = batch, result.global_batch = global;
     result.samples_per_second = double(global) / result.step();
+    result.error = machine.compute_error * (result.compute + result.input) +
+                   machine.exchange_error * result.exposed;
 
     const Model alone(plan, machine, threads, 1, 1);
     const Forecast one = train_step(plan, alone, strong ? double(global) : batch, 1);

@@ -53,6 +53,9 @@ struct Forecast {
     double exposed = 0;  ///< waited for exchanges
     double input = 0;    ///< waited for samples, and their copy
     double step() const { return compute + exposed + input; }
+    /// By what the step may be longer or shorter, by the errors that the machine's calibration has
+    /// found; 0: it has none.
+    double error = 0;
     double communication = 0;  ///< of all exchanges, hidden or not
     double wire_bytes = 0;     ///< that a rank sends in a step
 

@@ -77,7 +77,8 @@ void visit_fields(auto& v, is_record<Machine> auto& r) {
     v("decode_rate", r.decode_rate), v("network_latency", r.network_latency);
     v("network_bandwidth", r.network_bandwidth), v("local_latency", r.local_latency);
     v("local_bandwidth", r.local_bandwidth), v("thread_efficiency", r.thread_efficiency);
-    v("kernels", r.kernels);
+    v("kernels", r.kernels), v("compute_error", r.compute_error);
+    v("exchange_error", r.exchange_error), v("slurm", r.slurm);
 }
 
 void visit_fields(auto& v, is_record<Collective> auto& r) {

@@ -146,6 +146,8 @@ void check_machine(const Machine& machine) {
     check_amount(machine.network_bandwidth, {&where, "network_bandwidth"});
     check_amount(machine.local_latency, {&where, "local_latency"});
     check_amount(machine.local_bandwidth, {&where, "local_bandwidth"});
+    check_amount(machine.compute_error, {&where, "compute_error"});
+    check_amount(machine.exchange_error, {&where, "exchange_error"});
 }
 
 }  // namespace

@@ -55,10 +55,10 @@ double wire_seconds_of(const Link& link, const Collective& collective, int ranks
         return exchange_seconds(link, collective.kind, ranks, collective.bytes);
     if (ranks < 2) return 0;
     const double bytes = wire_bytes_of(collective, ranks) / link.bandwidth;
-    // Every rank sends every other a message, twice; they follow each other without a wait, so that
-    // each costs its latency once and then only what its sending does.
+    // Every rank sends every other a message, twice, one after the other: each costs its latency,
+    // as in an all-to-all by pairs (Thakur, Rabenseifner, Gropp 2005, 4.3).
     const double rounds = std::bit_width(unsigned(ranks) - 1);
-    double latencies = 2 * rounds;
+    double latencies = 2.0 * (ranks - 1);
     // All-reduces of counts, then an all-gather of how many each rank has selected.
     if (collective.compression == Compression::top_k)
         latencies += (2 * kSelectionRounds + 1) * rounds;

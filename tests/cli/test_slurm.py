@@ -134,9 +134,10 @@ class Slurm(CommandTest):
         self.assertEqual(self.end(self.start(0)), (0, ""))
         folder = os.path.realpath(self.folder)
         arguments = self.fake_file("srun.arguments").splitlines()
-        self.assertEqual(arguments[:5], ["--ntasks=4", "--cpus-per-task=4", "--cpu-bind=cores", "--mpi=pmi2", "--wait=120"])
-        self.assertTrue(arguments[5].endswith("dtnn-run"), arguments)
-        self.assertEqual([os.path.realpath(word) if word.startswith("/") else word for word in arguments[6:]],
+        self.assertEqual(arguments[:4], ["--ntasks=4", "--cpus-per-task=4", "--cpu-bind=cores", "--mpi=pmi2"])
+        self.assertEqual(arguments[4:6], ["--kill-on-bad-exit=1", "--wait=120"])
+        self.assertTrue(arguments[6].endswith("dtnn-run"), arguments)
+        self.assertEqual([os.path.realpath(word) if word.startswith("/") else word for word in arguments[7:]],
                          ["train", folder + "/plan.json", "--output", folder + "/runs/a b"])
         self.assertEqual(self.fake_file("threads"), "3\n")
         self.assertEqual(os.path.realpath(self.fake_file("folder").strip()), folder)
@@ -145,7 +146,7 @@ class Slurm(CommandTest):
         self.assertIn("--output", self.fake_file("srun.arguments"))    # an empty folder is no run
         self.write("runs/a b/plan.json", "{}")
         self.assertEqual(self.end(self.start(0)), (0, ""))
-        self.assertEqual(self.fake_file("srun.arguments").splitlines()[8], "--resume")
+        self.assertEqual(self.fake_file("srun.arguments").splitlines()[9], "--resume")
         self.assertIsNone(self.fake_file("scontrol.arguments"))
 
     def test_the_signal_reaches_the_ranks_and_the_job_goes_back(self):
@@ -208,10 +209,10 @@ class Slurm(CommandTest):
         self.script("--run", os.path.join(folder, "run;touch broken"), plan=os.path.join(folder, "plan's.json"))
         self.assertEqual(self.end(self.start(0)), (0, ""))
         arguments = self.fake_file("srun.arguments").splitlines()
-        self.assertEqual(arguments[7], os.path.join(folder, "plan's.json"))
-        self.assertEqual(arguments[9], os.path.join(folder, "run;touch broken"))
+        self.assertEqual(arguments[8], os.path.join(folder, "plan's.json"))
+        self.assertEqual(arguments[10], os.path.join(folder, "run;touch broken"))
         self.assertFalse(os.path.exists(self.path("broken")))
-        for option in ("--partition", "--account", "--mpi"):
+        for option in ("--partition", "--account", "--mpi", "--qos", "--constraint"):
             self.expect(self.dtnnc("slurm", "plan.json", "--ranks", "4", option, "a b\n#SBATCH --x"), 2, option)
 
     def test_what_cannot_be_is_refused(self):
@@ -228,6 +229,60 @@ class Slurm(CommandTest):
         self.compile(plan="one.json")
         self.expect(self.dtnnc("slurm", "one.json", "--ranks", "2"), 5, "it is for one rank")
         self.assertNotIn("--mpi", self.script(plan="one.json", ranks=None))
+
+    def test_what_the_machine_wants_in_its_scripts(self):
+        self.write("job.yaml", PARALLEL + MACHINE.replace("}", ", slurm: {setup: \"touch \'" + self.path("ready") + "\'\\necho $NOT_SET\", constraint: \"a&b|c\", qos: long}}"))
+        self.compile(spec="job.yaml", plan="m.json")
+        text = self.script(plan="m.json", ranks="2")
+        options = self.options(text)
+        self.assertEqual((options["constraint"].rstrip("="), options["qos"].rstrip("=")), ("a&b|c", "long"))
+        # Before `set -u`, which what modules define does not take.
+        code, said = self.end(self.start(0))
+        self.assertEqual((code, said), (0, "\n"))
+        self.assertTrue(os.path.exists(self.path("ready")))
+        mine = self.options(self.script("--qos", "short", "--constraint", "gpu", "--setup", "true", plan="m.json", ranks="2"))
+        self.assertEqual((mine["constraint"].rstrip("="), mine["qos"].rstrip("=")), ("gpu", "short"))
+        self.assertNotIn("qos", self.options(self.script()))
+
+    def test_ranks_that_died_are_started_again_inside_the_allocation(self):
+        # Each try of the stand-in for srun writes a checkpoint more, and the third one ends well.
+        def runs(*, moves, code=137):
+            again = (f'#!/bin/bash\necho "$@" >> "$FAKE/tries"\nn=$(wc -l < "$FAKE/tries")\nmkdir -p runs/tiny/checkpoints\n'
+                     f'touch runs/tiny/plan.json\n[ "{moves}" = no ] || echo "000$n" > runs/tiny/checkpoints/latest\n'
+                     f'[ "$n" -lt 3 ] && exit {code}\nexit 0\n')
+            shutil.rmtree(self.path("runs"), ignore_errors=True)
+            path = os.path.join(self.fake, "srun")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(again)
+            code, said = self.end(self.start(0))
+            return code, said, self.fake_file("tries").splitlines()
+
+        self.script("--restarts", "5")
+        code, said, tries = runs(moves="yes")
+        self.assertEqual((code, len(tries)), (0, 3), said)
+        self.assertIn("--output", tries[0])
+        self.assertIn("--resume", tries[1])
+        code, said, tries = runs(moves="no")
+        self.assertEqual((code, len(tries)), (137, 2), said)
+        self.assertIn("no further", said)
+        # What another try does not mend.
+        self.assertEqual(len(runs(moves="yes", code=5)[2]), 1)
+        self.script("--restarts", "1")
+        self.assertEqual(runs(moves="yes")[0], 137)
+        self.script()
+        self.assertEqual(len(runs(moves="yes")[2]), 1)
+
+    def test_a_job_that_comes_no_further_does_not_go_back_for_ever(self):
+        self.script("--idle-requeues", "2")
+        os.makedirs(self.path("runs/tiny/checkpoints"))
+        went = []
+        for newest in ("0001", "0002", "0002", "0002", "0003"):
+            self.write("runs/tiny/checkpoints/latest", newest + "\n")
+            code, said = self.end(self.start(75))
+            self.assertEqual(code, 75)
+            went.append(self.fake_file("scontrol.arguments") is not None)
+            self.assertEqual("without a newer checkpoint" in said, not went[-1], said)
+        self.assertEqual(went, [True, True, True, False, True])
 
     def test_the_machine_of_the_job(self):
         self.write("job.yaml", PARALLEL + MACHINE)

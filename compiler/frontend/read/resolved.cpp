@@ -188,6 +188,15 @@ class Writer {
         rate("decode_rate", "samples/s", machine.decode_rate);
         network("network", machine.network_latency, machine.network_bandwidth);
         network("local", machine.local_latency, machine.local_bandwidth);
+        const auto share = [&](const char* key, double content) {
+            if (content > 0) field("  ", prefix, key, content, spans);
+        };
+        share("thread_efficiency", machine.thread_efficiency);
+        share("compute_error", machine.compute_error);
+        share("exchange_error", machine.exchange_error);
+        if (!machine.slurm.empty())
+            text_ += fmt::format("  slurm: {{{}}}\n", members_fields(prefix, "slurm", slurm_table(),
+                                                                     machine.slurm, spans));
     }
 
     void model(const std::string& indent) {

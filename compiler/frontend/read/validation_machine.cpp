@@ -57,18 +57,23 @@ MachineSpec read_machine(const SourceNode& tree, const std::string& default_name
     machine.thread_efficiency = fields.real("thread_efficiency");
     machine.step_overhead = fields.real("step_overhead");
     machine.decode_rate = fields.real("decode_rate");
+    machine.compute_error = fields.real("compute_error");
+    machine.exchange_error = fields.real("exchange_error");
     spec.spans = fields.spans;
     read_network(fields.node("network"), "network", machine.network_latency,
                  machine.network_bandwidth, spec, diagnostics);
     read_network(fields.node("local"), "local", machine.local_latency, machine.local_bandwidth,
                  spec, diagnostics);
-    if (const SourceNode* kernels = fields.node("kernels")) {
-        const FieldValues rates =
-            read_record(*kernels, kernel_rate_table(), {"kernels", kernels->span}, diagnostics);
-        machine.kernels = rates.values;
-        for (const auto& [field, span] : rates.spans)
-            spec.spans["kernels." + field] = span;
-    }
+    const auto record = [&](const char* name, const FieldTable& table, plan::Attributes& into) {
+        const SourceNode* node = fields.node(name);
+        if (node == nullptr) return;
+        const FieldValues values = read_record(*node, table, {name, node->span}, diagnostics);
+        into = values.values;
+        for (const auto& [field, span] : values.spans)
+            spec.spans[fmt::format("{}.{}", name, field)] = span;
+    };
+    record("kernels", kernel_rate_table(), machine.kernels);
+    record("slurm", slurm_table(), machine.slurm);
     forget_made(spec.spans);
     return spec;
 }

@@ -40,6 +40,25 @@ const FieldTable& kernel_rate_table() {
     return table;
 }
 
+const FieldTable& slurm_table() {
+    static const FieldTable table = {
+        {.name = "setup",
+         .type = FieldType::text,
+         .doc = "lines of shell that a script runs before the ranks start, such as `module load "
+                "mpich`",
+         .optional = true},
+        {.name = "constraint",
+         .type = FieldType::text,
+         .doc = "features that nodes must have, as sbatch takes them",
+         .optional = true},
+        {.name = "qos",
+         .type = FieldType::text,
+         .doc = "the quality of service that jobs ask for",
+         .optional = true},
+    };
+    return table;
+}
+
 const FieldTable& machine_table() {
     static const FieldTable table = {
         {.name = "kind",
@@ -148,6 +167,27 @@ const FieldTable& machine_table() {
                 "{weight_gradients: 80Gflop/s}",
          .optional = true,
          .fields = &kernel_rate_table()},
+        {.name = "compute_error",
+         .type = FieldType::real,
+         .doc = "by what share programs that were measured differ from what these rates foresee, "
+                "in the mean: the error bar of a forecast's computing",
+         .minimum = 0,
+         .maximum = 10,
+         .optional = true,
+         .exclusive_minimum = true},
+        {.name = "exchange_error",
+         .type = FieldType::real,
+         .doc = "the same of exchanges between ranks",
+         .minimum = 0,
+         .maximum = 10,
+         .optional = true,
+         .exclusive_minimum = true},
+        {.name = "slurm",
+         .type = FieldType::record,
+         .doc =
+             "what `dtnnc slurm` writes into every script for it: {setup: \"module load mpich\"}",
+         .optional = true,
+         .fields = &slurm_table()},
     };
     return table;
 }

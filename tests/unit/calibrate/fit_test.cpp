@@ -183,6 +183,36 @@ TEST_CASE("programs that stay in the caches have rates of their own") {
     }
 }
 
+TEST_CASE("what rates miss by is the error of the forecasts made with them") {
+    Measured measured(known());
+    measured.step(plan::KernelClass::products, kFlops, 4096, 1.25);
+    plan::Machine fitted = known();
+    CHECK(compute_error_of(measured.steps, fitted) == doctest::Approx(0.25).epsilon(1e-6));
+    Measured exact(known());
+    exact.step(plan::KernelClass::products, kFlops, 4096);
+    CHECK(compute_error_of(exact.steps, fitted) == doctest::Approx(0).epsilon(1e-9));
+    CHECK(compute_error_of({}, fitted) == 0);
+    const plan::Link link{5e-6, 3e9};
+    CHECK(fit_reduction(2, times_of(link, 2)).error == doctest::Approx(0).epsilon(1e-6));
+    Times times = times_of(link, 2);
+    for (std::size_t i = 0; i < times.size(); ++i)
+        times[i].second *= i % 2 == 0 ? 1.1 : 0.9;
+    const double error = fit_reduction(2, times).error;
+    CHECK(error > 0.05);
+    CHECK(error < 0.2);
+}
+
+TEST_CASE("a busy machine shows in spread, threads and load") {
+    CHECK(busy_signs(1.03, 7.1, 8, 0.3).empty());
+    CHECK(busy_signs(1.03, 0, 1, 0.1).empty());
+    CHECK(busy_signs(1.4, 7.1, 8, 0.3).size() == 1);
+    // As fast as threads that share nothing: the one thread was disturbed.
+    CHECK(busy_signs(1.03, 8.0, 8, 0.3).size() == 1);
+    CHECK(busy_signs(1.03, 0.9, 8, 0.3).size() == 1);
+    CHECK(busy_signs(1.03, 7.1, 8, 5.0).size() == 1);
+    CHECK(busy_signs(2, 2, 2, 4).size() == 3);
+}
+
 TEST_CASE("nothing measured is nothing known") {
     plan::Machine fitted;
     fitted.memory_bandwidth = 10e9;

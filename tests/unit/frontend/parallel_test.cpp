@@ -150,7 +150,10 @@ TEST_CASE("a machine reaches the plan with every value in its unit") {
         "  convolution_rate: 50 Gflop/s, memory_bandwidth: 10GB/s, node_memory_bandwidth: 1TB/s,\n"
         "  step_overhead: 2us, decode_rate: 1500samples/s, network: {latency: 1.5us, bandwidth: "
         "100Gbit/s},\n"
-        "  local: {latency: 500ns, bandwidth: 5GiB/s}}\n");
+        "  local: {latency: 500ns, bandwidth: 5GiB/s}, compute_error: 0.125, exchange_error: 0.5,\n"
+        "  thread_efficiency: 0.75,\n"
+        "  slurm: {setup: \"module load mpich\\nulimit -l unlimited\", constraint: \"a&b\", qos: "
+        "long}}\n");
     plan::Machine expected;
     expected.name = "m";
     expected.nodes = 3;
@@ -167,6 +170,12 @@ TEST_CASE("a machine reaches the plan with every value in its unit") {
     expected.network_bandwidth = 12.5e9;
     expected.local_latency = 5e-7;
     expected.local_bandwidth = 5.0 * (1 << 30);
+    expected.compute_error = 0.125;
+    expected.exchange_error = 0.5;
+    expected.thread_efficiency = 0.75;
+    expected.slurm = {{"setup", std::string("module load mpich\nulimit -l unlimited")},
+                      {"constraint", std::string("a&b")},
+                      {"qos", std::string("long")}};
     CHECK(job.machine.machine == expected);
     // Resolved, it is the same machine again.
     LoadOptions options;

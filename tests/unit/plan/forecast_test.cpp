@@ -210,6 +210,18 @@ TEST_CASE("weights do not shrink with the batch") {
           doctest::Approx(8));
 }
 
+TEST_CASE("a step may miss by what the calibration has missed by") {
+    const Plan plan = hand_made({0}, {0}, 1'000'000);
+    Machine node = machine();
+    CHECK(forecast(plan, node, {.ranks = 2}).error == 0);
+    node.compute_error = 0.1;
+    node.exchange_error = 0.5;
+    const Forecast row = forecast(plan, node, {.ranks = 2});
+    CHECK(row.exposed > 0);
+    CHECK(row.error ==
+          doctest::Approx(0.1 * (row.compute + row.input) + 0.5 * row.exposed).epsilon(kNear));
+}
+
 TEST_CASE("threads, the node's memory and data workers") {
     Plan plan = hand_made({}, {}, 0);
     Machine node = machine();

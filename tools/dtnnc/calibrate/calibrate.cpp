@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "compiler/frontend/read/quantity.hpp"
@@ -49,6 +50,8 @@ plan::Machine measured_machine(const CalibrateCommand& command, std::vector<std:
                                 machine.cores == 1 ? "" : "s", machine.isa));
 
     const runtime::Stopwatch watch;
+    double load = 0, spread = 1, speed_up = 0;
+    if (::getloadavg(&load, 1) != 1) load = 0;
     machine.memory_bandwidth = rounded(measure_bandwidth(1));
     machine.node_memory_bandwidth =
         std::max(machine.memory_bandwidth, rounded(measure_bandwidth(machine.cores)));
@@ -59,25 +62,26 @@ plan::Machine measured_machine(const CalibrateCommand& command, std::vector<std:
     std::vector<MeasuredStep> all;
     double widest_alone = 0;
     for (const plan::Plan& plan : plans) {
-        const std::vector<MeasuredStep> steps = measure_steps(plan, 1, share);
+        const std::vector<MeasuredStep> steps = measure_steps(plan, 1, share, &spread);
         if (&plan == &plans.front()) widest_alone = total(steps);
         all.insert(all.end(), steps.begin(), steps.end());
     }
     fit_rates(all, machine);
+    machine.compute_error = rounded(compute_error_of(all, machine));
     if (machine.cores > 1) {
         const plan::Plan together = probe_plans(machine.cores).front();
-        const double speed_up = widest_alone / total(measure_steps(together, machine.cores, share));
+        speed_up = widest_alone / total(measure_steps(together, machine.cores, share));
         // Threads that have to share their cores with others show nothing about the machine.
-        if (speed_up > 1) {
+        if (speed_up > 1)
             machine.thread_efficiency = std::min((speed_up - 1) / (machine.cores - 1), 1.0);
-        } else {
-            write_stderr(fmt::format(
-                "dtnnc: warning: {} threads were {:.2f} times as fast as one: other programs "
-                "have the cores, and thread_efficiency is left out\n",
-                machine.cores, speed_up));
-        }
         facts.push_back(
             fmt::format("{} threads train {:.2f} times as fast as one", machine.cores, speed_up));
+    }
+    const std::vector<std::string> signs = busy_signs(spread, speed_up, machine.cores, load);
+    if (!signs.empty()) {
+        const std::string busy = fmt::format("the machine was busy: {}", fmt::join(signs, "; "));
+        facts.push_back("WARNING: " + busy + "; measure again when it is idle");
+        fmt::print(stderr, "dtnnc: warning: {}\nhelp: measure again when it is idle\n", busy);
     }
     facts.push_back(fmt::format(
         "Rates are of the least times of {} kernels in {} small networks, batch 64, in {:.0f} s",
@@ -96,6 +100,7 @@ void add_reductions(const MeasuredRanks& measured, plan::Machine& machine,
     const bool one_node = measured.nodes == 1;
     (one_node ? machine.local_latency : machine.network_latency) = rounded(fit.latency);
     (one_node ? machine.local_bandwidth : machine.network_bandwidth) = rounded(fit.bandwidth);
+    machine.exchange_error = rounded(fit.error);
     machine.nodes = std::max(machine.nodes, measured.nodes);
     std::string times;
     for (const auto& [bytes, seconds] : measured.times)
@@ -124,6 +129,11 @@ std::string machine_spec(const plan::Machine& machine, const std::vector<std::st
     quantity("node_memory_bandwidth", machine.node_memory_bandwidth, "bytes/s");
     if (machine.thread_efficiency > 0)
         text += fmt::format("thread_efficiency: {:.3f}\n", machine.thread_efficiency);
+    const auto share = [&](const char* field, double value) {
+        if (value > 0) text += fmt::format("{}: {:.3f}\n", field, value);
+    };
+    share("compute_error", machine.compute_error);
+    share("exchange_error", machine.exchange_error);
     quantity("step_overhead", machine.step_overhead, "seconds");
     quantity("decode_rate", machine.decode_rate, "samples/s");
     const auto link = [&](const char* name, double latency, double bandwidth) {

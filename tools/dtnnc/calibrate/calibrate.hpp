@@ -35,13 +35,25 @@ double rounded(double value);
 /// convolution rates, step overhead and the classes of kernels that were met.
 void fit_rates(const std::vector<MeasuredStep>& steps, plan::Machine& machine);
 
+/// By what share the programs of these steps, each as a whole, differ from what the machine's rates
+/// foresee: the root of the mean square of the logarithms of the ratios. 0: no steps.
+double compute_error_of(const std::vector<MeasuredStep>& steps, const plan::Machine& machine);
+
+/// Why such measurements are not those of the machine alone, one sentence each; empty: nothing
+/// shows that. `spread` is the median of the repetitions of a measurement over the least of them,
+/// the largest of all; `speed_up` of `cores` threads (0: not measured); `load` the processes that
+/// wanted to run before it began, in the mean of a minute.
+std::vector<std::string> busy_signs(double spread, double speed_up, int cores, double load);
+
 /// Plans of small networks that between them have every class of kernels, for this machine and so
 /// many threads.
 std::vector<plan::Plan> probe_plans(int threads);
 
 /// The least time of every step of a plan's training program, run for so many seconds; the plan
 /// outlives the result.
-std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, double seconds);
+/// `spread`, where given, becomes at least the median of the rounds over the least.
+std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, double seconds,
+                                        double* spread = nullptr);
 
 /// Bytes a second that so many threads together read and write in arrays that no cache holds.
 double measure_bandwidth(int threads);
@@ -65,6 +77,7 @@ MeasuredRanks measure_ranks();
 struct ReductionFit {
     double latency = 0;
     double bandwidth = 0;
+    double error = 0;  ///< as compute_error_of, of the times that were fitted
 };
 ReductionFit fit_reduction(int ranks, const std::vector<std::pair<std::int64_t, double>>& times);
 

@@ -1,10 +1,13 @@
 // Rates and links from times: no more than arithmetic, so that made-up times can test it.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "plan/forecast/rates.hpp"
 #include "tools/dtnnc/calibrate/calibrate.hpp"
@@ -32,6 +35,17 @@ double idle_seconds(const std::vector<MeasuredStep>& steps) {
     std::nth_element(times.begin(), times.begin() + std::ptrdiff_t(times.size() / 2), times.end());
     return times[times.size() / 2];
 }
+
+double error_of(const std::vector<double>& ratios) {
+    double sum = 0;
+    for (const double ratio : ratios)
+        sum += std::log(ratio) * std::log(ratio);
+    return ratios.empty() ? 0 : std::exp(std::sqrt(sum / double(ratios.size()))) - 1;
+}
+
+/// Repetitions of a step on a machine of one's own differ by some hundredths.
+constexpr double kMostSpread = 1.15;
+constexpr double kMostLoad = 0.25;  ///< of a core
 
 }  // namespace
 
@@ -89,7 +103,46 @@ ReductionFit fit_reduction(int ranks, const std::vector<std::pair<std::int64_t, 
     if (!(fit.latency > 0)) fit.latency = times.front().second / rounds;
     if (!(fit.bandwidth > 0))
         fit.bandwidth = share * double(times.back().first) / times.back().second;
+    std::vector<double> ratios;
+    for (const auto& [bytes, seconds] : times)
+        ratios.push_back((rounds * fit.latency + share * double(bytes) / fit.bandwidth) / seconds);
+    fit.error = error_of(ratios);
     return fit;
+}
+
+double compute_error_of(const std::vector<MeasuredStep>& steps, const plan::Machine& machine) {
+    std::map<const plan::Program*, std::pair<double, double>> programs;  // foreseen and measured
+    const plan::RankRates rates(machine, 1, 1, plan::DType::f32);
+    for (const MeasuredStep& one : steps) {
+        auto& [foreseen, measured] = programs[one.program];
+        foreseen += rates.step_seconds(*one.program, *one.step, 1);
+        measured += one.seconds;
+    }
+    std::vector<double> ratios;
+    for (const auto& [program, seconds] : programs)
+        if (seconds.second > 0) ratios.push_back(seconds.first / seconds.second);
+    return error_of(ratios);
+}
+
+std::vector<std::string> busy_signs(double spread, double speed_up, int cores, double load) {
+    std::vector<std::string> signs;
+    if (spread > kMostSpread)
+        signs.push_back(
+            fmt::format("the same steps took {:.2f} times their least time in the median", spread));
+    if (cores > 1 && speed_up > 0 && speed_up <= 1)
+        signs.push_back(
+            fmt::format("{} threads were {:.2f} times as fast as one", cores, speed_up));
+    // Threads share caches and memory: as many times as fast is more than there can be, so that the
+    // one thread was disturbed.
+    if (cores > 1 && speed_up >= cores)
+        signs.push_back(
+            fmt::format("{} threads were {:.2f} times as fast as one, more than cores "
+                        "that share anything can be",
+                        cores, speed_up));
+    if (load > kMostLoad * cores)
+        signs.push_back(
+            fmt::format("{:.1f} processes wanted the {} cores before it began", load, cores));
+    return signs;
 }
 
 }  // namespace dtnn::tools

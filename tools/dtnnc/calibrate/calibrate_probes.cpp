@@ -246,7 +246,8 @@ std::vector<plan::Plan> probe_plans(int threads) {
     return plans;
 }
 
-std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, double seconds) {
+std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, double seconds,
+                                        double* spread) {
     runtime::Session session(plan, threads, runtime::made_up_source(plan.dataset));
     const runtime::BatchProgram& batch = session.train_program(plan.training.batch_size);
     kernels::ThreadTeam& team = session.executor().team();
@@ -263,10 +264,16 @@ std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, dou
     LeastTimes times;
     session.executor().observe(&times);
     const runtime::Stopwatch watch;
-    int rounds = 0;
-    do
+    std::vector<double> rounds;
+    do {
+        const runtime::Stopwatch round;
         batch.program->run(team);
-    while (++rounds < 3 || watch.seconds() < seconds);
+        rounds.push_back(round.seconds());
+    } while (rounds.size() < 3 || watch.seconds() < seconds);
+    if (spread != nullptr) {
+        std::sort(rounds.begin(), rounds.end());
+        *spread = std::max(*spread, rounds[rounds.size() / 2] / std::max(rounds.front(), 1e-9));
+    }
     std::vector<MeasuredStep> result;
     const plan::Program& program = batch.program->program();
     for (const plan::Step& step : program.steps)

@@ -83,6 +83,13 @@ std::string batch_text(double batch) {
                                                 : fmt::format("{:.1f}", batch);
 }
 
+/// "1.5 ms +-12 %"
+std::string step_text(const plan::Forecast& row) {
+    std::string text = estimated_time_text(row.step());
+    if (row.error > 0) text += fmt::format(" ±{:.0f} %", 100 * row.error / row.step());
+    return text;
+}
+
 Table rows_table(const std::vector<plan::Forecast>& rows) {
     Table table;
     for (const char* name : {"ranks", "nodes", "batch", "step", "compute", "exchange", "input",
@@ -92,9 +99,8 @@ Table rows_table(const std::vector<plan::Forecast>& rows) {
         if (!row.refused.empty()) continue;
         table.rows.push_back(
             {fmt::format("{}", row.ranks), fmt::format("{}", row.nodes), batch_text(row.batch),
-             estimated_time_text(row.step()), estimated_time_text(row.compute),
-             estimated_time_text(row.exposed), estimated_time_text(row.input),
-             fmt::format("{:.0f}", row.samples_per_second),
+             step_text(row), estimated_time_text(row.compute), estimated_time_text(row.exposed),
+             estimated_time_text(row.input), fmt::format("{:.0f}", row.samples_per_second),
              fmt::format("{:.1f} %", 100 * row.efficiency),
              bytes_text(row.wire_bytes, BytesForm::in_tables),
              (row.memory_is_bound ? "< " : "") +
@@ -115,6 +121,9 @@ std::string text_of(const std::vector<plan::Forecast>& rows, const std::string& 
     text +=
         "\nstep: of the training, with what of exchanges and input is not hidden; sent: by a rank "
         "in a step; memory: of a rank\n";
+    if (std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.error > 0; }))
+        text +=
+            "±: what the machine's calibration missed by, in the mean, of what it had measured\n";
     std::vector<std::pair<std::string, std::string>> notes;  // what is noted of which ranks
     for (const plan::Forecast& row : rows) {
         for (const std::string& note : row.notes) {
@@ -139,15 +148,16 @@ std::string row_json(const plan::Forecast& row) {
     return fmt::format(
         "{{\"ranks\": {}, \"threads\": {}, \"nodes\": {}, \"ranks_per_node\": {}, \"batch\": {}, "
         "\"global_batch\": {}, \"step_seconds\": {}, \"compute_seconds\": {}, "
-        "\"exposed_seconds\": {}, \"input_seconds\": {}, \"communication_seconds\": {}, "
+        "\"exposed_seconds\": {}, \"input_seconds\": {}, \"step_error_seconds\": {}, "
+        "\"communication_seconds\": {}, "
         "\"samples_per_second\": {}, \"efficiency\": {}, \"sent_bytes\": {}, \"memory_bytes\": {}, "
         "\"memory_is_bound\": {}, \"steps_per_epoch\": {}, \"epoch_seconds\": {}, "
         "\"validation_seconds\": {}, \"test_seconds\": {}, \"job_seconds\": {}, \"notes\": {}}}",
         row.ranks, row.threads, row.nodes, row.ranks_per_node, row.batch, row.global_batch,
-        row.step(), row.compute, row.exposed, row.input, row.communication, row.samples_per_second,
-        row.efficiency, row.wire_bytes, row.memory, row.memory_is_bound, row.steps_per_epoch,
-        row.epoch_seconds, row.validation_seconds, row.test_seconds, row.job_seconds,
-        json_text(row.notes));
+        row.step(), row.compute, row.exposed, row.input, row.error, row.communication,
+        row.samples_per_second, row.efficiency, row.wire_bytes, row.memory, row.memory_is_bound,
+        row.steps_per_epoch, row.epoch_seconds, row.validation_seconds, row.test_seconds,
+        row.job_seconds, json_text(row.notes));
 }
 
 std::string json_of(const std::vector<plan::Forecast>& rows, const plan::Plan& plan,

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/escape.hpp"
 #include "compiler/frontend/read/quantity.hpp"
@@ -29,6 +31,9 @@ struct SlurmCommand {
     int signal_before = 120;  ///< seconds between the signal and the time limit
     bool requeue = true;      ///< a job that stopped after a checkpoint goes back into the queue
     std::string time, partition, account;
+    std::string setup, constraint, qos;  ///< empty: the machine's
+    int restarts = 0;                    ///< of ranks that died, inside the allocation
+    int idle_requeues = 3;               ///< in a row without a newer checkpoint
     std::string mpi = "pmi2";  ///< how srun wires the ranks up; empty: as Slurm is configured
     std::string run;           ///< the run's folder; empty: runs/NAME
 };
@@ -59,6 +64,31 @@ void check_word(const char* option, const std::string& text) {
     if (!sound || text.starts_with('-'))
         throw UsageError(fmt::format(
             "{} `{}`: names have letters, digits, `_`, `-`, `.`, `,`, `@` and `+`", option, text));
+}
+
+/// Features of nodes have operators beside names: "rack1&gpu", "[a*2|b]".
+void check_constraint(const std::string& text) {
+    const bool sound = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+        return c > ' ' && c < 127 && std::strchr("#'\"`$\\", c) == nullptr;
+    });
+    if (!sound)
+        throw UsageError(
+            fmt::format("the constraint {} has blanks, quotes, `#`, `$` or `\\`, which features of "
+                        "nodes have not",
+                        shell_quoted(text)));
+}
+
+/// What the machine says where the option says nothing.
+void take_from_machine(const plan::Machine& machine, SlurmCommand& command) {
+    for (const auto& [name, into] : {std::pair<const char*, std::string*>{"setup", &command.setup},
+                                     {"constraint", &command.constraint},
+                                     {"qos", &command.qos}}) {
+        const auto found = machine.slurm.find(name);
+        if (!into->empty() || found == machine.slurm.end()) continue;
+        if (const auto* text = std::get_if<std::string>(&found->second)) *into = *text;
+    }
+    check_word("--qos", command.qos);
+    check_constraint(command.constraint);
 }
 
 /// Seconds of a time as Slurm takes it: MIN, MIN:SEC, H:MIN:SEC, D-H, D-H:MIN, D-H:MIN:SEC.
@@ -180,14 +210,16 @@ std::string header(const plan::Plan& plan, const Request& request, const SlurmCo
     if (!command.time.empty()) line("time=" + command.time);
     if (!command.partition.empty()) line("partition=" + command.partition);
     if (!command.account.empty()) line("account=" + command.account);
+    if (!command.constraint.empty()) line("constraint=" + command.constraint);
+    if (!command.qos.empty()) line("qos=" + command.qos);
     line(fmt::format("signal=B:USR1@{}", command.signal_before));
     line(command.requeue ? "requeue" : "no-requeue");
     line("open-mode=append");
     return text;
 }
 
-constexpr const char* kStart = R"(
-set -u
+constexpr const char* kStart = R"sh(
+{setup}set -u
 cd -- {folder} || exit 1
 program={program}
 plan={plan}
@@ -211,46 +243,86 @@ forward() {{
 trap 'forward USR1' USR1
 trap 'forward TERM' TERM
 
-# A run that was begun goes on from its newest checkpoint.
-if [ -e "$run/plan.json" ]; then
-    begin=(--resume "$run")
-else
-    begin=(--output "$run")
-fi
-srun --ntasks={ranks} --cpus-per-task={cores} --cpu-bind=cores{mpi} --wait={before} \
-    "$program" train "$plan" "${{begin[@]}}" &
-child=$!
-if [ -n "$last" ]; then
-    sleep 2 # it came before there was anybody to tell; an srun that has just begun would die of it
-    kill -s USR1 "$child"
-fi
+# The newest checkpoint's name; empty: there is none.
+newest() {{
+    cat -- "$run/checkpoints/latest" 2>/dev/null
+}}
 
+restarts={restarts}
 while :; do
-    before=$signals
-    wait "$child"
-    code=$?
-    # A signal cuts the waiting short; what srun ends with comes from the next.
-    if [ "$signals" -eq "$before" ]; then
+    # A run that was begun goes on from its newest checkpoint.
+    if [ -e "$run/plan.json" ]; then
+        begin=(--resume "$run")
+    else
+        begin=(--output "$run")
+    fi
+    was=$(newest)
+    srun --ntasks={ranks} --cpus-per-task={cores} --cpu-bind=cores{mpi} --kill-on-bad-exit=1 \
+        --wait={before} "$program" train "$plan" "${{begin[@]}}" &
+    child=$!
+    if [ -n "$last" ]; then
+        sleep 2 # it came before there was anybody to tell; an srun that has just begun would die of it
+        kill -s USR1 "$child"
+    fi
+
+    while :; do
+        before=$signals
+        wait "$child"
+        code=$?
+        # A signal cuts the waiting short; what srun ends with comes from the next.
+        if [ "$signals" -eq "$before" ]; then
+            break
+        fi
+    done
+    child=
+
+    # Another try mends a rank that was killed or lost; not what is wrong with job, plan or program.
+    case "$code" in
+        0 | 2 | 3 | 4 | 5 | 6 | 70 | 75) break ;;
+    esac
+    if [ -n "$last" ] || [ "$restarts" -le 0 ]; then
         break
     fi
+    if [ "$restarts" -lt {restarts} ] && [ "$(newest)" = "$was" ]; then
+        echo "no restart: the last one came no further than the one before" >&2
+        break
+    fi
+    echo "the ranks ended with $code; restart, $restarts left" >&2
+    restarts=$((restarts - 1))
+    sleep 1
 done
-)";
+)sh";
 
-constexpr const char* kRequeue = R"(
+constexpr const char* kRequeue = R"sh(
 # TERM is not answered: who cancels a job does not want it back, and who preempts one requeues it.
 if [ "$code" -eq 75 ] && [ "$last" != TERM ]; then
+    # How often in a row it went back without a newer checkpoint.
+    idle=0
+    at=
+    if [ -e "$run/requeues" ] && read -r idle at <"$run/requeues" && [ "$at" = "$(newest)" ]; then
+        idle=$((idle + 1))
+    else
+        idle=0
+    fi
+    if [ -d "$run" ]; then
+        echo "$idle $(newest)" >"$run/requeues"
+    fi
+    if [ "$idle" -ge {idle_requeues} ]; then
+        echo "stopped $idle times without a newer checkpoint; not back into the queue" >&2
+        exit "$code"
+    fi
     echo "stopped after a checkpoint; back into the queue" >&2
     scontrol requeue "$SLURM_JOB_ID" || echo "the job could not be requeued; submit it again to go on" >&2
 fi
 exit "$code"
-)";
+)sh";
 
-constexpr const char* kNoRequeue = R"(
+constexpr const char* kNoRequeue = R"sh(
 if [ "$code" -eq 75 ]; then
     echo "stopped after a checkpoint; submit the job again to go on" >&2
 fi
 exit "$code"
-)";
+)sh";
 
 int ranks_of(const plan::Plan& plan, int option) {
     if (plan.parallel.data && plan.parallel.any_ranks && option == 0)
@@ -262,7 +334,7 @@ int ranks_of(const plan::Plan& plan, int option) {
     return ranks;
 }
 
-int slurm(const std::string& plan_file, const std::string& output, const SlurmCommand& command) {
+int slurm(const std::string& plan_file, const std::string& output, SlurmCommand command) {
     if (!command.time.empty()) {
         const auto seconds = seconds_of(command.time);
         if (!seconds)
@@ -280,6 +352,7 @@ int slurm(const std::string& plan_file, const std::string& output, const SlurmCo
     check_word("--account", command.account);
     check_word("--mpi", command.mpi);
     const plan::Plan plan = load_plan(plan_file);
+    take_from_machine(plan.machine, command);
     const int ranks = ranks_of(plan, command.ranks);
     if (command.nodes > ranks)
         throw UsageError(fmt::format("--nodes {} for {} rank{}: every node has at least one",
@@ -302,9 +375,13 @@ int slurm(const std::string& plan_file, const std::string& output, const SlurmCo
         fmt::arg("program", shell_quoted(runner())), fmt::arg("plan", absolute(plan_file)),
         fmt::arg("run", absolute(run)), fmt::arg("threads", request.threads),
         fmt::arg("before", command.signal_before), fmt::arg("ranks", ranks),
-        fmt::arg("cores", request.cores),
+        fmt::arg("cores", request.cores), fmt::arg("restarts", command.restarts),
+        fmt::arg("setup", command.setup.empty() ? "" : command.setup + "\n"),
         fmt::arg("mpi", ranks > 1 && !command.mpi.empty() ? " --mpi=" + command.mpi : ""));
-    text += command.requeue ? kRequeue : kNoRequeue;
+    text += command.requeue
+                ? fmt::format(fmt::runtime(kRequeue),
+                              fmt::arg("idle_requeues", std::max(1, command.idle_requeues)))
+                : kNoRequeue;
     if (output.empty() || output == "-") {
         // A path may have any bytes, which the script must have too; a terminal need not.
         if (isatty(STDOUT_FILENO) != 0)
@@ -335,12 +412,25 @@ std::function<int()> declare_slurm(OptionList& list) {
     list.text("--time", command.time, "Time limit, as in 2:00:00");
     list.text("--partition", command.partition, "Partition");
     list.text("--account", command.account, "Account");
+    list.text("--setup", command.setup,
+              "Lines of shell to run before the ranks start, such as module load mpich; default "
+              "the machine's (slurm.setup)");
+    list.text("--constraint", command.constraint,
+              "Features that nodes must have; default the machine's (slurm.constraint)");
+    list.text("--qos", command.qos, "Quality of service; default the machine's (slurm.qos)");
+    list.number("--restarts", command.restarts,
+                "How often ranks that were killed or lost are started again inside the allocation",
+                {.lowest = 0, .highest = 1000, .shows_default = true});
+    list.number("--idle-requeues", command.idle_requeues,
+                "How often in a row the job goes back into the queue without a newer checkpoint",
+                {.lowest = 1, .highest = 1000, .shows_default = true});
     list.text("--run", command.run, "Folder of the run; default runs/NAME");
     list.number("--signal-before", command.signal_before,
                 "Seconds before the time limit at which the run writes a checkpoint and stops",
                 {.lowest = 10, .highest = 65535, .shows_default = true});
     list.text("--mpi", command.mpi,
-              "How srun wires the ranks up; empty leaves it to Slurm's configuration",
+              "How srun wires the ranks up, pmix where the ranks' program is built for Open MPI; "
+              "empty leaves it to Slurm's configuration",
               {.shows_default = true});
     list.flag("--requeue,!--no-requeue", command.requeue,
               "Whether the job goes back into the queue after such a stop; default it does");
