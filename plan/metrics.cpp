@@ -99,20 +99,28 @@ std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DTyp
         saturating_product({std::max(dataset.validation_samples, dataset.test_samples),
                             element_count(dataset.label_shape)});
     std::set<std::string> counted;
+    std::int64_t tables = 0;
     bool scores = false, together = false;
     for (const Metric& metric : training.metrics) {
         const MetricInfo* info = find_metric(metric.type);
         if (info == nullptr) continue;
         if (info->join == MetricJoin::counts) counted.insert(metric.output);
+        if (info->form == MetricForm::table) ++tables;
         scores = scores || info->join == MetricJoin::scores;
         together =
             together || (info->join == MetricJoin::scores &&
                          value_of(metric.attributes, "average", std::string("macro")) == "micro");
     }
-    constexpr std::int64_t kPasses = 2, kNumber = 8, kOutcomes = 4, kSorted = 16;
-    std::int64_t bytes = saturating_product(
-        {kPasses, std::int64_t(counted.size()), kNumber, classes, multiple ? kOutcomes : classes});
+    // Counts of an epoch, of an evaluation, as a checkpoint has them, and as the one had them that
+    // the run goes on from. A table at the end of an epoch: as numbers, and as the history writes
+    // them, of both passes.
+    constexpr std::int64_t kPasses = 2, kKept = 2, kNumber = 8, kWritten = 24, kOutcomes = 4,
+                           kSorted = 16;
+    const std::int64_t entries = saturating_product({classes, multiple ? kOutcomes : classes});
+    std::int64_t bytes =
+        saturating_product({kPasses + kKept, std::int64_t(counted.size()), kNumber, entries});
     const auto add = [&](std::int64_t more) { bytes = saturating_sum({bytes, more}); };
+    add(saturating_product({kPasses, tables, kNumber + kWritten, entries}));
     if (scores) {
         add(saturating_product({scored, classes, size_of(dtype)}));
         add(saturating_product({scored, multiple ? classes : size_of(DType::i32)}));

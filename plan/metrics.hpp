@@ -56,7 +56,10 @@ std::int64_t metric_items(const MetricInfo& metric, const Dataset& dataset);
 
 /// The most that the metrics keep in memory during a pass and at its end, beside the programs:
 ///     counts of classes    8 C^2, or 32 C for each threshold where samples have any number of
-///                          classes; twice, for training and for evaluation
+///                          classes; four times, for training, for evaluation, and as
+///                          checkpoints that are written and read have them
+///     tables               of confusion matrices as much again twice, as values, and 24 bytes an
+///                          entry for the line of the history, of both passes
 ///     scores               of S samples of R rows, S the larger of validation and test split: R S
 ///                          (C size_of(dtype) + 4), or R S (C size_of(dtype) + C) where samples
 ///                          have any number of classes, and to sort them 16 R S for each class

@@ -23,6 +23,7 @@ constexpr int kVersion = 1;
 constexpr const char* kParameters = "parameters.safetensors";
 constexpr const char* kState = "state.json";
 constexpr const char* kSums = "sums of the epoch";
+constexpr const char* kCounts = "counts of the epoch";
 constexpr const char* kOwnStates = "states of the other ranks";
 
 Json number_json(double value) {
@@ -155,7 +156,9 @@ std::vector<std::string> differences(const plan::Plan& plan, const Safetensors& 
         compare(plan.parameters[i].name, plan.parameters[i].dtype, plan.parameters[i].dims);
     for (const ShardTensor& piece : shard_tensors(plan))
         compare(piece.name, plan.parameters[piece.state].dtype, dims_of(plan, piece));
-    const std::size_t others = file.find(kOwnStates) == nullptr ? 1 : 2;  // with the sums
+    std::size_t others = 0;
+    for (const char* name : {kSums, kCounts, kOwnStates})
+        if (file.find(name) != nullptr) ++others;
     if (known + others < file.tensors.size()) {
         found.push_back(fmt::format("{} tensors of the checkpoint are not in the plan",
                                     file.tensors.size() - known - others));
@@ -177,10 +180,12 @@ void write_checkpoint(const std::string& folder, const Executor& executor,
     for (const ShardTensor& piece : shard_tensors(plan))
         tensors.add(executor, piece);
     std::vector<StoredTensor> all(tensors.all().begin(), tensors.all().end());
-    const std::vector<std::byte>& sums = checkpoint.state.sums;
-    all.push_back({kSums, plan::DType::u8, {std::int64_t(sums.size())}, sums});
-    const std::vector<std::byte>& own = checkpoint.state.own_states;
-    if (!own.empty()) all.push_back({kOwnStates, plan::DType::u8, {std::int64_t(own.size())}, own});
+    const auto add = [&all](const char* name, const std::vector<std::byte>& part) {
+        all.push_back({name, plan::DType::u8, {std::int64_t(part.size())}, part});
+    };
+    add(kSums, checkpoint.state.sums);
+    if (!checkpoint.state.counts.empty()) add(kCounts, checkpoint.state.counts);
+    if (!checkpoint.state.own_states.empty()) add(kOwnStates, checkpoint.state.own_states);
     std::int64_t bytes = 0;
     for (const StoredTensor& tensor : all)
         bytes += std::int64_t(tensor.bytes.size());
@@ -236,6 +241,8 @@ Checkpoint read_checkpoint(const std::string& folder, Executor& executor,
     const StoredTensor* sums = file.find(kSums);
     if (sums == nullptr) damaged(folder, fmt::format("`{}` is missing", kSums));
     checkpoint.state.sums.assign(sums->bytes.begin(), sums->bytes.end());
+    if (const StoredTensor* counts = file.find(kCounts))
+        checkpoint.state.counts.assign(counts->bytes.begin(), counts->bytes.end());
     if (const StoredTensor* own = file.find(kOwnStates))
         checkpoint.state.own_states.assign(own->bytes.begin(), own->bytes.end());
     for (const std::size_t i : unsharded_parameters(plan))

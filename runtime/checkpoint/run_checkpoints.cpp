@@ -83,15 +83,15 @@ void RunCheckpoints::remove_old() const {
     }
 }
 
-void RunCheckpoints::checkpoint(const TrainingState& state) {
+void RunCheckpoints::checkpoint(TrainingState state) {
     Checkpoint whole;
-    whole.state = state;
+    whole.state = std::move(state);
     whole.model = executor_.plan().model;
     whole.plan = identity_.plan_checksum;
     whole.training = training_identity(executor_.plan());
     whole.dataset = identity_.dataset;
     whole.threads = identity_.threads;
-    const std::string name = fmt::format("{:010}", state.step);
+    const std::string name = fmt::format("{:010}", whole.state.step);
     const std::string aside = fmt::format("{}/{}{}", folder(), kAside, name);
     const auto write = [&] {
         // Someone may have removed the run's folder since it began.
@@ -116,8 +116,8 @@ void RunCheckpoints::checkpoint(const TrainingState& state) {
         remove_folder(aside);
         const std::vector<std::string> left = steps();
         throw RunError(error.exit(),
-                       fmt::format("the checkpoint of step {} cannot be written: {}", state.step,
-                                   error.what()),
+                       fmt::format("the checkpoint of step {} cannot be written: {}",
+                                   whole.state.step, error.what()),
                        left.empty() ? error.help()
                                     : fmt::format("{}; then go on from the checkpoint of step {}: "
                                                   "dtnn-run --resume {}",

@@ -33,7 +33,7 @@ class RunCheckpoints final : public TrainingKeeper {
     RunCheckpoints(std::string run_folder, Executor& executor, RunIdentity identity,
                    std::function<std::int64_t()> history);
 
-    void checkpoint(const TrainingState& state) override;
+    void checkpoint(TrainingState state) override;
     /// What is to be restored: all weights and statistics, and averages beside them. Otherwise what
     /// evaluation reads, under the names of weights, as --weights takes it.
     void keep_best(const BestWeights& best) override;

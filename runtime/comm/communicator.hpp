@@ -5,11 +5,13 @@
 ///
 /// All ranks call the same operations in the same order. An operation that waits longer than the
 /// time limit for the others throws RunError(Exit::failed) that names the operation and the ranks
-/// that have not come. No call but those of the constructor, those that bind exchanges and
-/// `all_gather` allocates memory.
+/// that have not come. No call but those of the constructor, those that bind exchanges,
+/// `all_gather` and `gather` allocates memory.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,6 +43,15 @@ class Exchange {
 };
 
 enum class Reduction { sum, maximum };
+
+constexpr std::size_t kGatherPiece = std::size_t(1) << 20;
+using TakePiece = std::function<void(int rank, std::span<const std::byte> piece)>;
+
+/// Calls `take` with the bytes of a rank that lie in memory, piece by piece.
+inline void take_pieces(int rank, std::span<const std::byte> bytes, const TakePiece& take) {
+    for (; !bytes.empty(); bytes = bytes.subspan(std::min(kGatherPiece, bytes.size())))
+        take(rank, bytes.first(std::min(kGatherPiece, bytes.size())));
+}
 
 class Communicator {
   public:
@@ -81,6 +92,12 @@ class Communicator {
     /// What every rank has given, by rank. Sizes may differ. Waits for all.
     virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
                                                            const std::string& name) = 0;
+    /// Every rank's bytes come to rank 0, and nowhere else: `take` is called there, rank after
+    /// rank, rank 0's own first, with pieces of at most kGatherPiece bytes in their order. Sizes
+    /// may differ. Takes the memory of one piece on rank 0, and of 8 bytes for each rank. Waits for
+    /// all.
+    virtual void gather(std::span<const std::byte> mine, const std::string& name,
+                        const TakePiece& take) = 0;
     /// Rank `root`'s bytes on all ranks; all give the same size.
     virtual void broadcast(std::span<std::byte> bytes, int root, const std::string& name) = 0;
     virtual void barrier(const std::string& name) = 0;

@@ -227,6 +227,23 @@ class InProcess final : public Communicator {
         std::vector<std::byte> copy(mine.begin(), mine.end());
         return leave(enter(like, nullptr, &copy));
     }
+    /// Rank 0 reads the others' memory, which they keep until it has.
+    void gather(std::span<const std::byte> mine, const std::string& name,
+                const TakePiece& take) override {
+        Operation like;
+        like.kind = "gather";
+        like.name = name;
+        like.given.resize(std::size_t(ranks()));
+        const auto* head = reinterpret_cast<const std::byte*>(&mine);
+        std::vector<std::byte> place(head, head + sizeof mine);
+        const std::vector<std::vector<std::byte>> places = leave(enter(like, nullptr, &place));
+        for (int other = 0; rank_ == 0 && other < ranks(); ++other) {
+            std::span<const std::byte> bytes;
+            std::memcpy(&bytes, places[std::size_t(other)].data(), sizeof bytes);
+            take_pieces(other, bytes, take);
+        }
+        barrier(name);
+    }
     void broadcast(std::span<std::byte> bytes, int root, const std::string& name) override {
         Operation like;
         like.kind = "broadcast";

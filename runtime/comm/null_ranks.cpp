@@ -83,6 +83,11 @@ class Null final : public NullRank {
         return std::vector<std::vector<std::byte>>(
             std::size_t(ranks_), std::vector<std::byte>(mine.begin(), mine.end()));
     }
+    void gather(std::span<const std::byte> mine, const std::string& name,
+                const TakePiece& take) override {
+        note(OperationKind::gather, name, std::int64_t(mine.size()));
+        if (rank_ == 0) take_pieces(0, mine, take);
+    }
     void broadcast(std::span<std::byte> bytes, int, const std::string& name) override {
         note(OperationKind::broadcast, name, std::int64_t(bytes.size()));
     }
@@ -128,6 +133,8 @@ const char* name_of(OperationKind kind) {
             return "all_gather_parts wait";
         case OperationKind::all_gather:
             return "all_gather";
+        case OperationKind::gather:
+            return "gather";
         case OperationKind::broadcast:
             return "broadcast";
         case OperationKind::barrier:

@@ -17,6 +17,7 @@ enum class OperationKind {
     all_gather_parts_start,
     all_gather_parts_wait,
     all_gather,
+    gather,
     broadcast,
     barrier
 };

@@ -11,6 +11,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/launcher_abort.hpp"
 #include "runtime/comm/mpi/library.hpp"
+#include "runtime/comm/mpi_flavour.hpp"
 #include "runtime/comm/started_ranks.hpp"
 
 namespace dtnn::runtime {
@@ -40,13 +41,13 @@ void* load() {
         }
         if (void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
         throw RunError(Exit::failed, fmt::format("cannot load {}: {}", path.string(), dlerror()),
-                       "install MPICH (Debian: apt-get install mpich)");
+                       mpi_flavour().install);
     }
     throw RunError(
         Exit::failed,
         fmt::format("several ranks were started, but {} is in none of {}", kLibrary, looked),
-        "install MPICH (Debian: apt-get install mpich libmpich-dev) and build again: the "
-        "library is built where MPICH is found");
+        fmt::format("{} and build again: the library is built where an MPI is found (DTNN_MPI)",
+                    mpi_flavour().install));
 }
 
 template <typename Function>

@@ -11,7 +11,9 @@ namespace dtnn::runtime {
 /// in the lib folder beside the program's, and joins the other ranks. Call it early: a rank that
 /// fails before it has joined is noticed later. A rank that waits longer than `seconds` (0: no
 /// limit) for the others to join ends the job; later waits have the same limit until
-/// set_time_limit. RunError where MPI is missing or the launcher is not MPICH's.
+/// set_time_limit. RunError where MPI is missing, where
+/// its ranks cannot meet by this launcher, or where MPI finds another number of ranks than it has
+/// started.
 ///
 /// One at a time, and one in the life of a process: MPI can be begun once.
 std::unique_ptr<Communicator> make_communicator(double seconds = 300);

@@ -10,6 +10,8 @@
 #include <optional>
 #include <set>
 
+#include "runtime/comm/mpi_flavour.hpp"
+
 namespace dtnn::runtime {
 namespace {
 
@@ -266,7 +268,7 @@ void Checks::tasks() {
                           fmt::format("Slurm has allocated {} tasks, and this process is the only "
                                       "rank",
                                       *asked),
-                          "start the ranks with srun --mpi=pmi2"});
+                          fmt::format("start the ranks with srun --mpi={}", mpi_flavour().srun)});
         return;
     }
     if (asked && size() > *asked) {

@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <utility>
+
+#include "runtime/comm/mpi_flavour.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -22,32 +25,86 @@ std::optional<int> number(const char* variable) {
     return value;
 }
 
+constexpr const char* kStepTasks = "SLURM_STEP_NUM_TASKS";
+
+/// How ranks of a launcher find each other.
+enum class Meeting { pmi, open_mpi, pmix, none };
+
+/// What a launcher leaves in the environment: this process's rank, and how many there are.
+struct Launcher {
+    const char* rank;
+    const char* ranks;
+    const char* name;
+    Meeting how;
+};
+
+/// The first whose rank is there counts: Open MPI's mpiexec sets PMIX_RANK, too. PMIx itself says
+/// in the environment nothing of how many ranks there are; Slurm does. The last ones are known so
+/// that their ranks do not each train alone.
+constexpr Launcher kLaunchers[] = {
+    {"PMI_RANK", "PMI_SIZE", "PMI", Meeting::pmi},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "Open MPI's mpiexec", Meeting::open_mpi},
+    {"PMIX_RANK", kStepTasks, "srun by PMIx", Meeting::pmix},
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MVAPICH's mpirun_rsh", Meeting::none},
+    {"JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "jsrun", Meeting::none},
+    {"PALS_RANKID", "PALS_SIZE", "PALS", Meeting::none},
+};
+
+/// Whether the PMIx server is Slurm's, so that Slurm's variables speak of the same ranks.
+bool of_srun() {
+    const char* space = std::getenv("PMIX_NAMESPACE");
+    return space != nullptr && std::strncmp(space, "slurm.", 6) == 0 &&
+           std::getenv(kStepTasks) != nullptr;
+}
+
+/// "PMI_RANK=4"
+std::string text_of(const char* variable) {
+    const char* text = std::getenv(variable);
+    return text == nullptr ? fmt::format("no {}", variable) : fmt::format("{}={}", variable, text);
+}
+
 }  // namespace
 
 StartedRanks started_ranks() {
     StartedRanks found;
-    const auto rank = number("PMI_RANK"), ranks = number("PMI_SIZE");
-    if (rank && ranks && *ranks >= 1 && *rank < *ranks) {
+    const auto refuse = [&found](std::string problem) {
+        found.rank = 0;
+        found.ranks = 1;
+        found.launcher.clear();
+        found.problem = std::move(problem);
+        found.remedy = how_to_start_ranks();
+        return found;
+    };
+    for (const Launcher& launcher : kLaunchers) {
+        if (std::getenv(launcher.rank) == nullptr) continue;
+        const auto rank = number(launcher.rank), ranks = number(launcher.ranks);
+        if (launcher.how == Meeting::pmix && !of_srun())
+            return refuse(
+                fmt::format("{}={} says that a launcher has started this process as one "
+                            "of several ranks, but not of how many",
+                            launcher.rank, std::getenv(launcher.rank)));
+        if (!rank || !ranks || *ranks < 1 || *rank >= *ranks)
+            return refuse(
+                fmt::format("{} of {}, which the launcher has left in the environment, "
+                            "are no rank of a number of ranks",
+                            text_of(launcher.rank), text_of(launcher.ranks)));
+        if (*ranks == 1) return found;
+        if (launcher.how == Meeting::none ||
+            (launcher.how == Meeting::open_mpi && !mpi_flavour().meets_by_open_mpi))
+            return refuse(
+                fmt::format("this process was started by {}, whose ranks cannot meet "
+                            "here: this program is built for {}",
+                            launcher.name, mpi_flavour().name));
         found.rank = *rank;
         found.ranks = *ranks;
-        found.launcher = "PMI";
-        return found;
-    }
-    if (number("OMPI_COMM_WORLD_SIZE").value_or(1) > 1) {
-        found.problem =
-            "this process was started by Open MPI's mpiexec, whose ranks cannot meet "
-            "here: this program is built for MPICH";
-        found.remedy =
-            "start it with MPICH's mpiexec (Debian: mpiexec.mpich of the package mpich), "
-            "or with dtnn-run --ranks N";
+        found.launcher = launcher.name;
+        found.srun = std::getenv(kStepTasks) != nullptr;
         return found;
     }
     // In a batch script SLURM_NTASKS is that of the job; only a task of srun has the step's.
-    if (number("SLURM_PROCID") && number("SLURM_STEP_NUM_TASKS").value_or(1) > 1) {
-        found.problem = fmt::format("srun has started {} tasks without the means to meet (PMI)",
-                                    number("SLURM_STEP_NUM_TASKS").value_or(0));
-        found.remedy = "start them with srun --mpi=pmi2";
-    }
+    if (number("SLURM_PROCID") && number(kStepTasks).value_or(1) > 1)
+        return refuse(fmt::format("srun has started {} tasks without the means to meet (PMI)",
+                                  number(kStepTasks).value_or(0)));
     return found;
 }
 

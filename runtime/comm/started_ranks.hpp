@@ -9,9 +9,12 @@ namespace dtnn::runtime {
 struct StartedRanks {
     int rank = 0;
     int ranks = 1;
-    /// "PMI" (MPICH's mpiexec, Slurm's srun --mpi=pmi2); empty: started by itself.
+    /// "PMI" (MPICH's mpiexec, srun --mpi=pmi2), "srun by PMIx", "Open MPI's mpiexec"; empty:
+    /// started by itself.
     std::string launcher;
-    /// Why ranks were started that cannot meet, in lower case, and what to do; empty: none.
+    bool srun = false;  ///< a task of a step of Slurm's
+    /// Why ranks were started that cannot meet, or by a launcher that does not say how many they
+    /// are, in lower case, and what to do; empty: none.
     std::string problem;
     std::string remedy;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "runtime/base/checksum.hpp"
 #include "runtime/exec/executor.hpp"
@@ -75,13 +76,14 @@ void ShardStates::gather(const Executor& executor, Communicator& communicator) {
     clear();
     for (const std::size_t state : states()) {
         const std::span<const std::byte> mine(executor.parameter(state), part_bytes(state));
-        const auto all =
-            communicator.all_gather(mine, "the state " + plan_->parameters[state].name);
-        if (communicator.rank() > 0) continue;
-        std::vector<std::byte>& stretch = stretches_.emplace_back();
-        stretch.reserve(mine.size() * all.size());
-        for (const std::vector<std::byte>& part : all)
-            stretch.insert(stretch.end(), part.begin(), part.end());
+        std::vector<std::byte> stretch;
+        if (communicator.rank() == 0)
+            stretch.reserve(mine.size() * std::size_t(communicator.ranks()));
+        communicator.gather(mine, "the state " + plan_->parameters[state].name,
+                            [&stretch](int, std::span<const std::byte> piece) {
+                                stretch.insert(stretch.end(), piece.begin(), piece.end());
+                            });
+        if (communicator.rank() == 0) stretches_.push_back(std::move(stretch));
     }
 }
 

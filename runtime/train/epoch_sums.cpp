@@ -1,6 +1,8 @@
 #include "runtime/train/epoch_sums.hpp"
 
-#include <string>
+#include <algorithm>
+#include <span>
+#include <vector>
 
 namespace dtnn::runtime {
 
@@ -9,24 +11,26 @@ EpochSums::EpochSums(Session& session)
     mine_.reset();
 }
 
-std::vector<std::byte> EpochSums::save() const {
-    if (session_.ranks() == 1) return mine_.save();
-    std::vector<std::byte> all;
+void EpochSums::save(TrainingState& state) {
+    mine_.collect_counts(session_.communicator());
+    state.sums.clear();
     for (const std::vector<std::byte>& one :
-         session_.communicator().all_gather(mine_.save(), "the sums of the metrics"))
-        all.insert(all.end(), one.begin(), one.end());
-    return all;
+         session_.communicator().all_gather(mine_.save_sums(), "the sums of the metrics"))
+        state.sums.insert(state.sums.end(), one.begin(), one.end());
+    if (session_.rank() == 0) state.counts = mine_.save_counts();
 }
 
-void EpochSums::restore(std::span<const std::byte> saved, int ranks) {
-    if (saved.empty()) return;
-    const std::size_t size = saved.size() / std::size_t(ranks);
-    const auto of_rank = [&](int rank) { return saved.subspan(std::size_t(rank) * size, size); };
-    if (ranks == session_.ranks()) return mine_.restore(of_rank(session_.rank()));
-    if (session_.rank() > 0) return;
-    mine_.restore(of_rank(0));
-    for (int rank = 1; rank < ranks; ++rank)
-        mine_.join(of_rank(rank));
+void EpochSums::restore(const TrainingState& state) {
+    if (state.sums.empty()) return;
+    mine_.reset();
+    const std::span<const std::byte> sums = state.sums;
+    const auto saved = std::size_t(std::max(1, state.ranks));
+    const std::size_t size = sums.size() / saved;
+    const bool as_many = state.ranks == session_.ranks();
+    for (std::size_t rank = 0; rank < saved; ++rank)
+        if (as_many ? int(rank) == session_.rank() : session_.rank() == 0)
+            mine_.add_sums(sums.subspan(rank * size, size));
+    if (session_.rank() == 0) mine_.add_counts(state.counts);
 }
 
 }  // namespace dtnn::runtime

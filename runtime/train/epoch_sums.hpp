@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
+#include <utility>
 
 #include "runtime/train/metrics.hpp"
 #include "runtime/train/session.hpp"
+#include "runtime/train/training_state.hpp"
 
 namespace dtnn::runtime {
 
@@ -24,14 +24,17 @@ class EpochSums {
     /// This rank's sums so far, for lines of progress.
     const MetricSet& mine() const { return mine_; }
     /// Together: the epoch so far, over the samples of all ranks.
-    PassValues values() const { return session_.joined(mine_); }
+    PassValues values() {
+        JoinedValues joined = mine_.joined(session_.communicator());
+        return {std::move(joined.values), joined.samples};
+    }
 
-    /// Together: the sums of all ranks, one after the other, as TrainingState keeps them.
-    std::vector<std::byte> save() const;
-    /// Goes on from the sums that `ranks` ranks have saved; none: from nothing. As many ranks as
-    /// now: each takes its own. Another number of ranks: rank 0 takes all of them, so that nothing
-    /// is lost, and the others begin with nothing.
-    void restore(std::span<const std::byte> saved, int ranks);
+    /// Together: into a state, as TrainingState keeps them. Counts are rank 0's.
+    void save(TrainingState& state);
+    /// Goes on from the sums of a state; none: from nothing. As many ranks as now: each takes its
+    /// own sums. Another number of ranks: rank 0 takes all of them, so that nothing is lost, and
+    /// the others begin with nothing.
+    void restore(const TrainingState& state);
 
   private:
     Session& session_;

@@ -64,7 +64,7 @@ class Loop {
     bool step_checkpoint_due() const;
     bool parameters_not_finite() const;
     void checkpoint();
-    TrainingState full_state() const;
+    TrainingState full_state();
     TrainingPlace place() const { return {state_.epoch + 1, state_.step}; }
 
     Session& session_;
@@ -98,7 +98,9 @@ void Loop::go_on_from(const TrainingState& from) {
                                    state_.batch, state_.epoch),
                        "go on with the plan that the training began with");
     }
-    sums_.restore(state_.sums, from.ranks);
+    sums_.restore(from);
+    state_.sums.clear();
+    state_.counts.clear();
     if (!state_.schedules.empty() && !schedules_.set_state(state_.schedules)) {
         throw RunError(Exit::mismatch, "the state of the schedules is of another plan",
                        "go on with the plan that the training began with");
@@ -106,9 +108,9 @@ void Loop::go_on_from(const TrainingState& from) {
     checkpoint_step_ = state_.step;
 }
 
-TrainingState Loop::full_state() const {
+TrainingState Loop::full_state() {
     TrainingState state = state_;
-    state.sums = sums_.save();
+    sums_.save(state);
     state.schedules = schedules_.state();
     state.epoch_seconds += epoch_watch_.seconds();
     state.seconds += run_watch_.seconds();
@@ -158,7 +160,7 @@ void Loop::checkpoint() {
     session_.gather_states();
     TrainingState state = full_state();
     state.own_states = session_.gather_own_states();
-    request_.keeper->checkpoint(state);
+    request_.keeper->checkpoint(std::move(state));
     session_.executor().shard_states().clear();
     checkpoint_step_ = state_.step;
     checkpoint_watch_.restart();

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "plan/metrics.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/comm/communicator.hpp"
 #include "runtime/exec/executor.hpp"
 #include "runtime/train/class_counts.hpp"
 #include "runtime/train/ranked_area.hpp"
@@ -118,6 +120,7 @@ void MetricSet::reset() {
     wide_scores_.clear();
     labels_.clear();
     answers_.clear();
+    areas_.clear();
 }
 
 void MetricSet::add(const BatchOutputs& batch, std::int64_t samples) {
@@ -206,10 +209,17 @@ std::vector<MetricValue> MetricSet::values() const {
         values.push_back(std::move(value));
     };
     add_running();
+    std::size_t area = 0;
     for (std::size_t i = 0; i < plan_->training.metrics.size(); ++i) {
         const plan::Metric& metric = plan_->training.metrics[i];
+        const bool scores = plan::find_metric(metric.type)->join == plan::MetricJoin::scores;
         if (next < running_.size() && running_[next].metric == i) {
             add_running();
+        } else if (scores && area < areas_.size()) {
+            MetricValue value;
+            value.name = metric.name;
+            value.numbers = {areas_[area++]};
+            values.push_back(std::move(value));
         } else if (plan::find_metric(metric.type)->join == plan::MetricJoin::counts ||
                    scoring_ != kNone) {
             values.push_back(value_of(metric));
@@ -245,24 +255,12 @@ MetricValue MetricSet::value_of(const plan::Metric& metric) const {
     return value;
 }
 
-// What is saved is what adds up over a training pass, which keeps no scores.
 template <class Self>
-void MetricSet::visit_state(Self& self, auto visit) {
-    visit(&self.samples_, std::size_t{1});
-    visit(&self.weight_, std::size_t{1});
+void MetricSet::visit_sums(Self& self, auto visit) {
+    visit(self.samples_);
+    visit(self.weight_);
     for (auto& running : self.running_)
-        visit(&running.sum, std::size_t{1});
-    for (auto& counts : self.counts_)
-        visit(counts.numbers.data(), counts.numbers.size());
-}
-
-std::vector<std::byte> MetricSet::save() const {
-    std::vector<std::byte> bytes;
-    visit_state(*this, [&](const auto* numbers, std::size_t count) {
-        const auto* first = reinterpret_cast<const std::byte*>(numbers);
-        bytes.insert(bytes.end(), first, first + count * sizeof *numbers);
-    });
-    return bytes;
+        visit(running.sum);
 }
 
 template <class Self>
@@ -273,66 +271,130 @@ void MetricSet::visit_rows(Self& self, auto visit) {
     visit(self.answers_);
 }
 
-std::size_t MetricSet::state_bytes() const {
-    std::size_t bytes = 0;
-    visit_state(*this,
-                [&](const auto* numbers, std::size_t count) { bytes += count * sizeof *numbers; });
+namespace {
+
+void require_bytes(std::size_t found, std::size_t wanted, const char* what) {
+    if (found == wanted) return;
+    throw RunError(Exit::mismatch,
+                   fmt::format("the {} of the metrics are {} bytes, those of this plan {}", what,
+                               found, wanted),
+                   "the checkpoint, or another rank, is of another plan");
+}
+
+}  // namespace
+
+std::vector<std::byte> MetricSet::save_sums() const {
+    std::vector<std::byte> bytes;
+    visit_sums(*this, [&](const auto& number) {
+        const auto* first = reinterpret_cast<const std::byte*>(&number);
+        bytes.insert(bytes.end(), first, first + sizeof number);
+    });
     return bytes;
 }
 
-void MetricSet::restore(std::span<const std::byte> bytes) {
-    if (bytes.size() != state_bytes()) {
-        throw RunError(Exit::mismatch,
-                       fmt::format("the sums of the metrics are {} bytes, those of this plan {}",
-                                   bytes.size(), state_bytes()),
-                       "the checkpoint is of another plan");
+void MetricSet::add_sums(std::span<const std::byte> saved) {
+    std::size_t wanted = 0;
+    visit_sums(*this, [&](const auto& number) { wanted += sizeof number; });
+    require_bytes(saved.size(), wanted, "sums");
+    visit_sums(*this, [&](auto& number) {
+        std::remove_reference_t<decltype(number)> more;
+        std::memcpy(&more, saved.data(), sizeof more);
+        number += more;
+        saved = saved.subspan(sizeof more);
+    });
+}
+
+std::vector<std::byte> MetricSet::save_counts() const {
+    std::vector<std::byte> bytes;
+    for (const Counts& counts : counts_) {
+        const auto numbers = std::as_bytes(std::span(counts.numbers));
+        bytes.insert(bytes.end(), numbers.begin(), numbers.end());
     }
-    reset();
-    join(bytes);
-}
-
-std::vector<std::byte> MetricSet::save_pass() const {
-    std::vector<std::byte> bytes = save();
-    if (scoring_ == kNone) return bytes;
-    visit_rows(*this, [&](const auto& rows) {
-        const std::uint64_t count = rows.size();
-        const auto* head = reinterpret_cast<const std::byte*>(&count);
-        const auto* first = reinterpret_cast<const std::byte*>(rows.data());
-        bytes.insert(bytes.end(), head, head + sizeof count);
-        bytes.insert(bytes.end(), first, first + rows.size() * sizeof rows[0]);
-    });
     return bytes;
 }
 
-void MetricSet::join(std::span<const std::byte> bytes) {
-    const auto refuse = [] {
-        throw RunError(Exit::mismatch, "the metrics of the ranks are not of the same pass",
-                       "start all ranks with the same plan");
-    };
-    const bool with_rows = scoring_ != kNone && bytes.size() != state_bytes();
-    if (bytes.size() < state_bytes() || (!with_rows && bytes.size() != state_bytes())) refuse();
-    visit_state(*this, [&](auto* numbers, std::size_t count) {
-        for (std::size_t i = 0; i < count; ++i) {
-            std::remove_pointer_t<decltype(numbers)> more;
-            std::memcpy(&more, bytes.data() + i * sizeof more, sizeof more);
-            numbers[i] += more;
+void MetricSet::add_counts(std::span<const std::byte> saved) {
+    std::size_t wanted = 0;
+    for (const Counts& counts : counts_)
+        wanted += std::as_bytes(std::span(counts.numbers)).size();
+    require_bytes(saved.size(), wanted, "counts");
+    for (Counts& counts : counts_) {
+        for (std::int64_t& number : counts.numbers) {
+            std::int64_t more = 0;
+            std::memcpy(&more, saved.data(), sizeof more);
+            number += more;
+            saved = saved.subspan(sizeof more);
         }
-        bytes = bytes.subspan(count * sizeof *numbers);
-    });
-    if (!with_rows) return;
+    }
+}
+
+/// Afterwards every rank has the sums. In pieces: what a reduction takes beside the numbers is as
+/// large as they are in some of MPI's ways.
+void MetricSet::add_up_counts(Communicator& communicator) {
+    constexpr std::size_t kPiece = kGatherPiece / sizeof(std::int64_t);
+    for (Counts& counts : counts_) {
+        for (std::size_t first = 0; first < counts.numbers.size(); first += kPiece) {
+            const std::size_t count = std::min(kPiece, counts.numbers.size() - first);
+            const auto sum = communicator.all_reduce(&counts.numbers[first], std::int64_t(count),
+                                                     plan::DType::i64, Reduction::sum,
+                                                     "the counts of the metrics");
+            sum->start();
+            sum->wait();
+        }
+    }
+}
+
+void MetricSet::collect_counts(Communicator& communicator) {
+    if (communicator.ranks() == 1) return;
+    add_up_counts(communicator);
+    if (communicator.rank() == 0) return;
+    for (Counts& counts : counts_)
+        std::fill(counts.numbers.begin(), counts.numbers.end(), 0);
+}
+
+void MetricSet::collect_rows(Communicator& communicator) {
     visit_rows(*this, [&](auto& rows) {
-        std::uint64_t count = 0;
-        if (bytes.size() < sizeof count) refuse();
-        std::memcpy(&count, bytes.data(), sizeof count);
-        bytes = bytes.subspan(sizeof count);
-        if (count > bytes.size() / sizeof rows[0]) refuse();
-        const std::size_t before = rows.size();
-        rows.resize(before + count);
-        // An empty vector may have no memory, and memcpy takes no null.
-        if (count > 0) std::memcpy(&rows[before], bytes.data(), count * sizeof rows[0]);
-        bytes = bytes.subspan(count * sizeof rows[0]);
+        using T = typename std::remove_reference_t<decltype(rows)>::value_type;
+        static_assert(kGatherPiece % sizeof(T) == 0);
+        communicator.gather(std::as_bytes(std::span(rows)), "the scores of a pass",
+                            [&rows](int owner, std::span<const std::byte> piece) {
+                                if (owner == 0) return;
+                                const std::size_t before = rows.size();
+                                rows.resize(before + piece.size() / sizeof(T));
+                                std::memcpy(&rows[before], piece.data(), piece.size());
+                            });
+        if (communicator.rank() > 0) rows.clear();
     });
-    if (!bytes.empty()) refuse();
+}
+
+JoinedValues MetricSet::joined(Communicator& communicator) {
+    if (communicator.ranks() == 1) return {values(), samples_};
+    if (scoring_ != kNone) {
+        collect_rows(communicator);
+        areas_.clear();
+        std::vector<double> areas;
+        for (const plan::Metric& metric : plan_->training.metrics)
+            if (plan::find_metric(metric.type)->join == plan::MetricJoin::scores)
+                areas.push_back(communicator.rank() == 0 ? value_of(metric).number() : 0);
+        communicator.broadcast(std::as_writable_bytes(std::span(areas)), 0, "the areas of a pass");
+        areas_ = std::move(areas);
+    }
+    // This rank's own sums stay its own.
+    const std::vector<std::byte> own = save_sums();
+    const auto all = communicator.all_gather(own, "the sums of a pass");
+    const auto begin_again = [this] { visit_sums(*this, [](auto& number) { number = 0; }); };
+    begin_again();
+    for (const std::vector<std::byte>& one : all)
+        add_sums(one);
+    add_up_counts(communicator);
+    JoinedValues joined = {values(), samples_};
+    begin_again();
+    add_sums(own);
+    areas_.clear();
+    if (communicator.rank() > 0)
+        for (Counts& counts : counts_)
+            std::fill(counts.numbers.begin(), counts.numbers.end(), 0);
+    return joined;
 }
 
 }  // namespace dtnn::runtime

@@ -25,8 +25,8 @@
 ///
 /// Memory: 8 bytes a number; for precision, recall, f1 and confusion_matrix one matrix together, 8
 /// C^2 bytes (8 MB for 1000 classes; 32 C where a sample has any number of classes); for roc_auc
-/// the scores of the pass, plan::metric_bytes in all. Only values() of roc_auc takes more for a
-/// while: that figure includes it.
+/// the scores of the pass, plan::metric_bytes in all, whatever the number of ranks. Only values()
+/// and save_counts() take more for a while: that figure includes it.
 
 #include <cstddef>
 #include <cstdint>
@@ -40,6 +40,7 @@
 namespace dtnn::runtime {
 
 class BoundProgram;
+class Communicator;
 
 enum class PassKind { training, evaluation };
 
@@ -52,6 +53,12 @@ struct MetricValue {
     std::int64_t columns = 1;     ///< columns of a matrix
 
     double number() const { return numbers.front(); }
+};
+
+/// Those of a pass of several ranks.
+struct JoinedValues {
+    std::vector<MetricValue> values;
+    std::int64_t samples = 0;
 };
 
 /// Where a program leaves what the metrics read. Found once for each program; the addresses stay.
@@ -96,17 +103,23 @@ class MetricSet {
     const std::string& running_name(std::size_t i) const { return running_[i].name; }
     double running_value(std::size_t i) const;
 
-    /// The sums, for a checkpoint in the middle of an epoch. restore takes what save gave for the
-    /// same plan and kind; anything else is a RunError.
-    std::vector<std::byte> save() const;
-    void restore(std::span<const std::byte> bytes);
+    /// For a checkpoint in the middle of an epoch, in two parts: the samples and the sums of real
+    /// numbers, a few bytes; and the counts of classes. What was saved of the same plan and kind is
+    /// added, as if its batches had come behind this set's; anything else is a RunError.
+    std::vector<std::byte> save_sums() const;
+    std::vector<std::byte> save_counts() const;
+    void add_sums(std::span<const std::byte> saved);
+    void add_counts(std::span<const std::byte> saved);
 
-    /// The pass so far, scores included, for other ranks. join adds what save or save_pass of the
-    /// same plan and kind gave, as if its batches had come behind this set's; anything else is a
-    /// RunError. Counts and the area under the ROC curve do not depend on which rank had which
-    /// samples; sums of real numbers are rounded in the order of the joins.
-    std::vector<std::byte> save_pass() const;
-    void join(std::span<const std::byte> bytes);
+    /// Together, each rank with the pass that it has added its own batches to: the values of the
+    /// pass of all ranks, on all of them. Counts and the area under the ROC curve do not depend on
+    /// which rank had which samples; sums of real numbers are rounded in the order of the ranks.
+    /// Takes no memory that grows with the classes: counts are added up in place and then stay with
+    /// rank 0, as do scores, which go to it in pieces; the other ranks have none any more, so that
+    /// adding batches and joining again is exact.
+    JoinedValues joined(Communicator& communicator);
+    /// Together: the counts alone go to rank 0.
+    void collect_counts(Communicator& communicator);
 
   private:
     struct Running {
@@ -127,14 +140,14 @@ class MetricSet {
     void add_pairs(const BatchOutputs::Array& pairs, Counts& counts) const;
     void add_scores(const BatchOutputs& batch);
     MetricValue value_of(const plan::Metric& metric) const;
-    /// visit(vector) for everything that a pass adds up, always in the same order.
+    /// visit(number) for the samples and sums of a pass, always in the same order.
     template <class Self>
-    static void visit_state(Self& self, auto visit);
+    static void visit_sums(Self& self, auto visit);
+    void add_up_counts(Communicator& communicator);
+    void collect_rows(Communicator& communicator);
     /// visit(vector) for what a pass keeps of every row.
     template <class Self>
     static void visit_rows(Self& self, auto visit);
-    std::size_t state_bytes() const;
-
     const plan::Plan* plan_;
     PassKind kind_;
     std::int64_t classes_;
@@ -148,6 +161,8 @@ class MetricSet {
     std::vector<double> wide_scores_;    ///< likewise, for an f64 plan
     std::vector<std::int32_t> labels_;   ///< labels of the rows whose scores are kept
     std::vector<std::uint8_t> answers_;  ///< likewise [rows, classes], where there are many
+    /// Of the metrics of the plan that keep scores, where rank 0 has told them; else empty.
+    std::vector<double> areas_;
 };
 
 }  // namespace dtnn::runtime

@@ -199,16 +199,25 @@ void Session::share_parameters() {
 std::vector<std::byte> Session::gather_own_states() {
     std::vector<std::byte> all;
     if (ranks() == 1 || own_states_.empty()) return all;
-    // One rank at a time: only rank 0 has room for all.
-    std::vector<std::byte> one;
-    for (int owner = 1; owner < ranks(); ++owner) {
-        one.clear();
-        for (const std::size_t i : own_states_) {
-            const std::span<const std::byte> mine = memory_of(executor_, i);
-            one.insert(one.end(), mine.begin(), mine.end());
-        }
-        communicator_.broadcast(one, owner, "the states of a rank");
-        if (rank() == 0) all.insert(all.end(), one.begin(), one.end());
+    // Only rank 0 has room for all.
+    std::size_t size = 0;
+    for (const std::size_t i : own_states_)
+        size += memory_of(executor_, i).size();
+    if (rank() == 0) all.resize(size * std::size_t(ranks() - 1));
+    std::size_t first = 0;
+    for (const std::size_t i : own_states_) {
+        const std::span<const std::byte> mine = memory_of(executor_, i);
+        int of = 0;
+        std::size_t place = 0;
+        communicator_.gather(
+            mine, "the states of a rank", [&](int owner, std::span<const std::byte> piece) {
+                if (owner == 0) return;
+                if (owner != of) place = std::size_t(owner - 1) * size + first;
+                of = owner;
+                std::copy(piece.begin(), piece.end(), all.begin() + std::ptrdiff_t(place));
+                place += piece.size();
+            });
+        first += mine.size();
     }
     return all;
 }
@@ -268,16 +277,6 @@ void Session::share_statistics() {
         share(parameter);
 }
 
-PassValues Session::joined(const MetricSet& mine) const {
-    if (ranks() == 1) return {mine.values(), mine.samples()};
-    MetricSet all = mine;
-    all.reset();
-    for (const std::vector<std::byte>& one :
-         communicator_.all_gather(mine.save_pass(), "the metrics of a pass"))
-        all.join(one);
-    return {all.values(), all.samples()};
-}
-
 PassValues Session::evaluate(Split split, std::span<const std::int64_t> order, NumberCheck* check) {
     if (!evaluation_) evaluation_.emplace(plan());
     share_statistics();
@@ -306,9 +305,8 @@ PassValues Session::evaluate(Split split, std::span<const std::int64_t> order, N
             evaluate_pass({.split = split, .order = order.subspan(whole.size()), .batch = 1},
                           steps[1], check, stopped);
     }
-    PassValues values = joined(metrics);
-    values.stopped = stopped;
-    return values;
+    JoinedValues joined = metrics.joined(communicator_);
+    return {std::move(joined.values), joined.samples, stopped};
 }
 
 /// False: it was cut short, for all ranks.

@@ -114,9 +114,6 @@ class Session {
     /// Together: moving statistics become those of rank 0.
     void share_statistics();
 
-    /// Together: the pass of all ranks, each of which has added its own batches.
-    PassValues joined(const MetricSet& mine) const;
-
     /// Together: the loss and metrics over these samples of a split, shared between the ranks; of
     /// ranks with data of their own, over what each gives of its own.
     /// Stops early, with what it has, when a stop is requested, or when `check` (may be null) or

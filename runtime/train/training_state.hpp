@@ -21,8 +21,11 @@ struct TrainingState {
     std::int64_t batch = 0;       ///< batches done of the epoch after those
     std::int64_t step = 0;        ///< batches done since the training began
     std::int64_t update = 0;      ///< updates done since the training began
-    std::vector<std::byte>
-        sums;  ///< MetricSet::save of the unfinished epoch, one rank after another
+    /// MetricSet::save_sums of the unfinished epoch, one rank after another.
+    std::vector<std::byte> sums;
+    /// MetricSet::save_counts of all ranks together, on rank 0 alone: they can be large, and are as
+    /// large for any number of ranks. Do not travel with bytes_of.
+    std::vector<std::byte> counts;
     /// What each rank has of its own in the executor, one rank after another, without rank 0, whose
     /// is in the parameters (Session::gather_own_states). Does not travel with bytes_of.
     std::vector<std::byte> own_states;
@@ -58,7 +61,7 @@ class TrainingKeeper {
   public:
     virtual ~TrainingKeeper() = default;
     /// Everything: the state and the executor's parameters.
-    virtual void checkpoint(const TrainingState& state) = 0;
+    virtual void checkpoint(TrainingState state) = 0;
     /// The weights as they are now.
     virtual void keep_best(const BestWeights& best) = 0;
     /// A training begins or goes on with these weights kept. Other weights come from a process that

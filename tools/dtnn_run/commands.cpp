@@ -20,7 +20,7 @@ using namespace runtime;  // NOLINT(google-build-using-namespace): this file is 
 namespace {
 
 int run_bench(const Options& options, Communicator& communicator) {
-    Start start = start_together(communicator, [&] { return options.plan; });
+    Start start = start_together(communicator, options, [&] { return options.plan; });
     const plan::Plan& plan = start.loaded.plan;
     std::unique_ptr<SampleSource> source =
         options.synthetic_data

@@ -10,6 +10,8 @@
 namespace dtnn {
 
 struct Options {
+    /// "train --check-numbers": the word, and those of its options that all ranks must have alike.
+    std::string command;
     std::string plan;     ///< report: the run's folder
     std::string output;   ///< train: empty is a dated folder under runs/
     std::string weights;  ///< evaluate, predict, weights, and where train begins

@@ -23,7 +23,7 @@ using namespace runtime;  // NOLINT(google-build-using-namespace): this file is 
 namespace {
 
 int evaluate(const Options& options, Communicator& communicator) {
-    Start start = start_together(communicator, [&] { return options.plan; });
+    Start start = start_together(communicator, options, [&] { return options.plan; });
     const plan::Plan& plan = start.loaded.plan;
     together(communicator, "the split", [&] { require_split(plan, options.split); });
     OpenData data = open_data(communicator, start.loaded.plan);

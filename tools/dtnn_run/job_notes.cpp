@@ -52,6 +52,7 @@ Notes NotesFile::read() const {
         }
         if (key == "run") notes.run = value;
         if (key == "killed" && notes.killed.empty()) notes.killed = value;
+        if (key == "watcher" && notes.watcher.empty()) notes.watcher = value;
         if (key == "error" && notes.error.empty()) notes.error = value;
     }
     return notes;
@@ -73,11 +74,14 @@ bool NotesFile::released_within(double seconds) const {
     return free;
 }
 
-void leave_note(const std::string& key, const std::string& value) {
+int open_notes() {
     const char* path = std::getenv(kVariable);
-    if (path == nullptr) return;
     // Only where that process made it: not on another node.
-    const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    return path == nullptr ? -1 : open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+}
+
+void leave_note(const std::string& key, const std::string& value) {
+    const int file = open_notes();
     if (file < 0) return;
     std::string line = key + " " + value;
     std::replace(line.begin(), line.end(), '\n', ' ');

@@ -15,6 +15,7 @@ struct Notes {
     std::optional<int> code;  ///< rank 0's exit code
     std::string run;          ///< the run's folder, once it is there
     std::string killed;       ///< which rank a signal has killed, and which: the first
+    std::string watcher;      ///< that the parent which watched a rank was killed: the first
     std::string error;        ///< why the first rank that has ended itself did so
 };
 
@@ -38,6 +39,9 @@ class NotesFile {
 
 /// Adds a line; `key` is the name of a member of Notes. Does nothing where nobody asked for notes.
 void leave_note(const std::string& key, const std::string& value);
+
+/// The file, open for a line to be added by write(2), or -1.
+int open_notes();
 
 /// From now on until this process and its children are gone, however that comes about,
 /// `released_within` waits. Once in the life of a process.

@@ -5,16 +5,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/launcher_abort.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
+#include "tools/dtnn_run/launcher_state.hpp"
 
 namespace dtnn {
 
@@ -37,19 +40,92 @@ int tell_death(int signal, const StartedRanks& started, pid_t rank) {
     return int(Exit::failed);
 }
 
+using Clock = std::chrono::steady_clock;
+
+/// A rank that is stopped when it is asked to end gets so long.
+constexpr std::chrono::seconds kStoppedRank{10};
+
+/// What the system sends a process when its parent ends; the first ones belong to libraries.
+int parent_gone() {
+    return SIGRTMIN + 5;
+}
+
+/// For the handler, which may not make it: the line that a rank leaves when its parent is killed.
+struct LastWords {
+    int file = -1;
+    char text[400] = {};
+    std::size_t length = 0;
+};
+LastWords last_words;
+
+/// In the rank. Nothing but what a handler may do.
+void die_with_parent(int) {
+    if (last_words.file >= 0) {
+        const ssize_t ignored = write(last_words.file, last_words.text, last_words.length);
+        static_cast<void>(ignored);
+    }
+    kill(getpid(), SIGKILL);
+}
+
+void prepare_last_words(const StartedRanks& started, pid_t parent) {
+    last_words.file = open_notes();
+    const auto end =
+        fmt::format_to_n(last_words.text, sizeof last_words.text - 1,
+                         "watcher the process {} that watched rank {} (process {}) was "
+                         "killed, and the rank with it\n",
+                         parent, started.rank, getpid());
+    last_words.length = std::min(end.size, sizeof last_words.text - 1);
+    struct sigaction action {};
+    action.sa_handler = die_with_parent;
+    sigemptyset(&action.sa_mask);
+    sigaction(parent_gone(), &action, nullptr);
+}
+
+void kill_stopped(pid_t rank, const StartedRanks& started) {
+    const std::optional<ProcessState> state = state_of(rank);
+    if (!state || !state->stopped()) return;
+    std::fprintf(stderr,
+                 "dtnn-run: rank %d (process %d) was asked to end and is stopped (SIGSTOP): it is "
+                 "killed\n",
+                 started.rank, int(rank));
+    kill(rank, SIGKILL);
+}
+
+/// With --kill-on-bad-exit srun takes the first 75 for a failure, and kills ranks that are about to
+/// end as well: rank 0 alone says that the job has stopped, when the others are gone.
+int stopped_under_srun(const StartedRanks& started) {
+    if (started.rank > 0) return int(Exit::done);
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    return int(Exit::interrupted);
+}
+
 /// The watching parent's whole life.
-int watch(pid_t rank, const StartedRanks& started, const sigset_t& awaited) {
-    prctl(PR_SET_NAME, "dtnn-run-watch");
-    using Clock = std::chrono::steady_clock;
+int watch(pid_t rank, const StartedRanks& started, const sigset_t& awaited, pid_t launcher) {
+    prctl(PR_SET_NAME, kWatcherName);
+    prctl(PR_SET_PDEATHSIG, parent_gone());
+    if (getppid() != launcher) raise(parent_gone());
+    std::optional<Clock::time_point> asked_to_end;
     // Hydra signals a process and its group, this process therefore twice at once: that is one.
     constexpr std::chrono::milliseconds kSame{250};
     int last = 0;
     Clock::time_point last_time;
     while (true) {
         siginfo_t what;
-        const int signal = sigwaitinfo(&awaited, &what);
+        const timespec second = {1, 0};
+        const int signal = sigtimedwait(&awaited, &what, asked_to_end ? &second : nullptr);
+        if (asked_to_end && Clock::now() - *asked_to_end > kStoppedRank) {
+            kill_stopped(rank, started);
+            asked_to_end.reset();
+        }
         if (signal < 0) continue;
+        if (signal == parent_gone()) {
+            if (getppid() == launcher) continue;  // a thread of its
+            kill(rank, SIGKILL);
+            return int(Exit::failed);
+        }
         if (signal != SIGCHLD) {
+            if ((signal == SIGTERM || signal == SIGINT) && !asked_to_end)
+                asked_to_end = Clock::now();
             // Marked as passed on: a sender that signals all processes of a job gives the rank the
             // same signal twice, which must not count as the second one that ends it at once.
             const Clock::time_point now = Clock::now();
@@ -64,6 +140,7 @@ int watch(pid_t rank, const StartedRanks& started, const sigset_t& awaited) {
             WIFSIGNALED(status) ? tell_death(WTERMSIG(status), started, rank) : WEXITSTATUS(status);
         if (code != int(Exit::done) && code != int(Exit::interrupted)) abort_by_launcher(code);
         if (started.rank == 0) leave_note("code", std::to_string(code));
+        if (code == int(Exit::interrupted) && started.srun) return stopped_under_srun(started);
         return code;
     }
 }
@@ -76,18 +153,20 @@ std::optional<int> watch_rank() {
     hold_notes();
     sigset_t awaited, before;
     sigemptyset(&awaited);
-    for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP, SIGQUIT})
+    for (const int signal :
+         {SIGCHLD, SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP, SIGQUIT, parent_gone()})
         sigaddset(&awaited, signal);
     sigprocmask(SIG_BLOCK, &awaited, &before);
-    const pid_t parent = getpid();
+    const pid_t parent = getpid(), launcher = getppid();
     const pid_t rank = fork();
     if (rank > 0) {
         std::signal(SIGPIPE, SIG_IGN);
-        return watch(rank, started, awaited);
+        return watch(rank, started, awaited, launcher);
     }
     // Where no process can be made the rank goes on by itself.
     if (rank == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prepare_last_words(started, parent);
+        prctl(PR_SET_PDEATHSIG, parent_gone());
         if (getppid() != parent) _exit(int(Exit::failed));
         // What is sent to the launcher's process group reaches the parent, which passes it on.
         setpgid(0, 0);

@@ -123,6 +123,25 @@ std::vector<std::string> words_without(const CLI::App& command,
     return words;
 }
 
+/// The word, and those options on which depends what ranks do together; of files only whether they
+/// are given: ranks may find them at different places. What rank 0 alone writes and shows is its
+/// own.
+std::string shared_words(const CLI::App& command) {
+    std::string words = command.get_name();
+    for (const char* name : {"--resume", "--weights"}) {
+        const CLI::Option* option = command.get_option_no_throw(name);
+        if (option != nullptr && option->count() > 0) words += std::string(" ") + name;
+    }
+    for (const char* name :
+         {"--split", "--steps", "--per-step", "--synthetic-data", "--check-numbers"}) {
+        const CLI::Option* option = command.get_option_no_throw(name);
+        if (option == nullptr || option->count() == 0) continue;
+        words += std::string(" ") + name;
+        if (option->get_expected_min() > 0) words += "=" + option->results().front();
+    }
+    return words;
+}
+
 /// Ends with the code of the ranks, or of the one that may be started again.
 [[noreturn]] void start_job_of(const CLI::App& command, const Options& options) {
     dtnn::JobRequest request;
@@ -276,6 +295,7 @@ int run(int argc, char** argv, Options& options) {
         std::fputs(dtnn::shown_lines(complaint.str()).c_str(), stderr);
         return int(code == 0 ? Exit::done : Exit::usage);
     }
+    options.command = shared_words(*app.get_subcommands().front());
     if ((options.ranks > 1 || options.max_restarts > 0) && !options.dry_run)
         start_job_of(*app.get_subcommands().front(), options);
     if (train.parsed())

@@ -84,7 +84,8 @@ void check_surroundings(Communicator& communicator, const Start& start) {
 
 }  // namespace
 
-Start start_together(Communicator& communicator, const std::function<std::string()>& path) {
+Start start_together(Communicator& communicator, const Options& options,
+                     const std::function<std::string()>& path) {
     std::optional<Start> start;
     together(communicator, "the plan",
              [&] { start.emplace(path(), communicator.rank(), communicator.ranks()); });
@@ -93,7 +94,8 @@ Start start_together(Communicator& communicator, const std::function<std::string
         check_surroundings(communicator, *start);
         return std::move(*start);
     }
-    agree_on(communicator, {{"plan checksum", start->loaded.checksum},
+    agree_on(communicator, {{"the command", fmt::format("`{}`", options.command)},
+                            {"plan checksum", start->loaded.checksum},
                             {"version of dtnn-run", DTNN_VERSION},
                             {"number of ranks", std::to_string(communicator.ranks())},
                             {"batch size", std::to_string(plan.training.batch_size)},
@@ -119,11 +121,31 @@ std::string dataset_hash(const SampleSource& source) {
     return fmt::format("xxh3:{:016x}", source.content_hash());
 }
 
+namespace {
+
+/// Rank 0 looks into the dataset's folders, and tells the others what it has found.
+std::vector<std::byte> files_of_first(Communicator& communicator, const plan::Dataset& dataset) {
+    std::vector<std::byte> files;
+    if (communicator.ranks() == 1) return files;
+    together(communicator, "the dataset's folders", [&] {
+        if (communicator.rank() == 0) files = list_files(dataset);
+    });
+    std::int64_t size = std::int64_t(files.size());
+    communicator.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0,
+                           "how many files there are");
+    files.resize(std::size_t(size));
+    if (size > 0) communicator.broadcast(files, 0, "the dataset's files");
+    return files;
+}
+
+}  // namespace
+
 OpenData open_data(Communicator& communicator, plan::Plan& plan) {
     OpenData data;
     if (!plan.parallel.private_data) {
+        const std::vector<std::byte> files = files_of_first(communicator, plan.dataset);
         data.source = open_together(communicator, [&] {
-            return open_source(plan.dataset, Counts::exact, plan.target.dtype);
+            return open_source(plan.dataset, Counts::exact, plan.target.dtype, files);
         });
         data.hash = dataset_hash(*data.source);
         return data;

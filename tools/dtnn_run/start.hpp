@@ -28,9 +28,10 @@ struct Start {
 /// all ranks have found alike is printed by rank 0; what one has, is thrown, and main ends the job.
 int with_ranks(const Options& options, const std::function<int(runtime::Communicator&)>& work);
 
-/// Reads the plan on every rank together; all agree on plan, version, batch and seed. `path` may
-/// throw.
-Start start_together(runtime::Communicator& communicator, const std::function<std::string()>& path);
+/// Reads the plan on every rank together; all agree on command, plan, version, batch and seed.
+/// `path` may throw.
+Start start_together(runtime::Communicator& communicator, const Options& options,
+                     const std::function<std::string()>& path);
 
 /// Every rank's dataset, agreed on by its hash.
 std::unique_ptr<runtime::SampleSource> open_together(

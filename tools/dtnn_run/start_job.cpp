@@ -19,8 +19,10 @@
 
 #include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/comm/mpi_flavour.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
+#include "tools/dtnn_run/launcher_state.hpp"
 #include "tools/dtnn_run/restarts.hpp"
 
 namespace dtnn {
@@ -34,11 +36,15 @@ using Words = std::vector<std::string>;
 
 /// Ranks that mpiexec has lost sight of end by themselves within this.
 constexpr double kLeftBehindSeconds = 20;
+/// Between two looks at the processes that start and watch the ranks; how long one of them may be
+/// stopped, and how long they may take to end after rank 0 has.
+constexpr double kLookSeconds = 1;
+constexpr double kStoppedSeconds = 10;
+constexpr double kEndSeconds = 60;
 
-/// MPICH's own name first: `mpiexec` may be another MPI's.
 std::string find_mpiexec() {
     const char* path = std::getenv("PATH");
-    for (const char* name : {"mpiexec.mpich", "mpiexec.hydra", "mpiexec"}) {
+    for (const char* name : mpi_flavour().launchers) {
         std::istringstream folders(path == nullptr ? "" : path);
         for (std::string folder; std::getline(folders, folder, ':');) {
             std::string file = (folder.empty() ? "." : folder) + "/" + name;
@@ -46,7 +52,7 @@ std::string find_mpiexec() {
         }
     }
     throw RunError(Exit::failed, "--ranks needs mpiexec, which is in no folder of PATH",
-                   "install MPICH (Debian: apt-get install mpich)");
+                   mpi_flavour().install);
 }
 
 /// The step of the newest checkpoint in the run's folder.
@@ -71,10 +77,12 @@ class Job {
         std::error_code error;
         const std::string program = fs::read_symlink("/proc/self/exe", error).string();
         if (error) throw RunError(Exit::failed, "the program cannot find itself in /proc", "");
-        if (request.ranks > 1)
-            command_ = {find_mpiexec(), "-n", std::to_string(request.ranks), program};
-        else
-            command_ = {program};
+        if (request.ranks > 1) {
+            command_ = {find_mpiexec(), "-n", std::to_string(request.ranks)};
+            const auto& options = mpi_flavour().launcher_options;
+            command_.insert(command_.end(), options.begin(), options.end());
+        }
+        command_.push_back(program);
         sigemptyset(&awaited_);
         for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGUSR1, SIGQUIT})
             sigaddset(&awaited_, signal);
@@ -141,14 +149,31 @@ std::string Job::reason_of(int status, pid_t launcher, const Notes& notes, int c
                            request_.ranks > 1 ? "mpiexec" : "the run", launcher, WTERMSIG(status),
                            strsignal(WTERMSIG(status)));
     if (!notes.error.empty()) return notes.error;
+    if (!notes.watcher.empty()) return notes.watcher;
     return fmt::format("{} ended with {}", request_.ranks > 1 ? "mpiexec" : "the run", code);
 }
 
 TryEnd Job::wait_for(pid_t launcher) {
     TryEnd end;
+    LauncherState state(launcher);
+    std::string given_up;
+    double since_end = 0;
     while (true) {
         siginfo_t what;
-        const int signal = sigwaitinfo(&awaited_, &what);
+        const timespec look = {time_t(kLookSeconds), 0};
+        const int signal = sigtimedwait(&awaited_, &what, &look);
+        if (signal < 0 && errno == EAGAIN && given_up.empty() && request_.ranks > 1) {
+            if (const auto stopped = state.look(kLookSeconds, kStoppedSeconds)) given_up = *stopped;
+            since_end = notes_.read().code ? since_end + kLookSeconds : 0;
+            if (given_up.empty() && since_end > kEndSeconds)
+                given_up =
+                    fmt::format("rank 0 has ended, and {} (process {}) has not, for {:.0f} s",
+                                command_.front(), launcher, since_end);
+            if (!given_up.empty()) {
+                std::fprintf(stderr, "dtnn-run: %s: the job is ended\n", given_up.c_str());
+                state.kill_all();
+            }
+        }
         if (signal < 0) continue;
         if (signal != SIGCHLD) {
             end.stop_asked = true;
@@ -160,8 +185,13 @@ TryEnd Job::wait_for(pid_t launcher) {
         if (waitpid(launcher, &status, WNOHANG) != launcher) continue;
         const Notes notes = notes_.read();
         end.code = WIFEXITED(status) ? WEXITSTATUS(status) : int(Exit::failed);
-        if (end.code == 0 && notes.code) end.code = *notes.code;
-        end.reason = reason_of(status, launcher, notes, end.code);
+        if ((end.code == 0 || !given_up.empty()) && notes.code) end.code = *notes.code;
+        end.reason = given_up.empty() ? reason_of(status, launcher, notes, end.code) : given_up;
+        // Nobody else can say it, and mpiexec ends with the number of the signal.
+        if (end.reason == notes.watcher && !end.reason.empty()) {
+            std::fprintf(stderr, "dtnn-run: %s\n", end.reason.c_str());
+            end.code = int(Exit::failed);
+        }
         if (!notes.run.empty()) run_ = notes.run;
         end.step = newest_step(run_);
         return end;

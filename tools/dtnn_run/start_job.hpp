@@ -22,8 +22,8 @@ struct JobRequest {
 /// lost it, which it may after a signal, with rank 0's. Signals that reach this process go on to
 /// the ranks, and end the restarts. Before a restart all ranks of the try before it are gone.
 ///
-/// Does not return; RunError where there is no mpiexec of MPICH's, or this process is one of
-/// several ranks already.
+/// Does not return; RunError where there is no mpiexec of this build's MPI, or this process is one
+/// of several ranks already.
 [[noreturn]] void start_job(const JobRequest& request);
 
 }  // namespace dtnn

@@ -88,7 +88,7 @@ class RunReport final : public RankReport {
 /// The keeper of a rank whose checkpoints and best weights rank 0 keeps.
 class NothingKept final : public TrainingKeeper {
   public:
-    void checkpoint(const TrainingState&) override {}
+    void checkpoint(TrainingState) override {}
     void keep_best(const BestWeights&) override {}
     void forget_others(const std::vector<KeptWeights>&) override {}
     void take_back(const BestWeights&) override {}
@@ -98,9 +98,10 @@ class NothingKept final : public TrainingKeeper {
 class TrainRun {
   public:
     TrainRun(const Options& options, Communicator& communicator)
-        : options_(options), communicator_(communicator), start_(start_together(communicator, [&] {
-              return plan_path(options, communicator.ranks());
-          })) {
+        : options_(options),
+          communicator_(communicator),
+          start_(start_together(communicator, options,
+                                [&] { return plan_path(options, communicator.ranks()); })) {
         OpenData data = open_data(communicator, start_.loaded.plan);
         dataset_ = data.hash;
         together(communicator, "the memory and the weights", [&] {

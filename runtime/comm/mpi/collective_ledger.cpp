@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "runtime/comm/mpi/patience.hpp"
@@ -12,6 +13,12 @@ namespace {
 
 /// How long ranks are given to say how far they are.
 constexpr double kRollCallSeconds = 1.0;
+/// How long a rank waits for the one that reports to end the job.
+constexpr double kReportSeconds = 6.0;
+/// So many ranks are asked who is to report, one after the other, before a rank does it itself.
+constexpr int kMostAsked = 4;
+/// A rank that has waited for this share of the limit reports by itself.
+constexpr double kNearlyLate = 0.75;
 /// Between two looks at whether somebody asks, in progress().
 constexpr double kAnswerEvery = 0.002;
 
@@ -33,6 +40,7 @@ Position CollectiveLedger::begin(const char* kind, const std::string& name) {
     const auto end = fmt::format_to_n(position_.what, sizeof position_.what - 1,
                                       "{} number {} `{}`", kind, position_.number, name);
     *end.out = '\0';
+    begun_.add(position_);
     return position_;
 }
 
@@ -51,17 +59,39 @@ void CollectiveLedger::progress() {
     const double now = MPI_Wtime();
     if (now < next_answer_) return;
     next_answer_ = now + kAnswerEvery;
-    roll_.answer(position_);
+    answer();
 }
 
-void CollectiveLedger::wait_for(const Position& position, const std::function<bool()>& done) {
+Standing CollectiveLedger::standing() const {
+    Standing mine;
+    mine.newest = position_;
+    mine.waits_in = waits_in_;
+    mine.waits_for = waits_for_;
+    return mine;
+}
+
+void CollectiveLedger::answer() {
+    const bool late =
+        waits_for_ != kNobody && limit_ > 0 && MPI_Wtime() - waits_since_ > kNearlyLate * limit_;
+    roll_.answer(standing(), begun_, late);
+}
+
+void CollectiveLedger::wait_for(const Position& position, const std::function<bool()>& done,
+                                int whom) {
     const double start = MPI_Wtime();
+    waits_in_ = position.number;
+    waits_for_ = whom;
+    waits_since_ = start;
+    struct Over {
+        int& waits_for;
+        ~Over() { waits_for = kNobody; }
+    } const over{waits_for_};
     for (Patience patience; !done(); patience.rest()) {
         // Another rank may wait for one of these before it comes to what this one waits for.
         if (move_on()) patience.renew();
         // The time is looked at when the first spins have not sufficed.
         if (patience.rests() % 16 != 15) continue;
-        roll_.answer(position_);
+        answer();
         if (limit_ > 0 && MPI_Wtime() - start > limit_) {
             call_roll(position, done);
             return;
@@ -69,46 +99,91 @@ void CollectiveLedger::wait_for(const Position& position, const std::function<bo
     }
 }
 
-void CollectiveLedger::wait_for(const Position& position, MPI_Request& request) {
-    wait_for(position, [&request] {
-        int done = 0;
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        return done != 0;
-    });
+void CollectiveLedger::wait_for(const Position& position, MPI_Request& request, int whom) {
+    wait_for(
+        position,
+        [&request] {
+            int done = 0;
+            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+            return done != 0;
+        },
+        whom);
+}
+
+/// Others whose limit passes at the same time ask this rank: it answers to the end.
+bool CollectiveLedger::listen(double seconds, const std::function<bool()>& enough) {
+    const double start = MPI_Wtime();
+    for (Patience patience; MPI_Wtime() - start < seconds; patience.rest()) {
+        roll_.heard();
+        answer();
+        move_on();
+        if (enough()) return true;
+    }
+    return false;
+}
+
+/// One rank reports, so that messages grow with the ranks and not with their square: that which the
+/// first rank that answers names. This rank where nobody does; -1 where the operation has ended.
+int CollectiveLedger::find_reporter(const Position& position, const std::function<bool()>& done) {
+    for (int asked = 0; asked < std::min(rank_, kMostAsked); ++asked) {
+        if (roll_.reporter() >= 0) break;
+        bool ended = false;
+        roll_.ask(asked, position.number, true);
+        listen(kRollCallSeconds, [&] {
+            ended = done();
+            return ended || roll_.standings()[std::size_t(asked)].newest.number >= 0;
+        });
+        if (ended) return -1;
+        const Standing& answer = roll_.standings()[std::size_t(asked)];
+        if (answer.newest.number >= 0 && answer.reporter >= 0) return answer.reporter;
+    }
+    if (roll_.reporter() < 0) roll_.set_reporter(rank_);
+    return roll_.reporter();
 }
 
 /// Throws, unless the operation ends while the ranks are asked.
 void CollectiveLedger::call_roll(const Position& position, const std::function<bool()>& done) {
-    roll_.ask();
-    const double start = MPI_Wtime();
-    // Others whose limit passes at the same time ask this one: it answers to the end, even when it
-    // has heard from all.
-    for (Patience patience; MPI_Wtime() - start < kRollCallSeconds; patience.rest()) {
-        roll_.heard();
-        roll_.answer(position_);
-        move_on();
-        if (done()) return;
+    const int reporter = find_reporter(position, done);
+    if (reporter < 0) return;
+    if (reporter != rank_) {
+        if (listen(kReportSeconds, done)) return;
+        failed_ = true;
+        throw RunError(Exit::failed,
+                       fmt::format("rank {}: waited {:g} s in {}, and {} has not ended the job",
+                                   rank_, limit_, position.what, name_of_(reporter)),
+                       "see what the other ranks say; parallel.timeout is the limit");
     }
+    // It may have answered before, as one of those that were asked who is to report.
+    roll_.ask_all(position.number);
+    bool ended = false;
+    listen(kRollCallSeconds, [&] { return ended = done(); });
+    if (ended) return;
     failed_ = true;
     throw late(position);
 }
 
 RunError CollectiveLedger::late(const Position& position) const {
-    // Who does not answer first: another one that is behind may only wait for it.
-    std::vector<std::string> missing, behind;
-    for (int rank = 0; rank < ranks_; ++rank) {
-        const Position& other = roll_.positions()[std::size_t(rank)];
-        if (rank == rank_ || other.number >= position.number) continue;
-        if (other.number < 0)
-            missing.push_back(name_of_(rank) + ", which does not answer");
-        else
-            behind.push_back(fmt::format("{}, which is at {}", name_of_(rank), other.what));
+    const std::vector<Standing>& standings = roll_.standings();
+    const Missing missing = find_missing(rank_, standing(), begun_.at(position.number), standings);
+    std::vector<std::string> names;
+    for (const int rank : missing.silent)
+        names.push_back(name_of_(rank) + ", which does not answer");
+    for (const int rank : missing.behind)
+        names.push_back(fmt::format("{}, which is at {}", name_of_(rank),
+                                    standings[std::size_t(rank)].newest.what));
+    for (const int rank : missing.other)
+        names.push_back(fmt::format("{}, which has come to something else: it is at {}",
+                                    name_of_(rank), standings[std::size_t(rank)].newest.what));
+    constexpr std::size_t kShown = 8;
+    if (names.size() > kShown) {
+        const std::size_t more = names.size() - kShown;
+        names.resize(kShown);
+        names.push_back(fmt::format("{} more", more));
     }
-    missing.insert(missing.end(), behind.begin(), behind.end());
     return {Exit::failed,
             fmt::format("rank {}: waited {:g} s in {} for {}", rank_, limit_, position.what,
-                        missing.empty() ? std::string("the network: all ranks have come to it")
-                                        : fmt::format("{}", fmt::join(missing, "; "))),
+                        names.empty() ? std::string("the network: all ranks have come to it")
+                                      : fmt::format("{}", fmt::join(names, "; "))),
             "see what the missing rank's node says; parallel.timeout is the limit"};
 }
 

@@ -32,9 +32,10 @@ class CollectiveLedger {
     void remove(Transfer& transfer) { std::erase(active_, &transfer); }
 
     /// Returns when `done` says so, which is asked again and again. Behind the time limit a
-    /// RunError that names who is missing; the collectives of the ledger are lost then.
-    void wait_for(const Position& position, const std::function<bool()>& done);
-    void wait_for(const Position& position, MPI_Request& request);
+    /// RunError that names who is missing; the collectives of the ledger are lost then. `whom` is
+    /// the rank that is waited for, or kAll.
+    void wait_for(const Position& position, const std::function<bool()>& done, int whom = kAll);
+    void wait_for(const Position& position, MPI_Request& request, int whom = kAll);
 
     /// Moves on what is under way, and now and then answers a rank that asks.
     void progress();
@@ -50,6 +51,11 @@ class CollectiveLedger {
     /// Whether some of what is under way has moved.
     bool move_on();
     void call_roll(const Position& position, const std::function<bool()>& done);
+    int find_reporter(const Position& position, const std::function<bool()>& done);
+    /// Listens and answers for so long; whether `enough` has said so.
+    bool listen(double seconds, const std::function<bool()>& enough);
+    Standing standing() const;
+    void answer();
     RunError late(const Position& position) const;
 
     double limit_;
@@ -58,7 +64,12 @@ class CollectiveLedger {
     int ranks_ = 1;
     std::thread::id thread_ = std::this_thread::get_id();
     RollCall roll_;
-    Position position_;              ///< the newest collective of this rank
+    Position position_;  ///< the newest collective of this rank
+    Begun begun_;        ///< the latest ones
+    /// What this rank waits for, and since when; several, where one wait is within another.
+    std::int64_t waits_in_ = 0;
+    int waits_for_ = kNobody;
+    double waits_since_ = 0;
     std::vector<Transfer*> active_;  ///< started and not waited for, the oldest first
     double next_answer_ = 0;
     bool failed_ = false;

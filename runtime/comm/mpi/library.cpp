@@ -4,6 +4,16 @@
 
 #include "runtime/comm/mpi/mpi_communicator.hpp"
 
+#ifdef DTNN_MPI_IS_OPEN_MPI
+#ifndef OPEN_MPI
+#error "mpi.h is not Open MPI's: see DTNN_MPI and DTNN_MPI_INCLUDE_DIR"
+#endif
+#else
+#ifndef MPICH_VERSION
+#error "mpi.h is not MPICH's: see DTNN_MPI and DTNN_MPI_INCLUDE_DIR"
+#endif
+#endif
+
 extern "C" {
 
 int dtnn_mpi_version() {

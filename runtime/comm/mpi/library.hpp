@@ -9,7 +9,7 @@ class Communicator;
 namespace dtnn::runtime::mpi {
 
 /// Counts up with every change of Communicator, Exchange, RunError or the entry points.
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
 
 constexpr const char* kVersionEntry = "dtnn_mpi_version";  ///< int()
 /// Communicator*(double seconds, void (*parted)()): joins the other ranks; `parted` is called when

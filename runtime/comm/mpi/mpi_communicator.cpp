@@ -19,12 +19,18 @@
 #include "runtime/comm/mpi/library_reduction.hpp"
 #include "runtime/comm/mpi/patience.hpp"
 #include "runtime/comm/mpi/ring.hpp"
+#include "runtime/comm/mpi_flavour.hpp"
+#include "runtime/comm/started_ranks.hpp"
 
 namespace dtnn::runtime::mpi {
 namespace {
 
 /// MPI counts in int. A piece is as much of a gather or broadcast as one call takes.
 constexpr std::int64_t kPieceBytes = std::int64_t(1) << 30;
+
+/// Ranks whose bytes come to rank 0 between two meetings of all.
+constexpr int kGatherTurn = 16;
+constexpr int kGatherTag = 1;
 
 /// What messages call a rank.
 struct Identity {
@@ -108,6 +114,8 @@ class MpiCommunicator final : public Communicator {
     void progress() override { ledger_->progress(); }
     std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
                                                    const std::string& name) override;
+    void gather(std::span<const std::byte> mine, const std::string& name,
+                const TakePiece& take) override;
     void broadcast(std::span<std::byte> bytes, int root, const std::string& name) override;
     void barrier(const std::string& name) override;
     void abort(int code, const std::string&) override { MPI_Abort(MPI_COMM_WORLD, code); }
@@ -117,6 +125,7 @@ class MpiCommunicator final : public Communicator {
     std::unique_ptr<Exchange> bound(const char* name_of_kind, TransferKind kind, void* data,
                                     std::int64_t elements, plan::DType dtype, Reduction reduction,
                                     const std::string& name);
+    std::vector<std::int64_t> sizes_of_all(const Position& position, std::int64_t mine);
     void join(double seconds);
     void meet();
     MPI_Comm comm_of(const std::string& name);
@@ -163,15 +172,25 @@ void MpiCommunicator::join(double seconds) {
     let_others_abort_first();
     const KeepHandlers handlers;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
-        throw RunError(Exit::failed, "MPI does not start", "see what MPICH says above");
+        throw RunError(Exit::failed, "MPI does not start",
+                       fmt::format("see what {} says above", mpi_flavour().name));
     if (provided < MPI_THREAD_FUNNELED)
         throw RunError(Exit::failed,
                        "this MPI serves only programs of one thread (MPI_THREAD_SINGLE)",
-                       "install an MPICH that is built with threads, as Debian's is");
+                       fmt::format("install an {} that is built with threads, as Debian's is",
+                                   mpi_flavour().name));
     MPI_Comm_dup(MPI_COMM_WORLD, &world_);
     MPI_Comm_dup(MPI_COMM_WORLD, &rings_);
     MPI_Comm_rank(world_, &rank_);
     MPI_Comm_size(world_, &ranks_);
+    // An MPI that does not know the launcher's ways takes each of its processes for the only one.
+    const StartedRanks started = started_ranks();
+    if (ranks_ != started.ranks)
+        throw RunError(Exit::usage,
+                       fmt::format("{} has started {} ranks, and {} finds {}: it cannot meet the "
+                                   "others by this launcher",
+                                   started.launcher, started.ranks, mpi_flavour().name, ranks_),
+                       how_to_start_ranks());
     ledger_ =
         std::make_unique<CollectiveLedger>(seconds, [this](int rank) { return name_of(rank); });
 }
@@ -244,12 +263,8 @@ std::string MpiCommunicator::name_of(int rank) const {
 std::vector<std::vector<std::byte>> MpiCommunicator::all_gather(std::span<const std::byte> mine,
                                                                 const std::string& name) {
     const Position position = ledger_->begin("all_gather", name);
-    std::vector<std::int64_t> sizes(std::size_t(ranks_), 0);
-    const std::int64_t size = std::int64_t(mine.size());
+    const std::vector<std::int64_t> sizes = sizes_of_all(position, std::int64_t(mine.size()));
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Iallgather(&size, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, world_, &request);
-    ledger_->wait_for(position, request);
-
     std::vector<std::vector<std::byte>> all;
     all.resize(sizes.size());
     for (int rank = 0; rank < ranks_; ++rank)
@@ -276,6 +291,51 @@ std::vector<std::vector<std::byte>> MpiCommunicator::all_gather(std::span<const 
                             std::size_t(counts[rank]));
     }
     return all;
+}
+
+std::vector<std::int64_t> MpiCommunicator::sizes_of_all(const Position& position,
+                                                        std::int64_t mine) {
+    std::vector<std::int64_t> sizes(std::size_t(ranks_), 0);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallgather(&mine, 1, MPI_INT64_T, sizes.data(), 1, MPI_INT64_T, world_, &request);
+    ledger_->wait_for(position, request);
+    return sizes;
+}
+
+/// Ranks come in turns of a few, between which all meet: a rank waits no longer than a turn takes,
+/// and rank 0 has no more messages before it than those of one turn.
+void MpiCommunicator::gather(std::span<const std::byte> mine, const std::string& name,
+                             const TakePiece& take) {
+    const std::vector<std::int64_t> sizes =
+        sizes_of_all(ledger_->begin("gather", name), std::int64_t(mine.size()));
+    std::vector<std::byte> room;
+    if (rank_ == 0) {
+        room.resize(
+            std::min(kGatherPiece, std::size_t(*std::max_element(sizes.begin(), sizes.end()))));
+        take_pieces(0, mine, take);
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    for (int first = 1; first < ranks_; first += kGatherTurn) {
+        const Position position = ledger_->begin("gather", name);
+        const int end = std::min(ranks_, first + kGatherTurn);
+        for (int owner = first; owner < end; ++owner) {
+            if (rank_ != 0 && rank_ != owner) continue;
+            const auto all = std::size_t(sizes[std::size_t(owner)]);
+            for (std::size_t done = 0; done < all; done += kGatherPiece) {
+                const std::size_t piece = std::min(kGatherPiece, all - done);
+                if (rank_ == 0)
+                    MPI_Irecv(room.data(), int(piece), MPI_BYTE, owner, kGatherTag, world_,
+                              &request);
+                else
+                    MPI_Isend(mine.data() + done, int(piece), MPI_BYTE, 0, kGatherTag, world_,
+                              &request);
+                ledger_->wait_for(position, request, rank_ == 0 ? owner : 0);
+                if (rank_ == 0) take(owner, std::span(room).first(piece));
+            }
+        }
+        MPI_Ibarrier(world_, &request);
+        ledger_->wait_for(position, request);
+    }
 }
 
 void MpiCommunicator::broadcast(std::span<std::byte> bytes, int root, const std::string& name) {

@@ -4,16 +4,11 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-namespace dtnn::runtime::mpi {
+#include "runtime/comm/missing_ranks.hpp"
 
-/// The newest collective that a rank has begun.
-struct Position {
-    std::int64_t number = 0;
-    char what[120] = {};  ///< "all_reduce number 41 `gradients_2`"
-};
+namespace dtnn::runtime::mpi {
 
 /// Ranks answer each other whenever answer() is called: in every wait, and in progress().
 class RollCall {
@@ -23,26 +18,42 @@ class RollCall {
     RollCall(const RollCall&) = delete;
     RollCall& operator=(const RollCall&) = delete;
 
-    /// Answers a rank that asks, if one does. Cheap.
-    void answer(const Position& mine);
+    /// Answers a rank that asks, if one does. Cheap. Whoever asks who is to report gets the rank
+    /// that has asked this one first, or, where this rank's own time is nearly over (`late`), this
+    /// rank.
+    void answer(const Standing& mine, const Begun& begun, bool late);
 
-    /// Asks all others. Their answers come in with heard().
-    void ask();
-    /// Whether all have answered.
+    /// Asks one other, or all, about the collective of this number; with `report` who is to report.
+    /// Their answers come in with heard().
+    void ask(int rank, std::int64_t number, bool report);
+    void ask_all(std::int64_t number);
+    /// Takes what has come. Whether all that were asked have answered.
     bool heard();
-    /// Which rank has answered since ask(), and what; number -1: it has not.
-    const std::vector<Position>& positions() const { return positions_; }
+    /// What ranks have answered since they were asked last; newest.number -1: nothing.
+    const std::vector<Standing>& standings() const { return standings_; }
+
+    /// The rank that reports, as far as this one knows; -1: nobody has asked it.
+    int reporter() const { return reporter_; }
+    void set_reporter(int rank) { reporter_ = rank; }
 
     /// In good order: nothing may be under way. All ranks call it.
     void close();
 
   private:
+    struct Question {
+        std::int64_t number = 0;
+        std::int64_t report = 0;
+    };
+
     MPI_Comm comm_ = MPI_COMM_NULL;
+    int rank_ = 0;
+    int reporter_ = -1;
     MPI_Request question_ = MPI_REQUEST_NULL;  ///< the next question from whomever
-    int asked_ = 0;                            ///< what it says: nothing
-    Position reply_;
+    Question asked_;
+    Standing reply_;
     MPI_Request reply_sent_ = MPI_REQUEST_NULL;
-    std::vector<Position> positions_;
+    std::vector<Standing> standings_;
+    std::vector<Question> asking_;
     std::vector<MPI_Request> answers_, questions_;
 };
 

@@ -16,9 +16,14 @@ import unittest
 
 import slurm
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mpi"))
+import ranks
+
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".."))
 BIN = os.environ.get("DTNN_BIN", os.path.join(ROOT, "build", "release", "bin"))
 EPOCHS = 200
+MPICH = ranks.flavour() == "MPICH"
+WIRED = () if MPICH else ("--mpi", "pmix")
 
 # Dropout, so that the state of random numbers counts, and momentum; steps of about a millisecond.
 JOB = f"""kind: job
@@ -75,7 +80,7 @@ class Slurm(unittest.TestCase):
     def submit(self, run):
         """A job of two ranks, signalled 20 s before its limit of a minute."""
         self.call("dtnnc", "slurm", "plan.json", "--ranks", "2", "--time", "1", "--signal-before", "20", "--run", run,
-                  "-o", run + ".sh")
+                  "-o", run + ".sh", *WIRED)
         self.run_folder = self.path(run)
         self.number = self.cluster.submit(run + ".sh", cwd=self.folder)
         return self.number
@@ -196,6 +201,39 @@ class Slurm(unittest.TestCase):
         time.sleep(1)
         self.assertEqual(self.cluster.job(job)["JobState"], "CANCELLED")
 
+    def test_ranks_by_pmix_meet_or_are_refused(self):
+        known = self.cluster.run("srun", "--mpi=list", check=False)
+        if "pmix" not in known.stdout + known.stderr:
+            self.skipTest("this Slurm has no plugin for PMIx")
+        self.call("dtnnc", "slurm", "plan.json", "--ranks", "2", "--time", "2", "--mpi", "pmix", "--run", "pmix", "-o", "pmix.sh")
+        self.number = self.cluster.submit("pmix.sh", cwd=self.folder)
+        ended = self.cluster.wait_for(self.number, ("COMPLETED", "FAILED", "TIMEOUT"), 120)
+        said = self.output()
+        if MPICH:
+            # Debian's does not know PMIx: each of its ranks would train alone.
+            self.assertEqual((ended["JobState"], ended["ExitCode"]), ("FAILED", "2:0"), said)
+            self.assertIn("srun by PMIx has started 2 ranks, and MPICH finds 1", said)
+            self.assertIn("srun --mpi=pmi2", said)
+            self.assertFalse(os.path.exists(self.path("pmix")))
+        else:
+            self.assertEqual((ended["JobState"], ended["ExitCode"]), ("COMPLETED", "0:0"), said)
+            self.assertIn("2 ranks", said)
+            self.assertTrue(os.path.exists(self.path("pmix", "weights.safetensors")))
+
+    def test_a_rank_that_dies_is_started_again_inside_the_allocation(self):
+        self.call("dtnnc", "slurm", "plan.json", "--ranks", "2", "--time", "2", "--restarts", "2", "--run", "again", "-o", "again.sh", *WIRED)
+        self.run_folder = self.path("again")
+        self.number = self.cluster.submit("again.sh", cwd=self.folder)
+        held = self.hold_after(12)
+        for process in held:
+            os.kill(process, signal.SIGCONT)
+        os.kill(held[1], signal.SIGKILL)
+        ended = self.cluster.wait_for(self.number, ("COMPLETED", "FAILED"), 90)
+        said = self.output()
+        self.assertEqual((ended["JobState"], ended["ExitCode"], ended["Restarts"]), ("COMPLETED", "0:0", "0"), said)
+        self.assertIn("restart, 2 left", said)
+        self.assertIn("going on after step", said)
+
     def test_a_rank_that_dies_takes_the_job_down(self):
         job = self.submit("died")
         held = self.hold_after(5)
@@ -214,9 +252,9 @@ def why_not():
         return reason
     folders = (BIN, os.path.join(BIN, "..", "lib"))
     if not any(os.path.exists(os.path.join(folder, "libdtnn_mpi.so")) for folder in folders):
-        return "libdtnn_mpi.so is not there: MPICH was not found when this was built"
-    if subprocess.run(["mpiexec", "--version"], stdout=subprocess.DEVNULL, check=False).returncode != 0:
-        return "mpiexec does not run"
+        return "libdtnn_mpi.so is not there: no MPI was found when this was built"
+    if ranks.mpiexec() is None:
+        return f"there is no mpiexec of {ranks.flavour()}"
     return ""
 
 

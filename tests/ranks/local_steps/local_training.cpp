@@ -114,9 +114,9 @@ std::size_t bytes_of(const plan::Parameter& parameter) {
 class Memory final : public TrainingKeeper {
   public:
     explicit Memory(const Executor& executor) : executor_(executor) {}
-    void checkpoint(const TrainingState& state) override {
+    void checkpoint(TrainingState state) override {
         Kept& one = kept.emplace_back();
-        one.state = state;
+        one.state = std::move(state);
         const std::vector<plan::Parameter>& parameters = executor_.plan().parameters;
         for (std::size_t i = 0; i < parameters.size(); ++i)
             one.parameters.emplace_back(executor_.parameter(i),

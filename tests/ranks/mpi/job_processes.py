@@ -60,6 +60,21 @@ def ranks_of(pid):
     return found
 
 
+def watchers_of(pid):
+    """{rank: process} of the parents that watch the ranks below a launcher."""
+    found = {}
+    for process in descendants(pid):
+        rank = environment(process).get("PMI_RANK")
+        if (_stat(process) or ("",))[0] == "dtnn-run-watch" and rank is not None:
+            found[int(rank)] = process
+    return found
+
+
+def launchers_of(pid):
+    """What is below `dtnn-run --ranks` and above the parents that watch ranks: mpiexec and its proxies."""
+    return [process for process in descendants(pid) if not (_stat(process) or ("dtnn-run",))[0].startswith("dtnn-run")]
+
+
 def marked(mark):
     """Processes with this word in their command line: what a job has left behind."""
     found = []

@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <stdexcept>
+#include <vector>
 
 #include "tests/ranks/mpi/wire_operations.hpp"
 
@@ -176,6 +178,33 @@ void check_gathers(Communicator& communicator) {
     }
 }
 
+/// Pieces of every rank come to rank 0 in their order, and to nobody else.
+void check_gathers_to_first(Communicator& communicator) {
+    const auto bytes_of = [](int rank, std::size_t most) {
+        std::vector<std::byte> bytes(rank % 3 == 1 ? most : std::size_t(rank) * 7);
+        for (std::size_t i = 0; i < bytes.size(); ++i)
+            bytes[i] = std::byte((i * 29 + std::size_t(rank)) & 255);
+        return bytes;
+    };
+    for (const std::size_t most : {std::size_t(0), kGatherPiece, 2 * kGatherPiece + 5}) {
+        std::vector<std::vector<std::byte>> come(std::size_t(communicator.ranks()));
+        int latest = 0;
+        communicator.gather(bytes_of(communicator.rank(), most), "pieces",
+                            [&](int rank, std::span<const std::byte> piece) {
+                                require(rank >= latest, "gather gives ranks in another order");
+                                require(piece.size() <= kGatherPiece, "a piece is too large");
+                                latest = rank;
+                                std::vector<std::byte>& all = come[std::size_t(rank)];
+                                all.insert(all.end(), piece.begin(), piece.end());
+                            });
+        for (int rank = 0; rank < communicator.ranks(); ++rank)
+            require(
+                come[std::size_t(rank)] ==
+                    (communicator.rank() == 0 ? bytes_of(rank, most) : std::vector<std::byte>()),
+                fmt::format("gather: rank {}'s bytes differ", rank));
+    }
+}
+
 void check_broadcasts(Communicator& communicator) {
     for (int root = 0; root < communicator.ranks(); ++root) {
         for (const std::size_t size : {std::size_t(0), std::size_t(1), std::size_t(300'001)}) {
@@ -206,6 +235,7 @@ void check_operations(Communicator& communicator) {
     check_same_bits(communicator, 300'001);
     check_nested(communicator);
     check_gathers(communicator);
+    check_gathers_to_first(communicator);
     check_broadcasts(communicator);
     check_wires(communicator);
     communicator.barrier("all checked");

@@ -5,7 +5,7 @@
     tests/ranks/mpi/test_job_faults.py --bounded
 
 A rank is killed (also while a checkpoint is written) or stopped (SIGSTOP); one has another plan, batch size, data set or
-version of the program; a disk is full, on rank 0 or on another; ranks of a job with --max-restarts die. Of each job: it ends within the limit, with the code that
+version of the program, or another command or flags; what starts or watches the ranks is stopped or killed; a disk is full, on rank 0 or on another; ranks of a job with --max-restarts die. Of each job: it ends within the limit, with the code that
 docs/parallel.md says, names the right rank, leaves no process behind, and goes on by --resume to the same bits as the run
 without a break. Ends with 1 if anything else happens, with 77 where there is no MPI; a failed trial is repeated by its seed:
 test_job_faults.py 1 SEED. --bounded: each kind once, for the tests."""
@@ -22,7 +22,7 @@ import tempfile
 import time
 
 import ranks as jobs
-from job_processes import marked, ranks_of, wait_until
+from job_processes import launchers_of, marked, ranks_of, watchers_of, wait_until
 
 DTNN_RUN, DTNNC = (os.path.join(jobs.BIN, name) for name in ("dtnn-run", "dtnnc"))
 TIMEOUT = 3  # seconds that the plans let a rank wait for the others
@@ -30,6 +30,7 @@ TIMEOUT = 3  # seconds that the plans let a rank wait for the others
 SLACK = 5.0
 REFUSED_WITHIN = 2.0  # seconds after all ranks have started
 HANG = 90.0
+STOPPED_LIMIT = 10.0  # seconds that dtnn-run lets a launcher be stopped (start_job.cpp)
 DEATH_BOUND = jobs.DEATH_BOUND
 
 JOB = """kind: job
@@ -66,7 +67,7 @@ training: {kind: training, name: short, optimizer: adam, batch_size: 4, epochs: 
 """ % TIMEOUT
 
 KINDS = ("kill", "kill in a checkpoint", "stop", "plan", "batch", "dataset", "version", "full disk of rank 0", "full disk of a rank",
-         "restarts")
+         "restarts", "command", "flags", "stopped launcher", "killed watcher", "launcher gone")
 KILLS = KINDS[:2]
 
 
@@ -152,10 +153,11 @@ class Training:
         if odd is not None:
             script = 'if [ "$PMI_RANK" = "%d" ]; then cd "$1"; shift 2; exec "$ODD_PROGRAM" $ODD_WORDS; fi; cd "$2"; shift 2; exec "$@"' % odd
             here, there = folders or (bench.folder, bench.folder)
-            start = [jobs.mpiexec(), "-n", str(ranks), "sh", "-c", script, "sh", there, here, DTNN_RUN, *words]
-            environment = {"ODD_PROGRAM": command[0], "ODD_WORDS": " ".join([*command[1:], "--output", mark, "--progress", "none"])}
+            start = [*jobs.launcher(ranks), "sh", "-c", script, "sh", there, here, DTNN_RUN, *words]
+            more = [] if "bench" in command else ["--output", mark, "--progress", "none"]
+            environment = {"ODD_PROGRAM": command[0], "ODD_WORDS": " ".join([*command[1:], *more])}
         else:
-            start = [DTNN_RUN, "--ranks", str(ranks)] if own else [jobs.mpiexec(), "-n", str(ranks), DTNN_RUN]
+            start = [DTNN_RUN, "--ranks", str(ranks)] if own else [*jobs.launcher(ranks), DTNN_RUN]
             start, environment = [*start, *words], {}
         with tempfile.TemporaryFile("w+") as self.file:
             self.process = subprocess.Popen(start, stdin=subprocess.DEVNULL, stdout=self.file, stderr=subprocess.STDOUT,
@@ -295,6 +297,11 @@ class Trial:
     def refused(self):
         plan, program, folders, fact = self.bench.plan, DTNN_RUN, None, "plan checksum"
         other = self.bench.others.get(self.kind, plan)
+        words = []
+        if self.kind == "command":
+            words, fact = ["bench"], "the command `bench`"
+        if self.kind == "flags":
+            words, fact = ["train", "--check-numbers"], "the command `train --check-numbers`"
         if self.kind == "version":
             program, fact = self.bench.version, "version of dtnn-run"
         if self.kind == "dataset":
@@ -302,13 +309,48 @@ class Trial:
             folders, fact = self.bench.tables, "hash of the dataset"
         if self.ranks == 2:
             self.rank = 1  # of two halves the one with rank 0 is right
-        job = Training(self.bench, self.ranks, [plan, "--output", self.output], self.output, self.rank, [program, other], folders=folders)
+        value = "" if words else r" \S+"
+        job = Training(self.bench, self.ranks, [plan, "--output", self.output], self.output, self.rank, [program, *words, other], folders=folders)
         job.started()
         job.finish()
         self.expect(job, 5, REFUSED_WITHIN, job.all_started or job.begin,
-                    rf"the ranks of the job differ: rank {self.rank} \([^)]*process \d+\) has {fact} \S+; ")
+                    rf"the ranks of the job differ: rank {self.rank} \([^)]*process \d+\) has {fact}{value}; ")
         if os.path.exists(self.output):
             self.faults.append("the refused job has made the run's folder")
+
+    def launcher(self):
+        """mpiexec, its proxy or a parent that watches a rank is stopped or killed, or mpiexec is killed with a stopped rank below it."""
+        stopped, gone = self.kind == "stopped launcher", self.kind == "launcher gone"
+        _, seconds = self.bench.whole_run(self.ranks)
+        job = Training(self.bench, self.ranks, [self.bench.plan, "--output", self.output], self.output, own=not gone)
+        found = job.started()
+        wait_until(lambda: self.has_checkpoint() or job.process.poll() is not None, HANG)
+        wait_until(lambda: job.process.poll() is not None, self.draw.uniform(0, 0.2 * seconds))
+        watchers = watchers_of(job.process.pid)
+        now = time.monotonic()
+        if stopped:
+            victims = launchers_of(job.process.pid) + [watchers.get(self.rank)]
+            os.kill(self.draw.choice(victims), signal.SIGSTOP)
+        elif gone:
+            os.kill(found[self.rank], signal.SIGSTOP)
+            os.kill(job.process.pid, signal.SIGKILL)
+        else:
+            os.kill(watchers[self.rank], signal.SIGKILL)
+        job.finish()
+        if stopped:
+            # The ranks may have come to the end without it.
+            self.expect(job, 0 if job.code == 0 else 1, STOPPED_LIMIT + DEATH_BOUND, now,
+                        r"(mpiexec\S*|hydra_pmi_proxy|dtnn-run-watch) \(process \d+\) is between .* has been stopped for \d+ s: the job is ended")
+        elif gone:
+            self.expect(job, -signal.SIGKILL, DEATH_BOUND, now)
+        else:
+            self.expect(job, 1, DEATH_BOUND, now,
+                        rf"the process {watchers[self.rank]} that watched rank {self.rank} \(process {found[self.rank]}\) was killed")
+        if job.code == 0:
+            if weights_of(self.output) != self.bench.whole_run(self.ranks)[0]:
+                self.faults.append("the weights are not those of the run without a break")
+        else:
+            self.goes_on()
 
     def full_disk_of_first(self):
         if os.geteuid() != 0:
@@ -355,6 +397,8 @@ class Trial:
         """Why it was skipped; empty: it was not."""
         if self.kind in KILLS or self.kind == "stop":
             self.kill_or_stop()
+        elif self.kind in ("stopped launcher", "killed watcher", "launcher gone"):
+            self.launcher()
         elif self.kind == "restarts":
             self.restarted()
         elif self.kind == "full disk of rank 0":

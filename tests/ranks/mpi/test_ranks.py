@@ -55,14 +55,14 @@ class RanksTest(unittest.TestCase):
     def test_a_missing_library_says_what_to_install(self):
         with tempfile.TemporaryDirectory() as folder:
             alone = shutil.copy(jobs.PROGRAM, folder)
-            self.expect(Job(2, "operations", command=[jobs.mpiexec(), "-n", "2", alone]), 1, 10,
+            self.expect(Job(2, "operations", command=[*jobs.launcher(2), alone]), 1, 10,
                         "libdtnn_mpi.so is in none of", "help: install MPICH")
 
     def test_signals_reach_the_ranks(self):
-        for sent, command in ((signal.SIGTERM, [jobs.mpiexec(), "-n", "2", jobs.PROGRAM]),
+        for sent, command in ((signal.SIGTERM, [*jobs.launcher(2), jobs.PROGRAM]),
                               (signal.SIGUSR1, [jobs.PROGRAM, "--ranks", "2"]),
                               (signal.SIGTERM, [jobs.PROGRAM, "--ranks", "2"]),
-                              (signal.SIGINT, [jobs.mpiexec(), "-n", "2", jobs.PROGRAM])):
+                              (signal.SIGINT, [*jobs.launcher(2), jobs.PROGRAM])):
             with self.subTest(signal=sent, command=command):
                 with subprocess.Popen([*command, "wait"], text=True, env=jobs.ENVIRONMENT,
                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:

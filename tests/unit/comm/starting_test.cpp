@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/base/run_error.hpp"
+#include "runtime/comm/mpi_flavour.hpp"
 #include "runtime/comm/open.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
@@ -21,8 +22,10 @@ using Variables = std::map<std::string, std::string>;
 class Environment {
   public:
     explicit Environment(const Variables& values) {
-        for (const char* name : {"PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "SLURM_PROCID",
-                                 "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"})
+        for (const char* name :
+             {"PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+              "PMIX_NAMESPACE", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "SLURM_PROCID",
+              "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"})
             unsetenv(name);
         for (const auto& [name, value] : values)
             setenv(name.c_str(), value.c_str(), 1);
@@ -56,22 +59,55 @@ TEST_CASE("ranks are known by the launcher's variables") {
     CHECK(started_name().rfind("rank 3 (", 0) == 0);
 }
 
-TEST_CASE("variables that make no sense start no ranks") {
+TEST_CASE("variables that make no sense are refused") {
     for (const char* rank : {"4", "-1", "x", ""}) {
         const Environment environment(Variables{{"PMI_RANK", rank}, {"PMI_SIZE", "4"}});
         CHECK(started_ranks().ranks == 1);
+        expect_error(Exit::usage, {"PMI_SIZE=4"}, [] { make_communicator(); });
     }
 }
 
-TEST_CASE("launchers whose ranks cannot meet are refused") {
+TEST_CASE("ranks of srun by PMIx are known by Slurm's number of tasks") {
+    const Variables task = {{"PMIX_RANK", "1"}, {"PMIX_NAMESPACE", "slurm.pmix.7.0"}};
     {
-        const Environment environment(Variables{{"OMPI_COMM_WORLD_SIZE", "2"}});
+        Variables step = task;
+        step.insert({"SLURM_STEP_NUM_TASKS", "2"});
+        const Environment environment(step);
+        CHECK(started_ranks().rank == 1);
+        CHECK(started_ranks().ranks == 2);
+        CHECK(started_ranks().launcher == "srun by PMIx");
+    }
+    {
+        const Environment environment(Variables{{"PMIX_RANK", "0"},
+                                                {"PMIX_NAMESPACE", "slurm.pmix.7.0"},
+                                                {"SLURM_STEP_NUM_TASKS", "1"}});
+        CHECK(started_ranks().ranks == 1);
+        CHECK(make_communicator()->ranks() == 1);
+    }
+}
+
+TEST_CASE("launchers whose ranks cannot meet, or do not say how many they are, are refused") {
+    {
+        // Of a PMIx server that is not Slurm's, even in a batch script of one task.
+        const Environment environment(Variables{{"PMIX_RANK", "0"},
+                                                {"PMIX_NAMESPACE", "prterun-node1-42@1"},
+                                                {"SLURM_STEP_NUM_TASKS", "1"}});
+        expect_error(Exit::usage, {"PMIX_RANK=0", "not of how many"}, [] { make_communicator(); });
+    }
+    if (!mpi_flavour().meets_by_open_mpi) {
+        const Environment environment(Variables{
+            {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_RANK", "1"}, {"PMIX_RANK", "1"}});
         expect_error(Exit::usage, {"Open MPI"}, [] { make_communicator(); });
     }
     {
         const Environment environment(
+            Variables{{"JSM_NAMESPACE_RANK", "0"}, {"JSM_NAMESPACE_SIZE", "2"}});
+        expect_error(Exit::usage, {"jsrun"}, [] { make_communicator(); });
+    }
+    {
+        const Environment environment(
             Variables{{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "2"}});
-        expect_error(Exit::usage, {"--mpi=pmi2"}, [] { make_communicator(); });
+        expect_error(Exit::usage, {"--mpi=pmi"}, [] { make_communicator(); });
     }
     {
         // A batch script of a job of two tasks is not one of them.

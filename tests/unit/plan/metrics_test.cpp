@@ -91,17 +91,17 @@ TEST_CASE("memory of metrics is what their outputs make up, once for those that 
     CHECK(bytes() == 0);
     add("precision");
     add("f1", {{"average", std::string("micro")}});
-    CHECK(bytes() == 2 * 8 * 100);
+    CHECK(bytes() == 4 * 8 * 100);
     add("roc_auc", {{"average", std::string("micro")}});
-    CHECK(bytes() == 2 * 8 * 100 + 50 * (40 + 4 + 160));
+    CHECK(bytes() == 4 * 8 * 100 + 50 * (40 + 4 + 160));
 
     training.metrics.clear();
     dataset.label_kind = LabelKind::multiple;
     add("precision");
     add("precision", {{"threshold", 0.3}});
-    CHECK(bytes() == 2 * 2 * 8 * 40);
+    CHECK(bytes() == 2 * 4 * 8 * 40);
     add("roc_auc");
-    CHECK(bytes() == 2 * 2 * 8 * 40 + 50 * (40 + 10 + 16));
+    CHECK(bytes() == 2 * 4 * 8 * 40 + 50 * (40 + 10 + 16));
 
     // Too many classes to say in 64 bits: as many as can be, not less than nothing.
     dataset.label_kind = LabelKind::classes;

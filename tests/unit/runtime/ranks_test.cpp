@@ -7,6 +7,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <mutex>
 #include <set>
@@ -15,6 +16,7 @@
 #include "plan/audit/audit.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/comm/in_process.hpp"
+#include "runtime/comm/null_ranks.hpp"
 #include "runtime/exec/collectives.hpp"
 #include "runtime/exec/load.hpp"
 #include "runtime/train/loop.hpp"
@@ -202,8 +204,8 @@ class Broken final : public SampleSource {
 class Memory final : public TrainingKeeper {
   public:
     explicit Memory(Executor& executor) : executor_(executor) {}
-    void checkpoint(const TrainingState& state) override {
-        states.push_back(state);
+    void checkpoint(TrainingState state) override {
+        states.push_back(std::move(state));
         auto& bytes = parameters.emplace_back();
         for (std::size_t i = 0; i < executor_.plan().parameters.size(); ++i)
             bytes.insert(bytes.end(), executor_.parameter(i), executor_.parameter(i) + size(i));
@@ -483,19 +485,63 @@ TEST_CASE("the metrics of several passes join to those of one") {
         whole.add(outputs, kRows);
         parts[std::size_t(batch % kParts)].add(outputs, kRows);
     }
-    MetricSet joined(plan, PassKind::evaluation, 100);
-    joined.reset();
-    for (const MetricSet& part : parts)
-        joined.join(part.save_pass());
-    CHECK(joined.samples() == whole.samples());
-    const std::vector<MetricValue> a = whole.values(), b = joined.values();
+    const auto communicators = make_in_process(kParts);
+    std::vector<JoinedValues> joined(kParts), again(kParts);
+    const auto on_each = [&](const std::function<void(std::size_t)>& work) {
+        std::vector<std::thread> threads;
+        for (std::size_t rank = 0; rank < kParts; ++rank)
+            threads.emplace_back([&, rank] { work(rank); });
+        for (std::thread& thread : threads)
+            thread.join();
+    };
+    on_each([&](std::size_t rank) { joined[rank] = parts[rank].joined(*communicators[rank]); });
+    // What has gone to rank 0 counts once: joining again gives the same.
+    on_each([&](std::size_t rank) { again[rank] = parts[rank].joined(*communicators[rank]); });
+    const std::vector<MetricValue> a = whole.values();
     REQUIRE(a.size() == 4);
-    for (std::size_t i = 0; i < a.size(); ++i)
-        CHECK(a[i].numbers == b[i].numbers);
     CHECK(a[2].number() > 0);
-    std::vector<std::byte> torn = parts[0].save_pass();
+    for (std::size_t rank = 0; rank < kParts; ++rank) {
+        CHECK(joined[rank].samples == whole.samples());
+        REQUIRE(joined[rank].values.size() == a.size());
+        for (std::size_t i = 0; i < a.size(); ++i) {
+            CHECK(joined[rank].values[i].numbers == a[i].numbers);
+            CHECK(again[rank].values[i].numbers == a[i].numbers);
+        }
+    }
+    // Counts are with rank 0, and are as large for any number of ranks.
+    const std::vector<std::byte> none(parts[0].save_counts().size());
+    CHECK(parts[0].save_counts() == whole.save_counts());
+    CHECK(parts[1].save_counts() == none);
+    CHECK(parts[0].save_sums() != whole.save_sums());
+    std::vector<std::byte> torn = parts[0].save_sums();
     torn.pop_back();
-    expect_error(Exit::mismatch, {"not of the same pass"}, [&] { joined.join(torn); });
+    expect_error(Exit::mismatch, {"the sums of the metrics"}, [&] { parts[0].add_sums(torn); });
+}
+
+TEST_CASE("what ranks send to join their metrics does not grow with classes and ranks") {
+    plan::Plan plan = hand_made_plan();
+    plan.dataset.classes = 1000;
+    plan.training.metrics = {{"confusion_matrix", "confusion_matrix", {}, "pairs"}};
+    for (const int ranks : {2, 16}) {
+        const std::unique_ptr<NullRank> communicator = make_null(1, ranks);
+        MetricSet set(plan, PassKind::training);
+        set.reset();
+        const auto largest = [&] {
+            std::int64_t bytes = 0;
+            for (const RecordedOperation& one : communicator->record()) {
+                // All get what all have given: as much again for every rank.
+                const bool to_all = one.kind == OperationKind::all_gather;
+                bytes = std::max(bytes, one.bytes * (to_all ? ranks : 1));
+            }
+            return bytes;
+        };
+        CHECK(set.joined(*communicator).values.size() == 2);
+        CHECK(largest() <= std::int64_t(kGatherPiece));
+        communicator->clear();
+        set.collect_counts(*communicator);
+        CHECK(communicator->record().size() > 2);
+        CHECK(largest() <= std::int64_t(kGatherPiece));
+    }
 }
 
 TEST_CASE("exchanges that ranks cannot meet in are refused") {

@@ -81,7 +81,8 @@ plan::Machine measured_machine(const CalibrateCommand& command, std::vector<std:
     if (!signs.empty()) {
         const std::string busy = fmt::format("the machine was busy: {}", fmt::join(signs, "; "));
         facts.push_back("WARNING: " + busy + "; measure again when it is idle");
-        fmt::print(stderr, "dtnnc: warning: {}\nhelp: measure again when it is idle\n", busy);
+        write_stderr(
+            fmt::format("dtnnc: warning: {}\nhelp: measure again when it is idle\n", busy));
     }
     facts.push_back(fmt::format(
         "Rates are of the least times of {} kernels in {} small networks, batch 64, in {:.0f} s",

@@ -1,0 +1,83 @@
+#include "runtime/comm/missing_ranks.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace dtnn::runtime {
+namespace {
+
+/// FNV-1a; never 0.
+std::uint64_t hash_of(std::string_view text) {
+    std::uint64_t hash = 0xcbf29ce484222325U;
+    for (const char c : text)
+        hash = (hash ^ std::uint8_t(c)) * 0x100000001b3U;
+    return hash | 1U;
+}
+
+}  // namespace
+
+void Begun::add(const Position& position) {
+    entries_[std::size_t(position.number) % entries_.size()] = {position.number,
+                                                                hash_of(position.what)};
+}
+
+std::uint64_t Begun::at(std::int64_t number) const {
+    const Entry& entry = entries_[std::size_t(number) % entries_.size()];
+    return entry.number == number ? entry.hash : 0;
+}
+
+Missing find_missing(int rank, const Standing& mine, std::uint64_t begun,
+                     const std::vector<Standing>& standings) {
+    Missing missing;
+    const auto of = [&](int other) -> const Standing& { return standings[std::size_t(other)]; };
+    const auto silent = [&](int other) { return of(other).newest.number < 0; };
+    const auto look_at = [&](int other, std::int64_t number) {
+        if (other == rank) return;
+        if (silent(other)) {
+            missing.silent.push_back(other);
+        } else if (of(other).newest.number < number) {
+            missing.behind.push_back(other);
+        } else if (number == mine.waits_in && of(other).begun != 0 && of(other).begun != begun) {
+            missing.other.push_back(other);
+        }
+    };
+    if (mine.waits_for >= 0) {
+        look_at(mine.waits_for, mine.waits_in);
+        // It has come to the operation, and waits for another one itself.
+        if (missing.silent.empty() && missing.behind.empty() && missing.other.empty() &&
+            of(mine.waits_for).waits_for != rank)
+            missing.behind.push_back(mine.waits_for);
+    } else {
+        for (int other = 0; other < int(standings.size()); ++other)
+            look_at(other, mine.waits_in);
+    }
+    // Who is behind because it waits is not missing: whom it waits for is.
+    std::vector<bool> seen(standings.size(), false);
+    std::vector<int> todo = missing.behind, causes;
+    while (!todo.empty()) {
+        const int one = todo.back();
+        todo.pop_back();
+        if (seen[std::size_t(one)] || one == rank) continue;
+        seen[std::size_t(one)] = true;
+        if (silent(one)) {
+            missing.silent.push_back(one);
+        } else if (of(one).waits_for >= 0) {
+            todo.push_back(of(one).waits_for);
+        } else if (of(one).waits_for == kAll) {
+            for (int other = 0; other < int(standings.size()); ++other)
+                if (other != rank && (silent(other) || of(other).newest.number < of(one).waits_in))
+                    todo.push_back(other);
+        } else {
+            causes.push_back(one);
+        }
+    }
+    // Ranks that wait for each other, all of them.
+    if (!causes.empty() || !missing.silent.empty()) missing.behind = causes;
+    for (std::vector<int>* list : {&missing.silent, &missing.behind, &missing.other}) {
+        std::sort(list->begin(), list->end());
+        list->erase(std::unique(list->begin(), list->end()), list->end());
+    }
+    return missing;
+}
+
+}  // namespace dtnn::runtime
