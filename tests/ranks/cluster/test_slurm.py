@@ -205,7 +205,8 @@ class Slurm(unittest.TestCase):
         known = self.cluster.run("srun", "--mpi=list", check=False)
         if "pmix" not in known.stdout + known.stderr:
             self.skipTest("this Slurm has no plugin for PMIx")
-        self.call("dtnnc", "slurm", "plan.json", "--ranks", "2", "--time", "2", "--mpi", "pmix", "--run", "pmix", "-o", "pmix.sh")
+        self.call("dtnnc", "slurm", "plan.json", "--ranks", "2", "--time", "2", "--signal-before", "20", "--run", "pmix",
+                  "-o", "pmix.sh", "--mpi", "pmix")
         self.number = self.cluster.submit("pmix.sh", cwd=self.folder)
         ended = self.cluster.wait_for(self.number, ("COMPLETED", "FAILED", "TIMEOUT"), 120)
         said = self.output()
@@ -221,7 +222,8 @@ class Slurm(unittest.TestCase):
             self.assertTrue(os.path.exists(self.path("pmix", "weights.safetensors")))
 
     def test_a_rank_that_dies_is_started_again_inside_the_allocation(self):
-        self.call("dtnnc", "slurm", "plan.json", "--ranks", "2", "--time", "2", "--restarts", "2", "--run", "again", "-o", "again.sh", *WIRED)
+        self.call("dtnnc", "slurm", "plan.json", "--ranks", "2", "--time", "2", "--signal-before", "20", "--run", "again",
+                  "-o", "again.sh", "--restarts", "2", *WIRED)
         self.run_folder = self.path("again")
         self.number = self.cluster.submit("again.sh", cwd=self.folder)
         held = self.hold_after(12)
