@@ -13,6 +13,7 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/conv_statistics.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/depthwise.hpp"
@@ -284,14 +285,7 @@ void depthwise(const DepthwiseConv<T>& conv, const DepthwiseWorkspace& layout, W
         }
     });
     if (!statistics) return;
-    for (std::int64_t i = 0; i < 2 * channels; ++i) {
-        double sum = 0;
-        for (int member = 0; member < team.size(); ++member)
-            sum += partial_of(member)[i];
-        statistics[i] = sum;
-    }
-    for (std::int64_t c = 0; c < channels; ++c)
-        statistics[2 * channels + c] = conv.row.bias ? double(conv.row.bias[c]) : 0.0;
+    total_statistics(statistics, channels, conv.row.bias, team.size(), partial_of);
 }
 
 }  // namespace

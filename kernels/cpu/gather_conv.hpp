@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cpu/conv_statistics.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/conv.hpp"
@@ -408,15 +409,8 @@ void gather_with_tile(const GatherConv<T>& c, ThreadTeam& team) {
                                  tiling.tiles() * (member + 1) / team.size(), member);
     });
     if (!c.statistics) return;
-    for (std::int64_t j = 0; j < 2 * c.output_pixel(); ++j) {
-        double sum = 0;
-        for (int member = 0; member < team.size(); ++member) {
-            sum += c.partial_statistics[member * c.partial_stride + j];
-        }
-        c.statistics[j] = sum;
-    }
-    for (std::int64_t j = 0; j < c.output_pixel(); ++j)
-        c.statistics[2 * c.output_pixel() + j] = c.bias ? double(c.bias[j]) : 0.0;
+    total_statistics(c.statistics, c.output_pixel(), c.bias, team.size(),
+                     [&](int member) { return c.partial_statistics + member * c.partial_stride; });
 }
 
 /// Runs it with the tile that suits the width: narrow results in narrower vectors.

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cpu/conv_statistics.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/conv.hpp"
@@ -308,14 +309,7 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64
         }
     });
     if (!c.statistics) return;
-    for (std::int64_t j = 0; j < 2 * c.filters; ++j) {
-        double sum = 0;
-        for (std::int64_t member = 0; member < team.size(); ++member)
-            sum += statistics(member)[j];
-        c.statistics[j] = sum;
-    }
-    for (std::int64_t j = 0; j < c.filters; ++j)
-        c.statistics[2 * c.filters + j] = c.bias ? double(c.bias[j]) : 0.0;
+    total_statistics(c.statistics, c.filters, c.bias, team.size(), statistics);
 }
 
 /// The tile height that wastes least of a row, the first of equals.

@@ -286,8 +286,8 @@ TEST_CASE("synchronised statistics with weights of classes, accumulated or not, 
 }
 
 TEST_CASE("a large bias before batch norm loses nothing, whatever is fused, in double") {
-    const Trained one = train_on(
-        {.statistics = "", .disabled = {"fuse_batch_statistics"}, .spec = "large_bias"});
+    const Trained one =
+        train_on({.statistics = "", .disabled = {"fuse_batch_statistics"}, .spec = "large_bias"});
     const Trained fused = train_on({.statistics = "", .spec = "large_bias"});
     REQUIRE(one.losses.size() == 18);
     CHECK(furthest(one.losses, fused.losses) <= 1e-8);
