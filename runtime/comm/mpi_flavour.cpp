@@ -12,6 +12,7 @@ const MpiFlavour& mpi_flavour() {
         {"mpiexec.openmpi", "mpirun.openmpi", "mpiexec"},
         {"--oversubscribe", "--bind-to", "none", "--allow-run-as-root"},
         "pmix",
+        true,
         true};
 #else
     static const MpiFlavour flavour = {"MPICH",
@@ -19,6 +20,7 @@ const MpiFlavour& mpi_flavour() {
                                        {"mpiexec.mpich", "mpiexec.hydra", "mpiexec"},
                                        {},
                                        "pmi2",
+                                       false,
                                        false};
 #endif
     return flavour;

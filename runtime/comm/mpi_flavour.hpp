@@ -18,6 +18,8 @@ struct MpiFlavour {
     /// and root may start them, as with MPICH's.
     std::vector<const char*> launcher_options;
     const char* srun;  ///< how Slurm's srun wires its ranks up: the word of --mpi=
+    /// At SIGTERM and SIGINT the launcher kills the ranks by itself; SIGUSR1 it hands to them.
+    bool kills_at_term;
     /// Whether ranks that Open MPI's mpiexec has started can meet.
     bool meets_by_open_mpi;
 };

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
@@ -36,6 +37,8 @@ using Words = std::vector<std::string>;
 
 /// Ranks that mpiexec has lost sight of end by themselves within this.
 constexpr double kLeftBehindSeconds = 20;
+/// Codes below this are the program's, as 70 and 75 are.
+constexpr int kLeastForeignCode = 7;
 /// Between two looks at the processes that start and watch the ranks; how long one of them may be
 /// stopped, and how long they may take to end after rank 0 has.
 constexpr double kLookSeconds = 1;
@@ -176,9 +179,12 @@ TryEnd Job::wait_for(pid_t launcher) {
         }
         if (signal < 0) continue;
         if (signal != SIGCHLD) {
-            end.stop_asked = true;
+            // Asked for the first time, ranks are to write a checkpoint, which USR1 asks for, too.
+            const bool first = !std::exchange(end.stop_asked, true);
+            const bool ask = first && request_.ranks > 1 && mpi_flavour().kills_at_term;
             // mpiexec dies of SIGHUP, and its ranks with it.
-            kill(launcher, signal == SIGHUP ? SIGTERM : signal);
+            const int handed_on = signal == SIGHUP ? SIGTERM : signal;
+            kill(launcher, ask && signal != SIGQUIT ? SIGUSR1 : handed_on);
             continue;
         }
         int status = 0;
@@ -187,8 +193,10 @@ TryEnd Job::wait_for(pid_t launcher) {
         end.code = WIFEXITED(status) ? WEXITSTATUS(status) : int(Exit::failed);
         if ((end.code == 0 || !given_up.empty()) && notes.code) end.code = *notes.code;
         end.reason = given_up.empty() ? reason_of(status, launcher, notes, end.code) : given_up;
-        // Nobody else can say it, and mpiexec ends with the number of the signal.
-        if (end.reason == notes.watcher && !end.reason.empty()) {
+        // Nobody else can say it, and mpiexec ends with the number of the signal. It kills parents
+        // itself when a rank has failed, and then ends with that rank's code.
+        if (end.reason == notes.watcher && !end.reason.empty() && end.code >= kLeastForeignCode &&
+            end.code != int(Exit::internal) && end.code != int(Exit::interrupted)) {
             std::fprintf(stderr, "dtnn-run: %s\n", end.reason.c_str());
             end.code = int(Exit::failed);
         }

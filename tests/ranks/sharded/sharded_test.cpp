@@ -120,7 +120,7 @@ void train_rank(const plan::Plan& plan, runtime::Communicator& communicator,
                                    [] { return std::int64_t{0}; });
     // Ranks without a folder take part in writing.
     struct Nothing final : runtime::TrainingKeeper {
-        void checkpoint(const runtime::TrainingState&) override {}
+        void checkpoint(runtime::TrainingState) override {}
         void keep_best(const runtime::BestWeights&) override {}
         void forget_others(const std::vector<runtime::KeptWeights>&) override {}
         void take_back(const runtime::BestWeights&) override {}
