@@ -33,6 +33,7 @@ std::vector<NamedTable> setting_tables() {
     tables.push_back({"machine.network", &compiler::network_table()});
     tables.push_back({"machine.local", &compiler::network_table()});
     tables.push_back({"machine.kernels", &compiler::kernel_rate_table()});
+    tables.push_back({"machine.slurm", &compiler::slurm_table()});
     tables.push_back({"model.input", &compiler::input_table()});
     tables.push_back({"model.blocks", &compiler::block_table()});
     tables.push_back({"model.blocks.parameters", &compiler::block_parameter_table()});
