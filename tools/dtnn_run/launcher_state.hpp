@@ -15,8 +15,9 @@ namespace dtnn {
 /// A process, by /proc; nothing: there is none.
 struct ProcessState {
     std::string name;
-    char state = '?';  ///< as in /proc/PID/stat: T is stopped
-    bool stopped() const { return state == 'T' || state == 't'; }
+    char state = '?';  ///< as in /proc/PID/stat
+    /// What a debugger holds (t) is not.
+    bool stopped() const { return state == 'T'; }
 };
 std::optional<ProcessState> state_of(pid_t process);
 
