@@ -132,7 +132,6 @@ bool LineFile::put_back() {
 }
 
 void LineFile::add(std::string_view line) {
-    put_back();
     if (std::fwrite(line.data(), 1, line.size(), file_.get()) != line.size() ||
         std::fputc('\n', file_.get()) == EOF || std::fflush(file_.get()) != 0) {
         throw system_error("write", path_, errno);

@@ -30,8 +30,7 @@ class LineFile {
     /// Makes the file where there is none. One that another process adds lines to is a RunError,
     /// and unchanged.
     explicit LineFile(std::string path, Begin begin = Begin::empty);
-    /// `line` is without its end. A file that was removed or replaced meanwhile is put back first.
-    void add(std::string_view line);
+    void add(std::string_view line);  ///< without its end
     /// Whether the path no longer led to this file, which has then been written there again, with
     /// all its lines. A RunError where another process writes the one that is there now.
     bool put_back();

@@ -124,7 +124,11 @@ void HistoryWriter::interrupted(const TrainingResult& result) {
 
 void HistoryWriter::failed(const std::string& error) {
     if (!file_.is_open()) return;
-    add(line_of({{"event", "failed"}, {"error", error}}));
+    try {
+        see_to_file();
+    } catch (const RunError&) {  // NOLINT(bugprone-empty-catch): moved away, it is told there
+    }
+    file_.add(line_of({{"event", "failed"}, {"error", error}}));
 }
 
 }  // namespace dtnn::runtime

@@ -63,6 +63,7 @@ void SampleLog::cut_after(std::int64_t step) {
 }
 
 void SampleLog::add(const runtime::BatchSamples& batch) {
+    file_.put_back();
     file_.add(fmt::format("{{\"epoch\": {}, \"step\": {}, \"rank\": {}, \"samples\": [{}]}}",
                           batch.epoch, batch.step, rank_, fmt::join(batch.samples, ", ")));
 }

@@ -101,6 +101,7 @@ TEST_CASE("a line file that was removed or moved away is put back with all its l
     file.add("one");
     CHECK_FALSE(file.put_back());
     std::filesystem::remove_all(folder / "run");
+    CHECK(file.put_back());
     file.add("two");
     CHECK(file_text(path) == "one\ntwo\n");
     // Another file of that name is replaced, unless someone writes it.
@@ -112,8 +113,9 @@ TEST_CASE("a line file that was removed or moved away is put back with all its l
     std::filesystem::remove(path);
     {
         const LineFile other(path);
-        expect_error(Exit::failed, {"another process writes"}, [&] { file.add("three"); });
+        expect_error(Exit::failed, {"another process writes"}, [&] { file.put_back(); });
     }
+    CHECK(file.put_back());
     file.add("three");
     file.close();
     CHECK(file_text(path) == "one\ntwo\nthree\n");
