@@ -231,7 +231,7 @@ class Slurm(CommandTest):
         self.assertNotIn("--mpi", self.script(plan="one.json", ranks=None))
 
     def test_what_the_machine_wants_in_its_scripts(self):
-        self.write("job.yaml", PARALLEL + MACHINE.replace("}", ", slurm: {setup: \"touch \'" + self.path("ready") + "\'\\necho $NOT_SET\", constraint: \"a&b|c\", qos: long}}"))
+        self.write("job.yaml", PARALLEL + MACHINE.replace("}", ", slurm: {setup: \"touch \'" + self.path("ready") + "\'\\necho \\\"$NOT_SET\\\"\", constraint: \"a&b|c\", qos: long}}"))
         self.compile(spec="job.yaml", plan="m.json")
         text = self.script(plan="m.json", ranks="2")
         options = self.options(text)

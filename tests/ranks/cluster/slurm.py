@@ -14,6 +14,8 @@ import time
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scontrol", "scancel", "squeue")
 PACKAGES = "slurmctld slurmd slurm-client munge"
 
+KILL_WAIT = 30  # seconds between Slurm's TERM and its KILL
+
 # Without cgroups, so that it runs in a container; each node's cores and memory are what is said here, not what the
 # machine has. `cred_expire` is also how long a requeued job waits before it may start again, 120 s by default.
 CONFIGURATION = """ClusterName=dtnn_test
@@ -49,7 +51,7 @@ SelectTypeParameters=CR_Core_Memory
 PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 InactiveLimit=0
-KillWait=30
+KillWait={kill_wait}
 MinJobAge=600
 NodeName={node} NodeHostname={host} NodeAddr=127.0.0.1 CPUs=8 Boards=1 SocketsPerBoard=1 CoresPerSocket=8 ThreadsPerCore=1 RealMemory=16000 State=UNKNOWN
 PartitionName=low Nodes={node} Default=YES MaxTime=INFINITE State=UP PriorityTier=1 PreemptMode=REQUEUE GraceTime=60
@@ -113,7 +115,7 @@ class Cluster:
         self.node = "node1"
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(CONFIGURATION.format(
-                folder=self.folder, user=pwd.getpwuid(os.geteuid()).pw_name, node=self.node,
+                folder=self.folder, kill_wait=KILL_WAIT, user=pwd.getpwuid(os.geteuid()).pw_name, node=self.node,
                 host=socket.gethostname().split(".")[0], controller_port=free_port(), node_port=free_port()))
         with open(os.path.join(self.folder, "cgroup.conf"), "w", encoding="utf-8") as file:
             file.write("CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nConstrainCores=no\nConstrainRAMSpace=no\n")

@@ -72,10 +72,9 @@ void check_constraint(const std::string& text) {
         return c > ' ' && c < 127 && std::strchr("#'\"`$\\", c) == nullptr;
     });
     if (!sound)
-        throw UsageError(
-            fmt::format("the constraint {} has blanks, quotes, `#`, `$` or `\\`, which features of "
-                        "nodes have not",
-                        shell_quoted(text)));
+        throw UsageError(fmt::format(
+            "--constraint {}: features of nodes have no blanks, quotes, `#`, `$` or `\\`",
+            shell_quoted(text)));
 }
 
 /// What the machine says where the option says nothing.
