@@ -97,7 +97,7 @@ class Measures(CommandTest):
                 return json.load(file)["memory"]["staging"]
 
         none = staging("[categorical_accuracy]")
-        self.assertEqual(staging("[f1, confusion_matrix]") - none, 2 * 8 * 100)
+        self.assertEqual(staging("[f1, confusion_matrix]") - none, (4 * 8 + 2 * 32) * 100)
         self.assertEqual(staging("[roc_auc]") - none, 70 * (10 * 4 + 4 + 16))
 
 

@@ -268,7 +268,7 @@ kind: model
 input: {shape: [1, 4, 4]}
 layers:
   - flatten: {name: source}
-  - relu: {name: step}
+  - relu: {name: position}
   - tanh: {name: learning_rate}
   - dense: {units: 10, name: labels}
 )"));
@@ -276,7 +276,7 @@ layers:
     REQUIRE(graph.inputs.size() == 1);
     CHECK(graph.value(graph.inputs[0]).name == "source");
     for (const Value& value : graph.values)
-        for (const char* name : {"labels", "learning_rate", "step"})
+        for (const char* name : {"labels", "learning_rate", "position"})
             CHECK(value.name != name);
     CHECK(graph.layers.back().name == "labels");
     CHECK(graph.parameters[0].name == "labels.weights");

@@ -216,7 +216,7 @@ TEST_CASE("numbers that the loop writes have their types") {
         };
     };
     expect_refused({"`update` is f32", "not i64"}, renamed("update"));
-    expect_refused({"`step` is f32", "not i64"}, renamed("step"));
+    expect_refused({"`position` is f32", "not i64"}, renamed("position"));
     expect_refused({"wants the input `momentum`, which is unknown"}, renamed("momentum"));
     // The batch's weight is such a number itself.
     plan::Plan plan = hand_made_plan();
