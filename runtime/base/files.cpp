@@ -120,7 +120,8 @@ bool LineFile::put_back() {
     // What was removed is there as long as it is open.
     std::string lines(std::size_t(bytes()), '\0');
     if (std::fseek(file_.get(), 0, SEEK_SET) != 0 ||
-        std::fread(lines.data(), 1, lines.size(), file_.get()) != lines.size())
+        std::fread(lines.data(), 1, lines.size(), file_.get()) != lines.size() ||
+        std::fseek(file_.get(), 0, SEEK_END) != 0)
         throw system_error("read", path_, errno);
     create_folders(std::filesystem::path(path_).parent_path().string());
     open();
