@@ -125,7 +125,7 @@ Json read_state(const std::string& folder) {
     std::string_view inside;
     if (begin < text.size() && end != std::string::npos && end > begin)
         inside = std::string_view(text).substr(begin, end - begin);
-    const Json content = text == state_text(inside) ? parse_json_or_discard(inside) : Json();
+    Json content = text == state_text(inside) ? parse_json_or_discard(inside) : Json();
     if (!content.is_object())
         damaged(folder, fmt::format("{} is not the text that was written", kState));
     if (!content.contains("version") || content["version"] != kVersion) {
