@@ -27,9 +27,13 @@ void moments(const BatchNormTrainingArguments<T>& a, std::int64_t c, double& mea
         if (variance < 0) variance = 0;
         return;
     }
-    double sum = 0, squares = 0;
+    double sum = 0, rest = 0, squares = 0;
     for_pixels(image, [&](auto n, auto h, auto w) { sum += double(a.src[image.at(n, c, h, w)]); });
     mean = sum / count;
+    // What the sum of large numbers has lost, the distances from it tell.
+    for_pixels(image,
+               [&](auto n, auto h, auto w) { rest += double(a.src[image.at(n, c, h, w)]) - mean; });
+    mean += rest / count;
     for_pixels(image, [&](auto n, auto h, auto w) {
         const double distance = double(a.src[image.at(n, c, h, w)]) - mean;
         squares += distance * distance;
