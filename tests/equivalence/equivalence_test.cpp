@@ -46,9 +46,11 @@ struct Variant {
 /// Training amplifies rounding: at an ordinary rate two runs of vgg16 in float are a factor of ten
 /// further apart after each step from about the eighth on, whatever the kernels, and deep networks
 /// with batch norm are a factor of two to five further apart from the first on at any rate. So such
-/// networks learn slowly, and in float only their first steps are compared.
+/// networks learn slowly, in float only their first steps are compared, and in double they may be
+/// further apart at the end.
 constexpr std::size_t kFirstSteps = 3;
 constexpr double kFirstStepsBound = 1e-4;
+constexpr double kAmplified = 10;
 
 const char* learning_rate_for(const Subject& subject) {
     return subject.sensitive ? "0.000001" : "0.0001";
@@ -190,7 +192,8 @@ void compare(const std::string& dtype, double bound) {
             double largest = 0;
             for (std::size_t i = 0; i < (first_only ? kFirstSteps : got.size()); ++i)
                 largest = std::max(largest, std::abs(got[i] - expected[i]) / std::abs(expected[i]));
-            CHECK(largest <= (first_only ? kFirstStepsBound : bound));
+            CHECK(largest <=
+                  (first_only ? kFirstStepsBound : bound * (subject.sensitive ? kAmplified : 1)));
             worst = std::max(worst, largest);
         }
         MESSAGE(fmt::format("{} {}: largest relative difference {:.1e}", model, dtype, worst));
