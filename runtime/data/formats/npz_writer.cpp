@@ -148,7 +148,8 @@ NpzTexts numpy_texts(std::span<const std::string> texts) {
     result.bytes.resize(texts.size() * longest * sizeof(std::uint32_t));
     std::byte* place = result.bytes.data();
     for (const std::vector<std::uint32_t>& codes : all) {
-        std::memcpy(place, codes.data(), codes.size() * sizeof(std::uint32_t));
+        // An empty text may have no memory to copy from.
+        if (!codes.empty()) std::memcpy(place, codes.data(), codes.size() * sizeof(std::uint32_t));
         place += longest * sizeof(std::uint32_t);
     }
     return result;
