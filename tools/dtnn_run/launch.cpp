@@ -45,13 +45,14 @@ using Clock = std::chrono::steady_clock;
 /// A rank that is stopped when it is asked to end gets so long.
 constexpr std::chrono::seconds kStoppedRank{10};
 
-/// What the system sends a process when its parent ends; the first ones belong to libraries.
-int parent_gone() {
-    return SIGRTMIN + 5;
-}
+/// What the system sends a process when its parent ends: a process that is stopped takes no other
+/// signal but SIGKILL, which would leave no time for last words. Who is sent it looks at its
+/// parent, because others send it too.
+constexpr int kParentGone = SIGCONT;
 
 /// For the handler, which may not make it: the line that a rank leaves when its parent is killed.
 struct LastWords {
+    pid_t parent = 0;
     int file = -1;
     char text[400] = {};
     std::size_t length = 0;
@@ -60,6 +61,7 @@ LastWords last_words;
 
 /// In the rank. Nothing but what a handler may do.
 void die_with_parent(int) {
+    if (getppid() == last_words.parent) return;
     if (last_words.file >= 0) {
         const ssize_t ignored = write(last_words.file, last_words.text, last_words.length);
         static_cast<void>(ignored);
@@ -68,6 +70,7 @@ void die_with_parent(int) {
 }
 
 void prepare_last_words(const StartedRanks& started, pid_t parent) {
+    last_words.parent = parent;
     last_words.file = open_notes();
     const auto end =
         fmt::format_to_n(last_words.text, sizeof last_words.text - 1,
@@ -77,8 +80,9 @@ void prepare_last_words(const StartedRanks& started, pid_t parent) {
     last_words.length = std::min(end.size, sizeof last_words.text - 1);
     struct sigaction action {};
     action.sa_handler = die_with_parent;
+    action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    sigaction(parent_gone(), &action, nullptr);
+    sigaction(kParentGone, &action, nullptr);
 }
 
 void kill_stopped(pid_t rank, const StartedRanks& started) {
@@ -102,8 +106,8 @@ int stopped_under_srun(const StartedRanks& started) {
 /// The watching parent's whole life.
 int watch(pid_t rank, const StartedRanks& started, const sigset_t& awaited, pid_t launcher) {
     prctl(PR_SET_NAME, kWatcherName);
-    prctl(PR_SET_PDEATHSIG, parent_gone());
-    if (getppid() != launcher) raise(parent_gone());
+    prctl(PR_SET_PDEATHSIG, kParentGone);
+    if (getppid() != launcher) raise(kParentGone);
     std::optional<Clock::time_point> asked_to_end;
     // Hydra signals a process and its group, this process therefore twice at once: that is one.
     constexpr std::chrono::milliseconds kSame{250};
@@ -118,8 +122,8 @@ int watch(pid_t rank, const StartedRanks& started, const sigset_t& awaited, pid_
             asked_to_end.reset();
         }
         if (signal < 0) continue;
-        if (signal == parent_gone()) {
-            if (getppid() == launcher) continue;  // a thread of its
+        if (signal == kParentGone) {
+            if (getppid() == launcher) continue;  // continued, or a thread of its has ended
             kill(rank, SIGKILL);
             return int(Exit::failed);
         }
@@ -154,7 +158,7 @@ std::optional<int> watch_rank() {
     sigset_t awaited, before;
     sigemptyset(&awaited);
     for (const int signal :
-         {SIGCHLD, SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP, SIGQUIT, parent_gone()})
+         {SIGCHLD, SIGTERM, SIGINT, SIGUSR1, SIGUSR2, SIGHUP, SIGQUIT, kParentGone})
         sigaddset(&awaited, signal);
     sigprocmask(SIG_BLOCK, &awaited, &before);
     const pid_t parent = getpid(), launcher = getppid();
@@ -166,7 +170,7 @@ std::optional<int> watch_rank() {
     // Where no process can be made the rank goes on by itself.
     if (rank == 0) {
         prepare_last_words(started, parent);
-        prctl(PR_SET_PDEATHSIG, parent_gone());
+        prctl(PR_SET_PDEATHSIG, kParentGone);
         if (getppid() != parent) _exit(int(Exit::failed));
         // What is sent to the launcher's process group reaches the parent, which passes it on.
         setpgid(0, 0);

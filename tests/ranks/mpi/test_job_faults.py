@@ -66,8 +66,9 @@ dataset: {kind: dataset, name: table, type: csv, path: train.csv, test_path: tes
 training: {kind: training, name: short, optimizer: adam, batch_size: 4, epochs: 2}
 """ % TIMEOUT
 
+LAUNCHERS = ("stopped launcher", "killed watcher", "killed watcher of a stopped rank", "launcher gone")
 KINDS = ("kill", "kill in a checkpoint", "stop", "plan", "batch", "dataset", "version", "full disk of rank 0", "full disk of a rank",
-         "restarts", "command", "flags", "stopped launcher", "killed watcher", "launcher gone")
+         "restarts", "command", "flags", *LAUNCHERS)
 KILLS = KINDS[:2]
 
 
@@ -319,7 +320,7 @@ class Trial:
             self.faults.append("the refused job has made the run's folder")
 
     def launcher(self):
-        """mpiexec, its proxy or a parent that watches a rank is stopped or killed, or mpiexec is killed with a stopped rank below it."""
+        """mpiexec, its proxy or a parent that watches a rank is stopped or killed, one of them perhaps with a stopped rank below it."""
         stopped, gone = self.kind == "stopped launcher", self.kind == "launcher gone"
         _, seconds = self.bench.whole_run(self.ranks)
         job = Training(self.bench, self.ranks, [self.bench.plan, "--output", self.output], self.output, own=not gone)
@@ -335,6 +336,8 @@ class Trial:
             os.kill(found[self.rank], signal.SIGSTOP)
             os.kill(job.process.pid, signal.SIGKILL)
         else:
+            if self.kind == "killed watcher of a stopped rank":
+                os.kill(found[self.rank], signal.SIGSTOP)
             os.kill(watchers[self.rank], signal.SIGKILL)
         job.finish()
         if stopped:
@@ -397,7 +400,7 @@ class Trial:
         """Why it was skipped; empty: it was not."""
         if self.kind in KILLS or self.kind == "stop":
             self.kill_or_stop()
-        elif self.kind in ("stopped launcher", "killed watcher", "launcher gone"):
+        elif self.kind in LAUNCHERS:
             self.launcher()
         elif self.kind == "restarts":
             self.restarted()
