@@ -325,15 +325,18 @@ TEST_CASE("together tells what ranks have found, once where it is alike") {
     }
 }
 
-TEST_CASE("a training that goes on makes the same bits, and goes on with other ranks") {
-    plan::Plan plan = hand_made_plan(wish_of(4));
-    plan.training.checkpoint.every_steps = 4;
-    plan.training.checkpoint.every_epochs = 0;
+namespace {
+
+/// A training with its checkpoints, and what it ended with.
+struct Kept {
     std::vector<TrainingState> states;
     std::vector<std::vector<std::byte>> parameters;
-    std::vector<double> weights;
-    std::vector<double> losses;
-    expect_none(on_ranks(3, [&](Communicator& communicator) {
+    std::vector<double> weights, losses;  ///< losses by epoch
+};
+
+Kept kept_training(int ranks, const plan::Plan& plan) {
+    Kept kept;
+    expect_none(on_ranks(ranks, [&](Communicator& communicator) {
         Session session(plan, 1, made_up_source(plan.dataset), communicator);
         Memory memory(session.executor());
         Witness witness;
@@ -341,34 +344,51 @@ TEST_CASE("a training that goes on makes the same bits, and goes on with other r
         request.keeper = &memory;
         train(session, witness, request);
         if (communicator.rank() != 0) return;
-        states = memory.states;
-        parameters = memory.parameters;
+        kept.states = memory.states;
+        kept.parameters = memory.parameters;
+        kept.weights = weights_of(session);
+        for (const EpochResult& epoch : witness.epochs)
+            kept.losses.push_back(epoch.train.loss());
+    }));
+    return kept;
+}
+
+/// The rest of a training, from a state and the parameters beside it: weights, and losses of the
+/// epochs that end.
+std::pair<std::vector<double>, std::vector<double>> go_on(int ranks, const plan::Plan& plan,
+                                                          const TrainingState& from,
+                                                          const std::vector<std::byte>& parameters) {
+    std::vector<double> weights, ended;
+    expect_none(on_ranks(ranks, [&](Communicator& communicator) {
+        Session session(plan, 1, made_up_source(plan.dataset), communicator);
+        if (communicator.rank() == 0) Memory(session.executor()).put_back(parameters);
+        Witness witness;
+        TrainingRequest request;
+        request.from = &from;
+        train(session, witness, request);
+        if (communicator.rank() != 0) return;
         weights = weights_of(session);
         for (const EpochResult& epoch : witness.epochs)
-            losses.push_back(epoch.train.loss());
+            ended.push_back(epoch.train.loss());
     }));
+    REQUIRE(!ended.empty());
+    return {weights, ended};
+}
+
+}  // namespace
+
+TEST_CASE("a training that goes on makes the same bits, and goes on with other ranks") {
+    plan::Plan plan = hand_made_plan(wish_of(4));
+    plan.training.checkpoint.every_steps = 4;
+    plan.training.checkpoint.every_epochs = 0;
+    const Kept kept = kept_training(3, plan);
+    const std::vector<TrainingState>& states = kept.states;
+    const std::vector<double>&weights = kept.weights, &losses = kept.losses;
     REQUIRE(states.size() >= 5);
-    const auto go_on = [&](std::size_t which, int ranks, const plan::Plan& by) {
-        std::vector<double> result, ended;
-        expect_none(on_ranks(ranks, [&](Communicator& communicator) {
-            Session session(by, 1, made_up_source(by.dataset), communicator);
-            if (communicator.rank() == 0) Memory(session.executor()).put_back(parameters[which]);
-            const TrainingState from = state_of(bytes_of(states[which]));
-            Witness witness;
-            TrainingRequest request;
-            request.from = &from;
-            train(session, witness, request);
-            if (communicator.rank() != 0) return;
-            result = weights_of(session);
-            for (const EpochResult& epoch : witness.epochs)
-                ended.push_back(epoch.train.loss());
-        }));
-        REQUIRE(!ended.empty());
-        return std::pair(result, ended);
-    };
     for (std::size_t which = 0; which < states.size(); ++which) {
         CAPTURE(states[which].step);
-        const auto [result, ended] = go_on(which, 3, plan);
+        const auto [result, ended] =
+            go_on(3, plan, state_of(bytes_of(states[which])), kept.parameters[which]);
         CHECK(result == weights);
         CHECK(std::equal(ended.rbegin(), ended.rend(), losses.rbegin()));
     }
@@ -376,7 +396,8 @@ TEST_CASE("a training that goes on makes the same bits, and goes on with other r
     CHECK(states[0].batch == 4);
     CHECK(at_ranks(plan, states[0], 2).batch == 6);
     CHECK(at_ranks(plan, states[0], 2).ranks == 2);
-    const auto [by_two, two_ended] = go_on(0, 2, plan);
+    const auto [by_two, two_ended] =
+        go_on(2, plan, state_of(bytes_of(states[0])), kept.parameters[0]);
     CHECK(by_two.size() == weights.size());
     CHECK(std::fabs(two_ended[0] - losses[0]) < 0.2 * losses[0]);
     expect_error(Exit::mismatch, {"5 ranks cannot go on", "48 samples", "with 3 ranks", "1, 2"},
@@ -390,23 +411,9 @@ TEST_CASE("ranks that share the same global batch otherwise go on as if nothing 
     plan::Plan four = hand_made_plan(wish_of(6));
     four.training.checkpoint.every_steps = 2;
     four.training.checkpoint.every_epochs = 0;
-    std::vector<TrainingState> states;
-    std::vector<std::vector<std::byte>> parameters;
-    std::vector<double> losses, weights;
-    expect_none(on_ranks(4, [&](Communicator& communicator) {
-        Session session(four, 1, made_up_source(four.dataset), communicator);
-        Memory memory(session.executor());
-        Witness witness;
-        TrainingRequest request;
-        request.keeper = &memory;
-        train(session, witness, request);
-        if (communicator.rank() != 0) return;
-        states = memory.states;
-        parameters = memory.parameters;
-        weights = weights_of(session);
-        for (const EpochResult& epoch : witness.epochs)
-            losses.push_back(epoch.train.loss());
-    }));
+    const Kept kept = kept_training(4, four);
+    const std::vector<TrainingState>& states = kept.states;
+    const std::vector<double>&weights = kept.weights, &losses = kept.losses;
     REQUIRE(states.size() >= 4);
     for (const int ranks : {1, 2, 3}) {
         const plan::Plan plan = hand_made_plan(wish_of(24 / ranks));
@@ -418,21 +425,7 @@ TEST_CASE("ranks that share the same global batch otherwise go on as if nothing 
             const TrainingState there = at_ranks(plan, from, ranks);
             CHECK(there.batch == from.batch);
             CHECK(there.batch_size == 24 / ranks);
-            std::vector<double> ended, result;
-            expect_none(on_ranks(ranks, [&](Communicator& communicator) {
-                Session session(plan, 1, made_up_source(plan.dataset), communicator);
-                if (communicator.rank() == 0)
-                    Memory(session.executor()).put_back(parameters[which]);
-                Witness witness;
-                TrainingRequest request;
-                request.from = &from;
-                train(session, witness, request);
-                if (communicator.rank() != 0) return;
-                result = weights_of(session);
-                for (const EpochResult& epoch : witness.epochs)
-                    ended.push_back(epoch.train.loss());
-            }));
-            REQUIRE(!ended.empty());
+            const auto [result, ended] = go_on(ranks, plan, from, kept.parameters[which]);
             for (std::size_t i = 0; i < ended.size(); ++i) {
                 const double before = losses[losses.size() - ended.size() + i];
                 CHECK(std::fabs(ended[i] - before) <= 1e-12 * before);
