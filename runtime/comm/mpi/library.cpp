@@ -6,11 +6,11 @@
 
 #ifdef DTNN_MPI_IS_OPEN_MPI
 #ifndef OPEN_MPI
-#error "mpi.h is not Open MPI's: see DTNN_MPI and DTNN_MPI_INCLUDE_DIR"
+#error "mpi.h is not Open MPI's: see DTNN_MPI and OPEN_MPI_INCLUDE_DIR"
 #endif
 #else
 #ifndef MPICH_VERSION
-#error "mpi.h is not MPICH's: see DTNN_MPI and DTNN_MPI_INCLUDE_DIR"
+#error "mpi.h is not MPICH's: see DTNN_MPI and MPICH_INCLUDE_DIR"
 #endif
 #endif
 
