@@ -1,17 +1,15 @@
 #include "runtime/comm/missing_ranks.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 namespace dtnn::runtime {
 namespace {
 
-/// FNV-1a; never 0.
+/// Never 0. All ranks run the same program, and so hash alike.
 std::uint64_t hash_of(std::string_view text) {
-    std::uint64_t hash = 0xcbf29ce484222325U;
-    for (const char c : text)
-        hash = (hash ^ std::uint8_t(c)) * 0x100000001b3U;
-    return hash | 1U;
+    return std::hash<std::string_view>()(text) | 1U;
 }
 
 }  // namespace
@@ -53,20 +51,20 @@ Missing find_missing(int rank, const Standing& mine, std::uint64_t begun,
     }
     // Who is behind because it waits is not missing: whom it waits for is.
     std::vector<bool> seen(standings.size(), false);
-    std::vector<int> todo = missing.behind, causes;
-    while (!todo.empty()) {
-        const int one = todo.back();
-        todo.pop_back();
+    std::vector<int> unseen = missing.behind, causes;
+    while (!unseen.empty()) {
+        const int one = unseen.back();
+        unseen.pop_back();
         if (seen[std::size_t(one)] || one == rank) continue;
         seen[std::size_t(one)] = true;
         if (silent(one)) {
             missing.silent.push_back(one);
         } else if (of(one).waits_for >= 0) {
-            todo.push_back(of(one).waits_for);
+            unseen.push_back(of(one).waits_for);
         } else if (of(one).waits_for == kAll) {
             for (int other = 0; other < int(standings.size()); ++other)
                 if (other != rank && (silent(other) || of(other).newest.number < of(one).waits_in))
-                    todo.push_back(other);
+                    unseen.push_back(other);
         } else {
             causes.push_back(one);
         }
