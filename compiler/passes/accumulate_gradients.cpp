@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "compiler/passes/differentiate.hpp"
-#include "compiler/passes/optimizer_graph.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 
 namespace dtnn::compiler {
 namespace {

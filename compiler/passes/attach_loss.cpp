@@ -6,8 +6,8 @@
 
 #include "compiler/ops/loss/loss.hpp"
 #include "compiler/ops/loss/losses.hpp"
-#include "compiler/passes/optimizer_graph.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/metrics.hpp"
 

@@ -3,8 +3,8 @@
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/update/optimizer.hpp"
 #include "compiler/passes/differentiate.hpp"
-#include "compiler/passes/optimizer_graph.hpp"
-#include "compiler/passes/parameter_groups.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
+#include "compiler/passes/shared/parameter_groups.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {

@@ -1,7 +1,7 @@
 #include "compiler/passes/average_weights.hpp"
 
-#include "compiler/passes/optimizer_graph.hpp"
 #include "compiler/passes/read_averages.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 
 namespace dtnn::compiler {
 

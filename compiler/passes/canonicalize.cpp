@@ -6,8 +6,8 @@
 #include "compiler/ops/emit.hpp"
 #include "compiler/ops/loss/losses.hpp"
 #include "compiler/ops/op.hpp"
-#include "compiler/passes/image_parameters.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/image_parameters.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 namespace {

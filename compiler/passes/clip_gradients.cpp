@@ -1,7 +1,7 @@
 #include "compiler/passes/clip_gradients.hpp"
 
 #include "compiler/passes/differentiate.hpp"
-#include "compiler/passes/optimizer_graph.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 
 namespace dtnn::compiler {
 

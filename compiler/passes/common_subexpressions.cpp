@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 

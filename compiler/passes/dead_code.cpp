@@ -1,6 +1,6 @@
 #include "compiler/passes/dead_code.hpp"
 
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 

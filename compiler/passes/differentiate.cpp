@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "compiler/ops/op.hpp"
-#include "compiler/passes/optimizer_graph.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {

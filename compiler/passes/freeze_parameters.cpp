@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/passes/parameter_groups.hpp"
+#include "compiler/passes/shared/parameter_groups.hpp"
 
 namespace dtnn::compiler {
 

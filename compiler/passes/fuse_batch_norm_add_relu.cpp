@@ -3,8 +3,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "compiler/passes/batch_norm_patterns.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/batch_norm_patterns.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "compiler/passes/batch_norm_patterns.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/batch_norm_patterns.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "compiler/ops/emit.hpp"
 #include "compiler/ops/expression/expression.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -4,7 +4,7 @@
 #include <unordered_set>
 
 #include "compiler/ops/define.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -1,6 +1,6 @@
 #include "compiler/passes/hoist_invariant.hpp"
 
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 

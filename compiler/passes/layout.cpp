@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "compiler/ops/emit.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 

@@ -7,8 +7,8 @@
 
 #include "compiler/ops/op.hpp"
 #include "compiler/passes/differentiate.hpp"
-#include "compiler/passes/finished_gradients.hpp"
-#include "compiler/passes/optimizer_graph.hpp"
+#include "compiler/passes/shared/finished_gradients.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/exchange/exchange.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "compiler/ops/exchange/exchange.hpp"
-#include "compiler/passes/finished_gradients.hpp"
 #include "compiler/passes/reduce_gradients.hpp"
+#include "compiler/passes/shared/finished_gradients.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "compiler/ops/define.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 namespace {

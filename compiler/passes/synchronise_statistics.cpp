@@ -6,8 +6,8 @@
 #include <set>
 
 #include "compiler/ops/define.hpp"
-#include "compiler/passes/batch_norm_patterns.hpp"
-#include "compiler/passes/optimizer_graph.hpp"
+#include "compiler/passes/shared/batch_norm_patterns.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 
 namespace dtnn::compiler {
 namespace {

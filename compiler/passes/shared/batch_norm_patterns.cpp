@@ -1,7 +1,7 @@
-#include "compiler/passes/batch_norm_patterns.hpp"
+#include "compiler/passes/shared/batch_norm_patterns.hpp"
 
 #include "compiler/ops/define.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "compiler/passes/optimizer_graph.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 
 namespace dtnn::compiler {
 

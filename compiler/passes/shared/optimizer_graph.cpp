@@ -1,4 +1,4 @@
-#include "compiler/passes/optimizer_graph.hpp"
+#include "compiler/passes/shared/optimizer_graph.hpp"
 
 #include <algorithm>
 #include <unordered_map>

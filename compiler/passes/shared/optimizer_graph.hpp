@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/passes/pass.hpp"
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 

@@ -1,7 +1,7 @@
 #pragma once
 /// Parameters that are images: layer_norm's gamma and beta over a sample of [C,H,W].
 
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 namespace dtnn::compiler {
 

@@ -1,4 +1,4 @@
-#include "compiler/passes/parameter_groups.hpp"
+#include "compiler/passes/shared/parameter_groups.hpp"
 
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/update/optimizer.hpp"

@@ -1,4 +1,4 @@
-#include "compiler/passes/image_parameters.hpp"
+#include "compiler/passes/shared/image_parameters.hpp"
 
 #include <algorithm>
 

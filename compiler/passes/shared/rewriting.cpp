@@ -1,4 +1,4 @@
-#include "compiler/passes/rewriting.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
 
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"

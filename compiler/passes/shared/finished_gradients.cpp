@@ -1,4 +1,4 @@
-#include "compiler/passes/finished_gradients.hpp"
+#include "compiler/passes/shared/finished_gradients.hpp"
 
 #include <algorithm>
 
