@@ -3,8 +3,7 @@
 ///
 /// The first byte chooses the reader, see LLVMFuzzerTestOneInput; the rest is the file.
 
-#include <sys/mman.h>
-#include <unistd.h>
+#include <zlib.h>
 
 #include <cmath>
 #include <cstddef>
@@ -23,10 +22,14 @@
 #include "runtime/data/formats/npy.hpp"
 #include "runtime/data/sources/array_source.hpp"
 #include "runtime/data/sources/csv_source.hpp"
+#include "tests/fuzz/choices.hpp"
+#include "tests/fuzz/memory_file.hpp"
 
 namespace {
 
 using namespace dtnn::runtime;
+using dtnn::fuzz::Choices;
+using dtnn::fuzz::MemoryFile;
 
 constexpr std::int64_t kMostPixels = 1 << 16;
 constexpr std::int64_t kMostBytes = 1 << 22;
@@ -35,22 +38,6 @@ constexpr std::int64_t kMostBytes = 1 << 22;
     std::fprintf(stderr, "%s\n", why);
     std::abort();
 }
-
-/// A regular file without a disk.
-class MemoryFile {
-  public:
-    MemoryFile(const char* bytes, std::size_t size) : descriptor_(::memfd_create("fuzz", 0)) {
-        if (descriptor_ < 0 || ::write(descriptor_, bytes, size) != ssize_t(size))
-            fail("no memory for a file");
-    }
-    ~MemoryFile() { ::close(descriptor_); }
-    MemoryFile(const MemoryFile&) = delete;
-    MemoryFile& operator=(const MemoryFile&) = delete;
-    std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
-
-  private:
-    int descriptor_;
-};
 
 void read_image(const std::string& file) {
     const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(file.data()),
@@ -70,6 +57,47 @@ void read_image(const std::string& file) {
     }
 }
 
+void append_big_endian(std::string& out, std::uint64_t value) {
+    for (const int shift : {24, 16, 8, 0})
+        out.push_back(char(value >> shift & 0xff));
+}
+
+/// A PNG of the chunks that the choices name, with the checksums that belong to them; what IDAT and
+/// the compressed texts hold is compressed.
+std::string png_of(Choices choices) {
+    static constexpr const char* kTypes[] = {"IHDR", "IDAT", "PLTE", "tRNS", "IEND", "zTXt",
+                                             "iTXt", "tEXt", "iCCP", "gAMA", "acTL", "fdAT",
+                                             "eXIf", "sBIT", "bKGD", "hIST", "zzZz", "IDAT"};
+    std::string png = "\x89PNG\r\n\x1a\n";
+    while (!choices.over()) {
+        const std::string type = kTypes[choices.below(std::size(kTypes))];
+        const std::size_t size =
+            type == "IHDR" ? 13 : choices.number(choices.below(8) == 0 ? 2 : 1);
+        std::string body;
+        if (type == "iTXt") body = std::string("k\0\1\0\0\0", 6);
+        if (type == "zTXt" || type == "iCCP") body = std::string("k\0\0", 3);
+        std::string inside;
+        for (std::size_t i = 0; i < size; ++i)
+            inside.push_back(char(choices.number(1)));
+        const bool compressed = type[0] == 'I' && type[1] == 'D';
+        if ((compressed || !body.empty()) && choices.below(8) != 0) {
+            // As large as a reader may believe it to be.
+            if (choices.below(16) == 0) inside.resize(std::size_t{1} << choices.below(25));
+            uLongf packed = compressBound(inside.size());
+            std::string bytes(packed, '\0');
+            compress2(reinterpret_cast<Bytef*>(bytes.data()), &packed,
+                      reinterpret_cast<const Bytef*>(inside.data()), inside.size(), 1);
+            inside = bytes.substr(0, packed);
+        }
+        body += inside;
+        append_big_endian(png, body.size());
+        png += type + body;
+        append_big_endian(png, crc32(0, reinterpret_cast<const Bytef*>((type + body).data()),
+                                     uInt(type.size() + body.size())));
+    }
+    return png;
+}
+
 void walk(ArchiveReader& archive, const RegularFile& file, int depth) {
     std::int64_t members = 0, bytes = 0;
     while (const auto member = archive.next()) {
@@ -87,7 +115,7 @@ void walk(ArchiveReader& archive, const RegularFile& file, int depth) {
 }
 
 void read_archive(const std::string& file) {
-    const MemoryFile memory(file.data(), file.size());
+    const MemoryFile memory(file);
     const RegularFile regular(memory.path());
     ArchiveReader archive(regular);
     walk(archive, regular, 0);
@@ -108,7 +136,7 @@ void load_all(const Source& source, std::int64_t classes) {
 }
 
 void read_npz_file(const std::string& file) {
-    const MemoryFile memory(file.data(), file.size());
+    const MemoryFile memory(file);
     for (const auto& [name, array] : read_npz(memory.path(), kMostBytes)) {
         std::vector<double> values(std::size_t(array.header.elements()));
         array.copy(std::span<double>(values));
@@ -116,7 +144,7 @@ void read_npz_file(const std::string& file) {
 }
 
 void read_arrays(const std::string& file) {
-    const MemoryFile memory(file.data(), file.size());
+    const MemoryFile memory(file);
     ArraySource::Expected expected{{1, 2, 2}, 3, dtnn::plan::LabelKind::classes, 6, 3, kMostBytes};
     load_all(*ArraySource::open_archive(memory.path(), expected), 3);
 }
@@ -130,7 +158,7 @@ void read_array(const std::string& file) {
 }
 
 void read_table(const std::string& file) {
-    const MemoryFile memory(file.data(), file.size());
+    const MemoryFile memory(file);
     CsvSource::Form form;
     form.shape = {2, 1, 1};
     form.classes = 3;
@@ -154,6 +182,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         switch (data[0]) {
             case 'i':
                 read_image(file);
+                break;
+            case 'p':
+                read_image(png_of(Choices(data + 1, size - 1)));
                 break;
             case 'a':
                 read_archive(file);
