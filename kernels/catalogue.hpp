@@ -14,7 +14,7 @@ namespace dtnn::kernels {
 struct KernelInfo {
     std::string_view op;
     std::string_view name;    ///< unique within the operator; "reference" is always the last
-    std::string_view device;  ///< "cpu"
+    std::string_view device;  ///< "cpu", "cuda"
     bool f32 = false;
     bool f64 = false;
     Isa needs = Isa::baseline;
@@ -25,10 +25,12 @@ struct KernelInfo {
     std::int64_t (*workspace)(const Problem&) = nullptr;
 };
 
-/// All kernels in the catalogue's order: by operator, specialised first, reference last.
-std::span<const KernelInfo> catalogue();
-std::span<const KernelInfo> kernels_of(std::string_view op);
-const KernelInfo* find_kernel(std::string_view op, std::string_view name);
+/// All kernels of a device in the catalogue's order: by operator, specialised first, on the CPU
+/// reference last. None of a device that is unknown.
+std::span<const KernelInfo> catalogue(std::string_view device = "cpu");
+std::span<const KernelInfo> kernels_of(std::string_view op, std::string_view device = "cpu");
+const KernelInfo* find_kernel(std::string_view op, std::string_view name,
+                              std::string_view device = "cpu");
 
 /// What is wrong with the operands' number, types and shapes, or with the attributes that go with
 /// them, whichever kernel is chosen; nothing when they are as docs/operators.md says. `refusal` and

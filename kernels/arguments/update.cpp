@@ -66,7 +66,8 @@ RmspropUpdateArguments<T> RmspropUpdateArguments<T>::bind(const Problem& problem
 
 template <class T>
 AdamUpdateArguments<T> AdamUpdateArguments<T>::bind(const Problem& problem, Sources sources,
-                                                    Destinations destinations, Workspace) {
+                                                    Destinations destinations,
+                                                    Workspace workspace) {
     AdamUpdateArguments a;
     a.bind_common(problem, sources, destinations);
     a.beta1 = problem.real("beta1");
@@ -86,6 +87,7 @@ AdamUpdateArguments<T> AdamUpdateArguments<T>::bind(const Problem& problem, Sour
         (nadam ? a.momentum_product : a.largest_moment) = extra;
         (nadam ? a.new_momentum_product : a.new_largest_moment) = result;
     }
+    a.workspace = workspace.data();
     return a;
 }
 

@@ -92,6 +92,7 @@ struct AdamUpdateArguments : UpdateArguments<T> {
     const T* momentum_product = nullptr;  ///< one number; null: adam, or variant "pydtnn"
     T *new_first_moment = nullptr, *new_second_moment = nullptr, *new_largest_moment = nullptr;
     T* new_momentum_product = nullptr;
+    std::byte* workspace = nullptr;
 
     static AdamUpdateArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

@@ -29,6 +29,20 @@ constexpr KernelInfo kCatalogue[] = {
 #undef REFERENCE
 };
 
+constexpr KernelInfo kCudaCatalogue[] = {
+#define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
+    {#op,                                                       \
+     #name,                                                     \
+     "cuda",                                                    \
+     dtypes.f32,                                                \
+     dtypes.f64,                                                \
+     Isa::baseline,                                             \
+     &predicates::refuses,                                      \
+     &predicates::workspace},
+#include "kernels/cuda/catalogue.def"
+#undef KERNEL
+};
+
 }  // namespace
 
 namespace predicates {
@@ -44,12 +58,14 @@ std::int64_t none(const Problem&) {
 }
 }  // namespace predicates
 
-std::span<const KernelInfo> catalogue() {
-    return kCatalogue;
+std::span<const KernelInfo> catalogue(std::string_view device) {
+    if (device == "cpu") return kCatalogue;
+    if (device == "cuda") return kCudaCatalogue;
+    return {};
 }
 
-std::span<const KernelInfo> kernels_of(std::string_view op) {
-    const std::span<const KernelInfo> all = kCatalogue;
+std::span<const KernelInfo> kernels_of(std::string_view op, std::string_view device) {
+    const std::span<const KernelInfo> all = catalogue(device);
     std::size_t begin = 0;
     while (begin < all.size() && all[begin].op != op)
         ++begin;
@@ -59,8 +75,8 @@ std::span<const KernelInfo> kernels_of(std::string_view op) {
     return all.subspan(begin, end - begin);
 }
 
-const KernelInfo* find_kernel(std::string_view op, std::string_view name) {
-    for (const KernelInfo& kernel : kernels_of(op)) {
+const KernelInfo* find_kernel(std::string_view op, std::string_view name, std::string_view device) {
+    for (const KernelInfo& kernel : kernels_of(op, device)) {
         if (kernel.name == name) return &kernel;
     }
     return nullptr;

@@ -24,5 +24,10 @@ std::int64_t element_bytes(const Problem& problem);
 #include "kernels/catalogue.def"
 #undef KERNEL
 #undef REFERENCE
+#define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
+    Refused refuses(const Problem& problem);                    \
+    std::int64_t workspace(const Problem& problem);
+#include "kernels/cuda/catalogue.def"
+#undef KERNEL
 
 }  // namespace dtnn::kernels::predicates

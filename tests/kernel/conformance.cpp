@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "kernels/cuda/dispatch.hpp"
 #include "kernels/philox.hpp"
 #include "kernels/thread_team.hpp"
 
@@ -186,6 +187,29 @@ std::string describe(const Problem& problem) {
     return text;
 }
 
+/// A bound kernel of any device.
+class Bound {
+  public:
+    Bound(const KernelInfo& kernel, const Problem& problem, std::span<const void* const> from,
+          std::span<void* const> to, std::span<std::byte> workspace) {
+        if (kernel.device == "cuda") {
+            device_ = cuda::bind(kernel, problem, from, to, workspace);
+        } else {
+            cpu_ = kernels::bind(kernel, problem, from, to, workspace);
+        }
+        REQUIRE_MESSAGE((cpu_ || device_), "bind refused what `refusal` accepted");
+    }
+    /// What a device runs at the same time runs in another order the second time.
+    void run(ThreadTeam& team, bool again) const {
+        if (cpu_) return cpu_->run(team);
+        device_->run(again ? cuda::HostOrder::backward : cuda::HostOrder::forward);
+    }
+
+  private:
+    std::unique_ptr<BoundKernel> cpu_;
+    std::unique_ptr<cuda::BoundDeviceKernel> device_;
+};
+
 /// Binds and runs a kernel once more on fresh destinations and compares with `wanted`. `in_place`:
 /// the one pair to overlay.
 void run_and_compare(const KernelInfo& kernel, const Case& item, const Problem& problem,
@@ -203,9 +227,8 @@ void run_and_compare(const KernelInfo& kernel, const Case& item, const Problem& 
     scratch.dims = {workspace_bytes(kernel, problem)};
     Buffer workspace(scratch);
     const std::vector<const void*> from = source_pointers(sources);
-    const auto bound = kernels::bind(kernel, problem, from, to, workspace.contents());
-    REQUIRE_MESSAGE(bound != nullptr, "bind refused what `refusal` accepted");
-    bound->run(team);
+    const Bound bound(kernel, problem, from, to, workspace.contents());
+    bound.run(team, false);
 
     const double tolerance = problem.dtype == DType::f32 ? item.f32_tolerance : item.f64_tolerance;
     for (std::size_t d = 0; d < destinations.size(); ++d) {
@@ -229,7 +252,7 @@ void run_and_compare(const KernelInfo& kernel, const Case& item, const Problem& 
         std::memcpy(first[d].data(), destinations[d].data(),
                     std::size_t(destinations[d].tensor().bytes()));
     }
-    bound->run(team);
+    bound.run(team, true);
     for (std::size_t d = 0; d < destinations.size(); ++d) {
         CHECK_MESSAGE(same_bytes(first[d], destinations[d]), "a second run differs in " << d);
     }
@@ -252,6 +275,7 @@ bool check_case(const KernelInfo& kernel, const Case& item, DType dtype, Isa isa
         return false;
     }
     for (const int threads : {1, 2, 3}) {
+        if (threads > 1 && kernel.device != "cpu") break;
         // Workspaces may be booked for more threads than run.
         problem.threads = threads == 2 ? 3 : threads;
         INFO("kernel ", kernel.name, " ", name_of(isa), dtype == DType::f32 ? " f32 " : " f64 ",
@@ -419,6 +443,21 @@ TEST_CASE("kernels agree with the reference") {
                 CHECK_MESSAGE(done > 0, kernel.op << ": " << kernel.name
                                                   << " refuses every case of the grid");
             }
+        }
+    }
+}
+
+TEST_CASE("kernels for devices agree with the reference, run by the host") {
+    for (const KernelInfo& kernel : catalogue("cuda")) {
+        INFO(kernel.op, ": ", kernel.name);
+        REQUIRE(find_kernel(kernel.op, kernel.name, "cuda") == &kernel);
+        REQUIRE(grids().count(std::string(kernel.op)) == 1);
+        for (const DType dtype : {DType::f32, DType::f64}) {
+            if (!(dtype == DType::f32 ? kernel.f32 : kernel.f64)) continue;
+            int done = 0;
+            for (const Case& item : cases_of(std::string(kernel.op)))
+                done += check_case(kernel, item, dtype, Isa::baseline) ? 1 : 0;
+            CHECK_MESSAGE(done > 0, "it refuses every case of the grid");
         }
     }
 }

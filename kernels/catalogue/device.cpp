@@ -1,0 +1,26 @@
+/// What our own kernels for devices refuse, and the memory that they need (kernels/cuda).
+
+#include <algorithm>
+
+#include "kernels/arguments/elementwise.hpp"
+#include "kernels/catalogue/predicates.hpp"
+#include "kernels/cuda/chunks.hpp"
+
+namespace dtnn::kernels::predicates {
+
+/// A thread keeps the stack of an expression in registers.
+Refused unless_expression_fits_device(const Problem& problem) {
+    return unless_expression_is_shallow(problem);
+}
+
+/// A double for each chunk of the first source.
+std::int64_t device_sums(const Problem& problem) {
+    return cuda::sum_chunks_of(problem.sources[0].elements()) * 8;
+}
+
+/// A few numbers of one step.
+std::int64_t device_numbers(const Problem&) {
+    return 64;
+}
+
+}  // namespace dtnn::kernels::predicates

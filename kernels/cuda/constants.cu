@@ -1,0 +1,47 @@
+#include "kernels/cuda/launch.hpp"
+
+#if !defined(__CUDACC__)
+#include <new>
+#endif
+
+namespace dtnn::kernels::cuda {
+namespace {
+
+#if defined(__CUDACC__)
+void check_call(cudaError_t error) {
+    if (error != cudaSuccess) throw LaunchFailed{int(error)};
+}
+
+void* copy_of(const void* bytes, std::size_t size) {
+    void* memory = nullptr;
+    check_call(cudaMalloc(&memory, size));
+    check_call(cudaMemcpy(memory, bytes, size, cudaMemcpyHostToDevice));
+    return memory;
+}
+
+void give_back(void* memory) {
+    cudaFree(memory);
+}
+#else
+void* copy_of(const void* bytes, std::size_t size) {
+    return std::memcpy(::operator new(size), bytes, size);
+}
+
+void give_back(void* memory) {
+    ::operator delete(memory);
+}
+#endif
+
+}  // namespace
+
+Constants::~Constants() {
+    for (void* memory : held_)
+        give_back(memory);
+}
+
+const void* Constants::hold(const void* bytes, std::size_t size) {
+    if (next_ == held_.size()) held_.push_back(copy_of(bytes, size));
+    return held_[next_++];
+}
+
+}  // namespace dtnn::kernels::cuda

@@ -1,0 +1,89 @@
+#include <utility>
+
+#include "kernels/cuda/dispatch.hpp"
+
+#define DTNN_ARGUMENTS_HEADERS
+#include "kernels/catalogue.def"
+#undef DTNN_ARGUMENTS_HEADERS
+
+namespace dtnn::kernels::cuda {
+
+#define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
+    template <class T>                                          \
+    void op##_##name(const Arguments<T>& arguments, const Launch& launch);
+#include "kernels/cuda/catalogue.def"
+#undef KERNEL
+
+namespace {
+
+template <class Arguments>
+using Function = void (*)(const Arguments&, const Launch&);
+
+template <class Arguments>
+class BoundFunction final : public BoundDeviceKernel {
+  public:
+    BoundFunction(Arguments arguments, Function<Arguments> function)
+        : arguments_(std::move(arguments)), function_(function) {}
+    void run(Stream stream) override { function_(arguments_, Launch(stream, constants_)); }
+
+  private:
+    Arguments arguments_;
+    Function<Arguments> function_;
+    Constants constants_;
+};
+
+struct Operands {
+    const Problem& problem;
+    Sources sources;
+    Destinations destinations;
+    Workspace workspace;
+};
+
+template <class Arguments, Function<Arguments> function>
+std::unique_ptr<BoundDeviceKernel> bind_function(const Operands& operands) {
+    return std::make_unique<BoundFunction<Arguments>>(
+        Arguments::bind(operands.problem, operands.sources, operands.destinations,
+                        operands.workspace),
+        function);
+}
+
+using Binder = std::unique_ptr<BoundDeviceKernel> (*)(const Operands&);
+struct Entry {
+    Binder f32, f64;
+};
+
+#define DTNN_BINDER(function, Arguments, T) &bind_function<Arguments<T>, &function<T>>
+#define DTNN_ENTRY_both(function, Arguments) \
+    { DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double) }
+#define DTNN_ENTRY_f32_only(function, Arguments) \
+    { DTNN_BINDER(function, Arguments, float), nullptr }
+#define DTNN_ENTRY_f64_only(function, Arguments) \
+    { nullptr, DTNN_BINDER(function, Arguments, double) }
+
+// In the order of catalogue("cuda"), which expands the same list.
+constexpr Entry kEntries[] = {
+#define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
+    DTNN_ENTRY_##dtypes(op##_##name, Arguments),
+#include "kernels/cuda/catalogue.def"
+#undef KERNEL
+};
+
+}  // namespace
+
+std::unique_ptr<BoundDeviceKernel> bind(const KernelInfo& kernel, const Problem& problem,
+                                        std::span<const void* const> sources,
+                                        std::span<void* const> destinations,
+                                        std::span<std::byte> workspace) {
+    if (refusal(kernel, problem)) return nullptr;
+    if (sources.size() != problem.sources.size() ||
+        destinations.size() != problem.destinations.size())
+        return nullptr;
+    if (std::int64_t(workspace.size()) < workspace_bytes(kernel, problem)) return nullptr;
+    const std::span<const KernelInfo> all = catalogue("cuda");
+    if (&kernel < all.data() || &kernel >= all.data() + all.size()) return nullptr;
+    const Entry& entry = kEntries[&kernel - all.data()];
+    const Binder binder = problem.dtype == DType::f32 ? entry.f32 : entry.f64;
+    return binder == nullptr ? nullptr : binder({problem, sources, destinations, workspace});
+}
+
+}  // namespace dtnn::kernels::cuda

@@ -1,0 +1,166 @@
+#pragma once
+/// The small language that our own kernels are written in. nvcc compiles it for devices; any C++
+/// compiler compiles it for the host, where a grid is a loop and a barrier the end of one, so that
+/// the arithmetic can be compared with kernels/reference where there is no device.
+///
+///     launch.each(count, [=] DTNN_DEVICE(std::int64_t i) { dst[i] = src[i]; });
+///
+///     struct Shared { double sums[kThreads]; };
+///     launch.groups<Shared>(rows,
+///         [=] DTNN_DEVICE(std::int64_t row, int thread, Shared& shared) { ... },
+///         // a barrier of the group
+///         [=] DTNN_DEVICE(std::int64_t row, int thread, Shared& shared) { ... });
+///
+/// Elements and groups run in any order and at the same time; so do the threads of a group between
+/// two barriers. Nothing survives a barrier but memory. What a launch does is done before the next
+/// one of the same stream begins. Lambdas capture plain values and pointers to device memory, by
+/// value: extract members of arguments into locals before.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#if defined(__CUDACC__)
+#include <cuda_runtime.h>
+#define DTNN_DEVICE __host__ __device__
+#else
+#include <cstring>
+#include <memory>
+#define DTNN_DEVICE
+#endif
+
+namespace dtnn::kernels::cuda {
+
+/// Threads of a group.
+inline constexpr int kThreads = 256;
+
+/// Lists that a kernel's arguments have, on the device: copied when the kernel runs for the first
+/// time, which must be outside of a capture.
+class Constants {
+  public:
+    Constants() = default;
+    ~Constants();
+    Constants(const Constants&) = delete;
+    Constants& operator=(const Constants&) = delete;
+
+    /// From now on hold() gives again what it gave since the last time.
+    void begin() { next_ = 0; }
+    const void* hold(const void* bytes, std::size_t size);
+
+  private:
+    std::vector<void*> held_;
+    std::size_t next_ = 0;
+};
+
+#if defined(__CUDACC__)
+using Stream = cudaStream_t;
+
+/// A call of the CUDA runtime that has failed; `code` is its cudaError_t.
+struct LaunchFailed {
+    int code = 0;
+};
+
+namespace detail {
+
+template <class F>
+__global__ void __launch_bounds__(kThreads) each_kernel(std::int64_t count, F f) {
+    const std::int64_t step = std::int64_t(gridDim.x) * kThreads;
+    for (std::int64_t i = std::int64_t(blockIdx.x) * kThreads + threadIdx.x; i < count; i += step)
+        f(i);
+}
+
+template <class Shared, class... Phases>
+__global__ void __launch_bounds__(kThreads) groups_kernel(std::int64_t count, Phases... phases) {
+    __shared__ alignas(16) unsigned char bytes[sizeof(Shared)];
+    Shared& shared = *reinterpret_cast<Shared*>(bytes);
+    for (std::int64_t group = blockIdx.x; group < count; group += gridDim.x)
+        ((phases(group, int(threadIdx.x), shared), __syncthreads()), ...);
+}
+
+inline unsigned blocks_of(std::int64_t wanted) {
+    // Enough to fill any device, few enough for a grid's first dimension.
+    constexpr std::int64_t kMost = std::int64_t{1} << 20;
+    return unsigned(wanted < kMost ? wanted : kMost);
+}
+
+inline void check() {
+    const cudaError_t error = cudaGetLastError();
+    if (error != cudaSuccess) throw LaunchFailed{int(error)};
+}
+
+}  // namespace detail
+#else
+/// In what order the host runs what a device runs at the same time: a kernel whose results depend
+/// on it has a race.
+enum class HostOrder { forward, backward };
+using Stream = HostOrder;
+#endif
+
+/// Where the kernels of one call go.
+class Launch {
+  public:
+    Launch(Stream stream, Constants& constants) : stream_(stream), constants_(constants) {
+        constants_.begin();
+    }
+    Stream stream() const { return stream_; }
+
+    /// f(i) for i = 0 .. count - 1.
+    template <class F>
+    void each(std::int64_t count, const F& f) const;
+
+    /// phase(group, thread, shared) for the groups 0 .. count - 1 and the threads 0 .. kThreads - 1
+    /// of each, with a barrier of the group behind every phase. `Shared` is a trivial struct; it
+    /// holds anything at first.
+    template <class Shared, class... Phases>
+    void groups(std::int64_t count, const Phases&... phases) const;
+
+    /// The list on the device; null: it is empty.
+    template <class V>
+    const V* constant(const std::vector<V>& values) const {
+        if (values.empty()) return nullptr;
+        return static_cast<const V*>(constants_.hold(values.data(), values.size() * sizeof(V)));
+    }
+
+  private:
+    Stream stream_;
+    Constants& constants_;
+};
+
+template <class F>
+void Launch::each(std::int64_t count, const F& f) const {
+    if (count <= 0) return;
+#if defined(__CUDACC__)
+    detail::
+        each_kernel<<<detail::blocks_of((count + kThreads - 1) / kThreads), kThreads, 0, stream_>>>(
+            count, f);
+    detail::check();
+#else
+    for (std::int64_t i = 0; i < count; ++i)
+        f(stream_ == HostOrder::forward ? i : count - 1 - i);
+#endif
+}
+
+template <class Shared, class... Phases>
+void Launch::groups(std::int64_t count, const Phases&... phases) const {
+    if (count <= 0) return;
+#if defined(__CUDACC__)
+    detail::groups_kernel<Shared>
+        <<<detail::blocks_of(count), kThreads, 0, stream_>>>(count, phases...);
+    detail::check();
+#else
+    // On the heap, where the address sanitizer looks.
+    const auto shared = std::make_unique<Shared>();
+    const bool forward = stream_ == HostOrder::forward;
+    for (std::int64_t i = 0; i < count; ++i) {
+        std::memset(static_cast<void*>(shared.get()), 0xA5, sizeof(Shared));
+        const std::int64_t group = forward ? i : count - 1 - i;
+        const auto run = [&](const auto& phase) {
+            for (int thread = 0; thread < kThreads; ++thread)
+                phase(group, forward ? thread : kThreads - 1 - thread, *shared);
+        };
+        (run(phases), ...);
+    }
+#endif
+}
+
+}  // namespace dtnn::kernels::cuda
