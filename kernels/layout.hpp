@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "kernels/device.hpp"
 #include "kernels/problem.hpp"
 
 namespace dtnn::kernels {
@@ -21,10 +22,11 @@ struct ImageLayout {
     std::int64_t batch = 1, channels = 1, height = 1, width = 1;
     std::int64_t batch_stride = 0, channel_stride = 0, row_stride = 0, column_stride = 0;
 
-    std::int64_t at(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) const {
+    DTNN_DEVICE std::int64_t at(std::int64_t n, std::int64_t c, std::int64_t h,
+                                std::int64_t w) const {
         return n * batch_stride + c * channel_stride + h * row_stride + w * column_stride;
     }
-    std::int64_t pixels() const { return batch * height * width; }
+    DTNN_DEVICE std::int64_t pixels() const { return batch * height * width; }
 };
 ImageLayout image_layout(const TensorDesc& tensor);
 

@@ -20,13 +20,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/device.hpp"
+
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
-#define DTNN_DEVICE __host__ __device__
 #else
 #include <cstring>
 #include <memory>
-#define DTNN_DEVICE
 #endif
 
 namespace dtnn::kernels::cuda {

@@ -1,0 +1,8 @@
+#pragma once
+/// What is called on devices as well as on the host.
+
+#if defined(__CUDACC__)
+#define DTNN_DEVICE __host__ __device__
+#else
+#define DTNN_DEVICE
+#endif
