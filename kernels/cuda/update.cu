@@ -2,41 +2,10 @@
 
 #include "kernels/arguments/update.hpp"
 #include "kernels/cuda/kernel.hpp"
+#include "kernels/cuda/update_terms.hpp"
 
 namespace dtnn::kernels::cuda {
 namespace {
-
-/// What all updates begin with (arguments/update.hpp), as the device reads it.
-template <class T>
-struct Common {
-    double learning_rate_scale, weight_decay, clip_value;
-    bool decoupled;
-    const T *weights, *diff, *learning_rate, *scale;
-    T* new_weights;
-
-    explicit Common(const UpdateArguments<T>& a)
-        : learning_rate_scale(a.learning_rate_scale),
-          weight_decay(a.weight_decay),
-          clip_value(a.clip_value),
-          decoupled(a.decoupled),
-          weights(a.weights),
-          diff(a.diff),
-          learning_rate(a.learning_rate),
-          scale(a.scale),
-          new_weights(a.new_weights) {}
-
-    DTNN_DEVICE double rate() const { return double(*learning_rate) * learning_rate_scale; }
-    DTNN_DEVICE double gradient(std::int64_t i) const {
-        double g = double(diff[i]) * (scale == nullptr ? 1.0 : double(*scale));
-        g = g > clip_value ? clip_value : (g < -clip_value ? -clip_value : g);
-        return decoupled ? g : g + weight_decay * double(weights[i]);
-    }
-    /// The weight that the change is taken from.
-    DTNN_DEVICE double kept(std::int64_t i) const {
-        const double w = double(weights[i]);
-        return decoupled ? w - rate() * weight_decay * w : w;
-    }
-};
 
 DTNN_DEVICE inline double root(double square, double epsilon, bool inside) {
     return inside ? std::sqrt(square + epsilon) : std::sqrt(square) + epsilon;
@@ -50,7 +19,7 @@ struct Step {
 
 template <class T>
 void moments_and_weights(const AdamUpdateArguments<T>& a, const Step* step, const Launch& launch) {
-    const Common<T> common(a);
+    const UpdateTerms<T> common(a);
     const double beta1 = a.beta1, beta2 = a.beta2, epsilon = a.epsilon;
     const bool inside = a.epsilon_inside_root;
     const T *first = a.first_moment, *second = a.second_moment, *largest = a.largest_moment;
@@ -75,7 +44,7 @@ void moments_and_weights(const AdamUpdateArguments<T>& a, const Step* step, cons
 
 template <class T>
 void sgd_update_each(const SgdUpdateArguments<T>& a, const Launch& launch) {
-    const Common<T> common(a);
+    const UpdateTerms<T> common(a);
     const double momentum = a.momentum;
     const bool nesterov = a.nesterov;
     const T* velocity = a.velocity;
@@ -94,7 +63,7 @@ void sgd_update_each(const SgdUpdateArguments<T>& a, const Launch& launch) {
 
 template <class T>
 void rmsprop_update_each(const RmspropUpdateArguments<T>& a, const Launch& launch) {
-    const Common<T> common(a);
+    const UpdateTerms<T> common(a);
     const double rho = a.rho, epsilon = a.epsilon, momentum = a.momentum;
     const bool inside = a.epsilon_inside_root;
     const T *second = a.second_moment, *first = a.first_moment, *velocity = a.velocity;
@@ -121,7 +90,7 @@ void rmsprop_update_each(const RmspropUpdateArguments<T>& a, const Launch& launc
 
 template <class T>
 void adam_update_each(const AdamUpdateArguments<T>& a, const Launch& launch) {
-    const Common<T> common(a);
+    const UpdateTerms<T> common(a);
     const double beta1 = a.beta1, beta2 = a.beta2;
     const std::int64_t* update = a.update;
     Step* const step = reinterpret_cast<Step*>(a.workspace);
@@ -136,7 +105,7 @@ void adam_update_each(const AdamUpdateArguments<T>& a, const Launch& launch) {
 
 template <class T>
 void nadam_update_each(const AdamUpdateArguments<T>& a, const Launch& launch) {
-    const Common<T> common(a);
+    const UpdateTerms<T> common(a);
     const double beta1 = a.beta1, beta2 = a.beta2, decay = a.momentum_decay;
     const std::int64_t* update = a.update;
     const T* product = a.momentum_product;
@@ -162,7 +131,7 @@ void nadam_update_each(const AdamUpdateArguments<T>& a, const Launch& launch) {
 
 template <class T>
 void adagrad_update_each(const AdagradUpdateArguments<T>& a, const Launch& launch) {
-    const Common<T> common(a);
+    const UpdateTerms<T> common(a);
     const double decay = a.learning_rate_decay, epsilon = a.epsilon;
     const bool inside = a.epsilon_inside_root;
     const std::int64_t* update = a.update;
