@@ -18,13 +18,14 @@ ChannelScaleArguments<T> ChannelScaleArguments<T>::bind(const Problem& problem, 
 
 template <class T>
 ChannelScaleBackwardGateArguments<T> ChannelScaleBackwardGateArguments<T>::bind(
-    const Problem& problem, Sources sources, Destinations destinations, Workspace) {
+    const Problem& problem, Sources sources, Destinations destinations, Workspace workspace) {
     ChannelScaleBackwardGateArguments arguments;
     arguments.src_layout = image_layout(problem.sources[0]);
     arguments.diff_dst_layout = image_layout(problem.sources[1]);
     arguments.src = static_cast<const T*>(sources[0]);
     arguments.diff_dst = static_cast<const T*>(sources[1]);
     arguments.diff_gate = static_cast<T*>(destinations[0]);
+    arguments.workspace = workspace.data();
     return arguments;
 }
 

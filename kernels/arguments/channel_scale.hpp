@@ -24,6 +24,7 @@ struct ChannelScaleBackwardGateArguments {
     const T* src = nullptr;
     const T* diff_dst = nullptr;
     T* diff_gate = nullptr;
+    std::byte* workspace = nullptr;
 
     static ChannelScaleBackwardGateArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

@@ -76,7 +76,7 @@ MaxPool2dBackwardArguments<T> MaxPool2dBackwardArguments<T>::bind(const Problem&
 
 template <class T>
 AvgPool2dArguments<T> AvgPool2dArguments<T>::bind(const Problem& problem, Sources sources,
-                                                  Destinations destinations, Workspace) {
+                                                  Destinations destinations, Workspace workspace) {
     AvgPool2dArguments arguments;
     arguments.src_layout = image_layout(problem.sources[0]);
     arguments.dst_layout = image_layout(problem.destinations[0]);
@@ -84,6 +84,7 @@ AvgPool2dArguments<T> AvgPool2dArguments<T>::bind(const Problem& problem, Source
     arguments.divisor = divisor_over(problem, arguments.window);
     arguments.src = static_cast<const T*>(sources[0]);
     arguments.dst = static_cast<T*>(destinations[0]);
+    arguments.workspace = workspace.data();
     return arguments;
 }
 

@@ -49,6 +49,7 @@ struct AvgPool2dArguments {
     ImageLayout src_layout, dst_layout;
     const T* src = nullptr;
     T* dst = nullptr;
+    std::byte* workspace = nullptr;
 
     static AvgPool2dArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

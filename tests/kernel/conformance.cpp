@@ -268,7 +268,8 @@ bool check_case(const KernelInfo& kernel, const Case& item, DType dtype, Isa isa
     CHECK_MESSAGE(!mistake, describe(problem), ": ", mistake.value_or(""));
     Problem short_of_one = problem;
     short_of_one.sources.pop_back();
-    const bool variadic = problem.op == "concat" || problem.op == "elementwise";
+    const bool variadic =
+        problem.op == "concat" || problem.op == "elementwise" || problem.op == "gradient_scale";
     CHECK_MESSAGE((variadic || operand_mistake(short_of_one)), "a missing operand goes unseen");
     if (const auto reason = refusal(kernel, problem)) {
         CHECK_MESSAGE(!reason->empty(), "a refusal without a reason");

@@ -73,7 +73,7 @@ GRID(channel_scale) {
 GRID(channel_scale_backward_gate) {
     std::vector<Case> cases;
     for (const std::int64_t channels : {1, 3, 4, 5, 8, 16, 17, 64})
-        for (const std::int64_t size : {1, 3, 8}) {
+        for (const std::int64_t size : {1, 3, 8, 34}) {
             const TensorDesc image = tensor({3, channels, size, size + 2});
             for (const TensorDesc& gate : {tensor({3, channels, 1, 1}), row_major({3, channels})})
                 cases.push_back({.problem = problem("channel_scale_backward_gate", {image, image},

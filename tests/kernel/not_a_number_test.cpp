@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/cuda/dispatch.hpp"
 #include "kernels/thread_team.hpp"
 #include "tests/kernel/conformance.hpp"
 
@@ -19,42 +20,56 @@ using namespace dtnn::kernels::conformance;
 
 constexpr std::array kSets{Isa::baseline, Isa::avx2, Isa::avx512};
 
-/// Runs every kernel that can do the problem, with one element of source 0 that is no number; calls
-/// check(destination 0).
+/// Runs a kernel of any device, if it can do the problem, with one element of source 0 that is no
+/// number; calls check(destination 0).
+template <class Check>
+void with_one_in(const KernelInfo& kernel, const Problem& problem, std::int64_t element,
+                 Check check) {
+    if (refusal(kernel, problem)) return;
+    CAPTURE(problem.op);
+    CAPTURE(kernel.device);
+    CAPTURE(kernel.name);
+    CAPTURE(name_of(problem.isa));
+    std::vector<Buffer> sources, destinations;
+    std::vector<const void*> in;
+    std::vector<void*> out;
+    for (const TensorDesc& source : problem.sources) {
+        Buffer& buffer = sources.emplace_back(source);
+        for (std::int64_t i = 0; i < source.elements(); ++i)
+            buffer.set(i, source.dtype == DType::f32 ? noise(3, std::uint64_t(i)) + 0.1 : 0);
+    }
+    sources[0].set(element, std::numeric_limits<double>::quiet_NaN());
+    for (const TensorDesc& destination : problem.destinations)
+        destinations.emplace_back(destination);
+    for (Buffer& buffer : sources)
+        in.push_back(buffer.data());
+    for (Buffer& buffer : destinations)
+        out.push_back(buffer.data());
+    Buffer scratch(row_major({workspace_bytes(kernel, problem) + 64}, DType::u8));
+    if (kernel.device == "cuda") {
+        const auto bound = cuda::bind(kernel, problem, in, out, scratch.contents());
+        REQUIRE(bound != nullptr);
+        bound->run(cuda::HostOrder::forward);
+    } else {
+        ThreadTeam team(1);
+        const auto bound = dtnn::kernels::bind(kernel, problem, in, out, scratch.contents());
+        REQUIRE(bound != nullptr);
+        bound->run(team);
+    }
+    check(destinations[0]);
+}
+
+/// Runs every kernel that can do the problem so.
 template <class Check>
 void with_one(Problem problem, std::int64_t element, Check check) {
     for (const Isa isa : kSets) {
         if (isa > host_isa() || !is_built(isa)) continue;
         problem.isa = isa;
-        for (const KernelInfo& kernel : kernels_of(problem.op)) {
-            if (refusal(kernel, problem)) continue;
-            CAPTURE(problem.op);
-            CAPTURE(kernel.name);
-            CAPTURE(name_of(isa));
-            std::vector<Buffer> sources, destinations;
-            std::vector<const void*> in;
-            std::vector<void*> out;
-            for (const TensorDesc& source : problem.sources) {
-                Buffer& buffer = sources.emplace_back(source);
-                for (std::int64_t i = 0; i < source.elements(); ++i)
-                    buffer.set(i,
-                               source.dtype == DType::f32 ? noise(3, std::uint64_t(i)) + 0.1 : 0);
-            }
-            sources[0].set(element, std::numeric_limits<double>::quiet_NaN());
-            for (const TensorDesc& destination : problem.destinations)
-                destinations.emplace_back(destination);
-            for (Buffer& buffer : sources)
-                in.push_back(buffer.data());
-            for (Buffer& buffer : destinations)
-                out.push_back(buffer.data());
-            Buffer scratch(row_major({workspace_bytes(kernel, problem) + 64}, DType::u8));
-            ThreadTeam team(1);
-            const auto bound = dtnn::kernels::bind(kernel, problem, in, out, scratch.contents());
-            REQUIRE(bound != nullptr);
-            bound->run(team);
-            check(destinations[0]);
-        }
+        for (const KernelInfo& kernel : kernels_of(problem.op))
+            with_one_in(kernel, problem, element, check);
     }
+    for (const KernelInfo& kernel : kernels_of(problem.op, "cuda"))
+        with_one_in(kernel, problem, element, check);
 }
 
 /// Exactly the element `at` of the result, or any when it is -1, is no number.
@@ -95,6 +110,15 @@ TEST_CASE("max pools keep what is not a number, wherever it lies in the window")
                          {{"kernel", List{2, 2}}, {"stride", List{2, 2}}}),
                  5 * pixel + 3, only(3));
         with_one(problem("adaptive_max_pool2d", {image}, {half}, {{"size", List{2, 2}}}),
+                 5 * pixel + 3, only(3));
+    }
+    // Windows that devices share among threads.
+    const TensorDesc large = tensor({1, 5, 9, 9}), one = tensor({1, 5, 1, 1});
+    for (const std::int64_t pixel : {0, 40, 80}) {
+        with_one(
+            problem("max_pool2d", {large}, {one}, {{"kernel", List{9, 9}}, {"stride", List{9, 9}}}),
+            5 * pixel + 3, only(3));
+        with_one(problem("adaptive_max_pool2d", {large}, {one}, {{"size", List{1, 1}}}),
                  5 * pixel + 3, only(3));
     }
     with_one(problem("max_pool2d", {image}, {tensor({1, 5, 2, 2})},

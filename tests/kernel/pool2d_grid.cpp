@@ -36,6 +36,8 @@ std::vector<Pool> pools() {
     list.push_back({2, 5, 9, 8, {2, 2}, {3, 3}});  // cells that no window covers
     list.push_back({2, 4, 4, 4, {1, 1}, {1, 1}});
     list.push_back({1, 33, 5, 5, {5, 5}, {5, 5}});
+    list.push_back({2, 3, 12, 11, {9, 9}, {1, 1}, {4, 4, 4, 4}});  // devices share such windows
+    list.push_back({1, 40, 10, 11, {10, 11}, {10, 11}});
     return list;
 }
 
@@ -150,7 +152,7 @@ GRID(avg_pool2d_backward) {
 GRID(global_avg_pool2d) {
     std::vector<Case> cases;
     for (const std::int64_t channels : {1, 3, 4, 5, 8, 16, 17, 64}) {
-        for (const std::int64_t size : {1, 3, 8}) {
+        for (const std::int64_t size : {1, 3, 8, 34}) {
             cases.push_back(
                 {.problem = problem("global_avg_pool2d", {tensor({3, channels, size, size + 2})},
                                     {tensor({3, channels, 1, 1})}),
@@ -164,7 +166,7 @@ GRID(global_avg_pool2d) {
 GRID(global_avg_pool2d_backward) {
     std::vector<Case> cases;
     for (const std::int64_t channels : {1, 3, 4, 5, 8, 16, 17, 64}) {
-        for (const std::int64_t size : {1, 3, 8}) {
+        for (const std::int64_t size : {1, 3, 8, 34}) {
             const Dims source{3, channels, size, size + 2};
             cases.push_back(
                 {.problem = problem("global_avg_pool2d_backward", {tensor({3, channels, 1, 1})},

@@ -265,6 +265,8 @@ GRID(gradient_scale) {
         item.problem =
             problem("gradient_scale", std::vector<TensorDesc>(count, row_major({}, DType::f64)),
                     {row_major({})}, {{"clip_norm", 0.5}});
+        item.f32_tolerance = 1e-6;
+        item.f64_tolerance = 1e-14;
         cases.push_back(std::move(item));
     }
     const TensorDesc sum = row_major({}, DType::f64), shares = row_major({1});
@@ -274,6 +276,8 @@ GRID(gradient_scale) {
         std::vector<TensorDesc> sources{shares};
         if (attributes.contains("clip_norm")) sources.insert(sources.begin(), {sum, sum});
         item.problem = problem("gradient_scale", sources, {row_major({})}, attributes);
+        item.f32_tolerance = 1e-6;
+        item.f64_tolerance = 1e-14;
         cases.push_back(std::move(item));
     }
     return cases;

@@ -1,0 +1,38 @@
+#include "kernels/arguments/channel_scale.hpp"
+#include "kernels/cuda/image.hpp"
+#include "kernels/cuda/kernel.hpp"
+
+namespace dtnn::kernels::cuda {
+
+template <class T>
+void channel_scale_each(const ChannelScaleArguments<T>& a, const Launch& launch) {
+    const ImageLayout from = a.src_layout, to = a.dst_layout;
+    const T *const src = a.src, *const gate = a.gate;
+    T* const dst = a.dst;
+    each_element(launch, from,
+                 [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+                     dst[to.at(n, c, h, w)] =
+                         src[from.at(n, c, h, w)] * gate[n * from.channels + c];
+                 });
+}
+
+template <class T>
+void channel_scale_backward_gate_planes(const ChannelScaleBackwardGateArguments<T>& a,
+                                        const Launch& launch) {
+    const ImageLayout image = a.src_layout, of_diff = a.diff_dst_layout;
+    const T *const src = a.src, *const diff_dst = a.diff_dst;
+    T* const diff_gate = a.diff_gate;
+    sum_planes(
+        launch, image, reinterpret_cast<double*>(a.workspace),
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+            return double(src[image.at(n, c, h, w)]) * double(diff_dst[of_diff.at(n, c, h, w)]);
+        },
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, double sum) {
+            diff_gate[n * image.channels + c] = T(sum);
+        });
+}
+
+DTNN_CUDA_KERNEL(channel_scale_each, ChannelScaleArguments)
+DTNN_CUDA_KERNEL(channel_scale_backward_gate_planes, ChannelScaleBackwardGateArguments)
+
+}  // namespace dtnn::kernels::cuda

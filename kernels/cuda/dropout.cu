@@ -1,0 +1,100 @@
+#include "kernels/arguments/dropout.hpp"
+#include "kernels/cuda/kernel.hpp"
+#include "kernels/philox.hpp"
+
+namespace dtnn::kernels::cuda {
+namespace {
+
+/// What decides over elements, as the device reads it.
+template <class T>
+struct Dropper {
+    std::uint64_t key, threshold;
+    const std::int64_t* position;
+    T scale;
+    const T* src;
+    T* dst;
+
+    explicit Dropper(const DropoutApplyArguments<T>& a)
+        : key(a.key),
+          threshold(a.threshold),
+          position(a.position),
+          scale(a.scale),
+          src(a.src),
+          dst(a.dst) {}
+
+    /// The word of the batch's first number, where each sample has `numbers` of them.
+    DTNN_DEVICE std::uint64_t first(std::int64_t numbers) const {
+        return std::uint64_t(position[1]) * std::uint64_t(numbers);
+    }
+    DTNN_DEVICE philox::Block block(std::uint64_t index) const {
+        return philox::block(key, std::uint64_t(position[0]), index);
+    }
+    DTNN_DEVICE void apply(std::int64_t at, bool keep) const {
+        dst[at] = keep ? src[at] * scale : T(0);
+    }
+};
+
+}  // namespace
+
+template <class T>
+void dropout_apply_philox(const DropoutApplyArguments<T>& a, const Launch& launch) {
+    const Dropper<T> dropper(a);
+    const std::int64_t count = a.count, numbers = a.sample_numbers;
+    // A thread has a block of the generator: four neighbours of the logical order, or fewer at the
+    // ends.
+    if (a.row_major) {
+        launch.each(count / 4 + 2, [=] DTNN_DEVICE(std::int64_t i) {
+            const std::uint64_t first = dropper.first(numbers);
+            const philox::Block words = dropper.block(first / 4 + std::uint64_t(i));
+            for (int word = 0; word < 4; ++word) {
+                const std::int64_t at = 4 * i + word - std::int64_t(first % 4);
+                if (at >= 0 && at < count)
+                    dropper.apply(at, words[std::size_t(word)] >= dropper.threshold);
+            }
+        });
+        return;
+    }
+    // So it is within a channel of a sample; neighbouring threads have neighbouring channels.
+    const ImageLayout image = a.layout;
+    const std::int64_t pixels = image.height * image.width, blocks = pixels / 4 + 2;
+    launch.each(image.batch * blocks * image.channels, [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t c = i % image.channels, rest = i / image.channels;
+        const std::int64_t n = rest / blocks, block = rest % blocks;
+        const std::uint64_t first =
+            dropper.first(numbers) + std::uint64_t(n * numbers + c * pixels);
+        const std::int64_t begin = 4 * block - std::int64_t(first % 4);
+        if (begin >= pixels) return;
+        const philox::Block words = dropper.block(first / 4 + std::uint64_t(block));
+        for (int word = 0; word < 4; ++word) {
+            const std::int64_t pixel = begin + word;
+            if (pixel >= 0 && pixel < pixels)
+                dropper.apply(image.at(n, c, pixel / image.width, pixel % image.width),
+                              words[std::size_t(word)] >= dropper.threshold);
+        }
+    });
+}
+
+template <class T>
+void spatial_dropout2d_apply_philox(const DropoutApplyArguments<T>& a, const Launch& launch) {
+    const Dropper<T> dropper(a);
+    const ImageLayout image = a.layout;
+    // A word serves a thread for a few pixels.
+    constexpr std::int64_t kPixels = 8;
+    const std::int64_t pixels = image.height * image.width;
+    const std::int64_t runs = (pixels + kPixels - 1) / kPixels;
+    launch.each(image.batch * runs * image.channels, [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t c = i % image.channels, rest = i / image.channels;
+        const std::int64_t n = rest / runs, begin = rest % runs * kPixels;
+        const std::uint64_t word =
+            dropper.first(image.channels) + std::uint64_t(n * image.channels + c);
+        const bool keep = dropper.block(word / 4)[word % 4] >= dropper.threshold;
+        const std::int64_t end = begin + kPixels < pixels ? begin + kPixels : pixels;
+        for (std::int64_t pixel = begin; pixel < end; ++pixel)
+            dropper.apply(image.at(n, c, pixel / image.width, pixel % image.width), keep);
+    });
+}
+
+DTNN_CUDA_KERNEL(dropout_apply_philox, DropoutApplyArguments)
+DTNN_CUDA_KERNEL(spatial_dropout2d_apply_philox, DropoutApplyArguments)
+
+}  // namespace dtnn::kernels::cuda

@@ -1,0 +1,190 @@
+#include "kernels/arguments/pool2d.hpp"
+#include "kernels/cuda/kernel.hpp"
+#include "kernels/cuda/windows.hpp"
+
+namespace dtnn::kernels::cuda {
+namespace {
+
+/// An axis of windows (windows.hpp): the cells of window `o` that lie inside the image, by their
+/// numbers in the window.
+struct PoolAxis {
+    std::int64_t kernel, stride, before, dilation, extent;
+
+    std::int64_t typical() const { return kernel; }
+    DTNN_DEVICE std::int64_t cell(std::int64_t o, std::int64_t k) const {
+        return o * stride - before + k * dilation;
+    }
+    DTNN_DEVICE std::int64_t begin(std::int64_t o) const {
+        const std::int64_t first = cell(o, 0);
+        return first >= 0 ? 0 : (dilation - 1 - first) / dilation;
+    }
+    DTNN_DEVICE std::int64_t end(std::int64_t o) const {
+        const std::int64_t left = extent - cell(o, 0);
+        if (left <= 0) return 0;
+        const std::int64_t inside = (left + dilation - 1) / dilation;
+        return inside < kernel ? inside : kernel;
+    }
+    DTNN_DEVICE std::int64_t inside(std::int64_t o) const {
+        const std::int64_t count = end(o) - begin(o);
+        return count > 0 ? count : 0;
+    }
+};
+
+/// The axis of the gradient: the "cells" of a cell are the windows over it.
+struct PoolBackAxis {
+    PoolAxis forward;
+    std::int64_t windows;
+
+    std::int64_t typical() const {
+        return (forward.kernel * forward.dilation + forward.stride - 1) / forward.stride;
+    }
+    DTNN_DEVICE std::int64_t cell(std::int64_t, std::int64_t window) const { return window; }
+    DTNN_DEVICE std::int64_t begin(std::int64_t cell) const {
+        const std::int64_t reach = (forward.kernel - 1) * forward.dilation;
+        const std::int64_t past = cell + forward.before - reach;
+        return past <= 0 ? 0 : (past + forward.stride - 1) / forward.stride;
+    }
+    DTNN_DEVICE std::int64_t end(std::int64_t cell) const {
+        const std::int64_t last = (cell + forward.before) / forward.stride + 1;
+        return last < windows ? last : windows;
+    }
+    /// The cell's number in the window; -1: the window leaves it out.
+    DTNN_DEVICE std::int64_t number(std::int64_t cell, std::int64_t window) const {
+        const std::int64_t distance = cell - forward.cell(window, 0);
+        return distance % forward.dilation == 0 ? distance / forward.dilation : -1;
+    }
+};
+
+PoolAxis pool_rows(const Window2d& window, const ImageLayout& image) {
+    return {window.kernel_h, window.stride_h, window.top, window.dilation_h, image.height};
+}
+PoolAxis pool_columns(const Window2d& window, const ImageLayout& image) {
+    return {window.kernel_w, window.stride_w, window.left, window.dilation_w, image.width};
+}
+
+template <class T>
+void average_backward(const AvgPool2dBackwardArguments<T>& a, const Launch& launch) {
+    const ImageLayout from = a.diff_dst_layout, to = a.diff_src_layout;
+    const PoolBackAxis rows{pool_rows(a.window, to), from.height};
+    const PoolBackAxis columns{pool_columns(a.window, to), from.width};
+    const std::int64_t divisor = a.divisor;
+    const T* const diff_dst = a.diff_dst;
+    T* const diff_src = a.diff_src;
+    over_windows<double>(
+        launch, to, rows, columns,
+        [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
+            if (rows.number(at.y, at.h) < 0 || columns.number(at.x, at.w) < 0) return;
+            const std::int64_t cells =
+                divisor > 0 ? divisor : rows.forward.inside(at.h) * columns.forward.inside(at.w);
+            sum += double(diff_dst[from.at(at.n, at.c, at.h, at.w)] / T(cells));
+        },
+        [=] DTNN_DEVICE(double& sum, const double& more) { sum += more; },
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
+                        const double& sum) { diff_src[to.at(n, c, y, x)] = T(sum); });
+}
+
+}  // namespace
+
+template <class T>
+void max_pool2d_windows(const MaxPool2dArguments<T>& a, const Launch& launch) {
+    const ImageLayout from = a.src_layout, to = a.dst_layout, of_indices = a.indices_layout;
+    const PoolAxis rows = pool_rows(a.window, from), columns = pool_columns(a.window, from);
+    const T* const src = a.src;
+    T* const dst = a.dst;
+    std::uint8_t* const indices = a.indices;
+    over_windows<Largest<T>>(
+        launch, to, rows, columns,
+        [=] DTNN_DEVICE(Largest<T> & best, const WindowCell& at) {
+            best.take(src[from.at(at.n, at.c, at.h, at.w)], at.i * columns.kernel + at.j + 1);
+        },
+        [=] DTNN_DEVICE(Largest<T> & best, const Largest<T>& other) {
+            best.take(other.value, other.found);
+        },
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
+                        const Largest<T>& best) {
+            dst[to.at(n, c, y, x)] = best.value;
+            if (indices != nullptr)
+                indices[of_indices.at(n, c, y, x)] =
+                    best.found == 0 ? kNoCell : std::uint8_t(best.found - 1);
+        });
+}
+
+template <class T>
+void max_pool2d_backward_windows(const MaxPool2dBackwardArguments<T>& a, const Launch& launch) {
+    const ImageLayout from = a.diff_dst_layout, to = a.diff_src_layout;
+    const ImageLayout of_indices = a.indices_layout, of_y = a.y_layout;
+    const PoolBackAxis rows{pool_rows(a.window, to), from.height};
+    const PoolBackAxis columns{pool_columns(a.window, to), from.width};
+    const T *const diff_dst = a.diff_dst, *const y = a.y;
+    const std::uint8_t* const indices = a.indices;
+    T* const diff_src = a.diff_src;
+    over_windows<double>(
+        launch, to, rows, columns,
+        [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
+            const std::int64_t i = rows.number(at.y, at.h), j = columns.number(at.x, at.w);
+            if (i < 0 || j < 0) return;
+            if (indices[of_indices.at(at.n, at.c, at.h, at.w)] != i * columns.forward.kernel + j)
+                return;
+            if (y != nullptr && !(y[of_y.at(at.n, at.c, at.h, at.w)] > 0)) return;
+            sum += double(diff_dst[from.at(at.n, at.c, at.h, at.w)]);
+        },
+        [=] DTNN_DEVICE(double& sum, const double& more) { sum += more; },
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
+                        const double& sum) { diff_src[to.at(n, c, h, w)] = T(sum); });
+}
+
+template <class T>
+void avg_pool2d_windows(const AvgPool2dArguments<T>& a, const Launch& launch) {
+    const ImageLayout from = a.src_layout, to = a.dst_layout;
+    const PoolAxis rows = pool_rows(a.window, from), columns = pool_columns(a.window, from);
+    const std::int64_t divisor = a.divisor;
+    const T* const src = a.src;
+    T* const dst = a.dst;
+    over_windows<double>(
+        launch, to, rows, columns,
+        [=] DTNN_DEVICE(double& sum, const WindowCell& at) {
+            sum += double(src[from.at(at.n, at.c, at.h, at.w)]);
+        },
+        [=] DTNN_DEVICE(double& sum, const double& more) { sum += more; },
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
+                        const double& sum) {
+            const std::int64_t cells = divisor > 0 ? divisor : rows.inside(y) * columns.inside(x);
+            dst[to.at(n, c, y, x)] = T(cells == 0 ? 0 : sum / double(cells));
+        });
+}
+
+template <class T>
+void avg_pool2d_backward_windows(const AvgPool2dBackwardArguments<T>& a, const Launch& launch) {
+    average_backward(a, launch);
+}
+
+template <class T>
+void global_avg_pool2d_planes(const AvgPool2dArguments<T>& a, const Launch& launch) {
+    const ImageLayout from = a.src_layout, to = a.dst_layout;
+    const auto cells = double(from.height * from.width);
+    const T* const src = a.src;
+    T* const dst = a.dst;
+    sum_planes(
+        launch, from, reinterpret_cast<double*>(a.workspace),
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+            return double(src[from.at(n, c, h, w)]);
+        },
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, double sum) {
+            dst[to.at(n, c, 0, 0)] = T(sum / cells);
+        });
+}
+
+template <class T>
+void global_avg_pool2d_backward_windows(const AvgPool2dBackwardArguments<T>& a,
+                                        const Launch& launch) {
+    average_backward(a, launch);
+}
+
+DTNN_CUDA_KERNEL(max_pool2d_windows, MaxPool2dArguments)
+DTNN_CUDA_KERNEL(max_pool2d_backward_windows, MaxPool2dBackwardArguments)
+DTNN_CUDA_KERNEL(avg_pool2d_windows, AvgPool2dArguments)
+DTNN_CUDA_KERNEL(avg_pool2d_backward_windows, AvgPool2dBackwardArguments)
+DTNN_CUDA_KERNEL(global_avg_pool2d_planes, AvgPool2dArguments)
+DTNN_CUDA_KERNEL(global_avg_pool2d_backward_windows, AvgPool2dBackwardArguments)
+
+}  // namespace dtnn::kernels::cuda
