@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/arguments/copy.hpp"
+#include "kernels/cuda/divider.hpp"
 #include "kernels/cuda/image.hpp"
 #include "kernels/cuda/kernel.hpp"
 
@@ -52,17 +53,17 @@ struct CopyTile {
 /// The tiles between two axes, for each place along the two others.
 struct CopyTiles {
     CopyAxis from, to, outer, inner;
-    std::int64_t across, down;
+    Divider across, down, inner_extent;
 
     /// Of a tile: its first places along `from` and `to`, and where those of the others lie.
     struct Place {
         std::int64_t from, to, src, dst;
     };
     DTNN_DEVICE Place at(std::int64_t tile) const {
-        const std::int64_t rest = tile / (across * down);
-        const std::int64_t o = rest / inner.extent, i = rest % inner.extent;
-        return {tile % across * kTile, tile / across % down * kTile, o * outer.src + i * inner.src,
-                o * outer.dst + i * inner.dst};
+        const std::int64_t row = across.quotient(tile), rest = down.quotient(row);
+        const std::int64_t o = inner_extent.quotient(rest), i = rest - o * inner_extent.by();
+        return {(tile - row * across.by()) * kTile, (row - rest * down.by()) * kTile,
+                o * outer.src + i * inner.src, o * outer.dst + i * inner.dst};
     }
 };
 
@@ -72,15 +73,12 @@ void copy_tiles(const CopyArguments<T>& a, const CopyAxes& axes, int fastest,
     const T* const src = a.src;
     T* const dst = a.dst;
     const CopyAxis from = axes.of[fastest], to = axes.of[3];
-    const CopyTiles tiles{from,
-                          to,
-                          axes.of[fastest == 0 ? 1 : 0],
-                          axes.of[fastest == 2 ? 1 : 2],
-                          (from.extent + kTile - 1) / kTile,
-                          (to.extent + kTile - 1) / kTile};
+    const CopyAxis outer = axes.of[fastest == 0 ? 1 : 0], inner = axes.of[fastest == 2 ? 1 : 2];
+    const Divider across((from.extent + kTile - 1) / kTile), down((to.extent + kTile - 1) / kTile);
+    const CopyTiles tiles{from, to, outer, inner, across, down, Divider(inner.extent)};
     using Shared = CopyTile<T>;
     launch.template groups<Shared>(
-        tiles.outer.extent * tiles.inner.extent * tiles.across * tiles.down,
+        outer.extent * inner.extent * across.by() * down.by(),
         [=] DTNN_DEVICE(std::int64_t tile, int thread, Shared& shared) {
             const CopyTiles::Place place = tiles.at(tile);
             const int column = thread % kTile;
@@ -115,14 +113,14 @@ void copy(const CopyArguments<T>& a, const Launch& launch) {
         copy_tiles(a, axes, fastest, launch);
         return;
     }
+    const Divider first(axes.of[1].extent), second(axes.of[2].extent), third(axes.of[3].extent);
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
-        std::int64_t from = 0, to = 0, rest = i;
-        for (int axis = 3; axis >= 0; --axis) {
-            const CopyAxis& along = axes.of[axis];
-            const std::int64_t place = rest % along.extent;
-            rest /= along.extent;
-            from += place * along.src;
-            to += place * along.dst;
+        const std::int64_t x = third.quotient(i), y = second.quotient(x), z = first.quotient(y);
+        const std::int64_t of[] = {z, y - z * first.by(), x - y * second.by(), i - x * third.by()};
+        std::int64_t from = 0, to = 0;
+        for (int axis = 0; axis < 4; ++axis) {
+            from += of[axis] * axes.of[axis].src;
+            to += of[axis] * axes.of[axis].dst;
         }
         dst[to] = src[from];
     });

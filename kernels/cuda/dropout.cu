@@ -1,4 +1,5 @@
 #include "kernels/arguments/dropout.hpp"
+#include "kernels/cuda/divider.hpp"
 #include "kernels/cuda/kernel.hpp"
 #include "kernels/philox.hpp"
 
@@ -56,10 +57,11 @@ void dropout_apply_philox(const DropoutApplyArguments<T>& a, const Launch& launc
     }
     // So it is within a channel of a sample; neighbouring threads have neighbouring channels.
     const ImageLayout image = a.layout;
-    const std::int64_t pixels = image.height * image.width, blocks = pixels / 4 + 2;
-    launch.each(image.batch * blocks * image.channels, [=] DTNN_DEVICE(std::int64_t i) {
-        const std::int64_t c = i % image.channels, rest = i / image.channels;
-        const std::int64_t n = rest / blocks, block = rest % blocks;
+    const std::int64_t pixels = image.height * image.width;
+    const Divider channels(image.channels), blocks(pixels / 4 + 2), width(image.width);
+    launch.each(image.batch * blocks.by() * image.channels, [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t rest = channels.quotient(i), n = blocks.quotient(rest);
+        const std::int64_t c = i - rest * channels.by(), block = rest - n * blocks.by();
         const std::uint64_t first =
             dropper.first(numbers) + std::uint64_t(n * numbers + c * pixels);
         const std::int64_t begin = 4 * block - std::int64_t(first % 4);
@@ -68,7 +70,7 @@ void dropout_apply_philox(const DropoutApplyArguments<T>& a, const Launch& launc
         for (int word = 0; word < 4; ++word) {
             const std::int64_t pixel = begin + word;
             if (pixel >= 0 && pixel < pixels)
-                dropper.apply(image.at(n, c, pixel / image.width, pixel % image.width),
+                dropper.apply(image.at(n, c, width.quotient(pixel), width.remainder(pixel)),
                               words[std::size_t(word)] >= dropper.threshold);
         }
     });
@@ -81,16 +83,17 @@ void spatial_dropout2d_apply_philox(const DropoutApplyArguments<T>& a, const Lau
     // A word serves a thread for a few pixels.
     constexpr std::int64_t kPixels = 8;
     const std::int64_t pixels = image.height * image.width;
-    const std::int64_t runs = (pixels + kPixels - 1) / kPixels;
-    launch.each(image.batch * runs * image.channels, [=] DTNN_DEVICE(std::int64_t i) {
-        const std::int64_t c = i % image.channels, rest = i / image.channels;
-        const std::int64_t n = rest / runs, begin = rest % runs * kPixels;
+    const Divider channels(image.channels), runs((pixels + kPixels - 1) / kPixels);
+    const Divider width(image.width);
+    launch.each(image.batch * runs.by() * image.channels, [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t rest = channels.quotient(i), n = runs.quotient(rest);
+        const std::int64_t c = i - rest * channels.by(), begin = (rest - n * runs.by()) * kPixels;
         const std::uint64_t word =
             dropper.first(image.channels) + std::uint64_t(n * image.channels + c);
         const bool keep = dropper.block(word / 4)[word % 4] >= dropper.threshold;
         const std::int64_t end = begin + kPixels < pixels ? begin + kPixels : pixels;
         for (std::int64_t pixel = begin; pixel < end; ++pixel)
-            dropper.apply(image.at(n, c, pixel / image.width, pixel % image.width), keep);
+            dropper.apply(image.at(n, c, width.quotient(pixel), width.remainder(pixel)), keep);
     });
 }
 

@@ -2,6 +2,7 @@
 /// Walks over images. Neighbouring threads have neighbouring channels.
 
 #include "kernels/cuda/chunks.hpp"
+#include "kernels/cuda/divider.hpp"
 #include "kernels/cuda/launch.hpp"
 #include "kernels/layout.hpp"
 
@@ -10,10 +11,12 @@ namespace dtnn::kernels::cuda {
 /// f(n, c, h, w) for all elements of an image.
 template <class F>
 void each_element(const Launch& launch, const ImageLayout& image, const F& f) {
-    const std::int64_t channels = image.channels, height = image.height, width = image.width;
-    launch.each(image.pixels() * channels, [=] DTNN_DEVICE(std::int64_t i) {
-        const std::int64_t pixel = i / channels, row = pixel / width;
-        f(row / height, i % channels, row % height, pixel % width);
+    const std::int64_t count = image.pixels() * image.channels;
+    const Divider channels(image.channels), height(image.height), width(image.width);
+    launch.each(count, [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t pixel = channels.quotient(i), row = width.quotient(pixel);
+        const std::int64_t n = height.quotient(row);
+        f(n, i - pixel * channels.by(), row - n * height.by(), pixel - row * width.by());
     });
 }
 
@@ -61,8 +64,9 @@ void reduce_by_channel(const Launch& launch, std::int64_t groups, std::int64_t c
 template <class Term, class Finish>
 void sum_planes(const Launch& launch, const ImageLayout& image, double* of_chunks, const Term& term,
                 const Finish& finish) {
-    const std::int64_t channels = image.channels, width = image.width;
-    const std::int64_t pixels = image.height * width, chunks = plane_chunks_of(pixels);
+    const std::int64_t channels = image.channels, pixels = image.height * image.width;
+    const std::int64_t chunks = plane_chunks_of(pixels);
+    const Divider width(image.width);
     reduce_by_channel<double>(
         launch, image.batch * chunks, channels,
         [=] DTNN_DEVICE(std::int64_t chunk) {
@@ -71,7 +75,8 @@ void sum_planes(const Launch& launch, const ImageLayout& image, double* of_chunk
         },
         [=] DTNN_DEVICE(double& sum, std::int64_t chunk, std::int64_t k, std::int64_t c) {
             const std::int64_t pixel = chunk % chunks * kPlaneChunk + k;
-            sum += term(chunk / chunks, c, pixel / width, pixel % width);
+            const std::int64_t row = width.quotient(pixel);
+            sum += term(chunk / chunks, c, row, pixel - row * width.by());
         },
         [=] DTNN_DEVICE(double& sum, const double& more) { sum += more; },
         [=] DTNN_DEVICE(std::int64_t chunk, std::int64_t c, const double& sum) {

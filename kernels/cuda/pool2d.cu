@@ -1,4 +1,5 @@
 #include "kernels/arguments/pool2d.hpp"
+#include "kernels/cuda/divider.hpp"
 #include "kernels/cuda/kernel.hpp"
 #include "kernels/cuda/windows.hpp"
 
@@ -8,20 +9,21 @@ namespace {
 /// An axis of windows (windows.hpp): the cells of window `o` that lie inside the image, by their
 /// numbers in the window.
 struct PoolAxis {
-    std::int64_t kernel, stride, before, dilation, extent;
+    std::int64_t kernel, before, extent;
+    Divider stride, dilation;
 
     std::int64_t typical() const { return kernel; }
     DTNN_DEVICE std::int64_t cell(std::int64_t o, std::int64_t k) const {
-        return o * stride - before + k * dilation;
+        return o * stride.by() - before + k * dilation.by();
     }
     DTNN_DEVICE std::int64_t begin(std::int64_t o) const {
         const std::int64_t first = cell(o, 0);
-        return first >= 0 ? 0 : (dilation - 1 - first) / dilation;
+        return first >= 0 ? 0 : dilation.quotient(dilation.by() - 1 - first);
     }
     DTNN_DEVICE std::int64_t end(std::int64_t o) const {
         const std::int64_t left = extent - cell(o, 0);
         if (left <= 0) return 0;
-        const std::int64_t inside = (left + dilation - 1) / dilation;
+        const std::int64_t inside = dilation.quotient(left + dilation.by() - 1);
         return inside < kernel ? inside : kernel;
     }
     DTNN_DEVICE std::int64_t inside(std::int64_t o) const {
@@ -36,30 +38,34 @@ struct PoolBackAxis {
     std::int64_t windows;
 
     std::int64_t typical() const {
-        return (forward.kernel * forward.dilation + forward.stride - 1) / forward.stride;
+        return (forward.kernel * forward.dilation.by() + forward.stride.by() - 1) /
+               forward.stride.by();
     }
     DTNN_DEVICE std::int64_t cell(std::int64_t, std::int64_t window) const { return window; }
     DTNN_DEVICE std::int64_t begin(std::int64_t cell) const {
-        const std::int64_t reach = (forward.kernel - 1) * forward.dilation;
+        const std::int64_t reach = (forward.kernel - 1) * forward.dilation.by();
         const std::int64_t past = cell + forward.before - reach;
-        return past <= 0 ? 0 : (past + forward.stride - 1) / forward.stride;
+        return past <= 0 ? 0 : forward.stride.quotient(past + forward.stride.by() - 1);
     }
     DTNN_DEVICE std::int64_t end(std::int64_t cell) const {
-        const std::int64_t last = (cell + forward.before) / forward.stride + 1;
+        const std::int64_t last = forward.stride.quotient(cell + forward.before) + 1;
         return last < windows ? last : windows;
     }
     /// The cell's number in the window; -1: the window leaves it out.
     DTNN_DEVICE std::int64_t number(std::int64_t cell, std::int64_t window) const {
         const std::int64_t distance = cell - forward.cell(window, 0);
-        return distance % forward.dilation == 0 ? distance / forward.dilation : -1;
+        const std::int64_t number = forward.dilation.quotient(distance);
+        return number * forward.dilation.by() == distance ? number : -1;
     }
 };
 
 PoolAxis pool_rows(const Window2d& window, const ImageLayout& image) {
-    return {window.kernel_h, window.stride_h, window.top, window.dilation_h, image.height};
+    return {window.kernel_h, window.top, image.height, Divider(window.stride_h),
+            Divider(window.dilation_h)};
 }
 PoolAxis pool_columns(const Window2d& window, const ImageLayout& image) {
-    return {window.kernel_w, window.stride_w, window.left, window.dilation_w, image.width};
+    return {window.kernel_w, window.left, image.width, Divider(window.stride_w),
+            Divider(window.dilation_w)};
 }
 
 template <class T>
