@@ -5,8 +5,35 @@
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/catalogue/predicates.hpp"
 #include "kernels/cuda/chunks.hpp"
+#include "kernels/layout.hpp"
 
 namespace dtnn::kernels::predicates {
+
+/// Images lie N,H,W,C, and filters F,KH,KW,C/groups: what tensor cores are fed with.
+Refused unless_images_and_filters_suit_device(const Problem& problem) {
+    for (const auto* side : {&problem.sources, &problem.destinations}) {
+        for (const TensorDesc& tensor : *side)
+            if (tensor.dims.size() == 4 && !is_channels_last(tensor))
+                return "an image or its filters are not stored channels last";
+    }
+    return std::nullopt;
+}
+
+/// The engines of cuDNN that need more are not chosen: as much as the largest operand, within
+/// bounds.
+std::int64_t cudnn_workspace(const Problem& problem) {
+    constexpr std::int64_t kLeast = std::int64_t{1} << 20, kMost = std::int64_t{1} << 28;
+    std::int64_t largest = 0;
+    for (const auto* side : {&problem.sources, &problem.destinations})
+        for (const TensorDesc& tensor : *side)
+            largest = std::max(largest, tensor.bytes());
+    return std::clamp(largest, kLeast, kMost);
+}
+
+/// What NVIDIA advises for cuBLAS on its newest devices: 32 MiB.
+std::int64_t cublas_workspace(const Problem&) {
+    return std::int64_t{32} << 20;
+}
 
 /// A thread keeps the stack of an expression in registers.
 Refused unless_expression_fits_device(const Problem& problem) {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "kernels/dispatch.hpp"
+#include "kernels/catalogue.hpp"
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
@@ -34,9 +34,13 @@ std::byte* address_of(std::byte* arena, const plan::Buffer& buffer, const plan::
 
 }  // namespace
 
-BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program, std::byte* arena,
-                           Communicator* communicator)
-    : plan_(&plan), program_(&program), arena_(arena), communicator_(communicator) {
+BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program, Device& device,
+                           std::byte* arena, Communicator* communicator)
+    : plan_(&plan),
+      program_(&program),
+      device_(&device),
+      arena_(arena),
+      communicator_(communicator) {
     bind_exchanges();
     int number = 0;
     const auto bind_list = [&](const std::vector<plan::Step>& list, std::vector<BoundStep>& bound) {
@@ -73,8 +77,7 @@ std::byte* BoundProgram::stretch_of(const plan::Collective& collective) const {
     return arena_ + plan_->buffers[std::size_t(collective.buffer)].offset + collective.offset;
 }
 
-std::unique_ptr<kernels::BoundKernel> BoundProgram::bind_kernel(int number,
-                                                                const plan::Step& step) const {
+std::unique_ptr<DeviceStep> BoundProgram::bind_kernel(int number, const plan::Step& step) const {
     std::vector<const void*> sources;
     std::vector<void*> destinations;
     for (const int source : step.sources)
@@ -86,10 +89,11 @@ std::unique_ptr<kernels::BoundKernel> BoundProgram::bind_kernel(int number,
         const plan::Buffer& buffer = plan_->buffers[std::size_t(step.workspace)];
         workspace = {arena_ + buffer.offset, std::size_t(buffer.bytes)};
     }
-    std::unique_ptr<kernels::BoundKernel> bound;
-    if (const kernels::KernelInfo* kernel = kernels::find_kernel(step.op, step.kernel)) {
+    std::unique_ptr<DeviceStep> bound;
+    if (const kernels::KernelInfo* kernel =
+            kernels::find_kernel(step.op, step.kernel, device_->name())) {
         try {
-            bound = kernels::bind(*kernel, problem_of(*plan_, *program_, step), sources,
+            bound = device_->bind(*kernel, problem_of(*plan_, *program_, step), sources,
                                   destinations, workspace);
         } catch (const kernels::MissingAttribute& missing) {
             throw RunError(Exit::mismatch,
@@ -130,12 +134,11 @@ const void* BoundProgram::output(const std::string& name) const {
     return tensor < 0 ? nullptr : address(tensor);
 }
 
-void BoundProgram::run_steps(kernels::ThreadTeam& team, std::span<const BoundStep> bound,
-                             auto before, auto after) {
+void BoundProgram::run_steps(std::span<const BoundStep> bound, auto before, auto after) {
     if (program_->collectives.empty()) {
         for (std::size_t i = 0; i < bound.size(); ++i) {
             before(i);
-            bound[i].kernel->run(team);
+            bound[i].kernel->run();
             after(i);
         }
         return;
@@ -145,7 +148,7 @@ void BoundProgram::run_steps(kernels::ThreadTeam& team, std::span<const BoundSte
         const BoundStep& step = bound[i];
         before(i);
         if (step.kernel) {
-            step.kernel->run(team);
+            step.kernel->run();
             if (under_way > 0) communicator_->progress();
         } else if (step.starts) {
             for (const std::span<std::byte> gap : step.cleared)
@@ -162,37 +165,41 @@ void BoundProgram::run_steps(kernels::ThreadTeam& team, std::span<const BoundSte
     }
 }
 
-void BoundProgram::run_observed(kernels::ThreadTeam& team, const std::vector<plan::Step>& steps,
+void BoundProgram::run_observed(const std::vector<plan::Step>& steps,
                                 std::span<const BoundStep> bound) {
     run_steps(
-        team, bound, [&](std::size_t i) { observer_->begin(*program_, steps[i]); },
+        bound, [&](std::size_t i) { observer_->begin(*program_, steps[i]); },
         [&](std::size_t i) { observer_->end(*program_, steps[i]); });
 }
 
-void BoundProgram::run_prologue(kernels::ThreadTeam& team) {
-    if (observer_ != nullptr) return run_observed(team, program_->prologue, prologue_);
+void BoundProgram::run_prologue() {
+    if (observer_ != nullptr) return run_observed(program_->prologue, prologue_);
     run_steps(
-        team, prologue_, [](std::size_t) {}, [](std::size_t) {});
+        prologue_, [](std::size_t) {}, [](std::size_t) {});
 }
 
-void BoundProgram::run(kernels::ThreadTeam& team) {
-    if (observer_ != nullptr) return run_observed(team, program_->steps, steps_);
+void BoundProgram::run() {
+    if (observer_ != nullptr) return run_observed(program_->steps, steps_);
     run_steps(
-        team, steps_, [](std::size_t) {}, [](std::size_t) {});
+        steps_, [](std::size_t) {}, [](std::size_t) {});
 }
 
-void BoundProgram::run_timed(kernels::ThreadTeam& team, std::span<double> seconds) {
+void BoundProgram::run_timed(std::span<double> seconds) {
     Stopwatch watch;
     run_steps(
-        team, steps_, [&](std::size_t) { watch.restart(); },
+        steps_, [&](std::size_t) { watch.restart(); },
         [&](std::size_t i) { seconds[i] += watch.seconds(); });
 }
 
 Executor::Executor(const plan::Plan& plan, int threads, Communicator* communicator)
+    : Executor(plan, open_device(plan.target.device, threads), communicator) {}
+
+Executor::Executor(const plan::Plan& plan, std::unique_ptr<Device> device,
+                   Communicator* communicator)
     : plan_(&plan),
       communicator_(communicator),
-      arena_(plan.memory.arena, "the plan's arena"),
-      team_(threads),
+      device_(std::move(device)),
+      arena_(device_->allocate(plan.memory.arena, "the plan's arena")),
       programs_(plan.programs.size()),
       shard_states_(plan) {}
 
@@ -202,7 +209,7 @@ BoundProgram* Executor::find(plan::ProgramKind kind, std::int64_t batch) {
         if (program.kind != kind || program.batch != batch) continue;
         if (!programs_[i]) {
             programs_[i] =
-                std::make_unique<BoundProgram>(*plan_, program, arena_.data(), communicator_);
+                std::make_unique<BoundProgram>(*plan_, program, *device_, arena_, communicator_);
             programs_[i]->observe(observer_);
         }
         return programs_[i].get();
@@ -219,12 +226,12 @@ void Executor::observe(StepObserver* observer) {
 
 const std::byte* Executor::memory(const plan::Tensor& tensor) const {
     const plan::Buffer& buffer = plan_->buffers[std::size_t(tensor.buffer)];
-    return address_of(arena_.data(), buffer, tensor, communicator_);
+    return address_of(arena_, buffer, tensor, communicator_);
 }
 
 std::byte* Executor::parameter(std::size_t index) const {
     const plan::Parameter& parameter = plan_->parameters[index];
-    return arena_.data() + plan_->buffers[std::size_t(parameter.buffer)].offset + parameter.offset;
+    return arena_ + plan_->buffers[std::size_t(parameter.buffer)].offset + parameter.offset;
 }
 
 }  // namespace dtnn::runtime

@@ -10,15 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/thread_team.hpp"
 #include "plan/plan.hpp"
 #include "runtime/comm/communicator.hpp"
-#include "runtime/device/arena.hpp"
+#include "runtime/device/device.hpp"
 #include "runtime/exec/shard_states.hpp"
-
-namespace dtnn::kernels {
-class BoundKernel;
-}
 
 namespace dtnn::runtime {
 
@@ -33,10 +28,10 @@ class StepObserver {
 /// One program, bound. Made by Executor.
 class BoundProgram {
   public:
-    /// The exchanges of the program's collectives are made here, in their order. The communicator
-    /// outlives the program; null: there is one rank, and exchanges change nothing.
-    BoundProgram(const plan::Plan& plan, const plan::Program& program, std::byte* arena,
-                 Communicator* communicator = nullptr);
+    /// The exchanges of the program's collectives are made here, in their order. The device and the
+    /// communicator outlive the program; null: there is one rank, and exchanges change nothing.
+    BoundProgram(const plan::Plan& plan, const plan::Program& program, Device& device,
+                 std::byte* arena, Communicator* communicator);
     ~BoundProgram();
     BoundProgram(BoundProgram&&) noexcept;
     BoundProgram& operator=(BoundProgram&&) noexcept;
@@ -51,12 +46,12 @@ class BoundProgram {
     int input_tensor(const std::string& name) const;
 
     /// Before the first batch of a pass over data.
-    void run_prologue(kernels::ThreadTeam& team);
+    void run_prologue();
     /// One batch. Makes no decision and allocates nothing.
-    void run(kernels::ThreadTeam& team);
+    void run();
     /// The same, adding each step's seconds to `seconds` (as many elements as the program has
     /// steps).
-    void run_timed(kernels::ThreadTeam& team, std::span<double> seconds);
+    void run_timed(std::span<double> seconds);
 
     /// Tells of every step from now on; null: no longer.
     void observe(StepObserver* observer) { observer_ = observer; }
@@ -64,7 +59,7 @@ class BoundProgram {
   private:
     /// One of: a kernel; an exchange to start or to wait for; neither, where there is one rank.
     struct BoundStep {
-        std::unique_ptr<kernels::BoundKernel> kernel;
+        std::unique_ptr<DeviceStep> kernel;
         Exchange* exchange = nullptr;
         bool starts = false;
         std::vector<std::span<std::byte>> cleared;  ///< when it starts
@@ -73,15 +68,14 @@ class BoundProgram {
     std::byte* address(int tensor) const;
     std::byte* stretch_of(const plan::Collective& collective) const;
     void bind_exchanges();
-    std::unique_ptr<kernels::BoundKernel> bind_kernel(int number, const plan::Step& step) const;
+    std::unique_ptr<DeviceStep> bind_kernel(int number, const plan::Step& step) const;
     /// Runs the steps, telling `before(i)` and `after(i)` of each.
-    void run_steps(kernels::ThreadTeam& team, std::span<const BoundStep> bound, auto before,
-                   auto after);
-    void run_observed(kernels::ThreadTeam& team, const std::vector<plan::Step>& steps,
-                      std::span<const BoundStep> bound);
+    void run_steps(std::span<const BoundStep> bound, auto before, auto after);
+    void run_observed(const std::vector<plan::Step>& steps, std::span<const BoundStep> bound);
 
     const plan::Plan* plan_;
     const plan::Program* program_;
+    Device* device_;
     std::byte* arena_;
     Communicator* communicator_;
     std::vector<std::unique_ptr<Exchange>>
@@ -95,8 +89,12 @@ class BoundProgram {
 /// executor.
 class Executor {
   public:
-    /// The communicator outlives the executor; null: there is one rank.
+    /// On the device of the plan's target. The communicator outlives the executor; null: there is
+    /// one rank.
     Executor(const plan::Plan& plan, int threads, Communicator* communicator = nullptr);
+    /// On this device.
+    Executor(const plan::Plan& plan, std::unique_ptr<Device> device,
+             Communicator* communicator = nullptr);
 
     /// The program of this kind for batches of `batch` samples, bound on first use; null when the
     /// plan has none.
@@ -105,9 +103,10 @@ class Executor {
     /// Tells of every step of every program from now on; null: no longer.
     void observe(StepObserver* observer);
 
-    kernels::ThreadTeam& team() { return team_; }
+    kernels::ThreadTeam& team() { return device_->team(); }
+    Device& device() { return *device_; }
     const plan::Plan& plan() const { return *plan_; }
-    std::int64_t arena_bytes() const { return arena_.bytes(); }
+    std::int64_t arena_bytes() const { return plan_->memory.arena; }
     /// The memory of plan().parameters[index].
     std::byte* parameter(std::size_t index) const;
 
@@ -120,8 +119,8 @@ class Executor {
   private:
     const plan::Plan* plan_;
     Communicator* communicator_;
-    Arena arena_;
-    kernels::ThreadTeam team_;
+    std::unique_ptr<Device> device_;
+    std::byte* arena_;
     std::vector<std::unique_ptr<BoundProgram>> programs_;  ///< in the plan's order
     StepObserver* observer_ = nullptr;
     ShardStates shard_states_;

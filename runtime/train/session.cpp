@@ -101,9 +101,13 @@ Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSour
 
 Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
                  Communicator& communicator)
+    : Session(plan, open_device(plan.target.device, threads), std::move(source), communicator) {}
+
+Session::Session(const plan::Plan& plan, std::unique_ptr<Device> device,
+                 std::unique_ptr<SampleSource> source, Communicator& communicator)
     : communicator_(communicator),
       agreement_(communicator),
-      executor_(plan, threads, &communicator),
+      executor_(plan, std::move(device), &communicator),
       source_(std::move(source)),
       sampler_(plan.dataset, plan.training),
       pipeline_(*source_, plan, sample_arrangement(plan)),
@@ -132,7 +136,7 @@ void Session::set_rank_samples(std::vector<std::int64_t> samples) {
 
 void Session::synchronise(double share) {
     set_number(share_, share, plan().target.dtype);
-    synchronise_->run(executor_.team());
+    synchronise_->run();
 }
 
 BatchProgram Session::ready(plan::ProgramKind kind, std::int64_t batch) {
@@ -321,9 +325,9 @@ bool Session::evaluate_pass(const Pass& pass, std::int64_t steps, NumberCheck* c
             const BatchProgram& batch = evaluate_program(samples);
             pipeline_.take(batch.inputs);
             if (check != nullptr) check->begin_run(batch.program->program());
-            if (&batch != last) batch.program->run_prologue(executor_.team());
+            if (&batch != last) batch.program->run_prologue();
             last = &batch;
-            batch.program->run(executor_.team());
+            batch.program->run();
             metrics.add(batch.outputs, samples);
             broken = broken || !std::isfinite(batch.loss()) || (check != nullptr && check->found());
         }
