@@ -63,6 +63,38 @@ BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program,
     };
     bind_list(program.prologue, prologue_);
     bind_list(program.steps, steps_);
+    inputs_ = mirrors_of(program.inputs);
+    outputs_ = mirrors_of(program.outputs);
+}
+
+std::vector<BoundProgram::Mirror> BoundProgram::mirrors_of(
+    const std::vector<plan::Output>& list) const {
+    std::vector<Mirror> mirrors;
+    if (device_->is_host()) return mirrors;
+    for (const plan::Output& item : list) {
+        const plan::Tensor& tensor = program_->tensors[std::size_t(item.tensor)];
+        const auto bytes =
+            std::size_t(plan::element_count(tensor.dims) * plan::size_of(tensor.dtype));
+        mirrors.push_back(
+            {item.tensor, {address(item.tensor), bytes}, std::make_unique<std::byte[]>(bytes)});
+    }
+    return mirrors;
+}
+
+std::byte* BoundProgram::host_address(const std::vector<Mirror>& mirrors, int tensor) const {
+    for (const Mirror& mirror : mirrors)
+        if (mirror.tensor == tensor) return mirror.host.get();
+    return address(tensor);
+}
+
+void BoundProgram::write_inputs() {
+    for (const Mirror& input : inputs_)
+        device_->write(input.memory.data(), {input.host.get(), input.memory.size()});
+}
+
+void BoundProgram::read_outputs() {
+    for (const Mirror& output : outputs_)
+        device_->read({output.host.get(), output.memory.size()}, output.memory.data());
 }
 
 /// Named as in the plan: in one step ranks may run programs for batches of several sizes, whose
@@ -126,12 +158,12 @@ int BoundProgram::input_tensor(const std::string& name) const {
 
 void* BoundProgram::input(const std::string& name) const {
     const int tensor = input_tensor(name);
-    return tensor < 0 ? nullptr : address(tensor);
+    return tensor < 0 ? nullptr : host_address(inputs_, tensor);
 }
 
 const void* BoundProgram::output(const std::string& name) const {
     const int tensor = find_tensor(program_->outputs, name);
-    return tensor < 0 ? nullptr : address(tensor);
+    return tensor < 0 ? nullptr : host_address(outputs_, tensor);
 }
 
 void BoundProgram::run_steps(std::span<const BoundStep> bound, auto before, auto after) {
@@ -179,16 +211,29 @@ void BoundProgram::run_prologue() {
 }
 
 void BoundProgram::run() {
-    if (observer_ != nullptr) return run_observed(program_->steps, steps_);
-    run_steps(
-        steps_, [](std::size_t) {}, [](std::size_t) {});
+    write_inputs();
+    if (observer_ != nullptr)
+        run_observed(program_->steps, steps_);
+    else
+        run_steps(
+            steps_, [](std::size_t) {}, [](std::size_t) {});
+    read_outputs();
 }
 
 void BoundProgram::run_timed(std::span<double> seconds) {
+    write_inputs();
     Stopwatch watch;
     run_steps(
-        steps_, [&](std::size_t) { watch.restart(); },
-        [&](std::size_t i) { seconds[i] += watch.seconds(); });
+        steps_,
+        [&](std::size_t) {
+            device_->finish();
+            watch.restart();
+        },
+        [&](std::size_t i) {
+            device_->finish();
+            seconds[i] += watch.seconds();
+        });
+    read_outputs();
 }
 
 Executor::Executor(const plan::Plan& plan, int threads, Communicator* communicator)
@@ -224,9 +269,18 @@ void Executor::observe(StepObserver* observer) {
     }
 }
 
-const std::byte* Executor::memory(const plan::Tensor& tensor) const {
+HostView Executor::view(const plan::Tensor& tensor) const {
     const plan::Buffer& buffer = plan_->buffers[std::size_t(tensor.buffer)];
-    return address_of(arena_, buffer, tensor, communicator_);
+    return {*device_, address_of(arena_, buffer, tensor, communicator_),
+            std::size_t(plan::element_count(tensor.dims) * plan::size_of(tensor.dtype)),
+            HostView::Access::read};
+}
+
+HostView Executor::parameter_view(std::size_t index, HostView::Access access) const {
+    const plan::Parameter& parameter = plan_->parameters[index];
+    return {*device_, this->parameter(index),
+            std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype)),
+            access};
 }
 
 std::byte* Executor::parameter(std::size_t index) const {

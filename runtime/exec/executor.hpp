@@ -39,7 +39,9 @@ class BoundProgram {
     const plan::Program& program() const { return *program_; }
     std::int64_t batch() const { return program_->batch; }
 
-    /// The memory of an input or output, null when the program has none of this name.
+    /// The host's memory of an input or output, null when the program has none of this name: the
+    /// tensor itself, or where the device has memory of its own what goes there before each run,
+    /// and comes from there behind it.
     void* input(const std::string& name) const;
     const void* output(const std::string& name) const;
     /// Which tensor an input is; -1: none.
@@ -65,7 +67,18 @@ class BoundProgram {
         std::vector<std::span<std::byte>> cleared;  ///< when it starts
     };
 
+    /// What the host writes or reads of a tensor that lies on a device.
+    struct Mirror {
+        int tensor = -1;
+        std::span<std::byte> memory;  ///< the device's
+        std::unique_ptr<std::byte[]> host;
+    };
+
     std::byte* address(int tensor) const;
+    std::byte* host_address(const std::vector<Mirror>& mirrors, int tensor) const;
+    std::vector<Mirror> mirrors_of(const std::vector<plan::Output>& list) const;
+    void write_inputs();
+    void read_outputs();
     std::byte* stretch_of(const plan::Collective& collective) const;
     void bind_exchanges();
     std::unique_ptr<DeviceStep> bind_kernel(int number, const plan::Step& step) const;
@@ -82,6 +95,7 @@ class BoundProgram {
         exchanges_;  ///< one for each of the program's collectives
     std::vector<BoundStep> prologue_;
     std::vector<BoundStep> steps_;
+    std::vector<Mirror> inputs_, outputs_;  ///< none where the device's memory is the host's
     StepObserver* observer_ = nullptr;
 };
 
@@ -107,14 +121,18 @@ class Executor {
     Device& device() { return *device_; }
     const plan::Plan& plan() const { return *plan_; }
     std::int64_t arena_bytes() const { return plan_->memory.arena; }
-    /// The memory of plan().parameters[index].
+    /// plan().parameters[index], as the host sees it.
+    HostView parameter_view(std::size_t index,
+                            HostView::Access access = HostView::Access::read) const;
+    /// Its memory, on a device whose memory is the host's.
     std::byte* parameter(std::size_t index) const;
 
     /// The whole of what ranks have in parts, for those who write and read checkpoints.
     ShardStates& shard_states() { return shard_states_; }
     const ShardStates& shard_states() const { return shard_states_; }
-    /// The memory of a tensor of one of plan().programs; this rank's part of a tensor by rank.
-    const std::byte* memory(const plan::Tensor& tensor) const;
+    /// A tensor of one of plan().programs, as the host sees it; this rank's part of a tensor by
+    /// rank.
+    HostView view(const plan::Tensor& tensor) const;
 
   private:
     const plan::Plan* plan_;

@@ -52,10 +52,9 @@ std::vector<std::size_t> statistics_of(const plan::Plan& plan) {
     return indices;
 }
 
-std::span<std::byte> memory_of(const Executor& executor, std::size_t index) {
-    const plan::Parameter& parameter = executor.plan().parameters[index];
-    return {executor.parameter(index),
-            std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype))};
+std::size_t bytes_of_parameter(const plan::Plan& plan, std::size_t index) {
+    const plan::Parameter& parameter = plan.parameters[index];
+    return std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype));
 }
 
 /// Nothing where there is no place for it.
@@ -170,8 +169,8 @@ const BatchProgram& Session::idle_program(bool update) const {
 }
 
 void Session::share(std::size_t parameter) {
-    communicator_.broadcast(memory_of(executor_, parameter), 0,
-                            "the parameter " + plan().parameters[parameter].name);
+    const HostView view = executor_.parameter_view(parameter, HostView::Access::write);
+    communicator_.broadcast(view.bytes(), 0, "the parameter " + plan().parameters[parameter].name);
 }
 
 void Session::gather_states() {
@@ -185,7 +184,7 @@ void Session::share_parameters() {
     checksum.add(std::as_bytes(std::span(parts)));
     for (const std::size_t i : whole_parameters(plan())) {
         share(i);
-        checksum.add(memory_of(executor_, i));
+        checksum.add(executor_.parameter_view(i).bytes());
     }
     const std::string mine = checksum.text();
     const auto all =
@@ -206,11 +205,12 @@ std::vector<std::byte> Session::gather_own_states() {
     // Only rank 0 has room for all.
     std::size_t size = 0;
     for (const std::size_t i : own_states_)
-        size += memory_of(executor_, i).size();
+        size += bytes_of_parameter(plan(), i);
     if (rank() == 0) all.resize(size * std::size_t(ranks() - 1));
     std::size_t first = 0;
     for (const std::size_t i : own_states_) {
-        const std::span<const std::byte> mine = memory_of(executor_, i);
+        const HostView view = executor_.parameter_view(i);
+        const std::span<const std::byte> mine = view.bytes();
         int of = 0;
         std::size_t place = 0;
         communicator_.gather(
@@ -230,7 +230,7 @@ void Session::scatter_own_states(std::span<const std::byte> all) {
     if (own_states_.empty()) return;
     std::size_t size = 0;
     for (const std::size_t i : own_states_)
-        size += memory_of(executor_, i).size();
+        size += bytes_of_parameter(plan(), i);
     if (all.size() != size * std::size_t(ranks() - 1) || ranks() == 1) keep_what_is_owed(all, size);
     if (ranks() == 1) return;
     std::byte whole{all.size() == size * std::size_t(ranks() - 1)};
@@ -246,7 +246,8 @@ void Session::scatter_own_states(std::span<const std::byte> all) {
         if (rank() != owner) continue;
         const std::byte* from = one.data();
         for (const std::size_t i : own_states_) {
-            const std::span<std::byte> mine = memory_of(executor_, i);
+            const HostView view = executor_.parameter_view(i, HostView::Access::write);
+            const std::span<std::byte> mine = view.bytes();
             std::memcpy(mine.data(), from, mine.size());
             from += mine.size();
         }
@@ -258,7 +259,8 @@ void Session::scatter_own_states(std::span<const std::byte> all) {
 void Session::keep_what_is_owed(std::span<const std::byte> all, std::size_t size) {
     std::size_t offset = 0;
     for (const std::size_t i : own_states_) {
-        const std::span<std::byte> mine = memory_of(executor_, i);
+        const HostView view = executor_.parameter_view(i, HostView::Access::write);
+        const std::span<std::byte> mine = view.bytes();
         if (plan().parameters[i].kind == plan::ParameterKind::residual) {
             auto* const own = reinterpret_cast<float*>(mine.data());
             const std::size_t count = mine.size() / sizeof(float);
