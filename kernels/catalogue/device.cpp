@@ -23,4 +23,32 @@ std::int64_t device_numbers(const Problem&) {
     return 64;
 }
 
+/// Two doubles of every channel, and two sums of the chunks of its pixels.
+std::int64_t device_batch_norm(const Problem& problem) {
+    const std::int64_t channels = problem.sources[0].dims[1];
+    if (channels == 0) return 0;
+    const std::int64_t pixels = problem.sources[0].elements() / channels;
+    return (2 * channels + cuda::column_sums_of(2, 1, pixels, channels)) * 8;
+}
+
+/// Two sums of every channel and of every group of a sample, and those of chunks of whatever is
+/// summed by column.
+std::int64_t device_norm(const Problem& problem) {
+    const Dims& dims = problem.sources[0].dims;
+    const std::int64_t samples = dims[0], channels = dims[1];
+    if (samples * channels == 0) return 0;
+    const std::int64_t pixels = problem.sources[0].elements() / (samples * channels);
+    const std::int64_t of_chunks =
+        std::max({cuda::column_sums_of(2, samples, pixels, channels),
+                  cuda::column_sums_of(2, 1, samples, channels),
+                  cuda::column_sums_of(2, 1, samples, pixels * channels),
+                  cuda::column_sums_of(2, 1, samples * pixels, channels)});
+    return (2 * samples * (channels + problem.integer("groups", 1)) + of_chunks) * 8;
+}
+
+/// A number for every element.
+std::int64_t device_elements(const Problem& problem) {
+    return problem.sources[0].bytes();
+}
+
 }  // namespace dtnn::kernels::predicates
