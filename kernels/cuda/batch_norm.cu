@@ -175,12 +175,13 @@ void batch_norm_backward_columns(const BatchNormBackwardArguments<T>& a, const L
     const std::int64_t channels = gradient.channels, pixels = a.src_layout.pixels();
     auto* const means = reinterpret_cast<Sums<2>*>(a.workspace);
     T *const diff_gamma = a.diff_gamma, *const diff_beta = a.diff_beta;
-    sum_gradients(launch, gradient, pixels, means + channels,
-                  [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
-                      diff_beta[c] = T(sums.of[0]);
-                      diff_gamma[c] = T(sums.of[1]);
-                      means[c] = {{sums.of[0] / double(pixels), sums.of[1] / double(pixels)}};
-                  });
+    sum_gradients(
+        launch, gradient, pixels, means + channels,
+        [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
+            diff_beta[c] = T(sums.of[0]);
+            diff_gamma[c] = T(sums.of[1]);
+            means[c] = Sums<2>{{sums.of[0] / double(pixels), sums.of[1] / double(pixels)}};
+        });
     write_gradients(launch, gradient, pixels, means, a.diff_src, a.diff_residual);
 }
 

@@ -77,7 +77,7 @@ void batch_norm_backward_apply_each(const BatchNormBackwardApplyArguments<T>& a,
     launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
         const bool idle = !(*batch_weight > T(0));
         const double divisor = idle ? INFINITY : sums[2 * channels];
-        means[c] = {{sums[c] / divisor, sums[channels + c] / divisor}};
+        means[c] = Sums<2>{{sums[c] / divisor, sums[channels + c] / divisor}};
     });
     write_gradients(launch, gradient, a.src_layout.pixels(), means, a.diff_src, a.diff_residual);
 }

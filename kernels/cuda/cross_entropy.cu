@@ -142,7 +142,7 @@ void softmax_cross_entropy_rows(const SoftmaxCrossEntropyArguments<T>& a, const 
         },
         [=] DTNN_DEVICE(std::int64_t n, const Largest&, const Sums<3>& sums) {
             const double of_sum = sums.of[1] != 0 ? sums.of[1] * std::log(sums.of[0]) : 0.0;
-            of_row[n] = {{of_sum + sums.of[2], shares.of_divisor(n)}};
+            of_row[n] = Sums<2>{{of_sum + sums.of[2], shares.of_divisor(n)}};
         },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, const Largest& largest,
                         const Sums<3>& sums) {

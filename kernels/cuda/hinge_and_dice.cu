@@ -98,10 +98,10 @@ void hinge_rows(const HingeArguments<T>& a, const Launch& launch) {
         },
         [=] DTNN_DEVICE(std::int64_t row, const FirstLargest& folded, const HingeOthers& others) {
             const std::int64_t label = labels.of(row, folded);
-            of_row[row] = {{others.sum}};
+            of_row[row] = Sums<1>{{others.sum}};
             if (label < 0 || over_all) return;
             const auto mine = double(src[row * classes + label]);
-            of_row[row] = {{above_zero(margin - mine + others.largest.value)}};
+            of_row[row] = Sums<1>{{above_zero(margin - mine + others.largest.value)}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t, const FirstLargest&, const HingeOthers&) {});
     add_rows<1>(launch, samples, of_row, [=] DTNN_DEVICE(const Sums<1>& total) {
@@ -166,7 +166,7 @@ void dice_columns(const DiceArguments<T>& a, const Launch& launch) {
                     [=] DTNN_DEVICE(std::int64_t set, std::int64_t column, const Sums<2>& sums) {
                         const double all = smooth + sums.of[1];
                         const double loss = all != 0 ? 1 - (2 * sums.of[0] + smooth) / all : 0;
-                        of_group[set * groups.columns + column] = {{loss}};
+                        of_group[set * groups.columns + column] = Sums<1>{{loss}};
                     });
     add_rows<1>(launch, count, of_group,
                 [=] DTNN_DEVICE(const Sums<1>& total) { *dst = T(total.of[0] / double(count)); });

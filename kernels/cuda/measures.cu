@@ -47,7 +47,7 @@ void categorical_accuracy_rows(const AccuracyArguments<T>& a, const Launch& laun
     predict_rows(a, launch,
                  [=] DTNN_DEVICE(std::int64_t row, std::int64_t label, const FirstLargest& best) {
                      const bool right = best.place == label && best.value == best.value;
-                     of_row[row] = {{right ? 1.0 : 0.0}};
+                     of_row[row] = Sums<1>{{right ? 1.0 : 0.0}};
                  });
     add_rows<1>(launch, a.samples, of_row,
                 [=] DTNN_DEVICE(const Sums<1>& total) { *sum = total.of[0]; });
@@ -73,7 +73,7 @@ void top_k_accuracy_rows(const TopKAccuracyArguments<T>& a, const Launch& launch
             const std::int64_t label = labels.of(row, folded);
             const T mine = label < 0 ? T(0) : src[row * classes + label];
             const bool right = label >= 0 && mine == mine && before.of[0] < double(k);
-            of_row[row] = {{right ? 1.0 : 0.0}};
+            of_row[row] = Sums<1>{{right ? 1.0 : 0.0}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t, const FirstLargest&, const Sums<1>&) {});
     add_rows<1>(launch, a.samples, of_row,

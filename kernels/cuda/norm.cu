@@ -198,7 +198,7 @@ void source_gradients_of_rows(const Launch& launch, const NormBackward<T>& of, s
             return of.terms(row * length + k, k, row);
         },
         [=] DTNN_DEVICE(std::int64_t, Sums<2> & sums) {
-            sums = {{sums.of[0] / double(length), sums.of[1] / double(length)}};
+            sums = Sums<2>{{sums.of[0] / double(length), sums.of[1] / double(length)}};
         },
         [=] DTNN_DEVICE(std::int64_t row, std::int64_t k, const Sums<2>& means) {
             of.write(row * length + k, k, row, means);
@@ -242,7 +242,7 @@ void gradients_of_groups(const Launch& launch, const NormBackward<T>& of,
             return Sums<2>{{gamma * sums.of[0], gamma * sums.of[1]}};
         },
         [=] DTNN_DEVICE(std::int64_t group, Sums<2> & sums) {
-            of_group[group] = {{sums.of[0] / together, sums.of[1] / together}};
+            of_group[group] = Sums<2>{{sums.of[0] / together, sums.of[1] / together}};
         },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t, const Sums<2>&) {});
     launch.each(shape.elements(), [=] DTNN_DEVICE(std::int64_t i) {
