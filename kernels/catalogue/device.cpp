@@ -50,4 +50,71 @@ std::int64_t device_numbers(const Problem&) {
     return 64;
 }
 
+/// Two doubles of every channel, and two sums of the chunks of its pixels.
+std::int64_t device_batch_norm(const Problem& problem) {
+    const std::int64_t channels = problem.sources[0].dims[1];
+    if (channels == 0) return 0;
+    const std::int64_t pixels = problem.sources[0].elements() / channels;
+    return (2 * channels + cuda::column_sums_of(2, 1, pixels, channels)) * 8;
+}
+
+/// Two sums of every channel and of every group of a sample, and those of chunks of whatever is
+/// summed by column.
+std::int64_t device_norm(const Problem& problem) {
+    const Dims& dims = problem.sources[0].dims;
+    const std::int64_t samples = dims[0], channels = dims[1];
+    if (samples * channels == 0) return 0;
+    const std::int64_t pixels = problem.sources[0].elements() / (samples * channels);
+    const std::int64_t of_chunks =
+        std::max({cuda::column_sums_of(2, samples, pixels, channels),
+                  cuda::column_sums_of(2, 1, samples, channels),
+                  cuda::column_sums_of(2, 1, samples, pixels * channels),
+                  cuda::column_sums_of(2, 1, samples * pixels, channels)});
+    return (2 * samples * (channels + problem.integer("groups", 1)) + of_chunks) * 8;
+}
+
+/// A number for every element.
+std::int64_t device_elements(const Problem& problem) {
+    return problem.sources[0].bytes();
+}
+
+/// Two for each chunk of the first source.
+std::int64_t device_pairs_of_sums(const Problem& problem) {
+    return 2 * device_sums(problem);
+}
+
+/// A double for each row, and for each chunk of rows.
+std::int64_t device_rows(const Problem& problem) {
+    const std::int64_t rows = problem.sources[0].dims[0];
+    return (rows + cuda::sum_chunks_of(rows)) * 8;
+}
+
+std::int64_t device_pairs_of_rows(const Problem& problem) {
+    return 2 * device_rows(problem);
+}
+
+/// One, and one for each chunk of rows.
+std::int64_t device_divisor(const Problem& problem) {
+    return (1 + cuda::sum_chunks_of(problem.sources[0].dims[0])) * 8;
+}
+
+/// Two doubles for every group, and the sums of chunks of pixels or of groups.
+std::int64_t device_dice(const Problem& problem) {
+    const std::int64_t rows = problem.sources[0].dims[0], pixels = problem.integer("pixels");
+    if (rows == 0) return 0;
+    const std::int64_t classes = problem.sources[0].elements() / rows;
+    const std::int64_t sets = pixels == 0 ? rows : rows / pixels;
+    const std::int64_t groups = pixels == 0 ? rows : sets * classes;
+    const std::int64_t of_pixels = pixels == 0 ? cuda::column_sums_of(2, sets, classes, 1)
+                                               : cuda::column_sums_of(2, sets, pixels, classes);
+    return (2 * groups + std::max(of_pixels, cuda::sum_chunks_of(groups))) * 8;
+}
+
+/// Four for every class and chunk of rows.
+std::int64_t device_label_counts(const Problem& problem) {
+    const std::int64_t rows = problem.sources[0].dims[0];
+    if (rows == 0) return 0;
+    return cuda::column_sums_of(4, 1, rows, problem.sources[0].elements() / rows) * 8;
+}
+
 }  // namespace dtnn::kernels::predicates
