@@ -5,6 +5,7 @@
 #include "compiler/driver/target.hpp"
 #include "compiler/lower/compile.hpp"
 #include "compiler/passes/pass.hpp"
+#include "kernels/catalogue.hpp"
 
 namespace dtnn::compiler {
 
@@ -45,9 +46,13 @@ Span budget_span(const JobSpec& job, const CompileOptions& options) {
 std::optional<OptionMistake> find_mistake(const CompileOptions& options) {
     if (auto mistake = find_wrong_pass(options.disabled_passes)) return mistake;
     if (options.threads < 0) return OptionMistake{"--threads takes a number of at least 1", ""};
-    if (options.device != "cpu")
-        return OptionMistake{
-            fmt::format("--target {}: this version compiles for cpu only", options.device), ""};
+    if (kernels::catalogue(options.device).empty())
+        return OptionMistake{fmt::format("--target {}: no such device", options.device),
+                             offer(options.device, {"cpu", "cuda"})};
+    if (options.device != "cpu" && options.reference_kernels)
+        return OptionMistake{"--reference-kernels: only the cpu has them", ""};
+    if (options.device != "cpu" && !options.isa.empty())
+        return OptionMistake{"--isa: instruction sets are the cpu's", ""};
     if (!options.isa.empty() && !is_isa(options.isa))
         return OptionMistake{fmt::format("--isa {}: no such instruction set", options.isa),
                              offer(options.isa, {"baseline", "avx2", "avx512"})};

@@ -36,6 +36,14 @@ plan::Target decide_target(const JobSpec& job, const CompileOptions& options) {
     plan::Target target;
     target.device = options.device;
     target.dtype = job.training.dtype;
+    if (target.device != "cpu") {
+        // What runs on the host, data and exchanges, has no instruction set of its own.
+        target.isa = kernels::name_of(kernels::Isa::baseline);
+        target.threads = 1;
+        target.data_workers = job.data_workers;
+        target.ranks = job.ranks;
+        return target;
+    }
     target.isa = !options.isa.empty() ? options.isa
                  : !job.machine.machine.isa.empty()
                      ? job.machine.machine.isa

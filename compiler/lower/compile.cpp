@@ -86,6 +86,7 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     // Their gradients are each rank's own: passes see a training of one.
     if (plan::moves_locally(parallel)) context.parallel.data = false;
     context.ranks = request.target.ranks;
+    context.device = request.target.device;
     context.label_kind = request.dataset.label_kind;
     context.accumulate = wanted.kind == ProgramKind::accumulate;
     context.program = context.accumulate ? ProgramKind::train : wanted.kind;

@@ -53,11 +53,9 @@ kernels::Problem problem_of(const Graph& graph, const Node& node, const LoweredS
 void choose(LoweredStep& step, const kernels::Problem& problem, const plan::Target& target,
             bool reference_only) {
     std::vector<plan::Refusal> refusals;
-    for (const kernels::KernelInfo& kernel : kernels::kernels_of(step.op)) {
+    for (const kernels::KernelInfo& kernel : kernels::kernels_of(step.op, target.device)) {
         std::optional<std::string> reason;
-        if (kernel.device != target.device)
-            reason = fmt::format("it runs on {}, the target is {}", kernel.device, target.device);
-        else if (reference_only && kernel.name != "reference")
+        if (reference_only && kernel.name != "reference")
             reason = "only reference kernels were asked for";
         else
             reason = kernels::refusal(kernel, problem);

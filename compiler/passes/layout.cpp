@@ -13,12 +13,16 @@ namespace {
 /// The operator that this pass is about.
 constexpr const char* kReorder = "reorder";
 const Order kImage{0, 2, 3, 1};
+const Order kFilters{2, 3, 1, 0};
 
 /// Values that must be stored alike form classes; a class with weights in it is stored as weights.
 class Classes {
   public:
-    explicit Classes(const Graph& graph)
-        : graph_(graph), parent_(graph.values.size()), order_(graph.values.size(), nullptr) {
+    Classes(const Graph& graph, bool filters_like_images)
+        : graph_(graph),
+          filters_like_images_(filters_like_images),
+          parent_(graph.values.size()),
+          order_(graph.values.size(), nullptr) {
         std::iota(parent_.begin(), parent_.end(), std::size_t{0});
         for (const Node& node : graph.nodes)
             join_operands(node);
@@ -70,19 +74,23 @@ class Classes {
     }
 
     void mark_weights(const Node& node) {
-        if (const auto& weights = op(node.op).weights)
-            mark((weights->result ? node.outputs : node.inputs)[weights->index], weights->order);
+        const auto& weights = op(node.op).weights;
+        if (!weights) return;
+        const bool as_image = filters_like_images_ && weights->order == kFilters;
+        mark((weights->result ? node.outputs : node.inputs)[weights->index],
+             as_image ? kImage : weights->order);
     }
 
     const Graph& graph_;
+    bool filters_like_images_;
     std::vector<std::size_t> parent_;
     std::vector<const Order*> order_;  // by root
 };
 
 class Arranger {
   public:
-    explicit Arranger(const Graph& graph)
-        : graph_(graph), uses_(graph), classes_(graph), r_(graph) {}
+    Arranger(const Graph& graph, bool filters_like_images)
+        : graph_(graph), uses_(graph), classes_(graph, filters_like_images), r_(graph) {}
 
     Graph run() {
         for (std::size_t i = 0; i < graph_.values.size(); ++i)
@@ -164,8 +172,8 @@ class Arranger {
 
 }  // namespace
 
-Graph layout(const Graph& graph, PassContext&) {
-    return Arranger(graph).run();
+Graph layout(const Graph& graph, PassContext& context) {
+    return Arranger(graph, context.device == "cuda").run();
 }
 
 }  // namespace dtnn::compiler

@@ -6,7 +6,7 @@ namespace dtnn::compiler {
 /// Decides how every tensor with four axes is stored.
 ///
 ///     images                             [N,C,H,W]          order {0,2,3,1}: channels last
-///     weights of conv2d                  [F,C/groups,KH,KW] order {2,3,1,0}
+///     weights of conv2d                  [F,C/groups,KH,KW] order {2,3,1,0}, for CUDA {0,2,3,1}
 ///     weights of dense over an image     [C,H,W,units]      order {1,2,0,3}
 ///
 /// Gradients, folded weights and optimizer state are stored like their weights. flatten and

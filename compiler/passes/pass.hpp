@@ -17,9 +17,10 @@ namespace dtnn::compiler {
 
 /// What passes may know besides the graph. They may not change it but for `notes`.
 struct PassContext {
-    plan::Training training;  ///< loss, metrics, optimizer, seed
-    plan::Parallel parallel;  ///< with bucket_bytes as chosen: plan/rules/exchange_model.hpp
-    int ranks = 1;            ///< that the plan is for
+    plan::Training training;     ///< loss, metrics, optimizer, seed
+    plan::Parallel parallel;     ///< with bucket_bytes as chosen: plan/rules/exchange_model.hpp
+    int ranks = 1;               ///< that the plan is for
+    std::string device = "cpu";  ///< that the plan is for
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
     bool soft_labels = false;  ///< labels have become shares of the classes (mixup): "targets"
     /// What the graph is specialised for: train, evaluate or predict.

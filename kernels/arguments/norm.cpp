@@ -59,9 +59,10 @@ void bind_backward(Arguments& a, const Problem& problem, Sources sources, Destin
 
 template <class T>
 LayerNormArguments<T> LayerNormArguments<T>::bind(const Problem& problem, Sources sources,
-                                                  Destinations destinations, Workspace) {
+                                                  Destinations destinations, Workspace workspace) {
     LayerNormArguments a;
     bind_forward<T>(a, problem, sources, destinations);
+    a.workspace = workspace.data();
     a.along_channels = is_along_channels(problem);
     if (a.gamma != nullptr) a.gamma_layout = gamma_layout_of(problem.sources[1]);
     return a;

@@ -31,6 +31,7 @@ struct LayerNormArguments {
     const T *gamma = nullptr, *beta = nullptr;  ///< null: 1 and 0
     T* dst = nullptr;
     T *mean = nullptr, *inverse_deviation = nullptr;  ///< null: not wanted
+    std::byte* workspace = nullptr;
 
     static LayerNormArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

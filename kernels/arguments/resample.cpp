@@ -188,11 +188,13 @@ AdaptiveMaxBackwardArguments<T> AdaptiveMaxBackwardArguments<T>::bind(const Prob
 
 template <class T>
 ChannelSumsArguments<T> ChannelSumsArguments<T>::bind(const Problem& problem, Sources sources,
-                                                      Destinations destinations, Workspace) {
+                                                      Destinations destinations,
+                                                      Workspace workspace) {
     ChannelSumsArguments arguments;
     arguments.src_layout = image_layout(problem.sources[0]);
     arguments.src = static_cast<const T*>(sources[0]);
     arguments.dst = static_cast<T*>(destinations[0]);
+    arguments.workspace = workspace.data();
     return arguments;
 }
 

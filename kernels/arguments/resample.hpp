@@ -69,6 +69,7 @@ struct ChannelSumsArguments {
     ImageLayout src_layout;
     const T* src = nullptr;
     T* dst = nullptr;
+    std::byte* workspace = nullptr;
 
     static ChannelSumsArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

@@ -39,8 +39,10 @@ constexpr KernelInfo kCudaCatalogue[] = {
      Isa::baseline,                                             \
      &predicates::refuses,                                      \
      &predicates::workspace},
+#define LIBRARY KERNEL
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
+#undef LIBRARY
 };
 
 }  // namespace

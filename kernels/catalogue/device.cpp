@@ -9,6 +9,32 @@
 
 namespace dtnn::kernels::predicates {
 
+/// Images lie N,H,W,C, and filters F,KH,KW,C/groups: what tensor cores are fed with.
+Refused unless_images_and_filters_suit_device(const Problem& problem) {
+    for (const auto* side : {&problem.sources, &problem.destinations}) {
+        for (const TensorDesc& tensor : *side)
+            if (tensor.dims.size() == 4 && !is_channels_last(tensor))
+                return "an image or its filters are not stored channels last";
+    }
+    return std::nullopt;
+}
+
+/// The engines of cuDNN that need more are not chosen: as much as the largest operand, within
+/// bounds.
+std::int64_t cudnn_workspace(const Problem& problem) {
+    constexpr std::int64_t kLeast = std::int64_t{1} << 20, kMost = std::int64_t{1} << 28;
+    std::int64_t largest = 0;
+    for (const auto* side : {&problem.sources, &problem.destinations})
+        for (const TensorDesc& tensor : *side)
+            largest = std::max(largest, tensor.bytes());
+    return std::clamp(largest, kLeast, kMost);
+}
+
+/// What NVIDIA advises for cuBLAS on its newest devices: 32 MiB.
+std::int64_t cublas_workspace(const Problem&) {
+    return std::int64_t{32} << 20;
+}
+
 /// A thread keeps the stack of an expression in registers.
 Refused unless_expression_fits_device(const Problem& problem) {
     return unless_expression_is_shallow(problem);
@@ -24,16 +50,82 @@ std::int64_t device_sums_of_update(const Problem& problem) {
     return 2 * device_sums(problem) + device_numbers(problem);
 }
 
-/// A double for each chunk of each channel of each sample of the first source.
-std::int64_t device_plane_sums(const Problem& problem) {
+/// A sum for every channel of every sample and chunk of its pixels.
+std::int64_t device_planes(const Problem& problem) {
     const ImageLayout image = image_layout(problem.sources[0]);
-    const std::int64_t chunks = cuda::plane_chunks_of(image.height * image.width);
-    return chunks > 1 ? image.batch * image.channels * chunks * 8 : 0;
+    return cuda::column_sums_of(1, image.batch, image.height * image.width, image.channels) * 8;
 }
 
 /// A few numbers of one step.
 std::int64_t device_numbers(const Problem&) {
     return 64;
+}
+
+/// Two doubles of every channel, and two sums of the chunks of its pixels.
+std::int64_t device_batch_norm(const Problem& problem) {
+    const std::int64_t channels = problem.sources[0].dims[1];
+    if (channels == 0) return 0;
+    const std::int64_t pixels = problem.sources[0].elements() / channels;
+    return (2 * channels + cuda::column_sums_of(2, 1, pixels, channels)) * 8;
+}
+
+/// Two sums of every channel and of every group of a sample, and those of chunks of whatever is
+/// summed by column.
+std::int64_t device_norm(const Problem& problem) {
+    const Dims& dims = problem.sources[0].dims;
+    const std::int64_t samples = dims[0], channels = dims[1];
+    if (samples * channels == 0) return 0;
+    const std::int64_t pixels = problem.sources[0].elements() / (samples * channels);
+    const std::int64_t of_chunks =
+        std::max({cuda::column_sums_of(2, samples, pixels, channels),
+                  cuda::column_sums_of(2, 1, samples, channels),
+                  cuda::column_sums_of(2, 1, samples, pixels * channels),
+                  cuda::column_sums_of(2, 1, samples * pixels, channels)});
+    return (2 * samples * (channels + problem.integer("groups", 1)) + of_chunks) * 8;
+}
+
+/// A number for every element.
+std::int64_t device_elements(const Problem& problem) {
+    return problem.sources[0].bytes();
+}
+
+/// Two for each chunk of the first source.
+std::int64_t device_pairs_of_sums(const Problem& problem) {
+    return 2 * device_sums(problem);
+}
+
+/// A double for each row, and for each chunk of rows.
+std::int64_t device_rows(const Problem& problem) {
+    const std::int64_t rows = problem.sources[0].dims[0];
+    return (rows + cuda::sum_chunks_of(rows)) * 8;
+}
+
+std::int64_t device_pairs_of_rows(const Problem& problem) {
+    return 2 * device_rows(problem);
+}
+
+/// One, and one for each chunk of rows.
+std::int64_t device_divisor(const Problem& problem) {
+    return (1 + cuda::sum_chunks_of(problem.sources[0].dims[0])) * 8;
+}
+
+/// Two doubles for every group, and the sums of chunks of pixels or of groups.
+std::int64_t device_dice(const Problem& problem) {
+    const std::int64_t rows = problem.sources[0].dims[0], pixels = problem.integer("pixels");
+    if (rows == 0) return 0;
+    const std::int64_t classes = problem.sources[0].elements() / rows;
+    const std::int64_t sets = pixels == 0 ? rows : rows / pixels;
+    const std::int64_t groups = pixels == 0 ? rows : sets * classes;
+    const std::int64_t of_pixels = pixels == 0 ? cuda::column_sums_of(2, sets, classes, 1)
+                                               : cuda::column_sums_of(2, sets, pixels, classes);
+    return (2 * groups + std::max(of_pixels, cuda::sum_chunks_of(groups))) * 8;
+}
+
+/// Four for every class and chunk of rows.
+std::int64_t device_label_counts(const Problem& problem) {
+    const std::int64_t rows = problem.sources[0].dims[0];
+    if (rows == 0) return 0;
+    return cuda::column_sums_of(4, 1, rows, problem.sources[0].elements() / rows) * 8;
 }
 
 }  // namespace dtnn::kernels::predicates

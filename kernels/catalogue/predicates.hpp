@@ -27,7 +27,9 @@ std::int64_t element_bytes(const Problem& problem);
 #define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
     Refused refuses(const Problem& problem);                    \
     std::int64_t workspace(const Problem& problem);
+#define LIBRARY KERNEL
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
+#undef LIBRARY
 
 }  // namespace dtnn::kernels::predicates

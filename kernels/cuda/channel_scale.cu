@@ -1,6 +1,7 @@
 #include "kernels/arguments/channel_scale.hpp"
 #include "kernels/cuda/image.hpp"
 #include "kernels/cuda/kernel.hpp"
+#include "kernels/cuda/reduce.hpp"
 
 namespace dtnn::kernels::cuda {
 
@@ -17,22 +18,26 @@ void channel_scale_each(const ChannelScaleArguments<T>& a, const Launch& launch)
 }
 
 template <class T>
-void channel_scale_backward_gate_planes(const ChannelScaleBackwardGateArguments<T>& a,
-                                        const Launch& launch) {
+void channel_scale_backward_gate_columns(const ChannelScaleBackwardGateArguments<T>& a,
+                                         const Launch& launch) {
     const ImageLayout image = a.src_layout, of_diff = a.diff_dst_layout;
     const T *const src = a.src, *const diff_dst = a.diff_dst;
     T* const diff_gate = a.diff_gate;
-    sum_planes(
-        launch, image, reinterpret_cast<double*>(a.workspace),
-        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
-            return double(src[image.at(n, c, h, w)]) * double(diff_dst[of_diff.at(n, c, h, w)]);
+    const Divider width(image.width);
+    reduce_columns<1>(
+        launch, image.batch, image.height * image.width, image.channels,
+        reinterpret_cast<Sums<1>*>(a.workspace),
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t pixel, std::int64_t c) {
+            const std::int64_t h = width.quotient(pixel), w = pixel - h * width.by();
+            return Sums<1>{
+                {double(src[image.at(n, c, h, w)]) * double(diff_dst[of_diff.at(n, c, h, w)])}};
         },
-        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, double sum) {
-            diff_gate[n * image.channels + c] = T(sum);
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, const Sums<1>& sums) {
+            diff_gate[n * image.channels + c] = T(sums.of[0]);
         });
 }
 
 DTNN_CUDA_KERNEL(channel_scale_each, ChannelScaleArguments)
-DTNN_CUDA_KERNEL(channel_scale_backward_gate_planes, ChannelScaleBackwardGateArguments)
+DTNN_CUDA_KERNEL(channel_scale_backward_gate_columns, ChannelScaleBackwardGateArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -12,11 +12,50 @@ constexpr std::int64_t sum_chunks_of(std::int64_t count) {
     return (count + kSumChunk - 1) / kSumChunk;
 }
 
-/// Pixels of a chunk where each channel of each sample has a sum of its own.
-inline constexpr std::int64_t kPlaneChunk = 1024;
+/// How sums by column are cut, over the rows of each of `sets` matrices [rows, columns]. A group of
+/// threads has up to kColumnLanes neighbouring columns of one chunk of rows. The cut follows from
+/// the shape alone.
+struct ColumnCut {
+    std::int64_t sets, rows, columns;
+    std::int64_t width;  ///< columns of a group: a power of two
+    std::int64_t chunk;  ///< rows of a chunk
+    std::int64_t chunks;
 
-constexpr std::int64_t plane_chunks_of(std::int64_t pixels) {
-    return (pixels + kPlaneChunk - 1) / kPlaneChunk;
+    constexpr std::int64_t blocks() const { return (columns + width - 1) / width; }
+};
+
+inline constexpr std::int64_t kColumnLanes = 32;
+/// Groups that fill a device: beyond, chunks grow.
+inline constexpr std::int64_t kColumnGroups = 1024;
+
+/// The least power of two that is not less than `count`, or `most`, which is one.
+constexpr std::int64_t lanes_for(std::int64_t count, std::int64_t most) {
+    std::int64_t lanes = 1;
+    while (lanes < count && lanes < most)
+        lanes *= 2;
+    return lanes;
+}
+
+constexpr ColumnCut cut_columns(std::int64_t sets, std::int64_t rows, std::int64_t columns) {
+    ColumnCut cut{sets, rows, columns, lanes_for(columns, kColumnLanes), 1, 1};
+    const std::int64_t alike = sets * cut.blocks();
+    const std::int64_t most = alike < kColumnGroups ? kColumnGroups / (alike > 0 ? alike : 1) : 1;
+    const std::int64_t wanted = sum_chunks_of(rows * cut.width);
+    const std::int64_t chunks = wanted < most ? wanted : most;
+    if (chunks <= 1) {
+        cut.chunk = rows;
+        return cut;
+    }
+    cut.chunk = (rows + chunks - 1) / chunks;
+    cut.chunks = (rows + cut.chunk - 1) / cut.chunk;
+    return cut;
+}
+
+/// Numbers of the chunks' sums where there are `sums` of every column.
+constexpr std::int64_t column_sums_of(std::int64_t sums, std::int64_t sets, std::int64_t rows,
+                                      std::int64_t columns) {
+    const std::int64_t chunks = cut_columns(sets, rows, columns).chunks;
+    return chunks > 1 ? sums * sets * chunks * columns : 0;
 }
 
 }  // namespace dtnn::kernels::cuda

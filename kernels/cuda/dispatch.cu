@@ -11,8 +11,10 @@ namespace dtnn::kernels::cuda {
 #define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
     template <class T>                                          \
     void op##_##name(const Arguments<T>& arguments, const Launch& launch);
+#define LIBRARY KERNEL
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
+#undef LIBRARY
 
 namespace {
 
@@ -64,8 +66,10 @@ struct Entry {
 constexpr Entry kEntries[] = {
 #define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
     DTNN_ENTRY_##dtypes(op##_##name, Arguments),
+#define LIBRARY KERNEL
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
+#undef LIBRARY
 };
 
 }  // namespace

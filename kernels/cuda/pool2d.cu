@@ -1,6 +1,7 @@
 #include "kernels/arguments/pool2d.hpp"
 #include "kernels/cuda/divider.hpp"
 #include "kernels/cuda/kernel.hpp"
+#include "kernels/cuda/reduce.hpp"
 #include "kernels/cuda/windows.hpp"
 
 namespace dtnn::kernels::cuda {
@@ -165,18 +166,20 @@ void avg_pool2d_backward_windows(const AvgPool2dBackwardArguments<T>& a, const L
 }
 
 template <class T>
-void global_avg_pool2d_planes(const AvgPool2dArguments<T>& a, const Launch& launch) {
+void global_avg_pool2d_columns(const AvgPool2dArguments<T>& a, const Launch& launch) {
     const ImageLayout from = a.src_layout, to = a.dst_layout;
-    const auto cells = double(from.height * from.width);
+    const std::int64_t pixels = from.height * from.width;
+    const Divider width(from.width);
     const T* const src = a.src;
     T* const dst = a.dst;
-    sum_planes(
-        launch, from, reinterpret_cast<double*>(a.workspace),
-        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
-            return double(src[from.at(n, c, h, w)]);
+    reduce_columns<1>(
+        launch, from.batch, pixels, from.channels, reinterpret_cast<Sums<1>*>(a.workspace),
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t pixel, std::int64_t c) {
+            const std::int64_t row = width.quotient(pixel);
+            return Sums<1>{{double(src[from.at(n, c, row, pixel - row * width.by())])}};
         },
-        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, double sum) {
-            dst[to.at(n, c, 0, 0)] = T(sum / cells);
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, const Sums<1>& sums) {
+            dst[to.at(n, c, 0, 0)] = T(sums.of[0] / double(pixels));
         });
 }
 
@@ -190,7 +193,7 @@ DTNN_CUDA_KERNEL(max_pool2d_windows, MaxPool2dArguments)
 DTNN_CUDA_KERNEL(max_pool2d_backward_windows, MaxPool2dBackwardArguments)
 DTNN_CUDA_KERNEL(avg_pool2d_windows, AvgPool2dArguments)
 DTNN_CUDA_KERNEL(avg_pool2d_backward_windows, AvgPool2dBackwardArguments)
-DTNN_CUDA_KERNEL(global_avg_pool2d_planes, AvgPool2dArguments)
+DTNN_CUDA_KERNEL(global_avg_pool2d_columns, AvgPool2dArguments)
 DTNN_CUDA_KERNEL(global_avg_pool2d_backward_windows, AvgPool2dBackwardArguments)
 
 }  // namespace dtnn::kernels::cuda

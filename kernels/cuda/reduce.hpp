@@ -10,6 +10,12 @@ namespace dtnn::kernels::cuda {
 template <int N>
 struct Sums {
     double of[N];
+
+    static DTNN_DEVICE Sums none() { return {}; }
+    DTNN_DEVICE void merge(const Sums& more) {
+        for (int n = 0; n < N; ++n)
+            of[n] += more.of[n];
+    }
 };
 
 template <int N>
@@ -31,26 +37,21 @@ void reduce(const Launch& launch, std::int64_t groups, const Length& length, con
         [=] DTNN_DEVICE(std::int64_t group, int thread, Shared& shared) {
             Sums<N> sums = {};
             const std::int64_t end = length(group);
-            for (std::int64_t k = thread; k < end; k += kThreads) {
-                const Sums<N> more = term(group, k);
-                for (int n = 0; n < N; ++n)
-                    sums.of[n] += more.of[n];
-            }
+            for (std::int64_t k = thread; k < end; k += kThreads)
+                sums.merge(term(group, k));
             shared.by_thread[thread] = sums;
         },
         [=] DTNN_DEVICE(std::int64_t, int thread, Shared& shared) {
             if (thread % kSumLanes != 0) return;
             Sums<N>& sums = shared.by_thread[thread];
             for (int other = 1; other < kSumLanes; ++other)
-                for (int n = 0; n < N; ++n)
-                    sums.of[n] += shared.by_thread[thread + other].of[n];
+                sums.merge(shared.by_thread[thread + other]);
         },
         [=] DTNN_DEVICE(std::int64_t group, int thread, Shared& shared) {
             if (thread != 0) return;
             Sums<N> sums = shared.by_thread[0];
             for (int other = kSumLanes; other < kThreads; other += kSumLanes)
-                for (int n = 0; n < N; ++n)
-                    sums.of[n] += shared.by_thread[other].of[n];
+                sums.merge(shared.by_thread[other]);
             finish(group, sums);
         });
 }
@@ -61,6 +62,13 @@ template <int N, class Term, class Finish>
 void reduce_all(const Launch& launch, std::int64_t count, Sums<N>* of_chunks, const Term& term,
                 const Finish& finish) {
     const std::int64_t chunks = sum_chunks_of(count);
+    if (chunks <= 1) {
+        reduce<N>(
+            launch, 1, [=] DTNN_DEVICE(std::int64_t) { return count; },
+            [=] DTNN_DEVICE(std::int64_t, std::int64_t k) { return term(k); },
+            [=] DTNN_DEVICE(std::int64_t, const Sums<N>& sums) { finish(sums); });
+        return;
+    }
     reduce<N>(
         launch, chunks,
         [=] DTNN_DEVICE(std::int64_t chunk) {
@@ -73,6 +81,75 @@ void reduce_all(const Launch& launch, std::int64_t count, Sums<N>* of_chunks, co
         launch, 1, [=] DTNN_DEVICE(std::int64_t) { return chunks; },
         [=] DTNN_DEVICE(std::int64_t, std::int64_t k) { return of_chunks[k]; },
         [=] DTNN_DEVICE(std::int64_t, const Sums<N>& sums) { finish(sums); });
+}
+
+/// One launch of reduce_columns: finish(set, chunk, column, Sums<N>) of the sums over the rows of
+/// each chunk. Neighbouring threads have neighbouring columns.
+template <int N, class Term, class Finish>
+void reduce_chunks_of_columns(const Launch& launch, const ColumnCut& cut, const Term& term,
+                              const Finish& finish) {
+    using Shared = SharedSums<N>;
+    const int width = int(cut.width), height = kThreads / width;
+    const std::int64_t blocks = cut.blocks();
+    launch.template groups<Shared>(
+        cut.sets * cut.chunks * blocks,
+        [=] DTNN_DEVICE(std::int64_t group, int thread, Shared& shared) {
+            const std::int64_t column = group % blocks * width + thread % width;
+            const std::int64_t set = group / blocks / cut.chunks;
+            const std::int64_t begin = group / blocks % cut.chunks * cut.chunk;
+            const std::int64_t end = begin + cut.chunk < cut.rows ? begin + cut.chunk : cut.rows;
+            Sums<N> sums = {};
+            if (column < cut.columns)
+                for (std::int64_t row = begin + thread / width; row < end; row += height)
+                    sums.merge(term(set, row, column));
+            shared.by_thread[thread] = sums;
+        },
+        [=] DTNN_DEVICE(std::int64_t, int thread, Shared& shared) {
+            const int first = thread / width;
+            if (first % kSumLanes != 0) return;
+            Sums<N>& sums = shared.by_thread[thread];
+            for (int other = 1; other < kSumLanes && first + other < height; ++other)
+                sums.merge(shared.by_thread[thread + other * width]);
+        },
+        [=] DTNN_DEVICE(std::int64_t group, int thread, Shared& shared) {
+            const std::int64_t column = group % blocks * width + thread;
+            if (thread >= width || column >= cut.columns) return;
+            Sums<N> sums = shared.by_thread[thread];
+            for (int other = kSumLanes; other < height; other += kSumLanes)
+                sums.merge(shared.by_thread[thread + other * width]);
+            const std::int64_t chunk = group / blocks;
+            finish(chunk / cut.chunks, chunk % cut.chunks, column, sums);
+        });
+}
+
+/// For each of `sets` matrices [rows, columns] and each of its columns: finish(set, column,
+/// Sums<N>) of the sums over the rows of term(set, row, column), by way of the sums of chunks,
+/// which `of_chunks` (column_sums_of(N, sets, rows, columns) doubles) holds.
+template <int N, class Term, class Finish>
+void reduce_columns(const Launch& launch, std::int64_t sets, std::int64_t rows,
+                    std::int64_t columns, Sums<N>* of_chunks, const Term& term,
+                    const Finish& finish) {
+    const ColumnCut cut = cut_columns(sets, rows, columns);
+    const auto finish_column = [=] DTNN_DEVICE(std::int64_t set, std::int64_t, std::int64_t column,
+                                               const Sums<N>& sums) { finish(set, column, sums); };
+    if (cut.chunks == 1) {
+        reduce_chunks_of_columns<N>(launch, cut, term, finish_column);
+        return;
+    }
+    const std::int64_t chunks = cut.chunks;
+    reduce_chunks_of_columns<N>(launch, cut, term,
+                                [=] DTNN_DEVICE(std::int64_t set, std::int64_t chunk,
+                                                std::int64_t column, const Sums<N>& sums) {
+                                    of_chunks[(set * chunks + chunk) * columns + column] = sums;
+                                });
+    // Few columns a group, so that a thread has few chunks.
+    const ColumnCut all{sets, chunks, columns, lanes_for(columns, 8), chunks, 1};
+    reduce_chunks_of_columns<N>(
+        launch, all,
+        [=] DTNN_DEVICE(std::int64_t set, std::int64_t chunk, std::int64_t column) {
+            return of_chunks[(set * chunks + chunk) * columns + column];
+        },
+        finish_column);
 }
 
 }  // namespace dtnn::kernels::cuda

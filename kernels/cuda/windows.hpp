@@ -12,6 +12,45 @@
 
 namespace dtnn::kernels::cuda {
 
+template <class V>
+struct SharedByChannel {
+    V by_thread[kThreads];
+};
+
+/// For each group and channel: finish(group, c, V) of what take(V&, group, k, c) makes of a V that
+/// is zero, for k = 0 .. length(group) - 1. Up to 32 channels side by side, the other threads share
+/// the k; merge(V&, const V&) joins what they have, in order.
+template <class V, class Length, class Take, class Merge, class Finish>
+void reduce_by_channel(const Launch& launch, std::int64_t groups, std::int64_t channels,
+                       const Length& length, const Take& take, const Merge& merge,
+                       const Finish& finish) {
+    int side_by_side = 32;
+    while (side_by_side > 8 && side_by_side / 2 >= channels)
+        side_by_side /= 2;
+    const int width = side_by_side, lanes = kThreads / width;
+    const std::int64_t blocks = (channels + width - 1) / width;
+    using Shared = SharedByChannel<V>;
+    launch.template groups<Shared>(
+        groups * blocks,
+        [=] DTNN_DEVICE(std::int64_t block, int thread, Shared& shared) {
+            const std::int64_t group = block / blocks, c = block % blocks * width + thread % width;
+            if (c >= channels) return;
+            V value = {};
+            const std::int64_t end = length(group);
+            for (std::int64_t k = thread / width; k < end; k += lanes)
+                take(value, group, k, c);
+            shared.by_thread[thread] = value;
+        },
+        [=] DTNN_DEVICE(std::int64_t block, int thread, Shared& shared) {
+            const std::int64_t group = block / blocks, c = block % blocks * width + thread;
+            if (thread >= width || c >= channels) return;
+            V value = shared.by_thread[thread];
+            for (int lane = 1; lane < lanes; ++lane)
+                merge(value, shared.by_thread[thread + lane * width]);
+            finish(group, c, value);
+        });
+}
+
 /// Cell (h, w) of the window of result (y, x); i and j are its numbers along the axes.
 struct WindowCell {
     std::int64_t n, c, y, x, i, j, h, w;

@@ -51,7 +51,16 @@ void ParameterTensors::add(const plan::Parameter& like, const std::byte* physica
 }
 
 void ParameterTensors::add(const Executor& executor, std::size_t index, const std::string& name) {
-    add(executor.plan().parameters[index], executor.parameter(index), name);
+    const HostView view = executor.parameter_view(index);
+    const plan::Parameter& like = executor.plan().parameters[index];
+    const std::byte* memory = view.bytes().data();
+    if (memory != executor.parameter(index)) {
+        // The tensors outlive the view.
+        std::vector<std::byte>& kept =
+            storage_.emplace_back(view.bytes().begin(), view.bytes().end());
+        memory = kept.data();
+    }
+    add(like, memory, name);
 }
 
 void ParameterTensors::add(const Executor& executor, const ShardTensor& tensor) {
@@ -78,7 +87,8 @@ void set_values(const plan::Parameter& like, std::span<const std::byte> logical,
 
 void set_parameter(const Executor& executor, std::size_t index,
                    std::span<const std::byte> logical) {
-    set_values(executor.plan().parameters[index], logical, executor.parameter(index));
+    const HostView view = executor.parameter_view(index, HostView::Access::write);
+    set_values(executor.plan().parameters[index], logical, view.bytes().data());
 }
 
 void set_shard_tensor(Executor& executor, const ShardTensor& tensor,

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "kernels/dispatch.hpp"
+#include "kernels/catalogue.hpp"
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
@@ -34,9 +34,13 @@ std::byte* address_of(std::byte* arena, const plan::Buffer& buffer, const plan::
 
 }  // namespace
 
-BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program, std::byte* arena,
-                           Communicator* communicator)
-    : plan_(&plan), program_(&program), arena_(arena), communicator_(communicator) {
+BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program, Device& device,
+                           std::byte* arena, Communicator* communicator)
+    : plan_(&plan),
+      program_(&program),
+      device_(&device),
+      arena_(arena),
+      communicator_(communicator) {
     bind_exchanges();
     int number = 0;
     const auto bind_list = [&](const std::vector<plan::Step>& list, std::vector<BoundStep>& bound) {
@@ -59,6 +63,38 @@ BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program,
     };
     bind_list(program.prologue, prologue_);
     bind_list(program.steps, steps_);
+    inputs_ = mirrors_of(program.inputs);
+    outputs_ = mirrors_of(program.outputs);
+}
+
+std::vector<BoundProgram::Mirror> BoundProgram::mirrors_of(
+    const std::vector<plan::Output>& list) const {
+    std::vector<Mirror> mirrors;
+    if (device_->is_host()) return mirrors;
+    for (const plan::Output& item : list) {
+        const plan::Tensor& tensor = program_->tensors[std::size_t(item.tensor)];
+        const auto bytes =
+            std::size_t(plan::element_count(tensor.dims) * plan::size_of(tensor.dtype));
+        mirrors.push_back(
+            {item.tensor, {address(item.tensor), bytes}, std::make_unique<std::byte[]>(bytes)});
+    }
+    return mirrors;
+}
+
+std::byte* BoundProgram::host_address(const std::vector<Mirror>& mirrors, int tensor) const {
+    for (const Mirror& mirror : mirrors)
+        if (mirror.tensor == tensor) return mirror.host.get();
+    return address(tensor);
+}
+
+void BoundProgram::write_inputs() {
+    for (const Mirror& input : inputs_)
+        device_->write(input.memory.data(), {input.host.get(), input.memory.size()});
+}
+
+void BoundProgram::read_outputs() {
+    for (const Mirror& output : outputs_)
+        device_->read({output.host.get(), output.memory.size()}, output.memory.data());
 }
 
 /// Named as in the plan: in one step ranks may run programs for batches of several sizes, whose
@@ -73,8 +109,7 @@ std::byte* BoundProgram::stretch_of(const plan::Collective& collective) const {
     return arena_ + plan_->buffers[std::size_t(collective.buffer)].offset + collective.offset;
 }
 
-std::unique_ptr<kernels::BoundKernel> BoundProgram::bind_kernel(int number,
-                                                                const plan::Step& step) const {
+std::unique_ptr<DeviceStep> BoundProgram::bind_kernel(int number, const plan::Step& step) const {
     std::vector<const void*> sources;
     std::vector<void*> destinations;
     for (const int source : step.sources)
@@ -86,10 +121,11 @@ std::unique_ptr<kernels::BoundKernel> BoundProgram::bind_kernel(int number,
         const plan::Buffer& buffer = plan_->buffers[std::size_t(step.workspace)];
         workspace = {arena_ + buffer.offset, std::size_t(buffer.bytes)};
     }
-    std::unique_ptr<kernels::BoundKernel> bound;
-    if (const kernels::KernelInfo* kernel = kernels::find_kernel(step.op, step.kernel)) {
+    std::unique_ptr<DeviceStep> bound;
+    if (const kernels::KernelInfo* kernel =
+            kernels::find_kernel(step.op, step.kernel, device_->name())) {
         try {
-            bound = kernels::bind(*kernel, problem_of(*plan_, *program_, step), sources,
+            bound = device_->bind(*kernel, problem_of(*plan_, *program_, step), sources,
                                   destinations, workspace);
         } catch (const kernels::MissingAttribute& missing) {
             throw RunError(Exit::mismatch,
@@ -122,20 +158,19 @@ int BoundProgram::input_tensor(const std::string& name) const {
 
 void* BoundProgram::input(const std::string& name) const {
     const int tensor = input_tensor(name);
-    return tensor < 0 ? nullptr : address(tensor);
+    return tensor < 0 ? nullptr : host_address(inputs_, tensor);
 }
 
 const void* BoundProgram::output(const std::string& name) const {
     const int tensor = find_tensor(program_->outputs, name);
-    return tensor < 0 ? nullptr : address(tensor);
+    return tensor < 0 ? nullptr : host_address(outputs_, tensor);
 }
 
-void BoundProgram::run_steps(kernels::ThreadTeam& team, std::span<const BoundStep> bound,
-                             auto before, auto after) {
+void BoundProgram::run_steps(std::span<const BoundStep> bound, auto before, auto after) {
     if (program_->collectives.empty()) {
         for (std::size_t i = 0; i < bound.size(); ++i) {
             before(i);
-            bound[i].kernel->run(team);
+            bound[i].kernel->run();
             after(i);
         }
         return;
@@ -145,7 +180,7 @@ void BoundProgram::run_steps(kernels::ThreadTeam& team, std::span<const BoundSte
         const BoundStep& step = bound[i];
         before(i);
         if (step.kernel) {
-            step.kernel->run(team);
+            step.kernel->run();
             if (under_way > 0) communicator_->progress();
         } else if (step.starts) {
             for (const std::span<std::byte> gap : step.cleared)
@@ -162,37 +197,54 @@ void BoundProgram::run_steps(kernels::ThreadTeam& team, std::span<const BoundSte
     }
 }
 
-void BoundProgram::run_observed(kernels::ThreadTeam& team, const std::vector<plan::Step>& steps,
+void BoundProgram::run_observed(const std::vector<plan::Step>& steps,
                                 std::span<const BoundStep> bound) {
     run_steps(
-        team, bound, [&](std::size_t i) { observer_->begin(*program_, steps[i]); },
+        bound, [&](std::size_t i) { observer_->begin(*program_, steps[i]); },
         [&](std::size_t i) { observer_->end(*program_, steps[i]); });
 }
 
-void BoundProgram::run_prologue(kernels::ThreadTeam& team) {
-    if (observer_ != nullptr) return run_observed(team, program_->prologue, prologue_);
+void BoundProgram::run_prologue() {
+    if (observer_ != nullptr) return run_observed(program_->prologue, prologue_);
     run_steps(
-        team, prologue_, [](std::size_t) {}, [](std::size_t) {});
+        prologue_, [](std::size_t) {}, [](std::size_t) {});
 }
 
-void BoundProgram::run(kernels::ThreadTeam& team) {
-    if (observer_ != nullptr) return run_observed(team, program_->steps, steps_);
-    run_steps(
-        team, steps_, [](std::size_t) {}, [](std::size_t) {});
+void BoundProgram::run() {
+    write_inputs();
+    if (observer_ != nullptr)
+        run_observed(program_->steps, steps_);
+    else
+        run_steps(
+            steps_, [](std::size_t) {}, [](std::size_t) {});
+    read_outputs();
 }
 
-void BoundProgram::run_timed(kernels::ThreadTeam& team, std::span<double> seconds) {
+void BoundProgram::run_timed(std::span<double> seconds) {
+    write_inputs();
     Stopwatch watch;
     run_steps(
-        team, steps_, [&](std::size_t) { watch.restart(); },
-        [&](std::size_t i) { seconds[i] += watch.seconds(); });
+        steps_,
+        [&](std::size_t) {
+            device_->finish();
+            watch.restart();
+        },
+        [&](std::size_t i) {
+            device_->finish();
+            seconds[i] += watch.seconds();
+        });
+    read_outputs();
 }
 
 Executor::Executor(const plan::Plan& plan, int threads, Communicator* communicator)
+    : Executor(plan, open_device(plan.target.device, threads), communicator) {}
+
+Executor::Executor(const plan::Plan& plan, std::unique_ptr<Device> device,
+                   Communicator* communicator)
     : plan_(&plan),
       communicator_(communicator),
-      arena_(plan.memory.arena, "the plan's arena"),
-      team_(threads),
+      device_(std::move(device)),
+      arena_(device_->allocate(plan.memory.arena, "the plan's arena")),
       programs_(plan.programs.size()),
       shard_states_(plan) {}
 
@@ -202,7 +254,7 @@ BoundProgram* Executor::find(plan::ProgramKind kind, std::int64_t batch) {
         if (program.kind != kind || program.batch != batch) continue;
         if (!programs_[i]) {
             programs_[i] =
-                std::make_unique<BoundProgram>(*plan_, program, arena_.data(), communicator_);
+                std::make_unique<BoundProgram>(*plan_, program, *device_, arena_, communicator_);
             programs_[i]->observe(observer_);
         }
         return programs_[i].get();
@@ -217,14 +269,23 @@ void Executor::observe(StepObserver* observer) {
     }
 }
 
-const std::byte* Executor::memory(const plan::Tensor& tensor) const {
+HostView Executor::view(const plan::Tensor& tensor) const {
     const plan::Buffer& buffer = plan_->buffers[std::size_t(tensor.buffer)];
-    return address_of(arena_.data(), buffer, tensor, communicator_);
+    return {*device_, address_of(arena_, buffer, tensor, communicator_),
+            std::size_t(plan::element_count(tensor.dims) * plan::size_of(tensor.dtype)),
+            HostView::Access::read};
+}
+
+HostView Executor::parameter_view(std::size_t index, HostView::Access access) const {
+    const plan::Parameter& parameter = plan_->parameters[index];
+    return {*device_, this->parameter(index),
+            std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype)),
+            access};
 }
 
 std::byte* Executor::parameter(std::size_t index) const {
     const plan::Parameter& parameter = plan_->parameters[index];
-    return arena_.data() + plan_->buffers[std::size_t(parameter.buffer)].offset + parameter.offset;
+    return arena_ + plan_->buffers[std::size_t(parameter.buffer)].offset + parameter.offset;
 }
 
 }  // namespace dtnn::runtime

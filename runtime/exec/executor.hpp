@@ -10,15 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/thread_team.hpp"
 #include "plan/plan.hpp"
 #include "runtime/comm/communicator.hpp"
-#include "runtime/device/arena.hpp"
+#include "runtime/device/device.hpp"
 #include "runtime/exec/shard_states.hpp"
-
-namespace dtnn::kernels {
-class BoundKernel;
-}
 
 namespace dtnn::runtime {
 
@@ -33,10 +28,10 @@ class StepObserver {
 /// One program, bound. Made by Executor.
 class BoundProgram {
   public:
-    /// The exchanges of the program's collectives are made here, in their order. The communicator
-    /// outlives the program; null: there is one rank, and exchanges change nothing.
-    BoundProgram(const plan::Plan& plan, const plan::Program& program, std::byte* arena,
-                 Communicator* communicator = nullptr);
+    /// The exchanges of the program's collectives are made here, in their order. The device and the
+    /// communicator outlive the program; null: there is one rank, and exchanges change nothing.
+    BoundProgram(const plan::Plan& plan, const plan::Program& program, Device& device,
+                 std::byte* arena, Communicator* communicator);
     ~BoundProgram();
     BoundProgram(BoundProgram&&) noexcept;
     BoundProgram& operator=(BoundProgram&&) noexcept;
@@ -44,19 +39,21 @@ class BoundProgram {
     const plan::Program& program() const { return *program_; }
     std::int64_t batch() const { return program_->batch; }
 
-    /// The memory of an input or output, null when the program has none of this name.
+    /// The host's memory of an input or output, null when the program has none of this name: the
+    /// tensor itself, or where the device has memory of its own what goes there before each run,
+    /// and comes from there behind it.
     void* input(const std::string& name) const;
     const void* output(const std::string& name) const;
     /// Which tensor an input is; -1: none.
     int input_tensor(const std::string& name) const;
 
     /// Before the first batch of a pass over data.
-    void run_prologue(kernels::ThreadTeam& team);
+    void run_prologue();
     /// One batch. Makes no decision and allocates nothing.
-    void run(kernels::ThreadTeam& team);
+    void run();
     /// The same, adding each step's seconds to `seconds` (as many elements as the program has
     /// steps).
-    void run_timed(kernels::ThreadTeam& team, std::span<double> seconds);
+    void run_timed(std::span<double> seconds);
 
     /// Tells of every step from now on; null: no longer.
     void observe(StepObserver* observer) { observer_ = observer; }
@@ -64,30 +61,41 @@ class BoundProgram {
   private:
     /// One of: a kernel; an exchange to start or to wait for; neither, where there is one rank.
     struct BoundStep {
-        std::unique_ptr<kernels::BoundKernel> kernel;
+        std::unique_ptr<DeviceStep> kernel;
         Exchange* exchange = nullptr;
         bool starts = false;
         std::vector<std::span<std::byte>> cleared;  ///< when it starts
     };
 
+    /// What the host writes or reads of a tensor that lies on a device.
+    struct Mirror {
+        int tensor = -1;
+        std::span<std::byte> memory;  ///< the device's
+        std::unique_ptr<std::byte[]> host;
+    };
+
     std::byte* address(int tensor) const;
+    std::byte* host_address(const std::vector<Mirror>& mirrors, int tensor) const;
+    std::vector<Mirror> mirrors_of(const std::vector<plan::Output>& list) const;
+    void write_inputs();
+    void read_outputs();
     std::byte* stretch_of(const plan::Collective& collective) const;
     void bind_exchanges();
-    std::unique_ptr<kernels::BoundKernel> bind_kernel(int number, const plan::Step& step) const;
+    std::unique_ptr<DeviceStep> bind_kernel(int number, const plan::Step& step) const;
     /// Runs the steps, telling `before(i)` and `after(i)` of each.
-    void run_steps(kernels::ThreadTeam& team, std::span<const BoundStep> bound, auto before,
-                   auto after);
-    void run_observed(kernels::ThreadTeam& team, const std::vector<plan::Step>& steps,
-                      std::span<const BoundStep> bound);
+    void run_steps(std::span<const BoundStep> bound, auto before, auto after);
+    void run_observed(const std::vector<plan::Step>& steps, std::span<const BoundStep> bound);
 
     const plan::Plan* plan_;
     const plan::Program* program_;
+    Device* device_;
     std::byte* arena_;
     Communicator* communicator_;
     std::vector<std::unique_ptr<Exchange>>
         exchanges_;  ///< one for each of the program's collectives
     std::vector<BoundStep> prologue_;
     std::vector<BoundStep> steps_;
+    std::vector<Mirror> inputs_, outputs_;  ///< none where the device's memory is the host's
     StepObserver* observer_ = nullptr;
 };
 
@@ -95,8 +103,12 @@ class BoundProgram {
 /// executor.
 class Executor {
   public:
-    /// The communicator outlives the executor; null: there is one rank.
+    /// On the device of the plan's target. The communicator outlives the executor; null: there is
+    /// one rank.
     Executor(const plan::Plan& plan, int threads, Communicator* communicator = nullptr);
+    /// On this device.
+    Executor(const plan::Plan& plan, std::unique_ptr<Device> device,
+             Communicator* communicator = nullptr);
 
     /// The program of this kind for batches of `batch` samples, bound on first use; null when the
     /// plan has none.
@@ -105,23 +117,28 @@ class Executor {
     /// Tells of every step of every program from now on; null: no longer.
     void observe(StepObserver* observer);
 
-    kernels::ThreadTeam& team() { return team_; }
+    kernels::ThreadTeam& team() { return device_->team(); }
+    Device& device() { return *device_; }
     const plan::Plan& plan() const { return *plan_; }
-    std::int64_t arena_bytes() const { return arena_.bytes(); }
-    /// The memory of plan().parameters[index].
+    std::int64_t arena_bytes() const { return plan_->memory.arena; }
+    /// plan().parameters[index], as the host sees it.
+    HostView parameter_view(std::size_t index,
+                            HostView::Access access = HostView::Access::read) const;
+    /// Its memory, on a device whose memory is the host's.
     std::byte* parameter(std::size_t index) const;
 
     /// The whole of what ranks have in parts, for those who write and read checkpoints.
     ShardStates& shard_states() { return shard_states_; }
     const ShardStates& shard_states() const { return shard_states_; }
-    /// The memory of a tensor of one of plan().programs; this rank's part of a tensor by rank.
-    const std::byte* memory(const plan::Tensor& tensor) const;
+    /// A tensor of one of plan().programs, as the host sees it; this rank's part of a tensor by
+    /// rank.
+    HostView view(const plan::Tensor& tensor) const;
 
   private:
     const plan::Plan* plan_;
     Communicator* communicator_;
-    Arena arena_;
-    kernels::ThreadTeam team_;
+    std::unique_ptr<Device> device_;
+    std::byte* arena_;
     std::vector<std::unique_ptr<BoundProgram>> programs_;  ///< in the plan's order
     StepObserver* observer_ = nullptr;
     ShardStates shard_states_;

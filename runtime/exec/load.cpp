@@ -104,7 +104,8 @@ void check_step(const plan::Plan& plan, const plan::Program& program, int number
                 const plan::Step& step, const std::string& name) {
     if (plan::is_collective(step.op)) return;  // the audit has seen it
     const auto where = [&] { return describe_step(plan, program, number, step); };
-    const kernels::KernelInfo* kernel = kernels::find_kernel(step.op, step.kernel);
+    const kernels::KernelInfo* kernel =
+        kernels::find_kernel(step.op, step.kernel, plan.target.device);
     if (kernel == nullptr) {
         throw refused(name, fmt::format("{}: there is no kernel `{}` for the operator `{}`",
                                         where(), step.kernel, step.op));

@@ -74,7 +74,7 @@ void NumberCheck::look(const plan::Program& program, int tensor, const plan::Ste
     const plan::Tensor& t = program.tensors[std::size_t(tensor)];
     const std::int64_t count = plan::element_count(t.dims);
     const plan::Buffer& buffer = plan.buffers[std::size_t(t.buffer)];
-    const NumberFinding finding = examine(t.dtype, executor_.memory(t), count);
+    const NumberFinding finding = examine(t.dtype, executor_.view(t).bytes().data(), count);
     if (finding.not_finite == 0) return;
     matters_ = matters_ || finding.nan || buffer.role == plan::BufferRole::parameter ||
                buffer.role == plan::BufferRole::state;
@@ -121,7 +121,8 @@ std::optional<NotFinite> parameter_not_finite(const Executor& executor) {
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         const plan::Parameter& parameter = plan.parameters[i];
         const std::int64_t count = plan::element_count(parameter.dims);
-        const NumberFinding finding = examine(parameter.dtype, executor.parameter(i), count);
+        const HostView view = executor.parameter_view(i);
+        const NumberFinding finding = examine(parameter.dtype, view.bytes().data(), count);
         if (finding.not_finite == 0) continue;
         return NotFinite{fmt::format("the parameter `{}`", parameter.name),
                          fact_of(finding, count, parameter.name)};

@@ -75,7 +75,8 @@ void ShardStates::make_room() {
 void ShardStates::gather(const Executor& executor, Communicator& communicator) {
     clear();
     for (const std::size_t state : states()) {
-        const std::span<const std::byte> mine(executor.parameter(state), part_bytes(state));
+        const HostView view = executor.parameter_view(state);
+        const std::span<const std::byte> mine = view.bytes();
         std::vector<std::byte> stretch;
         if (communicator.rank() == 0)
             stretch.reserve(mine.size() * std::size_t(communicator.ranks()));
@@ -101,8 +102,9 @@ std::string ShardStates::scatter(const Executor& executor, Communicator& communi
         std::vector<std::byte>& stretch = empty() ? room : stretches_[i];
         communicator.broadcast(stretch, 0, "the state " + plan_->parameters[all[i]].name);
         checksum.add(stretch);
-        std::memcpy(executor.parameter(all[i]),
-                    stretch.data() + bytes * std::size_t(communicator.rank()), bytes);
+        const HostView mine = executor.parameter_view(all[i], HostView::Access::write);
+        std::memcpy(mine.bytes().data(), stretch.data() + bytes * std::size_t(communicator.rank()),
+                    bytes);
     }
     clear();
     return checksum.text();

@@ -55,7 +55,6 @@ class Batches {
 
 BenchResult bench(Session& session, const BenchRequest& request) {
     const plan::Plan& plan = session.plan();
-    kernels::ThreadTeam& team = session.executor().team();
     Batches batches(session);
     const BatchProgram& program = session.train_program(batches.size());
     BenchResult result;
@@ -75,11 +74,11 @@ BenchResult bench(Session& session, const BenchRequest& request) {
         if (program.update != nullptr) *program.update = step;
         ++step;
     };
-    program.program->run_prologue(team);
+    program.program->run_prologue();
     std::int64_t before = 0;
     for (std::int64_t i = 0; i < std::max<std::int64_t>(1, request.warm_up); ++i) {
         run();
-        program.program->run(team);
+        program.program->run();
         if (i == 0 && request.allocations != nullptr) before = request.allocations();
     }
     // A stop takes a step to be known to all, as in training.
@@ -87,7 +86,7 @@ BenchResult bench(Session& session, const BenchRequest& request) {
     for (std::int64_t i = 0; i < request.steps && !stopped; ++i) {
         const Stopwatch watch;
         run();
-        program.program->run(team);
+        program.program->run();
         stopped = session.agreement().tell({.stop = stop_requested() != 0}).stop;
         result.seconds.push_back(watch.seconds());
     }
@@ -99,7 +98,7 @@ BenchResult bench(Session& session, const BenchRequest& request) {
         const std::size_t rounds = result.seconds.size();
         for (std::size_t i = 0; i < rounds; ++i) {
             run();
-            program.program->run_timed(team, result.program_step_seconds);
+            program.program->run_timed(result.program_step_seconds);
         }
         for (double& seconds : result.program_step_seconds)
             seconds /= double(rounds);

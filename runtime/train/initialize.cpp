@@ -204,7 +204,8 @@ void make_values(const plan::Parameter& parameter, std::uint64_t seed, std::byte
 void initialize(Executor& executor) {
     const plan::Plan& plan = executor.plan();
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
-        make_values(plan.parameters[i], plan.training.seed, executor.parameter(i), executor.team());
+        const HostView view = executor.parameter_view(i, HostView::Access::write);
+        make_values(plan.parameters[i], plan.training.seed, view.bytes().data(), executor.team());
     }
 }
 

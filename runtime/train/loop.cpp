@@ -205,7 +205,6 @@ const BatchProgram& Loop::run_batch(plan::Part part) {
     const BatchProgram& batch =
         part.count > 0 ? session_.train_program(part.count, update) : session_.idle_program(update);
     const plan::DType dtype = plan_.target.dtype;
-    kernels::ThreadTeam& team = session_.executor().team();
 
     if (part.count > 0) {
         session_.pipeline().wait();
@@ -225,9 +224,9 @@ const BatchProgram& Loop::run_batch(plan::Part part) {
     if (batch.update != nullptr)
         *batch.update = steps_.updates_before(state_.epoch, state_.batch, state_.update);
     if (NumberCheck* check = divergence_.check()) check->begin_run(batch.program->program());
-    if (&batch != last_program_) batch.program->run_prologue(team);
+    if (&batch != last_program_) batch.program->run_prologue();
     last_program_ = &batch;
-    batch.program->run(team);
+    batch.program->run();
     return batch;
 }
 

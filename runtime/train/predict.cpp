@@ -102,7 +102,7 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
     PredictedAnswers answers(plan, batch);
     std::vector<double> rows(std::size_t(batch * elements));
 
-    program.run_prologue(session.executor().team());
+    program.run_prologue();
     PredictedBatch told;
     Pipeline& pipeline = session.pipeline();
     pipeline.start(split, order, batch);
@@ -111,7 +111,7 @@ void predict(Session& session, Split split, std::span<const std::int64_t> order,
                        answers.raw.empty() ? nullptr : answers.raw.data()});
         std::memset(source + samples * sample_bytes, 0,
                     std::size_t((batch - samples) * sample_bytes));
-        program.run(session.executor().team());
+        program.run();
         const std::span<double> predictions(rows.data(), std::size_t(samples * elements));
         if (tensor.dtype == plan::DType::f64) {
             copy_rows<double>(output, arrangement, form.given, predictions);

@@ -52,10 +52,9 @@ std::vector<std::size_t> statistics_of(const plan::Plan& plan) {
     return indices;
 }
 
-std::span<std::byte> memory_of(const Executor& executor, std::size_t index) {
-    const plan::Parameter& parameter = executor.plan().parameters[index];
-    return {executor.parameter(index),
-            std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype))};
+std::size_t bytes_of_parameter(const plan::Plan& plan, std::size_t index) {
+    const plan::Parameter& parameter = plan.parameters[index];
+    return std::size_t(plan::element_count(parameter.dims) * plan::size_of(parameter.dtype));
 }
 
 /// Nothing where there is no place for it.
@@ -101,9 +100,13 @@ Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSour
 
 Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
                  Communicator& communicator)
+    : Session(plan, open_device(plan.target.device, threads), std::move(source), communicator) {}
+
+Session::Session(const plan::Plan& plan, std::unique_ptr<Device> device,
+                 std::unique_ptr<SampleSource> source, Communicator& communicator)
     : communicator_(communicator),
       agreement_(communicator),
-      executor_(plan, threads, &communicator),
+      executor_(plan, std::move(device), &communicator),
       source_(std::move(source)),
       sampler_(plan.dataset, plan.training),
       pipeline_(*source_, plan, sample_arrangement(plan)),
@@ -132,7 +135,7 @@ void Session::set_rank_samples(std::vector<std::int64_t> samples) {
 
 void Session::synchronise(double share) {
     set_number(share_, share, plan().target.dtype);
-    synchronise_->run(executor_.team());
+    synchronise_->run();
 }
 
 BatchProgram Session::ready(plan::ProgramKind kind, std::int64_t batch) {
@@ -166,8 +169,8 @@ const BatchProgram& Session::idle_program(bool update) const {
 }
 
 void Session::share(std::size_t parameter) {
-    communicator_.broadcast(memory_of(executor_, parameter), 0,
-                            "the parameter " + plan().parameters[parameter].name);
+    const HostView view = executor_.parameter_view(parameter, HostView::Access::write);
+    communicator_.broadcast(view.bytes(), 0, "the parameter " + plan().parameters[parameter].name);
 }
 
 void Session::gather_states() {
@@ -181,7 +184,7 @@ void Session::share_parameters() {
     checksum.add(std::as_bytes(std::span(parts)));
     for (const std::size_t i : whole_parameters(plan())) {
         share(i);
-        checksum.add(memory_of(executor_, i));
+        checksum.add(executor_.parameter_view(i).bytes());
     }
     const std::string mine = checksum.text();
     const auto all =
@@ -202,11 +205,12 @@ std::vector<std::byte> Session::gather_own_states() {
     // Only rank 0 has room for all.
     std::size_t size = 0;
     for (const std::size_t i : own_states_)
-        size += memory_of(executor_, i).size();
+        size += bytes_of_parameter(plan(), i);
     if (rank() == 0) all.resize(size * std::size_t(ranks() - 1));
     std::size_t first = 0;
     for (const std::size_t i : own_states_) {
-        const std::span<const std::byte> mine = memory_of(executor_, i);
+        const HostView view = executor_.parameter_view(i);
+        const std::span<const std::byte> mine = view.bytes();
         int of = 0;
         std::size_t place = 0;
         communicator_.gather(
@@ -226,7 +230,7 @@ void Session::scatter_own_states(std::span<const std::byte> all) {
     if (own_states_.empty()) return;
     std::size_t size = 0;
     for (const std::size_t i : own_states_)
-        size += memory_of(executor_, i).size();
+        size += bytes_of_parameter(plan(), i);
     if (all.size() != size * std::size_t(ranks() - 1) || ranks() == 1) keep_what_is_owed(all, size);
     if (ranks() == 1) return;
     std::byte whole{all.size() == size * std::size_t(ranks() - 1)};
@@ -242,7 +246,8 @@ void Session::scatter_own_states(std::span<const std::byte> all) {
         if (rank() != owner) continue;
         const std::byte* from = one.data();
         for (const std::size_t i : own_states_) {
-            const std::span<std::byte> mine = memory_of(executor_, i);
+            const HostView view = executor_.parameter_view(i, HostView::Access::write);
+            const std::span<std::byte> mine = view.bytes();
             std::memcpy(mine.data(), from, mine.size());
             from += mine.size();
         }
@@ -254,7 +259,8 @@ void Session::scatter_own_states(std::span<const std::byte> all) {
 void Session::keep_what_is_owed(std::span<const std::byte> all, std::size_t size) {
     std::size_t offset = 0;
     for (const std::size_t i : own_states_) {
-        const std::span<std::byte> mine = memory_of(executor_, i);
+        const HostView view = executor_.parameter_view(i, HostView::Access::write);
+        const std::span<std::byte> mine = view.bytes();
         if (plan().parameters[i].kind == plan::ParameterKind::residual) {
             auto* const own = reinterpret_cast<float*>(mine.data());
             const std::size_t count = mine.size() / sizeof(float);
@@ -321,9 +327,9 @@ bool Session::evaluate_pass(const Pass& pass, std::int64_t steps, NumberCheck* c
             const BatchProgram& batch = evaluate_program(samples);
             pipeline_.take(batch.inputs);
             if (check != nullptr) check->begin_run(batch.program->program());
-            if (&batch != last) batch.program->run_prologue(executor_.team());
+            if (&batch != last) batch.program->run_prologue();
             last = &batch;
-            batch.program->run(executor_.team());
+            batch.program->run();
             metrics.add(batch.outputs, samples);
             broken = broken || !std::isfinite(batch.loss()) || (check != nullptr && check->found());
         }

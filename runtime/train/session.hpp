@@ -72,6 +72,9 @@ class Session {
     /// Together. The communicator outlives the session.
     Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
             Communicator& communicator);
+    /// Together, on this device.
+    Session(const plan::Plan& plan, std::unique_ptr<Device> device,
+            std::unique_ptr<SampleSource> source, Communicator& communicator);
 
     Communicator& communicator() const { return communicator_; }
     int rank() const { return communicator_.rank(); }

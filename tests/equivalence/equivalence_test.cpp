@@ -102,8 +102,8 @@ std::vector<double> losses(const plan::Plan& compiled) {
                                  plan.target.dtype);
         program.set_position(0, step * plan.training.batch_size);
         if (program.update != nullptr) *program.update = step / group;
-        if (result.empty()) program.program->run_prologue(session.executor().team());
-        program.program->run(session.executor().team());
+        if (result.empty()) program.program->run_prologue();
+        program.program->run();
         result.push_back(program.loss());
     }
     // Evaluation takes part: its fusions are others.

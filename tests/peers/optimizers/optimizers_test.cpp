@@ -128,7 +128,7 @@ class Run {
             put(program, "batch_weight", weight);
             put(program, "step", step_++);
             put(program, "update", updates_);
-            program.run(executor_.team());
+            program.run();
             loss += weight * *static_cast<const double*>(program.output("loss"));
         }
         ++updates_;
@@ -141,8 +141,8 @@ class Run {
             rows[i] = i;
         runtime::BoundProgram& program = find(plan::ProgramKind::evaluate, rows.size());
         fill(program, rows);
-        program.run_prologue(executor_.team());
-        program.run(executor_.team());
+        program.run_prologue();
+        program.run();
         return *static_cast<const double*>(program.output("loss"));
     }
 

@@ -19,7 +19,7 @@ TEST_CASE("a trace has every step with operator, thread and time") {
     {
         Trace trace(executor);
         for (int batch = 0; batch < 3; ++batch)
-            train->run(executor.team());
+            train->run();
         text = trace.json();
         table = trace.table();
         CHECK_FALSE(trace.full());
@@ -44,7 +44,7 @@ TEST_CASE("a trace has every step with operator, thread and time") {
     for (const plan::Step& step : train->program().steps)
         CHECK(table.find(step.op) != std::string::npos);
     // Nothing is told any more.
-    train->run(executor.team());
+    train->run();
 }
 
 TEST_CASE("a trace that is full says so, and its table counts on") {
@@ -53,9 +53,9 @@ TEST_CASE("a trace that is full says so, and its table counts on") {
     BoundProgram* train = executor.find(plan::ProgramKind::train, plan.training.batch_size);
     const std::size_t steps = train->program().steps.size();
     Trace trace(executor, steps);
-    train->run(executor.team());
+    train->run();
     CHECK_FALSE(trace.full());
-    train->run(executor.team());
+    train->run();
     CHECK(trace.full());
     const auto json = nlohmann::json::parse(trace.json());
     CHECK(json["otherData"]["steps_not_kept"] == steps);

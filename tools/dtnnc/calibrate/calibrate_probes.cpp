@@ -250,7 +250,6 @@ std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, dou
                                         double* spread) {
     runtime::Session session(plan, threads, runtime::made_up_source(plan.dataset));
     const runtime::BatchProgram& batch = session.train_program(plan.training.batch_size);
-    kernels::ThreadTeam& team = session.executor().team();
     auto* pixels = static_cast<float*>(batch.inputs.source);
     std::minstd_rand numbers;
     const std::int64_t count = plan.training.batch_size * plan::element_count(plan.dataset.shape);
@@ -259,15 +258,15 @@ std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, dou
     std::fill_n(batch.inputs.labels, plan.training.batch_size, 0);
     batch.set_learning_rate(1e-9, plan.target.dtype);
     batch.set_batch_weight(1, plan.target.dtype);
-    batch.program->run_prologue(team);
-    batch.program->run(team);  // which touches the memory first
+    batch.program->run_prologue();
+    batch.program->run();  // which touches the memory first
     LeastTimes times;
     session.executor().observe(&times);
     const runtime::Stopwatch watch;
     std::vector<double> rounds;
     do {
         const runtime::Stopwatch round;
-        batch.program->run(team);
+        batch.program->run();
         rounds.push_back(round.seconds());
     } while (rounds.size() < 3 || watch.seconds() < seconds);
     if (spread != nullptr) {

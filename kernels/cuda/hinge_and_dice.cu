@@ -1,0 +1,202 @@
+#include <cmath>
+
+#include "kernels/cuda/class_rows.hpp"
+#include "kernels/cuda/kernel.hpp"
+
+namespace dtnn::kernels::cuda {
+namespace {
+
+/// What hinge folds of the numbers that are not the label's.
+struct HingeOthers {
+    double sum;
+    Largest largest;
+
+    static DTNN_DEVICE HingeOthers none() { return {0, Largest::none()}; }
+    DTNN_DEVICE void merge(const HingeOthers& other) {
+        sum += other.sum;
+        largest.merge(other.largest);
+    }
+};
+
+/// What its gradient folds: the first largest of the others, and how many go into the loss.
+struct HingeCounted {
+    double mine;  ///< the label's number, from its own term
+    double count;
+    FirstLargest largest;
+
+    static DTNN_DEVICE HingeCounted none() { return {0, 0, FirstLargest::none()}; }
+    DTNN_DEVICE void merge(const HingeCounted& other) {
+        mine += other.mine;
+        count += other.count;
+        largest.merge(other.largest);
+    }
+};
+
+/// A maximum with 0 that keeps what is not a number.
+DTNN_DEVICE inline double above_zero(double value) {
+    return value <= 0 ? 0 : value;
+}
+
+/// The groups of dice: each column of each of `sets` matrices [rows, columns].
+template <class T>
+struct DiceGroups {
+    const T *src, *targets;
+    const std::int32_t* labels;
+    std::int64_t sets, rows, columns;
+    bool label_of_set;  ///< a label for each set, of its rows; else for each row, of its columns
+
+    std::int64_t count() const { return sets * columns; }
+    DTNN_DEVICE double target(std::int64_t set, std::int64_t row, std::int64_t column) const {
+        if (targets != nullptr) return double(targets[(set * rows + row) * columns + column]);
+        if (label_of_set) return labels[set] == row ? 1.0 : 0.0;
+        return labels[set * rows + row] == column ? 1.0 : 0.0;
+    }
+};
+
+template <class T>
+DiceGroups<T> dice_groups(const DiceArguments<T>& a) {
+    if (a.pixels == 0) return {a.src, a.targets, a.labels, a.samples, a.classes, 1, true};
+    return {a.src, a.targets, a.labels, a.samples / a.pixels, a.pixels, a.classes, false};
+}
+
+/// finish(set, column, {sum of p t, sum of p + t}).
+template <class T, class Finish>
+void sum_dice_groups(const Launch& launch, const DiceGroups<T>& groups, Sums<2>* of_chunks,
+                     const Finish& finish) {
+    reduce_columns<2>(
+        launch, groups.sets, groups.rows, groups.columns, of_chunks,
+        [=] DTNN_DEVICE(std::int64_t set, std::int64_t row, std::int64_t column) {
+            const auto p = double(groups.src[(set * groups.rows + row) * groups.columns + column]);
+            const double t = groups.target(set, row, column);
+            return Sums<2>{{p * t, p + t}};
+        },
+        finish);
+}
+
+}  // namespace
+
+template <class T>
+void hinge_rows(const HingeArguments<T>& a, const Launch& launch) {
+    const RowLabels<T> labels = row_labels(a);
+    const T* const src = a.src;
+    T* const dst = a.dst;
+    double* const sum = a.sum;
+    const std::int64_t classes = a.classes, samples = a.samples;
+    const double margin = a.margin;
+    const bool over_all = a.over_all;
+    auto* const of_row = reinterpret_cast<Sums<1>*>(a.workspace);
+    fold_rows<FirstLargest, HingeOthers>(
+        launch, samples, classes,
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) { return labels.term(row, c); },
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const FirstLargest& folded) {
+            const std::int64_t label = labels.of(row, folded);
+            if (label < 0 || c == label) return HingeOthers::none();
+            const auto mine = double(src[row * classes + label]);
+            const auto other = double(src[row * classes + c]);
+            const double loss = over_all ? above_zero(margin - mine + other) / double(classes) : 0;
+            return HingeOthers{loss, {other}};
+        },
+        [=] DTNN_DEVICE(std::int64_t row, const FirstLargest& folded, const HingeOthers& others) {
+            const std::int64_t label = labels.of(row, folded);
+            of_row[row] = Sums<1>{{others.sum}};
+            if (label < 0 || over_all) return;
+            const auto mine = double(src[row * classes + label]);
+            of_row[row] = Sums<1>{{above_zero(margin - mine + others.largest.value)}};
+        },
+        [=] DTNN_DEVICE(std::int64_t, std::int64_t, const FirstLargest&, const HingeOthers&) {});
+    add_rows<1>(launch, samples, of_row, [=] DTNN_DEVICE(const Sums<1>& total) {
+        if (sum != nullptr) {
+            *sum = total.of[0];
+        } else {
+            *dst = T(total.of[0] / double(samples));
+        }
+    });
+}
+
+template <class T>
+void hinge_backward_rows(const HingeArguments<T>& a, const Launch& launch) {
+    const RowLabels<T> labels = row_labels(a);
+    const T* const src = a.src;
+    T* const dst = a.dst;
+    const std::int64_t classes = a.classes;
+    const double margin = a.margin;
+    const bool over_all = a.over_all;
+    const double slope = 1 / double(a.samples) / (over_all ? double(classes) : 1.0);
+    fold_rows<FirstLargest, HingeCounted>(
+        launch, a.samples, classes,
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) { return labels.term(row, c); },
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const FirstLargest& folded) {
+            const std::int64_t label = labels.of(row, folded);
+            if (label < 0) return HingeCounted::none();
+            const auto mine = double(src[row * classes + label]);
+            const auto other = double(src[row * classes + c]);
+            if (c == label) return HingeCounted{mine, 0, FirstLargest::none()};
+            return HingeCounted{0, over_all && margin - mine + other > 0 ? 1.0 : 0.0,
+                                FirstLargest::of(other, c, label == 0 ? 1 : 0)};
+        },
+        [=] DTNN_DEVICE(std::int64_t, const FirstLargest&, HingeCounted& counted) {
+            if (over_all) return;
+            const bool counts =
+                counted.largest.place >= 0 && margin - counted.mine + counted.largest.value > 0;
+            counted.count = counts ? 1 : 0;
+        },
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const FirstLargest& folded,
+                        const HingeCounted& counted) {
+            const std::int64_t label = labels.of(row, folded), i = row * classes + c;
+            double diff = 0;
+            if (c == label) {
+                diff = -counted.count * slope;
+            } else if (over_all) {
+                diff = label >= 0 && margin - counted.mine + double(src[i]) > 0 ? slope : 0.0;
+            } else if (c == counted.largest.place) {
+                diff = counted.count * slope;
+            }
+            dst[i] = T(diff);
+        });
+}
+
+template <class T>
+void dice_columns(const DiceArguments<T>& a, const Launch& launch) {
+    const DiceGroups<T> groups = dice_groups(a);
+    const std::int64_t count = groups.count();
+    auto* const of_group = reinterpret_cast<Sums<1>*>(a.workspace);
+    const double smooth = a.smooth;
+    T* const dst = a.dst;
+    sum_dice_groups(launch, groups, reinterpret_cast<Sums<2>*>(of_group + count),
+                    [=] DTNN_DEVICE(std::int64_t set, std::int64_t column, const Sums<2>& sums) {
+                        const double all = smooth + sums.of[1];
+                        const double loss = all != 0 ? 1 - (2 * sums.of[0] + smooth) / all : 0;
+                        of_group[set * groups.columns + column] = Sums<1>{{loss}};
+                    });
+    add_rows<1>(launch, count, of_group,
+                [=] DTNN_DEVICE(const Sums<1>& total) { *dst = T(total.of[0] / double(count)); });
+}
+
+template <class T>
+void dice_backward_columns(const DiceArguments<T>& a, const Launch& launch) {
+    const DiceGroups<T> groups = dice_groups(a);
+    const std::int64_t count = groups.count(), rows = groups.rows, columns = groups.columns;
+    auto* const of_group = reinterpret_cast<Sums<2>*>(a.workspace);
+    const double smooth = a.smooth;
+    T* const dst = a.dst;
+    sum_dice_groups(launch, groups, of_group + count,
+                    [=] DTNN_DEVICE(std::int64_t set, std::int64_t column, const Sums<2>& sums) {
+                        of_group[set * columns + column] = sums;
+                    });
+    launch.each(count * rows, [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t column = i % columns, row = i / columns % rows, set = i / columns / rows;
+        const Sums<2> sums = of_group[set * columns + column];
+        const double all = smooth + sums.of[1];
+        const double slope = all != 0 ? (2 * sums.of[0] + smooth) / all / all -
+                                            2 * groups.target(set, row, column) / all
+                                      : 0;
+        dst[i] = T(slope / double(count));
+    });
+}
+
+DTNN_CUDA_KERNEL(hinge_rows, HingeArguments)
+DTNN_CUDA_KERNEL(hinge_backward_rows, HingeArguments)
+DTNN_CUDA_KERNEL(dice_columns, DiceArguments)
+DTNN_CUDA_KERNEL(dice_backward_columns, DiceArguments)
+
+}  // namespace dtnn::kernels::cuda

@@ -1,0 +1,300 @@
+#include <cmath>
+#include <type_traits>
+
+#include "kernels/arguments/norm.hpp"
+#include "kernels/cuda/kernel.hpp"
+#include "kernels/cuda/rows.hpp"
+
+namespace dtnn::kernels::cuda {
+namespace {
+
+/// Numbers that are normalised together by one group of threads; more are summed by channel first.
+constexpr std::int64_t kLongestNormRow = 8192;
+
+/// A batch, channels last, whose samples have `groups` of channels. Gamma and beta are one number
+/// for each channel, or one for each number of a sample.
+struct GroupedSamples {
+    std::int64_t samples, pixels, channels, groups;
+    bool gamma_of_sample;
+
+    std::int64_t elements() const { return samples * pixels * channels; }
+    std::int64_t together() const { return pixels * channels / groups; }
+    DTNN_DEVICE std::int64_t group_of(std::int64_t n, std::int64_t c) const {
+        return n * groups + c / (channels / groups);
+    }
+    DTNN_DEVICE std::int64_t place(std::int64_t n, std::int64_t pixel, std::int64_t c) const {
+        return (n * pixels + pixel) * channels + c;
+    }
+    /// Where the gamma of an element is.
+    DTNN_DEVICE std::int64_t gamma_place(std::int64_t i) const {
+        return i % (gamma_of_sample ? pixels * channels : channels);
+    }
+};
+
+GroupedSamples grouped_samples(const ImageLayout& image, std::int64_t groups,
+                               bool gamma_of_sample) {
+    return {image.batch, image.height * image.width, image.channels, groups, gamma_of_sample};
+}
+
+/// Rows of `length` numbers that layer_norm normalises together, or that are too long for it.
+struct LayerRows {
+    std::int64_t rows, length;
+    bool too_long;
+};
+
+LayerRows layer_rows(const ImageLayout& image, bool along_channels) {
+    if (along_channels) return {image.pixels(), image.channels, false};
+    const std::int64_t length = image.channels * image.height * image.width;
+    return {image.batch, length, length > kLongestNormRow};
+}
+
+/// Mean and inverse deviation of sums of distances from an origin and of their squares. An origin
+/// among the numbers is at most sqrt(count) deviations away from their mean, so that double loses
+/// little where squares cancel.
+DTNN_DEVICE inline Sums<2> normal_of(const Sums<2>& sums, double origin, double count,
+                                     double epsilon) {
+    const double offset = sums.of[0] / count;
+    const double variance = sums.of[1] / count - offset * offset;
+    return {{origin + offset, 1 / std::sqrt((variance < 0 ? 0 : variance) + epsilon)}};
+}
+
+/// What forward has beside its shape.
+template <class T>
+struct NormForward {
+    const T *src, *gamma, *beta;
+    T *dst, *mean, *inverse_deviation;
+    double epsilon;
+
+    /// `normal`: mean and inverse deviation.
+    DTNN_DEVICE void write(std::int64_t i, std::int64_t place, const Sums<2>& normal) const {
+        const double scale = gamma != nullptr ? double(gamma[place]) : 1.0;
+        const double shift = beta != nullptr ? double(beta[place]) : 0.0;
+        dst[i] = T((double(src[i]) - normal.of[0]) * normal.of[1] * scale + shift);
+    }
+    DTNN_DEVICE void keep(std::int64_t set, const Sums<2>& normal) const {
+        if (mean == nullptr) return;
+        mean[set] = T(normal.of[0]);
+        inverse_deviation[set] = T(normal.of[1]);
+    }
+};
+
+template <class Arguments>
+auto norm_forward(const Arguments& a) {
+    using T = std::remove_pointer_t<decltype(a.dst)>;
+    return NormForward<T>{a.src, a.gamma, a.beta, a.dst, a.mean, a.inverse_deviation, a.epsilon};
+}
+
+template <class T>
+void normalise_rows(const Launch& launch, const NormForward<T>& of, std::int64_t rows,
+                    std::int64_t length) {
+    sum_rows<2>(
+        launch, rows, length,
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t k) {
+            const std::int64_t first = row * length;
+            const double distance = double(of.src[first + k]) - double(of.src[first]);
+            return Sums<2>{{distance, distance * distance}};
+        },
+        [=] DTNN_DEVICE(std::int64_t row, Sums<2> & sums) {
+            sums = normal_of(sums, double(of.src[row * length]), double(length), of.epsilon);
+            of.keep(row, sums);
+        },
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t k, const Sums<2>& normal) {
+            of.write(row * length + k, k, normal);
+        });
+}
+
+template <class T>
+void normalise_groups(const Launch& launch, const NormForward<T>& of, const GroupedSamples& shape,
+                      std::byte* workspace) {
+    auto* const of_channel = reinterpret_cast<Sums<2>*>(workspace);
+    Sums<2>* const of_group = of_channel + shape.samples * shape.channels;
+    const std::int64_t groups = shape.groups, each = shape.channels / groups;
+    const auto together = double(shape.together());
+    reduce_columns<2>(
+        launch, shape.samples, shape.pixels, shape.channels, of_group + shape.samples * groups,
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t pixel, std::int64_t c) {
+            const double origin = double(of.src[shape.place(n, 0, c / each * each)]);
+            const double distance = double(of.src[shape.place(n, pixel, c)]) - origin;
+            return Sums<2>{{distance, distance * distance}};
+        },
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, const Sums<2>& sums) {
+            of_channel[n * shape.channels + c] = sums;
+        });
+    sum_rows<2>(
+        launch, shape.samples * groups, each,
+        [=] DTNN_DEVICE(std::int64_t group, std::int64_t k) {
+            return of_channel[group * each + k];
+        },
+        [=] DTNN_DEVICE(std::int64_t group, Sums<2> & sums) {
+            const std::int64_t n = group / groups, c = group % groups * each;
+            const double origin = double(of.src[shape.place(n, 0, c)]);
+            of_group[group] = normal_of(sums, origin, together, of.epsilon);
+            of.keep(group, of_group[group]);
+        },
+        [=] DTNN_DEVICE(std::int64_t, std::int64_t, const Sums<2>&) {});
+    launch.each(shape.elements(), [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t n = i / (shape.pixels * shape.channels), c = i % shape.channels;
+        of.write(i, shape.gamma_place(i), of_group[shape.group_of(n, c)]);
+    });
+}
+
+/// What backward has beside its shape.
+template <class T>
+struct NormBackward {
+    const T *src, *diff_dst, *mean, *inverse_deviation, *gamma;
+    T *diff_src, *diff_gamma, *diff_beta;
+
+    DTNN_DEVICE double normalised(std::int64_t i, std::int64_t set) const {
+        return (double(src[i]) - double(mean[set])) * double(inverse_deviation[set]);
+    }
+    DTNN_DEVICE double gradient(std::int64_t i, std::int64_t place) const {
+        return (gamma != nullptr ? double(gamma[place]) : 1.0) * double(diff_dst[i]);
+    }
+    /// diff_dst and its product with xhat: the terms of gamma's and beta's gradients.
+    DTNN_DEVICE Sums<2> own_terms(std::int64_t i, std::int64_t set) const {
+        return {{double(diff_dst[i]), double(diff_dst[i]) * normalised(i, set)}};
+    }
+    DTNN_DEVICE Sums<2> terms(std::int64_t i, std::int64_t place, std::int64_t set) const {
+        const double g = gradient(i, place);
+        return {{g, g * normalised(i, set)}};
+    }
+    DTNN_DEVICE void keep(std::int64_t place, const Sums<2>& sums) const {
+        diff_beta[place] = T(sums.of[0]);
+        diff_gamma[place] = T(sums.of[1]);
+    }
+    /// `means`: of the terms over the set.
+    DTNN_DEVICE void write(std::int64_t i, std::int64_t place, std::int64_t set,
+                           const Sums<2>& means) const {
+        const double value = gradient(i, place) - means.of[0] - normalised(i, set) * means.of[1];
+        diff_src[i] = T(double(inverse_deviation[set]) * value);
+    }
+};
+
+template <class Arguments>
+auto norm_backward(const Arguments& a) {
+    using T = std::remove_pointer_t<decltype(a.diff_src)>;
+    return NormBackward<T>{a.src,   a.diff_dst, a.mean,       a.inverse_deviation,
+                           a.gamma, a.diff_src, a.diff_gamma, a.diff_beta};
+}
+
+/// The gradients of the gammas and betas that the rows share, each its own.
+template <class T>
+void gamma_gradients_of_rows(const Launch& launch, const NormBackward<T>& of, std::int64_t rows,
+                             std::int64_t length, Sums<2>* of_chunks) {
+    reduce_columns<2>(
+        launch, 1, rows, length, of_chunks,
+        [=] DTNN_DEVICE(std::int64_t, std::int64_t row, std::int64_t k) {
+            return of.own_terms(row * length + k, row);
+        },
+        [=] DTNN_DEVICE(std::int64_t, std::int64_t k, const Sums<2>& sums) { of.keep(k, sums); });
+}
+
+template <class T>
+void source_gradients_of_rows(const Launch& launch, const NormBackward<T>& of, std::int64_t rows,
+                              std::int64_t length) {
+    sum_rows<2>(
+        launch, rows, length,
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t k) {
+            return of.terms(row * length + k, k, row);
+        },
+        [=] DTNN_DEVICE(std::int64_t, Sums<2> & sums) {
+            sums = Sums<2>{{sums.of[0] / double(length), sums.of[1] / double(length)}};
+        },
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t k, const Sums<2>& means) {
+            of.write(row * length + k, k, row, means);
+        });
+}
+
+/// diff_src; and the gradients of gammas and betas that are one number for each channel.
+template <class T>
+void gradients_of_groups(const Launch& launch, const NormBackward<T>& of,
+                         const GroupedSamples& shape, std::byte* workspace) {
+    auto* const of_channel = reinterpret_cast<Sums<2>*>(workspace);
+    Sums<2>* const of_group = of_channel + shape.samples * shape.channels;
+    const std::int64_t channels = shape.channels, each = channels / shape.groups;
+    Sums<2>* const of_chunks = of_group + shape.samples * shape.groups;
+    const bool by_channel = of.gamma != nullptr && !shape.gamma_of_sample;
+    const auto together = double(shape.together());
+    reduce_columns<2>(
+        launch, shape.samples, shape.pixels, channels, of_chunks,
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t pixel, std::int64_t c) {
+            const std::int64_t i = shape.place(n, pixel, c), group = shape.group_of(n, c);
+            return by_channel ? of.own_terms(i, group) : of.terms(i, shape.gamma_place(i), group);
+        },
+        [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, const Sums<2>& sums) {
+            of_channel[n * channels + c] = sums;
+        });
+    if (by_channel) {
+        reduce_columns<2>(
+            launch, 1, shape.samples, channels, of_chunks,
+            [=] DTNN_DEVICE(std::int64_t, std::int64_t n, std::int64_t c) {
+                return of_channel[n * channels + c];
+            },
+            [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
+                of.keep(c, sums);
+            });
+    }
+    sum_rows<2>(
+        launch, shape.samples * shape.groups, each,
+        [=] DTNN_DEVICE(std::int64_t group, std::int64_t k) {
+            const Sums<2> sums = of_channel[group * each + k];
+            const double gamma = by_channel ? double(of.gamma[(group * each + k) % channels]) : 1.0;
+            return Sums<2>{{gamma * sums.of[0], gamma * sums.of[1]}};
+        },
+        [=] DTNN_DEVICE(std::int64_t group, Sums<2> & sums) {
+            of_group[group] = Sums<2>{{sums.of[0] / together, sums.of[1] / together}};
+        },
+        [=] DTNN_DEVICE(std::int64_t, std::int64_t, const Sums<2>&) {});
+    launch.each(shape.elements(), [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t n = i / (shape.pixels * channels), c = i % channels;
+        const std::int64_t group = shape.group_of(n, c);
+        of.write(i, shape.gamma_place(i), group, of_group[group]);
+    });
+}
+
+}  // namespace
+
+template <class T>
+void layer_norm_rows(const LayerNormArguments<T>& a, const Launch& launch) {
+    const LayerRows rows = layer_rows(a.src_layout, a.along_channels);
+    if (rows.too_long) {
+        normalise_groups(launch, norm_forward(a), grouped_samples(a.src_layout, 1, true),
+                         a.workspace);
+    } else {
+        normalise_rows(launch, norm_forward(a), rows.rows, rows.length);
+    }
+}
+
+// gamma's gradient reads all of diff_dst before diff_src is written, which may lie on it.
+template <class T>
+void layer_norm_backward_rows(const LayerNormBackwardArguments<T>& a, const Launch& launch) {
+    const LayerRows rows = layer_rows(a.src_layout, a.along_channels);
+    const NormBackward<T> of = norm_backward(a);
+    if (a.gamma != nullptr)
+        gamma_gradients_of_rows(launch, of, rows.rows, rows.length,
+                                reinterpret_cast<Sums<2>*>(a.workspace));
+    if (rows.too_long) {
+        gradients_of_groups(launch, of, grouped_samples(a.src_layout, 1, true), a.workspace);
+    } else {
+        source_gradients_of_rows(launch, of, rows.rows, rows.length);
+    }
+}
+
+template <class T>
+void group_norm_columns(const GroupNormArguments<T>& a, const Launch& launch) {
+    normalise_groups(launch, norm_forward(a), grouped_samples(a.src_layout, a.groups, false),
+                     a.workspace);
+}
+
+template <class T>
+void group_norm_backward_columns(const GroupNormBackwardArguments<T>& a, const Launch& launch) {
+    gradients_of_groups(launch, norm_backward(a), grouped_samples(a.src_layout, a.groups, false),
+                        a.workspace);
+}
+
+DTNN_CUDA_KERNEL(layer_norm_rows, LayerNormArguments)
+DTNN_CUDA_KERNEL(layer_norm_backward_rows, LayerNormBackwardArguments)
+DTNN_CUDA_KERNEL(group_norm_columns, GroupNormArguments)
+DTNN_CUDA_KERNEL(group_norm_backward_columns, GroupNormBackwardArguments)
+
+}  // namespace dtnn::kernels::cuda

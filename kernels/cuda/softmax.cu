@@ -1,0 +1,93 @@
+#include <cmath>
+
+#include "kernels/arguments/softmax.hpp"
+#include "kernels/cuda/kernel.hpp"
+#include "kernels/cuda/rows.hpp"
+
+namespace dtnn::kernels::cuda {
+
+namespace {
+
+/// dst = value(distance from the row's largest, sum of the distances' exponentials); `prepare`
+/// changes that sum, once for a row.
+template <class T, class Prepare, class Value>
+void of_exponentials(const SoftmaxArguments<T>& a, const Launch& launch, const Prepare& prepare,
+                     const Value& value) {
+    const std::int64_t channels = a.src_layout.channels;
+    const T* const src = a.src;
+    T* const dst = a.dst;
+    fold_rows<Largest, Sums<1>>(
+        launch, a.src_layout.pixels(), channels,
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) {
+            return Largest{double(src[row * channels + c])};
+        },
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Largest& largest) {
+            return Sums<1>{{std::exp(double(src[row * channels + c]) - largest.value)}};
+        },
+        [=] DTNN_DEVICE(std::int64_t, const Largest&, Sums<1>& sum) {
+            sum.of[0] = prepare(sum.of[0]);
+        },
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Largest& largest,
+                        const Sums<1>& sum) {
+            const std::int64_t i = row * channels + c;
+            dst[i] = T(value(double(src[i]) - largest.value, sum.of[0]));
+        });
+}
+
+}  // namespace
+
+template <class T>
+void softmax_rows(const SoftmaxArguments<T>& a, const Launch& launch) {
+    of_exponentials(
+        a, launch, [=] DTNN_DEVICE(double sum) { return sum; },
+        [=] DTNN_DEVICE(double distance, double sum) { return std::exp(distance) / sum; });
+}
+
+template <class T>
+void log_softmax_rows(const SoftmaxArguments<T>& a, const Launch& launch) {
+    of_exponentials(
+        a, launch, [=] DTNN_DEVICE(double sum) { return std::log(sum); },
+        [=] DTNN_DEVICE(double distance, double logarithm) { return distance - logarithm; });
+}
+
+template <class T>
+void softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, const Launch& launch) {
+    const std::int64_t channels = a.kept_layout.channels;
+    const T *const kept = a.kept, *const diff_dst = a.diff_dst;
+    T* const diff_src = a.diff_src;
+    sum_rows<1>(
+        launch, a.kept_layout.pixels(), channels,
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) {
+            const std::int64_t i = row * channels + c;
+            return Sums<1>{{double(kept[i]) * double(diff_dst[i])}};
+        },
+        [=] DTNN_DEVICE(std::int64_t, Sums<1>&) {},
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Sums<1>& dot) {
+            const std::int64_t i = row * channels + c;
+            diff_src[i] = T(double(kept[i]) * (double(diff_dst[i]) - dot.of[0]));
+        });
+}
+
+template <class T>
+void log_softmax_backward_rows(const SoftmaxBackwardArguments<T>& a, const Launch& launch) {
+    const std::int64_t channels = a.kept_layout.channels;
+    const T *const kept = a.kept, *const diff_dst = a.diff_dst;
+    T* const diff_src = a.diff_src;
+    sum_rows<1>(
+        launch, a.kept_layout.pixels(), channels,
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c) {
+            return Sums<1>{{double(diff_dst[row * channels + c])}};
+        },
+        [=] DTNN_DEVICE(std::int64_t, Sums<1>&) {},
+        [=] DTNN_DEVICE(std::int64_t row, std::int64_t c, const Sums<1>& sum) {
+            const std::int64_t i = row * channels + c;
+            diff_src[i] = T(double(diff_dst[i]) - std::exp(double(kept[i])) * sum.of[0]);
+        });
+}
+
+DTNN_CUDA_KERNEL(softmax_rows, SoftmaxArguments)
+DTNN_CUDA_KERNEL(log_softmax_rows, SoftmaxArguments)
+DTNN_CUDA_KERNEL(softmax_backward_rows, SoftmaxBackwardArguments)
+DTNN_CUDA_KERNEL(log_softmax_backward_rows, SoftmaxBackwardArguments)
+
+}  // namespace dtnn::kernels::cuda

@@ -1,0 +1,61 @@
+#include <cstring>
+#include <utility>
+
+#include "kernels/dispatch.hpp"
+#include "runtime/device/arena.hpp"
+#include "runtime/device/device.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+class CpuStep final : public DeviceStep {
+  public:
+    CpuStep(std::unique_ptr<kernels::BoundKernel> kernel, kernels::ThreadTeam& team)
+        : kernel_(std::move(kernel)), team_(team) {}
+    void run() override { kernel_->run(team_); }
+
+  private:
+    std::unique_ptr<kernels::BoundKernel> kernel_;
+    kernels::ThreadTeam& team_;
+};
+
+class Cpu final : public Device {
+  public:
+    explicit Cpu(int threads) : team_(threads) {}
+
+    std::string_view name() const override { return "cpu"; }
+    std::byte* allocate(std::int64_t bytes, const std::string& purpose) override {
+        arena_ = Arena(bytes, purpose);
+        return arena_.data();
+    }
+    bool is_host() const override { return true; }
+    void read(std::span<std::byte> to, const std::byte* from) override {
+        std::memcpy(to.data(), from, to.size());
+    }
+    void write(std::byte* to, std::span<const std::byte> from) override {
+        std::memcpy(to, from.data(), from.size());
+    }
+    std::unique_ptr<DeviceStep> bind(const kernels::KernelInfo& kernel,
+                                     const kernels::Problem& problem,
+                                     std::span<const void* const> sources,
+                                     std::span<void* const> destinations,
+                                     std::span<std::byte> workspace) override {
+        auto bound = kernels::bind(kernel, problem, sources, destinations, workspace);
+        if (!bound) return nullptr;
+        return std::make_unique<CpuStep>(std::move(bound), team_);
+    }
+    void finish() override {}
+    kernels::ThreadTeam& team() override { return team_; }
+
+  private:
+    Arena arena_;
+    kernels::ThreadTeam team_;
+};
+
+}  // namespace
+
+std::unique_ptr<Device> open_cpu(int threads) {
+    return std::make_unique<Cpu>(threads);
+}
+
+}  // namespace dtnn::runtime
