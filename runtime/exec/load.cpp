@@ -48,7 +48,8 @@ void check_machine(const plan::Plan& plan, const std::string& name) {
     if (plan.target.device != "cpu") {
         throw refused(
             name,
-            fmt::format("it is for the device `{}`; this program runs `cpu`", plan.target.device),
+            fmt::format("it is for the device `{}`; this version runs plans for `cpu` alone",
+                        plan.target.device),
             "compile it with --target cpu");
     }
     if (plan.target.dtype != plan::DType::f32 && plan.target.dtype != plan::DType::f64) {

@@ -223,6 +223,22 @@ class Runtime(CommandTest):
         refused(b"\x00\xff" * 100)
         self.expect(self.dtnn_run("nothing.json"), 5, "nothing.json")
 
+    def test_a_plan_for_cuda_is_made_shown_and_refused(self):
+        done = run(DTNNC, "compile", "tiny.yaml", "--target", "cuda", "-o", "cuda.json", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("cuda", run(DTNNC, "summary", "cuda.json", cwd=self.folder).stdout)
+        run(DTNNC, "compile", "tiny.yaml", "-o", "cpu.json", cwd=self.folder)
+        self.assertEqual(run(DTNNC, "diff", "cpu.json", "cuda.json", cwd=self.folder).returncode, 1)
+        done = run(DTNN_RUN, "cuda.json", cwd=self.folder)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("`cuda`", done.stderr)
+        self.assertIn("--target cpu", done.stderr)
+        for words, told in ((("--target", "tpu"), "no such device"), (("--target", "cuda", "--isa", "avx2"), "--isa"),
+                            (("--target", "cuda", "--reference-kernels"), "--reference-kernels")):
+            done = run(DTNNC, "compile", "tiny.yaml", *words, "-o", "x.json", cwd=self.folder)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(told, done.stderr)
+
     def test_missing_data_is_a_failed_run(self):
         job = os.path.join(ROOT, "specs", "jobs", "mnist_simplecnn.yaml")
         plan = self.compile("--set", "dataset.path=nowhere", spec=job)

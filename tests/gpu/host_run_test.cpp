@@ -16,16 +16,27 @@
 #include "runtime/train/loop.hpp"
 #include "runtime/train/session.hpp"
 #include "tests/gpu/host_device.hpp"
+#include "tests/sanitized.hpp"
 
 namespace dtnn::host_run_test {
 namespace {
 
-constexpr int kSteps = 20;
+/// A sanitizer sees in the first steps what it sees in all.
+constexpr int kSteps = kSanitized ? 4 : 20;
 
+/// As in tests/equivalence: training amplifies rounding in deep networks with batch norm, which
+/// learn slowly here; in float only their first steps are compared, and in double they may be
+/// further apart at the end.
 struct Subject {
     std::string name;
-    std::vector<std::string> settings;
+    std::vector<std::string> settings = {};
+    std::int64_t batch = 2;
+    bool sensitive = false;
 };
+
+constexpr std::size_t kFirstSteps = 3;
+constexpr double kFirstStepsBound = 1e-4;
+constexpr double kAmplified = 10;
 
 plan::Plan compiled(const Subject& subject, const std::string& device, const std::string& dtype) {
     compiler::Diagnostics diagnostics;
@@ -33,11 +44,13 @@ plan::Plan compiled(const Subject& subject, const std::string& device, const std
     options.spec_path = {"specs"};
     // The last step is that of a tail.
     options.settings = {"training.dtype=" + dtype,
-                        "training.batch_size=2",
+                        fmt::format("training.batch_size={}", subject.batch),
                         "training.epochs=1",
-                        "training.optimizer={sgd: {learning_rate: 0.0001, momentum: 0.9}}",
+                        fmt::format("training.optimizer={{sgd: {{learning_rate: {}, momentum: "
+                                    "0.9}}}}",
+                                    subject.sensitive ? "0.000001" : "0.0001"),
                         "training.metrics=[categorical_accuracy]",
-                        fmt::format("dataset.train_samples={}", 2 * kSteps - 1),
+                        fmt::format("dataset.train_samples={}", subject.batch * kSteps - 1),
                         "dataset.test_samples=3"};
     options.settings.insert(options.settings.end(), subject.settings.begin(),
                             subject.settings.end());
@@ -77,7 +90,9 @@ void check_same(const Subject& subject, const std::string& dtype, double bound) 
     const std::vector<double> got = losses(compiled(subject, "cuda", dtype));
     REQUIRE(wanted.size() == kSteps + 1);
     REQUIRE(got.size() == wanted.size());
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const bool first_only = subject.sensitive && dtype == "f32";
+    if (subject.sensitive) bound = first_only ? kFirstStepsBound : kAmplified * bound;
+    for (std::size_t i = 0; i < (first_only ? kFirstSteps : wanted.size()); ++i) {
         CAPTURE(subject.name);
         CAPTURE(i);
         CHECK(std::fabs(got[i] - wanted[i]) <= bound * std::fabs(wanted[i]));
@@ -85,9 +100,13 @@ void check_same(const Subject& subject, const std::string& dtype, double bound) 
 }
 
 const std::vector<Subject> kSubjects = {
-    {"simplecnn", {}},
-    {"simplemlp", {}},
-    {"resnet20_cifar10", {}},
+    {"simplecnn"},
+    {"simplemlp"},
+    {"residual_small"},
+    {"inception_small"},
+    {"unet", {"model.input.shape=[1, 32, 32]", "model.parameters.width=4"}},
+    {"densenet21k8", {}, 4, true},
+    {"resnet20_cifar10", {}, 4, true},
 };
 
 }  // namespace

@@ -12,6 +12,9 @@
 #include <vector>
 
 #include "compiler/driver/compile_job.hpp"
+#include "kernels/catalogue.hpp"
+#include "plan/audit/audit.hpp"
+#include "plan/rules/parallel.hpp"
 
 namespace dtnn::zoo_test {
 namespace {
@@ -42,11 +45,13 @@ std::vector<fs::path> shipped_models() {
     return files;
 }
 
-plan::Plan compile_for_training(const std::string& file) {
+plan::Plan compile_for_training(const std::string& file, const std::string& device = "cpu") {
     compiler::Diagnostics diagnostics;
     const compiler::JobSpec job = compiler::load_job(file, {}, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    const auto plan = compiler::compile_job(job, {.isa = "avx2", .threads = 1}, diagnostics);
+    compiler::CompileOptions options{.device = device, .threads = 1};
+    if (device == "cpu") options.isa = "avx2";
+    const auto plan = compiler::compile_job(job, options, diagnostics);
     REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
     return *plan;
 }
@@ -93,6 +98,22 @@ TEST_CASE("every model compiles for training and has exactly its parameters") {
     }
     MESSAGE(compiled << " models");
     CHECK_EQ(compiled, expected_models().size());
+}
+
+TEST_CASE("every model compiles for cuda, with a sound plan of its kernels") {
+    for (const fs::path& file : shipped_models()) {
+        CAPTURE(file.string());
+        const plan::Plan plan = compile_for_training(file.string(), "cuda");
+        const std::vector<std::string> findings = plan::audit(plan);
+        CHECK_MESSAGE(findings.empty(), findings.front());
+        for (const plan::Program& program : plan.programs) {
+            for (const auto* list : {&program.prologue, &program.steps})
+                for (const plan::Step& step : *list)
+                    CHECK_MESSAGE((plan::is_collective(step.op) ||
+                                   kernels::find_kernel(step.op, step.kernel, "cuda") != nullptr),
+                                  step.op << ": " << step.kernel);
+        }
+    }
 }
 
 TEST_CASE("a model's first line says its count, and none is long") {

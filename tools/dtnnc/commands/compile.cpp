@@ -57,7 +57,7 @@ std::function<int()> declare_compile(OptionList& list) {
     list.text("-o,--output", given->output,
               "File of the plan, - for standard output; default NAME.plan.json; with --sweep "
               "the folder of the plans, default NAME-sweep");
-    list.text("--target", options.device, "Device: cpu");
+    list.text("--target", options.device, "Device: cpu or cuda");
     list.text("--isa", options.isa,
               "Instruction set: baseline, avx2 or avx512; default this machine's best");
     list.number("--threads", options.threads,
