@@ -30,13 +30,18 @@ training: {kind: training, name: short, optimizer: adam, batch_size: 64, epochs:
 """
 
 
+def limit(seconds):
+    """The most seconds that a test waits: more where programs are slow, as those with sanitizers in them."""
+    return seconds * float(os.environ.get("DTNN_SLOWER", "1"))
+
+
 def run(*command, cwd=None, env=None, timeout=120, **options):
     """Runs a command and returns the finished process; stdout and stderr are text."""
     environment = dict(os.environ, NO_COLOR="1")
     environment.update(env or {})
     options.setdefault("stdout", subprocess.PIPE)
     options.setdefault("stderr", subprocess.PIPE)
-    return subprocess.run(command, cwd=cwd, env=environment, text=True, timeout=timeout, **options)
+    return subprocess.run(command, cwd=cwd, env=environment, text=True, timeout=limit(timeout), **options)
 
 
 class CommandTest(unittest.TestCase):

@@ -12,7 +12,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from commands import BIN, DTNN_RUN, DTNNC, ROOT, CommandTest, run
+from commands import BIN, DTNNC, DTNN_RUN, ROOT, CommandTest, limit, run
 
 
 class Compiler(CommandTest):
@@ -252,7 +252,7 @@ class Runtime(CommandTest):
         plan = self.compile("--set", "training.epochs=100000")
         process = subprocess.Popen([DTNN_RUN, plan, "--output", "run"], cwd=self.folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + limit(60)
         while time.monotonic() < deadline:
             try:
                 if any(e["event"] == "epoch" for e in self.history("run")):
@@ -261,7 +261,7 @@ class Runtime(CommandTest):
                 pass
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=limit(60))
         self.assertEqual(process.returncode, 75, out + err)
         self.expect(self.dtnn_run("evaluate", plan, "--weights", "run/weights.safetensors"), 0)
 

@@ -11,7 +11,7 @@ import time
 import unittest
 import zlib
 
-from commands import CommandTest, DTNN_RUN, DTNNC, run
+from commands import DTNNC, DTNN_RUN, CommandTest, limit, run
 
 
 def measured(*command, cwd, timeout=120):
@@ -19,7 +19,7 @@ def measured(*command, cwd, timeout=120):
     with open(os.path.join(cwd, "measured.txt"), "w+b") as output:
         process = subprocess.Popen(command, cwd=cwd, stdout=output, stderr=output,
                                    env=dict(os.environ, NO_COLOR="1"))
-        deadline = time.monotonic() + timeout
+        deadline = time.monotonic() + limit(timeout)
         while True:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
             if pid != 0:
@@ -299,7 +299,7 @@ class Runs(CommandTest):
         return process
 
     def wait_for(self, condition):
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + limit(60)
         while time.monotonic() < deadline:
             try:
                 if condition():
@@ -315,7 +315,7 @@ class Runs(CommandTest):
         os.rename(self.path("run"), self.path("gone"))
         self.wait_for(lambda: len(self.history("run")) > 3)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=limit(60))
         self.assertEqual(process.returncode, 75, out + err)
         self.assertIn("was removed while the run writes it", err)
         events = self.history("run")
@@ -331,7 +331,7 @@ class Runs(CommandTest):
         process = self.start(plan)
         os.rename(self.path("run"), self.path("gone"))
         self.write("run", "a file is in the way")
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=limit(60))
         self.assertEqual(process.returncode, 1, out + err)
         self.assertIn("run", err)
 
@@ -339,7 +339,7 @@ class Runs(CommandTest):
         plan = self.compile("--set", "training.epochs=100000")
         process = self.start(plan)
         process.send_signal(signal.SIGHUP)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=limit(60))
         self.assertEqual(process.returncode, 75, out + err)
         self.assertTrue(os.listdir(self.path("run/checkpoints")))
         self.expect(self.dtnn_run("weights", "list", "run"), 0)

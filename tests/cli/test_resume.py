@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "resume"))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "ranks", "mpi"))
 from arrays import read_safetensors
-from commands import DTNN_RUN, CommandTest
+from commands import DTNN_RUN, CommandTest, limit
 from job_processes import descendants, wait_until
 from kills import JOBS, Trial, epochs_of, verify_checkpoints
 
@@ -62,7 +62,7 @@ class Restarted(CommandTest):
                 os.kill(self.child(job), signal.SIGKILL)
                 time.sleep(0.5)
                 before = self.newest()
-            told = "".join(job.communicate(timeout=120))
+            told = "".join(job.communicate(timeout=limit(120)))
         self.assertEqual(job.returncode, 0, told)
         self.assertRegex(told, r"restart 1 of 2 in 1 s from the checkpoint of step \d+: the run \(process \d+\) was killed by signal 9")
         self.assertIn("restart 2 of 2", told)
@@ -79,7 +79,7 @@ class Restarted(CommandTest):
                               cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:
             self.assertTrue(wait_until(lambda: os.path.exists(self.path("run/history.jsonl")), 60, pause=0.0005))
             os.kill(self.child(job), signal.SIGKILL)
-            told = "".join(job.communicate(timeout=120))
+            told = "".join(job.communicate(timeout=limit(120)))
         self.assertEqual(job.returncode, 0, told)
         self.assertRegex(told, "restart 1 of 1 in 1 s from the (beginning|checkpoint of step 0)")
         with open(self.path("whole/weights.safetensors"), "rb") as one, open(self.path("run/weights.safetensors"), "rb") as two:
@@ -102,7 +102,7 @@ class Resume(CommandTest):
         plan = self.compile("--set", "training.epochs=100000", *settings)
         process = subprocess.Popen([DTNN_RUN, plan, "--output", "run"], cwd=self.folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + limit(60)
         while time.monotonic() < deadline and process.poll() is None:
             try:
                 if sum(e["event"] == "epoch" for e in self.history("run")) >= after:
@@ -111,7 +111,7 @@ class Resume(CommandTest):
                 pass
             time.sleep(0.02)
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=limit(60))
         self.assertEqual(process.returncode, 75, out + err)
         self.assertIn("dtnn-run --resume run", err)
         return plan
@@ -244,12 +244,12 @@ class Resume(CommandTest):
         plan = self.compile("--set", "training.epochs=100000")
         process = subprocess.Popen([DTNN_RUN, plan, "--output", "run"], cwd=self.folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + limit(60)
         while time.monotonic() < deadline and process.poll() is None and not os.path.exists(self.path("run/checkpoints/latest")):
             time.sleep(0.02)
         self.expect(self.dtnn_run("--resume", "run"), 1, "another process writes run/history.jsonl")
         process.send_signal(signal.SIGUSR1)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=limit(60))
         self.assertEqual(process.returncode, 75, out + err)
         self.assertGreater(verify_checkpoints(self.path("run")), 0)
 
@@ -283,7 +283,7 @@ class CannotWrite(CommandTest):
                     filler.write(bytes(4096))
             except OSError:
                 pass
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=limit(60))
         self.assertEqual(process.returncode, 1, out + err)
         self.assertIn("No space left on device", err)
         self.assertIn("help:", err)
@@ -339,12 +339,12 @@ class CannotWrite(CommandTest):
         os.mkdir(self.path("place"))
         process = subprocess.Popen([DTNN_RUN, plan, "--output", "place/run"], cwd=self.folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + limit(60)
         while time.monotonic() < deadline and process.poll() is None and not os.path.exists(self.path("place/run/checkpoints/latest")):
             time.sleep(0.02)
         os.rename(self.path("place"), self.path("gone"))
         self.write("place", "a file where the folder was")
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=limit(60))
         self.assertEqual(process.returncode, 1, out + err)
         self.assertIn("place/run", err)
         self.assertGreater(verify_checkpoints(self.path("gone/run")), 0)

@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from commands import TINY, CommandTest, run
+from commands import TINY, CommandTest, limit, run
 
 PARALLEL = TINY + "threads: 3\nparallel: {data: auto}\n"
 MACHINE = "machine: {name: node, nodes: 2, cores: 8, memory: 4GiB, isa: avx2}\n"
@@ -92,7 +92,7 @@ class Slurm(CommandTest):
         return process
 
     def end(self, process):
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=limit(60))
         return process.returncode, stdout + stderr
 
     def wait_for(self, name):
