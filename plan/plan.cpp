@@ -11,6 +11,10 @@ Plan& Plan::operator=(const Plan&) = default;
 Plan& Plan::operator=(Plan&&) noexcept = default;
 Plan::~Plan() = default;
 
+std::string processor_of(const Target& target) {
+    return target.device == "cpu" ? "cpu " + target.isa : target.device;
+}
+
 // Saturates instead of overflowing, so that a hostile plan's extents cannot wrap round to something
 // small.
 std::int64_t element_count(const Dims& dims) {

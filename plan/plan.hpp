@@ -44,6 +44,9 @@ struct Target {
     int ranks = 1;         ///< processes the figures are for; see Parallel::any_ranks
 };
 
+/// What computes: "cpu avx512", "cuda".
+std::string processor_of(const Target& target);
+
 /// A region of the arena. Persistent buffers live through the whole run and overlap nothing;
 /// transient ones belong to one program and live from the start of `first_step` to the end of
 /// `last_step` (numbered over prologue + steps).

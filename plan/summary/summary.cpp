@@ -95,8 +95,8 @@ std::vector<Total> totals(const Plan& plan) {
     lines.push_back(
         {"target",
          fmt::format(
-             "{} {} {}, {} thread{}, {}{}", plan.target.device, plan.target.isa,
-             name_of(plan.target.dtype), plan.target.threads, plan.target.threads == 1 ? "" : "s",
+             "{} {}, {} thread{}, {}{}", processor_of(plan.target), name_of(plan.target.dtype),
+             plan.target.threads, plan.target.threads == 1 ? "" : "s",
              plan.target.data_workers > 1
                  ? fmt::format("{} data workers, ", plan.target.data_workers)
                  : std::string(),

@@ -277,9 +277,9 @@ class Page {
         std::string text;
         for (const auto& [name, value] : history_.start)
             if (name != "event") text += row({name, value});
-        text += row({"planned for",
-                     fmt::format("{} {}, {} threads, {}", plan_.target.device, plan_.target.isa,
-                                 plan_.target.threads, plan::name_of(plan_.target.dtype))});
+        text += row(
+            {"planned for", fmt::format("{}, {} threads, {}", plan::processor_of(plan_.target),
+                                        plan_.target.threads, plan::name_of(plan_.target.dtype))});
         text += row({"compiled by", plan_.generator});
         return "<table>\n" + text + "</table>\n";
     }

@@ -355,9 +355,9 @@ Kept kept_training(int ranks, const plan::Plan& plan) {
 
 /// The rest of a training, from a state and the parameters beside it: weights, and losses of the
 /// epochs that end.
-std::pair<std::vector<double>, std::vector<double>> go_on(int ranks, const plan::Plan& plan,
-                                                          const TrainingState& from,
-                                                          const std::vector<std::byte>& parameters) {
+std::pair<std::vector<double>, std::vector<double>> go_on(
+    int ranks, const plan::Plan& plan, const TrainingState& from,
+    const std::vector<std::byte>& parameters) {
     std::vector<double> weights, ended;
     expect_none(on_ranks(ranks, [&](Communicator& communicator) {
         Session session(plan, 1, made_up_source(plan.dataset), communicator);

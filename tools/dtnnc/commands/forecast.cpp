@@ -224,6 +224,10 @@ int forecast(const std::string& spec_or_plan, const ForecastCommand& command,
     const std::optional<plan::Plan> plan =
         plan_of(spec_or_plan, command.threads, options, diagnostics);
     std::optional<plan::Machine> machine;
+    if (plan && plan->target.device != "cpu")
+        throw UsageError(
+            fmt::format("forecasts know the rates of CPUs alone, and the plan is for `{}`",
+                        plan->target.device));
     if (plan) machine = machine_of(*plan, command, options, diagnostics);
     if (!machine || options.format != "json") {
         const int exit_code = print_diagnostics(diagnostics, options);
