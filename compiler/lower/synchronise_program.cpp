@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "compiler/ops/emit.hpp"
-#include "compiler/passes/reduce_gradients.hpp"
+#include "compiler/passes/training/reduce_gradients.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "compiler/passes/differentiate.hpp"
+#include "compiler/passes/training/differentiate.hpp"
 
 namespace dtnn::compiler {
 

@@ -14,8 +14,8 @@
 #include "compiler/ir/parser.hpp"
 #include "compiler/ir/verifier.hpp"
 #include "compiler/ops/emit.hpp"
-#include "compiler/passes/differentiate.hpp"
 #include "compiler/passes/pass.hpp"
+#include "compiler/passes/training/differentiate.hpp"
 #include "tests/gradient/interpreter.hpp"
 
 namespace values_test {

@@ -1,4 +1,4 @@
-#include "compiler/passes/fuse_batch_norm_relu.hpp"
+#include "compiler/passes/fusion/fuse_batch_norm_relu.hpp"
 
 #include <algorithm>
 

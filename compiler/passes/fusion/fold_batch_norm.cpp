@@ -1,4 +1,4 @@
-#include "compiler/passes/fold_batch_norm.hpp"
+#include "compiler/passes/fusion/fold_batch_norm.hpp"
 
 #include <algorithm>
 

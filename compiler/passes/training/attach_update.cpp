@@ -1,10 +1,10 @@
-#include "compiler/passes/attach_update.hpp"
+#include "compiler/passes/training/attach_update.hpp"
 
 #include "compiler/ops/define.hpp"
 #include "compiler/ops/update/optimizer.hpp"
-#include "compiler/passes/differentiate.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
 #include "compiler/passes/shared/parameter_groups.hpp"
+#include "compiler/passes/training/differentiate.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {

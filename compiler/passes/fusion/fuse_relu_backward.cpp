@@ -1,4 +1,4 @@
-#include "compiler/passes/fuse_relu_backward.hpp"
+#include "compiler/passes/fusion/fuse_relu_backward.hpp"
 
 #include <algorithm>
 

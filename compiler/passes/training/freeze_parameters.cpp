@@ -1,4 +1,4 @@
-#include "compiler/passes/freeze_parameters.hpp"
+#include "compiler/passes/training/freeze_parameters.hpp"
 
 #include <algorithm>
 

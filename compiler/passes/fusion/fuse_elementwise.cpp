@@ -1,4 +1,4 @@
-#include "compiler/passes/fuse_elementwise.hpp"
+#include "compiler/passes/fusion/fuse_elementwise.hpp"
 
 #include <algorithm>
 #include <unordered_map>

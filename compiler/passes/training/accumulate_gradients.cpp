@@ -1,9 +1,9 @@
-#include "compiler/passes/accumulate_gradients.hpp"
+#include "compiler/passes/training/accumulate_gradients.hpp"
 
 #include <utility>
 
-#include "compiler/passes/differentiate.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
+#include "compiler/passes/training/differentiate.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -1,4 +1,4 @@
-#include "compiler/passes/differentiate.hpp"
+#include "compiler/passes/training/differentiate.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
-#include "compiler/passes/clip_gradients.hpp"
+#include "compiler/passes/training/clip_gradients.hpp"
 
-#include "compiler/passes/differentiate.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
+#include "compiler/passes/training/differentiate.hpp"
 
 namespace dtnn::compiler {
 

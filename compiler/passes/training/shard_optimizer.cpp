@@ -1,4 +1,4 @@
-#include "compiler/passes/shard_optimizer.hpp"
+#include "compiler/passes/training/shard_optimizer.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "compiler/ops/exchange/exchange.hpp"
-#include "compiler/passes/reduce_gradients.hpp"
 #include "compiler/passes/shared/finished_gradients.hpp"
+#include "compiler/passes/training/reduce_gradients.hpp"
 #include "compiler/support/check.hpp"
 
 namespace dtnn::compiler {

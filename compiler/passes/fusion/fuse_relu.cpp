@@ -1,4 +1,4 @@
-#include "compiler/passes/fuse_relu.hpp"
+#include "compiler/passes/fusion/fuse_relu.hpp"
 
 #include <unordered_map>
 #include <unordered_set>

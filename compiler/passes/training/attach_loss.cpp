@@ -1,4 +1,4 @@
-#include "compiler/passes/attach_loss.hpp"
+#include "compiler/passes/training/attach_loss.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "compiler/passes/reduce_gradients.hpp"
+#include "compiler/passes/training/reduce_gradients.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "compiler/ops/op.hpp"
-#include "compiler/passes/differentiate.hpp"
 #include "compiler/passes/shared/finished_gradients.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
+#include "compiler/passes/training/differentiate.hpp"
 
 namespace dtnn::compiler {
 namespace {

@@ -1,4 +1,4 @@
-#include "compiler/passes/synchronise_statistics.hpp"
+#include "compiler/passes/training/synchronise_statistics.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "compiler/passes/average_weights.hpp"
+#include "compiler/passes/training/average_weights.hpp"
 
 #include "compiler/passes/read_averages.hpp"
 #include "compiler/passes/shared/optimizer_graph.hpp"
