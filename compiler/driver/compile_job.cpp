@@ -53,6 +53,8 @@ std::optional<OptionMistake> find_mistake(const CompileOptions& options) {
         return OptionMistake{"--reference-kernels: only the cpu has them", ""};
     if (options.device != "cpu" && !options.isa.empty())
         return OptionMistake{"--isa: instruction sets are the cpu's", ""};
+    if (options.device != "cpu" && options.threads > 0)
+        return OptionMistake{"--threads: a run's threads are the cpu's", ""};
     if (!options.isa.empty() && !is_isa(options.isa))
         return OptionMistake{fmt::format("--isa {}: no such instruction set", options.isa),
                              offer(options.isa, {"baseline", "avx2", "avx512"})};

@@ -232,12 +232,16 @@ class Runtime(CommandTest):
         self.assertIn("rates of CPUs alone", done.stderr)
         run(DTNNC, "compile", "tiny.yaml", "-o", "cpu.json", cwd=self.folder)
         self.assertEqual(run(DTNNC, "diff", "cpu.json", "cuda.json", cwd=self.folder).returncode, 1)
+        # A spec is compiled for the device of the plan that it is compared with.
+        done = run(DTNNC, "diff", "tiny.yaml", "cuda.json", cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         done = run(DTNN_RUN, "cuda.json", cwd=self.folder)
         self.assertEqual(done.returncode, 5)
         self.assertIn("`cuda`", done.stderr)
         self.assertIn("--target cpu", done.stderr)
         for words, told in ((("--target", "tpu"), "no such device"), (("--target", "cuda", "--isa", "avx2"), "--isa"),
-                            (("--target", "cuda", "--reference-kernels"), "--reference-kernels")):
+                            (("--target", "cuda", "--reference-kernels"), "--reference-kernels"),
+                            (("--target", "cuda", "--threads", "2"), "--threads")):
             done = run(DTNNC, "compile", "tiny.yaml", *words, "-o", "x.json", cwd=self.folder)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(told, done.stderr)

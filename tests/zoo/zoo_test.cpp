@@ -49,8 +49,11 @@ plan::Plan compile_for_training(const std::string& file, const std::string& devi
     compiler::Diagnostics diagnostics;
     const compiler::JobSpec job = compiler::load_job(file, {}, diagnostics);
     REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    compiler::CompileOptions options{.device = device, .threads = 1};
-    if (device == "cpu") options.isa = "avx2";
+    compiler::CompileOptions options{.device = device};
+    if (device == "cpu") {
+        options.isa = "avx2";
+        options.threads = 1;
+    }
     const auto plan = compiler::compile_job(job, options, diagnostics);
     REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
     return *plan;

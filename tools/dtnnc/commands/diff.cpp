@@ -22,7 +22,9 @@ std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan
                                        const CommonOptions& options) {
     CompileCommand compile;
     if (other) {
-        compile.options.isa = other->target.isa;
+        compile.options.device = other->target.device;
+        // Instruction sets are the CPU's.
+        if (other->target.device == "cpu") compile.options.isa = other->target.isa;
         compile.options.usual_threads = other->target.threads;
     }
     compiler::Diagnostics diagnostics;
