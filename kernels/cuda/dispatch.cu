@@ -26,12 +26,12 @@ class BoundFunction final : public BoundDeviceKernel {
   public:
     BoundFunction(Arguments arguments, Function<Arguments> function)
         : arguments_(std::move(arguments)), function_(function) {}
-    void run(Stream stream) override { function_(arguments_, Launch(stream, constants_)); }
+    void run(Stream stream) override { function_(arguments_, Launch(stream, kept_)); }
 
   private:
     Arguments arguments_;
     Function<Arguments> function_;
-    Constants constants_;
+    Kept kept_;
 };
 
 struct Operands {

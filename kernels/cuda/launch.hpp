@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "kernels/device.hpp"
@@ -26,7 +27,6 @@
 #include <cuda_runtime.h>
 #else
 #include <cstring>
-#include <memory>
 #endif
 
 namespace dtnn::kernels::cuda {
@@ -34,22 +34,30 @@ namespace dtnn::kernels::cuda {
 /// Threads of a group.
 inline constexpr int kThreads = 256;
 
-/// Lists that a kernel's arguments have, on the device: copied when the kernel runs for the first
-/// time, which must be outside of a capture.
-class Constants {
+/// What a bound kernel keeps from run to run: lists that its arguments have, on the device, and
+/// what it has asked of NVIDIA's libraries. Made in its first run, which must be outside of a
+/// capture.
+class Kept {
   public:
-    Constants() = default;
-    ~Constants();
-    Constants(const Constants&) = delete;
-    Constants& operator=(const Constants&) = delete;
+    Kept() = default;
+    ~Kept();
+    Kept(const Kept&) = delete;
+    Kept& operator=(const Kept&) = delete;
 
-    /// From now on hold() gives again what it gave since the last time.
+    /// From now on list() gives again what it gave since the last time.
     void begin() { next_ = 0; }
-    const void* hold(const void* bytes, std::size_t size);
+    const void* list(const void* bytes, std::size_t size);
+    /// What make() gave in the first run: one object of a kernel, always of the same type.
+    template <class State, class Make>
+    State& state(const Make& make) {
+        if (!state_) state_ = std::make_shared<State>(make());
+        return *static_cast<State*>(state_.get());
+    }
 
   private:
-    std::vector<void*> held_;
+    std::vector<void*> lists_;
     std::size_t next_ = 0;
+    std::shared_ptr<void> state_;
 };
 
 #if defined(__CUDACC__)
@@ -99,9 +107,7 @@ using Stream = HostOrder;
 /// Where the kernels of one call go.
 class Launch {
   public:
-    Launch(Stream stream, Constants& constants) : stream_(stream), constants_(constants) {
-        constants_.begin();
-    }
+    Launch(Stream stream, Kept& kept) : stream_(stream), kept_(kept) { kept_.begin(); }
     Stream stream() const { return stream_; }
 
     /// f(i) for i = 0 .. count - 1.
@@ -118,12 +124,18 @@ class Launch {
     template <class V>
     const V* constant(const std::vector<V>& values) const {
         if (values.empty()) return nullptr;
-        return static_cast<const V*>(constants_.hold(values.data(), values.size() * sizeof(V)));
+        return static_cast<const V*>(kept_.list(values.data(), values.size() * sizeof(V)));
+    }
+
+    /// What make() gave in the kernel's first run (Kept).
+    template <class State, class Make>
+    State& state(const Make& make) const {
+        return kept_.state<State>(make);
     }
 
   private:
     Stream stream_;
-    Constants& constants_;
+    Kept& kept_;
 };
 
 template <class F>

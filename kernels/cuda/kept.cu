@@ -34,14 +34,14 @@ void give_back(void* memory) {
 
 }  // namespace
 
-Constants::~Constants() {
-    for (void* memory : held_)
+Kept::~Kept() {
+    for (void* memory : lists_)
         give_back(memory);
 }
 
-const void* Constants::hold(const void* bytes, std::size_t size) {
-    if (next_ == held_.size()) held_.push_back(copy_of(bytes, size));
-    return held_[next_++];
+const void* Kept::list(const void* bytes, std::size_t size) {
+    if (next_ == lists_.size()) lists_.push_back(copy_of(bytes, size));
+    return lists_[next_++];
 }
 
 }  // namespace dtnn::kernels::cuda
