@@ -44,11 +44,11 @@ struct EnumNames<DType> {
 
 /// The role of a region of the arena. Parameters, states and inputs are persistent: they live
 /// through the whole run.
-enum class BufferRole { parameter, state, input, transient, workspace };
+enum class BufferRole { parameter, state, input, transient, workspace, ahead };
 template <>
 struct EnumNames<BufferRole> {
-    static constexpr const char* names[] = {"parameter", "state", "input", "transient",
-                                            "workspace"};
+    static constexpr const char* names[] = {"parameter", "state",     "input",
+                                            "transient", "workspace", "ahead"};
 };
 
 /// What a program computes. Programs of one kind differ in their batch only.

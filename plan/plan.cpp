@@ -15,6 +15,10 @@ std::string processor_of(const Target& target) {
     return target.device == "cpu" ? "cpu " + target.isa : target.device;
 }
 
+bool has_own_memory(const Target& target) {
+    return target.device != "cpu";
+}
+
 // Saturates instead of overflowing, so that a hostile plan's extents cannot wrap round to something
 // small.
 std::int64_t element_count(const Dims& dims) {

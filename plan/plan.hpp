@@ -46,10 +46,14 @@ struct Target {
 
 /// What computes: "cpu avx512", "cuda".
 std::string processor_of(const Target& target);
+/// Whether the plan's arena is in memory that the host cannot read and write.
+bool has_own_memory(const Target& target);
 
 /// A region of the arena. Persistent buffers live through the whole run and overlap nothing;
 /// transient ones belong to one program and live from the start of `first_step` to the end of
-/// `last_step` (numbered over prologue + steps).
+/// `last_step` (numbered over prologue + steps). Where the device has memory of its own, one buffer
+/// is room for the inputs of a run while the run before reads its own: as long as the stretch of
+/// all inputs, and laid out like it.
 struct Buffer {
     std::string name;
     BufferRole role = BufferRole::transient;

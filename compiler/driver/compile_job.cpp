@@ -41,6 +41,19 @@ Span budget_span(const JobSpec& job, const CompileOptions& options) {
     return span;
 }
 
+/// What a job asks for that the device cannot do.
+void check_device(const JobSpec& job, const CompileOptions& options, Diagnostics& diagnostics) {
+    const plan::Compression wire = job.parallel.parallel.compression;
+    if (options.device == "cpu" || wire == plan::Compression::full) return;
+    const auto written = job.parallel.spans.find("wire");
+    diagnostics
+        .error(Code::conflicting_fields,
+               written == job.parallel.spans.end() ? job.parallel.span : written->second,
+               fmt::format("`wire` of parallel is `{}`, and devices exchange gradients as they are",
+                           plan::name_of(wire)))
+        .help = "write `wire: full`, or compile with --target cpu";
+}
+
 }  // namespace
 
 std::optional<OptionMistake> find_mistake(const CompileOptions& options) {
@@ -67,6 +80,7 @@ std::optional<plan::Plan> compile_job(const JobSpec& job, const CompileOptions& 
         diagnostics.error(Code::bad_setting, {}, mistake->text).help = mistake->help;
     if (options.threads > 0 && !diagnostics.has_errors())
         check_cores(job, options.threads, {}, diagnostics);
+    check_device(job, options, diagnostics);
     if (diagnostics.has_errors()) return std::nullopt;
 
     CompileRequest request;

@@ -112,6 +112,11 @@ std::int64_t PersistentRegion::finish() {
         buffer_of_input_.push_back(add(input_names_[i], plan::BufferRole::input, input_bytes_[i]));
         plan_.memory.inputs += rounded(input_bytes_[i]);
     }
+    if (plan::has_own_memory(plan_.target) && plan_.memory.inputs > 0) {
+        const std::int64_t bytes = plan_.memory.inputs;
+        add("inputs_ahead", plan::BufferRole::ahead, bytes);
+        plan_.memory.inputs += bytes;
+    }
     return end_;
 }
 

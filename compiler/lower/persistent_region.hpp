@@ -13,8 +13,8 @@
 namespace dtnn::compiler {
 
 /// Collects parameters, states and inputs of all programs of a plan, and lays them out: parameters,
-/// then the optimizer's state, then inputs. Parameters are merged by name, inputs are as large as
-/// the largest program wants.
+/// then the optimizer's state, then inputs, and room for the next run's where the device has memory
+/// of its own. Parameters are merged by name, inputs are as large as the largest program wants.
 class PersistentRegion {
   public:
     explicit PersistentRegion(plan::Plan& plan) : plan_(plan) {}

@@ -27,6 +27,7 @@
 #include <cuda_runtime.h>
 #else
 #include <cstring>
+#include <functional>
 #endif
 
 namespace dtnn::kernels::cuda {
@@ -101,7 +102,13 @@ inline void check() {
 /// In what order the host runs what a device runs at the same time: a kernel whose results depend
 /// on it has a race.
 enum class HostOrder { forward, backward };
-using Stream = HostOrder;
+/// What the host plays a stream with. Where there is a list, launches go to it, and what they do is
+/// done when somebody calls them, in the list's order: until then no memory of the device is read
+/// or written, as it would not be on a device.
+struct Stream {
+    HostOrder order = HostOrder::forward;
+    std::vector<std::function<void(HostOrder)>>* later = nullptr;
+};
 #endif
 
 /// Where the kernels of one call go.
@@ -119,6 +126,17 @@ class Launch {
     /// holds anything at first.
     template <class Shared, class... Phases>
     void groups(std::int64_t count, const Phases&... phases) const;
+
+#if !defined(__CUDACC__)
+    /// work(order), now or later.
+    template <class Work>
+    void on_host(const Work& work) const {
+        if (stream_.later == nullptr)
+            work(stream_.order);
+        else
+            stream_.later->push_back(work);
+    }
+#endif
 
     /// The list on the device; null: it is empty.
     template <class V>
@@ -147,8 +165,10 @@ void Launch::each(std::int64_t count, const F& f) const {
             count, f);
     detail::check();
 #else
-    for (std::int64_t i = 0; i < count; ++i)
-        f(stream_ == HostOrder::forward ? i : count - 1 - i);
+    on_host([count, f](HostOrder order) {
+        for (std::int64_t i = 0; i < count; ++i)
+            f(order == HostOrder::forward ? i : count - 1 - i);
+    });
 #endif
 }
 
@@ -160,18 +180,20 @@ void Launch::groups(std::int64_t count, const Phases&... phases) const {
         <<<detail::blocks_of(count), kThreads, 0, stream_>>>(count, phases...);
     detail::check();
 #else
-    // On the heap, where the address sanitizer looks.
-    const auto shared = std::make_unique<Shared>();
-    const bool forward = stream_ == HostOrder::forward;
-    for (std::int64_t i = 0; i < count; ++i) {
-        std::memset(static_cast<void*>(shared.get()), 0xA5, sizeof(Shared));
-        const std::int64_t group = forward ? i : count - 1 - i;
-        const auto run = [&](const auto& phase) {
-            for (int thread = 0; thread < kThreads; ++thread)
-                phase(group, forward ? thread : kThreads - 1 - thread, *shared);
-        };
-        (run(phases), ...);
-    }
+    on_host([=](HostOrder order) {
+        // On the heap, where the address sanitizer looks.
+        const auto shared = std::make_unique<Shared>();
+        const bool forward = order == HostOrder::forward;
+        for (std::int64_t i = 0; i < count; ++i) {
+            std::memset(static_cast<void*>(shared.get()), 0xA5, sizeof(Shared));
+            const std::int64_t group = forward ? i : count - 1 - i;
+            const auto run = [&](const auto& phase) {
+                for (int thread = 0; thread < kThreads; ++thread)
+                    phase(group, forward ? thread : kThreads - 1 - thread, *shared);
+            };
+            (run(phases), ...);
+        }
+    });
 #endif
 }
 

@@ -17,9 +17,11 @@ namespace dtnn::kernels {
     }                                                                           \
     namespace cuda {                                                            \
     template <class T>                                                          \
-    void op##_##name(const Arguments<T>& arguments, const Launch&) {            \
-        ThreadTeam alone(1);                                                    \
-        reference::op##_reference(arguments, alone);                            \
+    void op##_##name(const Arguments<T>& arguments, const Launch& launch) {     \
+        launch.on_host([arguments](HostOrder) {                                 \
+            ThreadTeam alone(1);                                                \
+            reference::op##_reference(arguments, alone);                        \
+        });                                                                     \
     }                                                                           \
     template void op##_##name<float>(const Arguments<float>&, const Launch&);   \
     template void op##_##name<double>(const Arguments<double>&, const Launch&); \

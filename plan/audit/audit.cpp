@@ -17,6 +17,7 @@
 #include "plan/name_index.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
+#include "plan/rules/staging.hpp"
 
 namespace dtnn::plan {
 
@@ -138,7 +139,8 @@ void check_memory(const Plan& plan, Findings& findings) {
             end = std::max(end, buffer.offset + rounded(buffer.bytes));
         if (buffer.role == BufferRole::parameter) parameters += rounded(buffer.bytes);
         if (buffer.role == BufferRole::state) optimizer += rounded(buffer.bytes);
-        if (buffer.role == BufferRole::input) inputs += rounded(buffer.bytes);
+        if (buffer.role == BufferRole::input || buffer.role == BufferRole::ahead)
+            inputs += rounded(buffer.bytes);
     }
     const Memory& memory = plan.memory;
     auto compare = [&](const char* what, std::int64_t said, std::int64_t counted) {
@@ -152,6 +154,23 @@ void check_memory(const Plan& plan, Findings& findings) {
     if (memory.arena > end)
         find(findings, "memory: the arena of {} bytes ends {} bytes after the last buffer",
              memory.arena, memory.arena - end);
+}
+
+/// Room for the inputs of the next run.
+void check_ahead(const Plan& plan, Findings& findings) {
+    const Stretch inputs = input_stretch(plan);
+    const bool wanted = has_own_memory(plan.target) && inputs.bytes > 0;
+    int count = 0;
+    for (const Buffer& buffer : plan.buffers) {
+        if (buffer.role != BufferRole::ahead) continue;
+        ++count;
+        if (wanted && buffer.bytes != inputs.bytes)
+            find(findings, "buffer `{}` has {} bytes, the inputs take {}", buffer.name,
+                 buffer.bytes, inputs.bytes);
+    }
+    if (count != int(wanted))
+        find(findings, "{} buffers are room for the inputs of the next run, {} is due", count,
+             int(wanted));
 }
 
 void check_parameters(const Plan& plan, Findings& findings) {
@@ -261,6 +280,7 @@ std::vector<std::string> audit(const Plan& plan) {
     check_names(plan.programs, "program", findings);
     check_buffers(plan, findings);
     check_memory(plan, findings);
+    check_ahead(plan, findings);
     check_parameters(plan, findings);
     for (std::size_t i = 0; i < plan.programs.size(); ++i)
         audit_program(plan, int(i), findings);

@@ -119,9 +119,9 @@ class ProgramWalk {
         if (!persistent(b) && b.program != index_)
             find(findings_, "{}: tensor `{}` is in buffer `{}` of another program", program_.name,
                  t.name, b.name);
-        if (b.role == BufferRole::workspace)
-            find(findings_, "{}: tensor `{}` is in the workspace `{}`", program_.name, t.name,
-                 b.name);
+        if (b.role == BufferRole::workspace || b.role == BufferRole::ahead)
+            find(findings_, "{}: tensor `{}` is in `{}`, which is no place for tensors",
+                 program_.name, t.name, b.name);
         std::int64_t bytes = tensor_bytes(t);
         if (t.offset > b.bytes || bytes > b.bytes - t.offset)
             find(findings_, "{}: tensor `{}` of {} bytes at {} ends outside its buffer of {} bytes",

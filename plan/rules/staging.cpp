@@ -58,6 +58,20 @@ std::int64_t staged_samples(const Plan& plan) {
     return mixes_samples(plan.dataset) ? saturating_sum({batches, workers}) : batches;
 }
 
+Stretch input_stretch(const Plan& plan) {
+    const std::int64_t arena = plan.memory.arena;
+    std::int64_t first = arena, end = 0;
+    for (const Buffer& buffer : plan.buffers) {
+        if (buffer.role != BufferRole::input) continue;
+        // One that ends outside is no input of a sound plan.
+        if (buffer.offset > arena || buffer.bytes > arena - buffer.offset) continue;
+        first = std::min(first, buffer.offset);
+        end = std::max(end, buffer.offset + buffer.bytes);
+    }
+    if (end <= first) return {};
+    return {first, (end - first + kAlignment - 1) / kAlignment * kAlignment};
+}
+
 std::int64_t staging_bytes(const Plan& plan) {
     const std::int64_t workers = std::max(1, plan.target.data_workers);
     const StagedSample sample = staged_sample(plan);

@@ -41,6 +41,15 @@ inline constexpr std::int64_t kWorkerBytes = 128 * 1024;
 /// one for every worker, the partner of a sample that is of another batch.
 std::int64_t staged_samples(const Plan& plan);
 
+/// A part of the arena.
+struct Stretch {
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+};
+/// From the first of the plan's inputs to the end of the last, at a multiple of kAlignment; nothing
+/// without inputs.
+Stretch input_stretch(const Plan& plan);
+
 /// The staged samples, the orders, and for every worker kWorkerBytes, the sample it has loaded and
 /// the one that a transform writes (32-bit floats).
 std::int64_t staging_bytes(const Plan& plan);

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "runtime/base/exchange.hpp"
 
 namespace dtnn::runtime {
 
@@ -30,16 +31,6 @@ struct GradientCompression {
     float* residual = nullptr;
     std::span<std::byte>
         scratch;  ///< plan::compression_scratch_bytes of them, used between start and end
-};
-
-/// An exchange that is bound to memory, and can be started any number of times, once at a time.
-class Exchange {
-  public:
-    virtual ~Exchange() = default;
-    /// Begins it; until wait() returns the memory belongs to the communicator.
-    virtual void start() = 0;
-    /// Ends it; the memory holds what the call that bound it says, the same bits on every rank.
-    virtual void wait() = 0;
 };
 
 enum class Reduction { sum, maximum };

@@ -108,6 +108,12 @@ StartedRanks started_ranks() {
     return found;
 }
 
+int local_rank() {
+    for (const char* variable : {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"})
+        if (const auto rank = number(variable)) return *rank;
+    return 0;
+}
+
 std::string started_name() {
     const StartedRanks started = started_ranks();
     if (started.ranks <= 1) return {};

@@ -21,6 +21,9 @@ struct StartedRanks {
 
 StartedRanks started_ranks();
 
+/// The rank's number among those on its machine, from 0; 0 where the launcher does not say.
+int local_rank();
+
 /// "rank 3 (node17, process 42)"; empty where there is one rank.
 std::string started_name();
 

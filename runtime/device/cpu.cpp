@@ -19,6 +19,22 @@ class CpuStep final : public DeviceStep {
     kernels::ThreadTeam& team_;
 };
 
+class CpuProgram final : public DeviceProgram {
+  public:
+    CpuProgram(std::vector<Transfer> inputs, std::vector<Transfer> outputs,
+               std::function<void()> steps)
+        : inputs_(std::move(inputs)), outputs_(std::move(outputs)), steps_(std::move(steps)) {}
+    std::byte* input(std::size_t i) override { return inputs_[i].memory; }
+    std::byte* output(std::size_t i) override { return outputs_[i].memory; }
+    void run() override { steps_(); }
+    void run(const std::function<void()>& steps) override { steps(); }
+    void wait() override {}
+
+  private:
+    std::vector<Transfer> inputs_, outputs_;
+    std::function<void()> steps_;
+};
+
 class Cpu final : public Device {
   public:
     explicit Cpu(int threads) : team_(threads) {}
@@ -43,6 +59,20 @@ class Cpu final : public Device {
         auto bound = kernels::bind(kernel, problem, sources, destinations, workspace);
         if (!bound) return nullptr;
         return std::make_unique<CpuStep>(std::move(bound), team_);
+    }
+    void clear(std::span<std::byte> memory) override {
+        std::memset(memory.data(), 0, memory.size());
+    }
+    std::unique_ptr<DeviceProgram> bind_program(std::vector<Transfer> inputs,
+                                                std::vector<Transfer> outputs, std::span<std::byte>,
+                                                std::function<void()> steps) override {
+        return std::make_unique<CpuProgram>(std::move(inputs), std::move(outputs),
+                                            std::move(steps));
+    }
+    void join(const DeviceRanks&) override {}
+    std::unique_ptr<Exchange> bind_exchange(plan::CollectiveKind, std::byte*, std::int64_t,
+                                            plan::DType) override {
+        return nullptr;
     }
     void finish() override {}
     kernels::ThreadTeam& team() override { return team_; }

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include "runtime/base/run_error.hpp"
+#include "runtime/device/cuda/cuda_device.hpp"
 
 namespace dtnn::runtime {
 
-std::unique_ptr<Device> open_device(const std::string& name, int threads) {
+std::unique_ptr<Device> open_device(const std::string& name, int threads, int local_rank) {
     if (name == "cpu") return open_cpu(threads);
+    if (name == "cuda") return cuda::open_cuda(local_rank);
     throw RunError(Exit::mismatch, fmt::format("this program has no device `{}`", name),
                    "compile the job with --target cpu");
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "runtime/base/run_error.hpp"
+
 namespace dtnn::runtime {
 namespace {
 
@@ -69,6 +71,24 @@ std::unique_ptr<Exchange> bind_exchange(Communicator& communicator, const plan::
         return communicator.all_gather_parts(data, part, collective.dtype, collective.name);
     return communicator.all_reduce(data, elements, collective.dtype, Reduction::sum,
                                    collective.name);
+}
+
+std::unique_ptr<Exchange> bind_exchange(Device& device, Communicator& communicator,
+                                        const plan::Plan& plan, const plan::Collective& collective,
+                                        std::byte* arena) {
+    if (device.is_host()) return bind_exchange(communicator, plan, collective, arena);
+    if (collective.compression != plan::Compression::full)
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("the exchange `{}` travels as {}, which is done on the CPU alone",
+                        collective.name, plan::name_of(collective.compression)),
+            "compile the job with parallel.wire: full, or with --target cpu");
+    const bool parts = collective.kind != plan::CollectiveKind::all_reduce;
+    const std::int64_t elements = collective.bytes / plan::size_of(collective.dtype);
+    return device.bind_exchange(
+        collective.kind,
+        arena + plan.buffers[std::size_t(collective.buffer)].offset + collective.offset,
+        parts ? elements / communicator.ranks() : elements, collective.dtype);
 }
 
 std::vector<Gap> gaps_of(const plan::Program& program, const plan::Collective& collective) {

@@ -9,6 +9,7 @@
 
 #include "plan/plan.hpp"
 #include "runtime/comm/communicator.hpp"
+#include "runtime/device/device.hpp"
 
 namespace dtnn::runtime {
 
@@ -17,8 +18,11 @@ namespace dtnn::runtime {
 /// their batches in the same step, so these have the same exchanges, by name, size and order.
 std::optional<std::string> collectives_mistake(const plan::Plan& plan);
 
-/// What the communicator does of the collective, bound to its memory in the arena; null: there is
-/// none, and nothing is exchanged (NullRank).
+/// What the device, or else the communicator, does of the collective, bound to its memory in the
+/// arena; null: there is none, and nothing is exchanged (NullRank).
+std::unique_ptr<Exchange> bind_exchange(Device& device, Communicator& communicator,
+                                        const plan::Plan& plan, const plan::Collective& collective,
+                                        std::byte* arena);
 std::unique_ptr<Exchange> bind_exchange(Communicator& communicator, const plan::Plan& plan,
                                         const plan::Collective& collective, std::byte* arena);
 

@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <utility>
 #include <variant>
 
 #include "kernels/catalogue.hpp"
 #include "plan/rules/parallel.hpp"
+#include "plan/rules/staging.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/exec/collectives.hpp"
@@ -16,10 +16,10 @@
 namespace dtnn::runtime {
 namespace {
 
-int find_tensor(const std::vector<plan::Output>& list, const std::string& name) {
-    for (const plan::Output& item : list) {
-        if (item.name == name) return item.tensor;
-    }
+/// Its place in the list; -1: none.
+int find_output(const std::vector<plan::Output>& list, const std::string& name) {
+    for (std::size_t i = 0; i < list.size(); ++i)
+        if (list[i].name == name) return int(i);
     return -1;
 }
 
@@ -63,38 +63,32 @@ BoundProgram::BoundProgram(const plan::Plan& plan, const plan::Program& program,
     };
     bind_list(program.prologue, prologue_);
     bind_list(program.steps, steps_);
-    inputs_ = mirrors_of(program.inputs);
-    outputs_ = mirrors_of(program.outputs);
+    std::vector<Transfer> inputs, outputs;
+    for (const plan::Output& input : program.inputs)
+        inputs.push_back(transfer_of(input.tensor));
+    for (const plan::Output& output : program.outputs)
+        outputs.push_back(transfer_of(output.tensor));
+    device_program_ = device.bind_program(std::move(inputs), std::move(outputs), room_for_inputs(),
+                                          [this] { run_plainly(program_->steps, steps_); });
 }
 
-std::vector<BoundProgram::Mirror> BoundProgram::mirrors_of(
-    const std::vector<plan::Output>& list) const {
-    std::vector<Mirror> mirrors;
-    if (device_->is_host()) return mirrors;
-    for (const plan::Output& item : list) {
-        const plan::Tensor& tensor = program_->tensors[std::size_t(item.tensor)];
-        const auto bytes =
-            std::size_t(plan::element_count(tensor.dims) * plan::size_of(tensor.dtype));
-        mirrors.push_back(
-            {item.tensor, {address(item.tensor), bytes}, std::make_unique<std::byte[]>(bytes)});
-    }
-    return mirrors;
+Transfer BoundProgram::transfer_of(int tensor) const {
+    const plan::Tensor& record = program_->tensors[std::size_t(tensor)];
+    Transfer transfer;
+    transfer.memory = address(tensor);
+    transfer.bytes = plan::element_count(record.dims) * plan::size_of(record.dtype);
+    const std::span<std::byte> room = room_for_inputs();
+    if (!room.empty() && plan_->buffers[std::size_t(record.buffer)].role == plan::BufferRole::input)
+        transfer.ahead =
+            room.data() + (transfer.memory - arena_ - plan::input_stretch(*plan_).offset);
+    return transfer;
 }
 
-std::byte* BoundProgram::host_address(const std::vector<Mirror>& mirrors, int tensor) const {
-    for (const Mirror& mirror : mirrors)
-        if (mirror.tensor == tensor) return mirror.host.get();
-    return address(tensor);
-}
-
-void BoundProgram::write_inputs() {
-    for (const Mirror& input : inputs_)
-        device_->write(input.memory.data(), {input.host.get(), input.memory.size()});
-}
-
-void BoundProgram::read_outputs() {
-    for (const Mirror& output : outputs_)
-        device_->read({output.host.get(), output.memory.size()}, output.memory.data());
+std::span<std::byte> BoundProgram::room_for_inputs() const {
+    for (const plan::Buffer& buffer : plan_->buffers)
+        if (buffer.role == plan::BufferRole::ahead)
+            return {arena_ + buffer.offset, std::size_t(buffer.bytes)};
+    return {};
 }
 
 /// Named as in the plan: in one step ranks may run programs for batches of several sizes, whose
@@ -102,7 +96,7 @@ void BoundProgram::read_outputs() {
 void BoundProgram::bind_exchanges() {
     if (communicator_ == nullptr || communicator_->ranks() == 1) return;
     for (const plan::Collective& collective : program_->collectives)
-        exchanges_.push_back(bind_exchange(*communicator_, *plan_, collective, arena_));
+        exchanges_.push_back(bind_exchange(*device_, *communicator_, *plan_, collective, arena_));
 }
 
 std::byte* BoundProgram::stretch_of(const plan::Collective& collective) const {
@@ -144,8 +138,6 @@ std::unique_ptr<DeviceStep> BoundProgram::bind_kernel(int number, const plan::St
 }
 
 BoundProgram::~BoundProgram() = default;
-BoundProgram::BoundProgram(BoundProgram&&) noexcept = default;
-BoundProgram& BoundProgram::operator=(BoundProgram&&) noexcept = default;
 
 std::byte* BoundProgram::address(int index) const {
     const plan::Tensor& tensor = program_->tensors[std::size_t(index)];
@@ -153,38 +145,41 @@ std::byte* BoundProgram::address(int index) const {
 }
 
 int BoundProgram::input_tensor(const std::string& name) const {
-    return find_tensor(program_->inputs, name);
+    const int which = find_output(program_->inputs, name);
+    return which < 0 ? -1 : program_->inputs[std::size_t(which)].tensor;
 }
 
 void* BoundProgram::input(const std::string& name) const {
-    const int tensor = input_tensor(name);
-    return tensor < 0 ? nullptr : host_address(inputs_, tensor);
+    const int which = find_output(program_->inputs, name);
+    return which < 0 ? nullptr : device_program_->input(std::size_t(which));
 }
 
 const void* BoundProgram::output(const std::string& name) const {
-    const int tensor = find_tensor(program_->outputs, name);
-    return tensor < 0 ? nullptr : host_address(outputs_, tensor);
+    const int which = find_output(program_->outputs, name);
+    return which < 0 ? nullptr : device_program_->output(std::size_t(which));
 }
 
-void BoundProgram::run_steps(std::span<const BoundStep> bound, auto before, auto after) {
+/// `at` is the step that is run.
+void BoundProgram::run_each(const std::vector<plan::Step>& steps, std::span<const BoundStep> bound,
+                            auto before, auto after, std::size_t& at) {
     if (program_->collectives.empty()) {
-        for (std::size_t i = 0; i < bound.size(); ++i) {
-            before(i);
-            bound[i].kernel->run();
-            after(i);
+        for (at = 0; at < bound.size(); ++at) {
+            before(steps[at]);
+            bound[at].kernel->run();
+            after(steps[at]);
         }
         return;
     }
     int under_way = 0;
-    for (std::size_t i = 0; i < bound.size(); ++i) {
-        const BoundStep& step = bound[i];
-        before(i);
+    for (at = 0; at < bound.size(); ++at) {
+        const BoundStep& step = bound[at];
+        before(steps[at]);
         if (step.kernel) {
             step.kernel->run();
             if (under_way > 0) communicator_->progress();
         } else if (step.starts) {
             for (const std::span<std::byte> gap : step.cleared)
-                std::memset(gap.data(), 0, gap.size());
+                device_->clear(gap);
             if (step.exchange != nullptr) {
                 step.exchange->start();
                 ++under_way;
@@ -193,47 +188,70 @@ void BoundProgram::run_steps(std::span<const BoundStep> bound, auto before, auto
             step.exchange->wait();
             --under_way;
         }
-        after(i);
+        after(steps[at]);
     }
+}
+
+void BoundProgram::run_steps(const std::vector<plan::Step>& steps, std::span<const BoundStep> bound,
+                             auto before, auto after) {
+    std::size_t at = 0;
+    try {
+        run_each(steps, bound, before, after, at);
+    } catch (const DeviceError& error) {
+        const std::size_t first = &steps == &program_->steps ? program_->prologue.size() : 0;
+        throw RunError(
+            error.exit,
+            fmt::format("{}: {}", describe_step(*plan_, *program_, int(first + at), steps[at]),
+                        error.fact),
+            error.help);
+    }
+}
+
+void BoundProgram::run_plainly(const std::vector<plan::Step>& steps,
+                               std::span<const BoundStep> bound) {
+    run_steps(
+        steps, bound, [](const plan::Step&) {}, [](const plan::Step&) {});
 }
 
 void BoundProgram::run_observed(const std::vector<plan::Step>& steps,
                                 std::span<const BoundStep> bound) {
     run_steps(
-        bound, [&](std::size_t i) { observer_->begin(*program_, steps[i]); },
-        [&](std::size_t i) { observer_->end(*program_, steps[i]); });
+        steps, bound, [&](const plan::Step& step) { observer_->begin(*program_, step); },
+        [&](const plan::Step& step) { observer_->end(*program_, step); });
 }
 
 void BoundProgram::run_prologue() {
-    if (observer_ != nullptr) return run_observed(program_->prologue, prologue_);
-    run_steps(
-        prologue_, [](std::size_t) {}, [](std::size_t) {});
+    if (observer_ != nullptr)
+        run_observed(program_->prologue, prologue_);
+    else
+        run_plainly(program_->prologue, prologue_);
+}
+
+void BoundProgram::start() {
+    if (observer_ == nullptr) return device_program_->run();
+    device_program_->run([this] { run_observed(program_->steps, steps_); });
 }
 
 void BoundProgram::run() {
-    write_inputs();
-    if (observer_ != nullptr)
-        run_observed(program_->steps, steps_);
-    else
-        run_steps(
-            steps_, [](std::size_t) {}, [](std::size_t) {});
-    read_outputs();
+    start();
+    wait();
 }
 
 void BoundProgram::run_timed(std::span<double> seconds) {
-    write_inputs();
     Stopwatch watch;
-    run_steps(
-        steps_,
-        [&](std::size_t) {
-            device_->finish();
-            watch.restart();
-        },
-        [&](std::size_t i) {
-            device_->finish();
-            seconds[i] += watch.seconds();
-        });
-    read_outputs();
+    device_program_->run([&] {
+        run_steps(
+            program_->steps, steps_,
+            [&](const plan::Step&) {
+                device_->finish();
+                watch.restart();
+            },
+            [&](const plan::Step& step) {
+                device_->finish();
+                seconds[std::size_t(&step - program_->steps.data())] += watch.seconds();
+            });
+    });
+    wait();
 }
 
 Executor::Executor(const plan::Plan& plan, int threads, Communicator* communicator)
@@ -246,7 +264,13 @@ Executor::Executor(const plan::Plan& plan, std::unique_ptr<Device> device,
       device_(std::move(device)),
       arena_(device_->allocate(plan.memory.arena, "the plan's arena")),
       programs_(plan.programs.size()),
-      shard_states_(plan) {}
+      shard_states_(plan) {
+    if (communicator == nullptr) return;
+    device_->join({communicator->rank(), communicator->ranks(), plan.parallel.timeout_seconds,
+                   [&](std::span<std::byte> bytes) {
+                       communicator->broadcast(bytes, 0, "where devices meet");
+                   }});
+}
 
 BoundProgram* Executor::find(plan::ProgramKind kind, std::int64_t batch) {
     for (std::size_t i = 0; i < programs_.size(); ++i) {

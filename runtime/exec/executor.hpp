@@ -33,15 +33,15 @@ class BoundProgram {
     BoundProgram(const plan::Plan& plan, const plan::Program& program, Device& device,
                  std::byte* arena, Communicator* communicator);
     ~BoundProgram();
-    BoundProgram(BoundProgram&&) noexcept;
-    BoundProgram& operator=(BoundProgram&&) noexcept;
+    BoundProgram(const BoundProgram&) = delete;
+    BoundProgram& operator=(const BoundProgram&) = delete;
 
     const plan::Program& program() const { return *program_; }
     std::int64_t batch() const { return program_->batch; }
 
     /// The host's memory of an input or output, null when the program has none of this name: the
     /// tensor itself, or where the device has memory of its own what goes there before each run,
-    /// and comes from there behind it.
+    /// and comes from there behind it. Programs share their inputs.
     void* input(const std::string& name) const;
     const void* output(const std::string& name) const;
     /// Which tensor an input is; -1: none.
@@ -51,6 +51,11 @@ class BoundProgram {
     void run_prologue();
     /// One batch. Makes no decision and allocates nothing.
     void run();
+    /// The same in two halves: start() puts the batch on the device and returns when its inputs may
+    /// be written again; wait() waits for the oldest batch that was not waited for, whose outputs
+    /// are there then. No more than kRunsAhead wait for that.
+    void start();
+    void wait() { device_program_->wait(); }
     /// The same, adding each step's seconds to `seconds` (as many elements as the program has
     /// steps).
     void run_timed(std::span<double> seconds);
@@ -67,23 +72,18 @@ class BoundProgram {
         std::vector<std::span<std::byte>> cleared;  ///< when it starts
     };
 
-    /// What the host writes or reads of a tensor that lies on a device.
-    struct Mirror {
-        int tensor = -1;
-        std::span<std::byte> memory;  ///< the device's
-        std::unique_ptr<std::byte[]> host;
-    };
-
     std::byte* address(int tensor) const;
-    std::byte* host_address(const std::vector<Mirror>& mirrors, int tensor) const;
-    std::vector<Mirror> mirrors_of(const std::vector<plan::Output>& list) const;
-    void write_inputs();
-    void read_outputs();
+    Transfer transfer_of(int tensor) const;
+    std::span<std::byte> room_for_inputs() const;
     std::byte* stretch_of(const plan::Collective& collective) const;
     void bind_exchanges();
     std::unique_ptr<DeviceStep> bind_kernel(int number, const plan::Step& step) const;
     /// Runs the steps, telling `before(i)` and `after(i)` of each.
-    void run_steps(std::span<const BoundStep> bound, auto before, auto after);
+    void run_steps(const std::vector<plan::Step>& steps, std::span<const BoundStep> bound,
+                   auto before, auto after);
+    void run_each(const std::vector<plan::Step>& steps, std::span<const BoundStep> bound,
+                  auto before, auto after, std::size_t& at);
+    void run_plainly(const std::vector<plan::Step>& steps, std::span<const BoundStep> bound);
     void run_observed(const std::vector<plan::Step>& steps, std::span<const BoundStep> bound);
 
     const plan::Plan* plan_;
@@ -95,7 +95,7 @@ class BoundProgram {
         exchanges_;  ///< one for each of the program's collectives
     std::vector<BoundStep> prologue_;
     std::vector<BoundStep> steps_;
-    std::vector<Mirror> inputs_, outputs_;  ///< none where the device's memory is the host's
+    std::unique_ptr<DeviceProgram> device_program_;
     StepObserver* observer_ = nullptr;
 };
 

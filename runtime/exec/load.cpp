@@ -26,6 +26,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/transforms/sample_chain.hpp"
+#include "runtime/device/cuda/cuda_device.hpp"
 #include "runtime/exec/collectives.hpp"
 #include "runtime/exec/step_problem.hpp"
 
@@ -45,12 +46,13 @@ RunError refused(const std::string& name, const std::string& fact,
 }
 
 void check_machine(const plan::Plan& plan, const std::string& name) {
-    if (plan.target.device != "cpu") {
-        throw refused(
-            name,
-            fmt::format("it is for the device `{}`; this version runs plans for `cpu` alone",
-                        plan.target.device),
-            "compile it with --target cpu");
+    if (plan.target.device == "cuda") {
+        cuda::need_cuda();
+    } else if (plan.target.device != "cpu") {
+        throw refused(name,
+                      fmt::format("it is for the device `{}`, which this program does not know",
+                                  plan.target.device),
+                      "compile it with --target cpu or --target cuda");
     }
     if (plan.target.dtype != plan::DType::f32 && plan.target.dtype != plan::DType::f64) {
         throw refused(name, fmt::format("its floating type is {}; f32 and f64 can be run",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "runtime/base/clock.hpp"
@@ -56,7 +57,8 @@ class Loop {
     void go_on_from(const TrainingState& from);
     End train_epoch();
     void train_batch();
-    const BatchProgram& run_batch(plan::Part part);
+    const BatchProgram& start_batch(plan::Part part);
+    void take_results();
     void fill_inputs(const BatchProgram& batch);
     End finish_epoch();
     Findings findings() const;
@@ -66,6 +68,14 @@ class Loop {
     void checkpoint();
     TrainingState full_state();
     TrainingPlace place() const { return {state_.epoch + 1, state_.step}; }
+
+    /// A batch that the device has been given, and whose results are not taken yet.
+    struct UnderWay {
+        const BatchProgram* batch = nullptr;  ///< null: this rank has none in the step
+        std::int64_t samples = 0;
+        TrainingPlace place;
+        std::int64_t batches = 0;  ///< of the epoch, with this one
+    };
 
     Session& session_;
     TrainingObserver& observer_;
@@ -85,6 +95,7 @@ class Loop {
     bool inputs_filled_ = false;  ///< a batch has been taken: a rank can run without one
     double learning_rate_ = 0;
     bool first_step_told_ = false;
+    std::optional<UnderWay> under_way_;
 };
 
 void Loop::go_on_from(const TrainingState& from) {
@@ -153,6 +164,7 @@ bool Loop::parameters_not_finite() const {
 
 void Loop::checkpoint() {
     if (request_.keeper == nullptr) return;
+    take_results();
     session_.share_statistics();
     // What a run goes on from is always sound.
     if (parameters_not_finite())
@@ -181,26 +193,38 @@ void Loop::fill_inputs(const BatchProgram& batch) {
     inputs_filled_ = true;
 }
 
+/// A device with memory of its own computes a batch while the host takes the results of the one
+/// before.
 void Loop::train_batch() {
     const plan::Part part = steps_.part(state_.batch);
     const bool ends_group = steps_.ends_group(state_.batch);
-    const BatchProgram* batch = steps_.runs(state_.batch) ? &run_batch(part) : nullptr;
+    const BatchProgram* batch = steps_.runs(state_.batch) ? &start_batch(part) : nullptr;
     if (batch == nullptr) observer_.batch({state_.epoch + 1, state_.step + 1, {}});
     ++state_.step;
     ++state_.batch;
     if (ends_group) ++state_.update;
-    if (batch != nullptr && part.count > 0) {
-        divergence_.look_at_batch(batch->loss(), place());
-        sums_.add(batch->outputs, part.count);
+    take_results();
+    under_way_ = {batch, part.count, place(), state_.batch};
+    if (session_.executor().device().is_host() || divergence_.check() != nullptr) take_results();
+}
+
+void Loop::take_results() {
+    if (!under_way_) return;
+    const UnderWay done = *under_way_;
+    under_way_.reset();
+    if (done.batch != nullptr) done.batch->program->wait();
+    if (done.batch != nullptr && done.samples > 0) {
+        divergence_.look_at_batch(done.batch->loss(), done.place);
+        sums_.add(done.batch->outputs, done.samples);
     }
     if (!first_step_told_) observer_.first_step();
     first_step_told_ = true;
-    observer_.step({state_.epoch + 1, steps_.epochs(), state_.batch, steps_.batches(),
+    observer_.step({state_.epoch + 1, steps_.epochs(), done.batches, steps_.batches(),
                     epoch_watch_.seconds(), first_batch_, first_sample_,
-                    steps_.samples_before(state_.batch), sums_.mine()});
+                    steps_.samples_before(done.batches), sums_.mine()});
 }
 
-const BatchProgram& Loop::run_batch(plan::Part part) {
+const BatchProgram& Loop::start_batch(plan::Part part) {
     const bool update = steps_.updates(state_.batch);
     const BatchProgram& batch =
         part.count > 0 ? session_.train_program(part.count, update) : session_.idle_program(update);
@@ -226,7 +250,7 @@ const BatchProgram& Loop::run_batch(plan::Part part) {
     if (NumberCheck* check = divergence_.check()) check->begin_run(batch.program->program());
     if (&batch != last_program_) batch.program->run_prologue();
     last_program_ = &batch;
-    batch.program->run();
+    batch.program->start();
     return batch;
 }
 
@@ -242,6 +266,7 @@ Loop::End Loop::train_epoch() {
     while (end == End::no && state_.batch < steps_.batches()) {
         train_batch();
         if (request_.until_step > 0 && state_.step >= request_.until_step) {
+            take_results();
             end = heed(agreement.agree(findings()));
             if (end == End::no) end = End::enough;
             break;
@@ -258,6 +283,7 @@ Loop::End Loop::train_epoch() {
             (found.checkpoint || step_checkpoint_due()))
             checkpoint();
     }
+    take_results();
     const End last = heed(agreement.settle());
     if (end == End::no) end = last;
     if (end == End::interrupted) pipeline.stop();

@@ -14,6 +14,7 @@
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
+#include "runtime/comm/started_ranks.hpp"
 #include "runtime/exec/number_check.hpp"
 #include "runtime/train/initialize.hpp"
 
@@ -100,7 +101,8 @@ Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSour
 
 Session::Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
                  Communicator& communicator)
-    : Session(plan, open_device(plan.target.device, threads), std::move(source), communicator) {}
+    : Session(plan, open_device(plan.target.device, threads, local_rank()), std::move(source),
+              communicator) {}
 
 Session::Session(const plan::Plan& plan, std::unique_ptr<Device> device,
                  std::unique_ptr<SampleSource> source, Communicator& communicator)

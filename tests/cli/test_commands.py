@@ -241,7 +241,8 @@ class Runtime(CommandTest):
         self.assertIn("--target cpu", done.stderr)
         for words, told in ((("--target", "tpu"), "no such device"), (("--target", "cuda", "--isa", "avx2"), "--isa"),
                             (("--target", "cuda", "--reference-kernels"), "--reference-kernels"),
-                            (("--target", "cuda", "--threads", "2"), "--threads")):
+                            (("--target", "cuda", "--threads", "2"), "--threads"),
+                            (("--target", "cuda", "--set", "parallel.wire=bf16"), "exchange gradients as they are")):
             done = run(DTNNC, "compile", "tiny.yaml", *words, "-o", "x.json", cwd=self.folder)
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(told, done.stderr)

@@ -7,15 +7,17 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
-#include "compiler/driver/compile_job.hpp"
-#include "plan/audit/audit.hpp"
-#include "plan/json/json.hpp"
+#include "runtime/base/run_error.hpp"
+#include "runtime/comm/in_process.hpp"
 #include "runtime/data/sample_source.hpp"
+#include "runtime/device/cuda/cuda_device.hpp"
 #include "runtime/train/loop.hpp"
 #include "runtime/train/session.hpp"
-#include "tests/gpu/host_device.hpp"
+#include "tests/gpu/host_api.hpp"
+#include "tests/gpu/plans.hpp"
 #include "tests/sanitized.hpp"
 
 namespace dtnn::host_run_test {
@@ -38,34 +40,23 @@ constexpr std::size_t kFirstSteps = 3;
 constexpr double kFirstStepsBound = 1e-4;
 constexpr double kAmplified = 10;
 
-plan::Plan compiled(const Subject& subject, const std::string& device, const std::string& dtype) {
-    compiler::Diagnostics diagnostics;
-    compiler::LoadOptions options;
-    options.spec_path = {"specs"};
+plan::Plan compiled(const Subject& subject, const std::string& device, const std::string& dtype,
+                    int ranks) {
     // The last step is that of a tail.
-    options.settings = {"training.dtype=" + dtype,
-                        fmt::format("training.batch_size={}", subject.batch),
-                        "training.epochs=1",
-                        fmt::format("training.optimizer={{sgd: {{learning_rate: {}, momentum: "
-                                    "0.9}}}}",
-                                    subject.sensitive ? "0.000001" : "0.0001"),
-                        "training.metrics=[categorical_accuracy]",
-                        fmt::format("dataset.train_samples={}", subject.batch * kSteps - 1),
-                        "dataset.test_samples=3"};
-    options.settings.insert(options.settings.end(), subject.settings.begin(),
-                            subject.settings.end());
-    const compiler::JobSpec job = compiler::load_job(subject.name, options, diagnostics);
-    REQUIRE_MESSAGE(!diagnostics.has_errors(), diagnostics.render(false));
-    const auto plan = compiler::compile_job(
-        job, {.device = device, .threads = device == "cpu" ? 1 : 0}, diagnostics);
-    REQUIRE_MESSAGE(plan.has_value(), diagnostics.render(false));
-    // Through the file's text, as a run gets it.
-    plan::ReadResult read = plan::read_plan(plan::to_json(*plan));
-    REQUIRE_MESSAGE(read.plan.has_value(), read.error);
-    CHECK(plan::audit(*read.plan).empty());
-    return *read.plan;
+    std::vector<std::string> settings = {
+        "training.dtype=" + dtype,
+        fmt::format("training.batch_size={}", subject.batch / ranks),
+        "training.epochs=1",
+        fmt::format("training.optimizer={{sgd: {{learning_rate: {}, momentum: 0.9}}}}",
+                    subject.sensitive ? "0.000001" : "0.0001"),
+        "training.metrics=[categorical_accuracy]",
+        fmt::format("dataset.train_samples={}", subject.batch * kSteps - 1),
+        "dataset.test_samples=3"};
+    settings.insert(settings.end(), subject.settings.begin(), subject.settings.end());
+    return gpu_plans::compiled(subject.name, settings, device, ranks);
 }
 
+/// Means so far, as far as this rank has samples.
 class Losses final : public runtime::TrainingObserver {
   public:
     void step(const runtime::Progress& progress) override {
@@ -74,25 +65,71 @@ class Losses final : public runtime::TrainingObserver {
     std::vector<double> all;
 };
 
-std::vector<double> losses(const plan::Plan& plan) {
-    const auto alone = runtime::make_self();
-    auto device = plan.target.device == "cpu" ? runtime::open_cpu(1) : runtime::open_host_device();
-    runtime::Session session(plan, std::move(device), runtime::made_up_source(plan.dataset),
-                             *alone);
-    Losses observer;
-    runtime::train(session, observer);
-    observer.all.push_back(session.evaluate(runtime::Split::test, session.sampler().test()).loss());
-    return observer.all;
+/// Of one rank, and at the end of the test samples of all ranks.
+void train_rank(const plan::Plan& plan, runtime::Communicator& ranks,
+                std::shared_ptr<runtime::cuda::HostNetwork> network, Losses& losses) {
+    const bool host = plan.target.device == "cpu";
+    runtime::cuda::HostReport report;
+    {
+        auto device = host ? runtime::open_cpu(1)
+                           : runtime::cuda::make_device(
+                                 runtime::cuda::make_host_api(report, {}, std::move(network)));
+        runtime::Session session(plan, std::move(device), runtime::made_up_source(plan.dataset),
+                                 ranks);
+        runtime::train(session, losses);
+        losses.all.push_back(
+            session.evaluate(runtime::Split::test, session.sampler().test()).loss());
+    }
+    if (host) return;
+    CHECK(report.findings == std::vector<std::string>{});
+    // All steps but the first of each program are one launch, exchanges and all.
+    CHECK(report.launches >= kSteps - 2);
+    CHECK((report.exchanges > 0) == (ranks.ranks() > 1));
 }
 
-void check_same(const Subject& subject, const std::string& dtype, double bound) {
-    const std::vector<double> wanted = losses(compiled(subject, "cpu", dtype));
-    const std::vector<double> got = losses(compiled(subject, "cuda", dtype));
-    REQUIRE(wanted.size() == kSteps + 1);
+std::vector<double> losses(const plan::Plan& plan, int ranks) {
+    std::vector<Losses> observers(static_cast<std::size_t>(ranks));
+    if (ranks == 1) {
+        const auto alone = runtime::make_self();
+        train_rank(plan, *alone, nullptr, observers[0]);
+        return observers[0].all;
+    }
+    const auto network = std::make_shared<runtime::cuda::HostNetwork>(ranks);
+    const auto all = runtime::make_in_process(ranks);
+    std::vector<std::thread> threads;
+    for (int rank = 0; rank < ranks; ++rank)
+        threads.emplace_back([&, rank] {
+            runtime::Communicator& own = *all[std::size_t(rank)];
+            own.set_time_limit(120);
+            try {
+                train_rank(plan, own, network, observers[std::size_t(rank)]);
+            } catch (const runtime::RunError& error) {
+                FAIL_CHECK(error.what());
+                network->leave();
+                try {
+                    own.abort(1, error.what());
+                } catch (const runtime::RunError&) {  // NOLINT(bugprone-empty-catch)
+                }
+            }
+        });
+    for (std::thread& thread : threads)
+        thread.join();
+    std::vector<double> of_all;
+    for (const Losses& one : observers)
+        of_all.insert(of_all.end(), one.all.begin(), one.all.end());
+    return of_all;
+}
+
+void check_same(const Subject& subject, const std::string& dtype, double bound, int ranks = 1) {
+    const std::vector<double> wanted = losses(compiled(subject, "cpu", dtype, ranks), ranks);
+    const std::vector<double> got = losses(compiled(subject, "cuda", dtype, ranks), ranks);
+    constexpr std::size_t kOfRank = kSteps + 1;
+    REQUIRE(wanted.size() == std::size_t(ranks) * kOfRank);
     REQUIRE(got.size() == wanted.size());
     const bool first_only = subject.sensitive && dtype == "f32";
     if (subject.sensitive) bound = first_only ? kFirstStepsBound : kAmplified * bound;
-    for (std::size_t i = 0; i < (first_only ? kFirstSteps : wanted.size()); ++i) {
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        if (first_only && i % kOfRank >= kFirstSteps) continue;
         CAPTURE(subject.name);
         CAPTURE(i);
         CHECK(std::fabs(got[i] - wanted[i]) <= bound * std::fabs(wanted[i]));
@@ -107,6 +144,16 @@ const std::vector<Subject> kSubjects = {
     {"unet", {"model.input.shape=[1, 32, 32]", "model.parameters.width=4"}},
     {"densenet21k8", {}, 4, true},
     {"resnet20_cifar10", {}, 4, true},
+    {"densenet_cifar10", {}, 2, true},
+    {"mobilenet_v2", {"model.input.shape=[3, 64, 64]"}, 4, true},
+};
+
+/// What ranks share in more than one way.
+const std::vector<Subject> kOfRanks = {
+    {"simplecnn"},
+    {"simplecnn", {"parallel.optimizer=sharded"}},
+    {"resnet20_cifar10", {"parallel.batch_statistics=synchronised"}, 4, true},
+    {"mobilenet_v2", {"model.input.shape=[3, 64, 64]"}, 4, true},
 };
 
 }  // namespace
@@ -119,6 +166,16 @@ TEST_CASE("a plan for cuda trains as the cpu's does, in double") {
 TEST_CASE("a plan for cuda trains as the cpu's does, in float") {
     for (const Subject& subject : kSubjects)
         check_same(subject, "f32", 1e-5);
+}
+
+TEST_CASE("two ranks with devices train as two with processors do, in double") {
+    for (const Subject& subject : kOfRanks)
+        check_same(subject, "f64", 1e-11, 2);
+}
+
+TEST_CASE("two ranks with devices train as two with processors do, in float") {
+    for (const Subject& subject : kOfRanks)
+        check_same(subject, "f32", 1e-5, 2);
 }
 
 }  // namespace dtnn::host_run_test

@@ -202,7 +202,7 @@ class Bound {
     /// What a device runs at the same time runs in another order the second time.
     void run(ThreadTeam& team, bool again) const {
         if (cpu_) return cpu_->run(team);
-        device_->run(again ? cuda::HostOrder::backward : cuda::HostOrder::forward);
+        device_->run({again ? cuda::HostOrder::backward : cuda::HostOrder::forward});
     }
 
   private:

@@ -49,7 +49,7 @@ void with_one_in(const KernelInfo& kernel, const Problem& problem, std::int64_t 
     if (kernel.device == "cuda") {
         const auto bound = cuda::bind(kernel, problem, in, out, scratch.contents());
         REQUIRE(bound != nullptr);
-        bound->run(cuda::HostOrder::forward);
+        bound->run({cuda::HostOrder::forward});
     } else {
         ThreadTeam team(1);
         const auto bound = dtnn::kernels::bind(kernel, problem, in, out, scratch.contents());
