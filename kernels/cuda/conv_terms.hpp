@@ -31,6 +31,16 @@ ImageLayout filters_of(const Arguments& a) {
                      a.strides.weights);
 }
 
+/// The image with its padding, stored N,H,W,C.
+inline ImageLayout padded_layout_of(const ConvShape& shape) {
+    const ConvShape s = padded_shape(shape);
+    return layout_of(s.batch, s.channels, s.height, s.width, channels_last_strides(s).image);
+}
+
+inline bool is_empty(const ConvShape& s) {
+    return s.out_pixels() * s.filters == 0 || s.pixels() * s.channels == 0 || s.taps() == 0;
+}
+
 /// relu(sum + bias[channel] + residual[cell]) * (mask[cell] > 0), of which any may be missing.
 template <class T>
 struct Epilogue {
@@ -68,15 +78,50 @@ void apply_epilogue(const Launch& launch, const Epilogue<T>& epilogue, const T* 
                  });
 }
 
+/// padded = src, with zeros around it
+template <class T>
+void copy_with_padding(const Launch& launch, const ConvShape& s, const T* src,
+                       const ImageLayout& image, T* padded) {
+    const ImageLayout layout = padded_layout_of(s);
+    const std::int64_t top = s.pad_top, left = s.pad_left;
+    each_element(launch, layout,
+                 [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+                     const std::int64_t y = h - top, x = w - left;
+                     const bool inside = y >= 0 && y < image.height && x >= 0 && x < image.width;
+                     padded[layout.at(n, c, h, w)] = inside ? src[image.at(n, c, y, x)] : T(0);
+                 });
+}
+
+/// How many sums of every filter the arguments ask for.
+template <class T>
+int sums_by_filter(const Conv2dArguments<T>& a) {
+    return a.statistics ? 2 : 0;
+}
+template <class T>
+int sums_by_filter(const Conv2dBackwardDataArguments<T>&) {
+    return 0;
+}
+template <class T>
+int sums_by_filter(const Conv2dBackwardWeightsArguments<T>& a) {
+    return a.diff_bias ? 1 : 0;
+}
+
+/// `padded_bytes`: of the image with its padding, 0 where none is booked.
+template <class Arguments>
+ConvScratch scratch_of(const Arguments& a, std::int64_t padded_bytes) {
+    const std::int64_t pixels = a.shape.out_pixels();
+    return divide(a.workspace, padded_bytes,
+                  conv_sums_bytes(sums_by_filter(a), pixels, a.shape.filters));
+}
+
 /// finish(filter, Sums<N>) of the sums over the pixels of the result of term(filter, cell), by way
-/// of the sums of chunks, which the end of the workspace holds.
+/// of the sums of chunks, which the end of the workspace holds. N is sums_by_filter.
 template <int N, class Arguments, class Term, class Finish>
 void sum_by_filter(const Arguments& a, const Launch& launch, const Term& term,
                    const Finish& finish) {
     const ImageLayout result = result_of(a);
     const Divider height(result.height), width(result.width);
-    const Workspace sums =
-        divide(a.workspace, 0, conv_sums_bytes(N, result.pixels(), result.channels)).sums;
+    const Workspace sums = scratch_of(a, 0).sums;
     reduce_columns<N>(
         launch, 1, result.pixels(), result.channels, reinterpret_cast<Sums<N>*>(sums.data()),
         [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t f) {
