@@ -31,17 +31,16 @@ std::int64_t device_conv_sums(const Problem& problem) {
     return cuda::conv_sums_bytes(sums, result.elements() / filters, filters);
 }
 
-/// The engines of cuDNN that need more are not chosen: as much as the largest operand, within
-/// bounds. Behind it our own parts (kernels/cuda/conv_scratch.hpp).
+/// The engines of cuDNN that need more are not chosen. Those that add floats as floats work on
+/// images stored N,C,H,W, so there is room for a copy of every operand and a little more, within
+/// bounds. Behind it our own sums (kernels/cuda/conv_scratch.hpp).
 std::int64_t cudnn_workspace(const Problem& problem) {
-    constexpr std::int64_t kLeast = std::int64_t{1} << 20, kMost = std::int64_t{1} << 28;
-    std::int64_t largest = 0;
-    for (const auto* side : {&problem.sources, &problem.destinations})
-        for (const TensorDesc& tensor : *side)
-            largest = std::max(largest, tensor.bytes());
-    return cuda::whole_steps(std::clamp(largest, kLeast, kMost)) +
-           cuda::padded_image_bytes(conv_shape(problem), element_bytes(problem)) +
-           device_conv_sums(problem);
+    constexpr std::int64_t kMore = std::int64_t{1} << 20, kMost = std::int64_t{1} << 31;
+    std::int64_t copies = kMore;
+    for (const TensorDesc* tensor :
+         {&problem.sources[0], &problem.sources[1], &problem.destinations[0]})
+        copies += tensor->bytes();
+    return cuda::whole_steps(std::min(copies, kMost)) + device_conv_sums(problem);
 }
 
 /// What NVIDIA advises for cuBLAS on its newest devices: 32 MiB. Behind it our own sums.

@@ -31,12 +31,6 @@ ImageLayout filters_of(const Arguments& a) {
                      a.strides.weights);
 }
 
-/// The image with its padding, stored N,H,W,C.
-inline ImageLayout padded_layout_of(const ConvShape& shape) {
-    const ConvShape s = padded_shape(shape);
-    return layout_of(s.batch, s.channels, s.height, s.width, channels_last_strides(s).image);
-}
-
 inline bool is_empty(const ConvShape& s) {
     return s.out_pixels() * s.filters == 0 || s.pixels() * s.channels == 0 || s.taps() == 0;
 }
@@ -67,28 +61,14 @@ Epilogue<T> epilogue_of(const Conv2dBackwardDataArguments<T>& a) {
     return {a.bias, nullptr, a.mask, a.relu};
 }
 
-/// to = epilogue(from), of the extents of `to`; the two may be the same.
+/// data = epilogue(data)
 template <class T>
-void apply_epilogue(const Launch& launch, const Epilogue<T>& epilogue, const T* from,
-                    const ImageLayout& from_layout, T* to, const ImageLayout& to_layout) {
-    each_element(launch, to_layout,
-                 [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
-                     const std::int64_t cell = to_layout.at(n, c, h, w);
-                     to[cell] = epilogue(double(from[from_layout.at(n, c, h, w)]), c, cell);
-                 });
-}
-
-/// padded = src, with zeros around it
-template <class T>
-void copy_with_padding(const Launch& launch, const ConvShape& s, const T* src,
-                       const ImageLayout& image, T* padded) {
-    const ImageLayout layout = padded_layout_of(s);
-    const std::int64_t top = s.pad_top, left = s.pad_left;
+void apply_epilogue(const Launch& launch, const Epilogue<T>& epilogue, T* data,
+                    const ImageLayout& layout) {
     each_element(launch, layout,
                  [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
-                     const std::int64_t y = h - top, x = w - left;
-                     const bool inside = y >= 0 && y < image.height && x >= 0 && x < image.width;
-                     padded[layout.at(n, c, h, w)] = inside ? src[image.at(n, c, y, x)] : T(0);
+                     const std::int64_t cell = layout.at(n, c, h, w);
+                     data[cell] = epilogue(double(data[cell]), c, cell);
                  });
 }
 
@@ -106,12 +86,10 @@ int sums_by_filter(const Conv2dBackwardWeightsArguments<T>& a) {
     return a.diff_bias ? 1 : 0;
 }
 
-/// `padded_bytes`: of the image with its padding, 0 where none is booked.
 template <class Arguments>
-ConvScratch scratch_of(const Arguments& a, std::int64_t padded_bytes) {
-    const std::int64_t pixels = a.shape.out_pixels();
-    return divide(a.workspace, padded_bytes,
-                  conv_sums_bytes(sums_by_filter(a), pixels, a.shape.filters));
+ConvScratch scratch_of(const Arguments& a) {
+    return divide(a.workspace,
+                  conv_sums_bytes(sums_by_filter(a), a.shape.out_pixels(), a.shape.filters));
 }
 
 /// finish(filter, Sums<N>) of the sums over the pixels of the result of term(filter, cell), by way
@@ -121,7 +99,7 @@ void sum_by_filter(const Arguments& a, const Launch& launch, const Term& term,
                    const Finish& finish) {
     const ImageLayout result = result_of(a);
     const Divider height(result.height), width(result.width);
-    const Workspace sums = scratch_of(a, 0).sums;
+    const Workspace sums = scratch_of(a).sums;
     reduce_columns<N>(
         launch, 1, result.pixels(), result.channels, reinterpret_cast<Sums<N>*>(sums.data()),
         [=] DTNN_DEVICE(std::int64_t, std::int64_t pixel, std::int64_t f) {

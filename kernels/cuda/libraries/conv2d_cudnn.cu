@@ -1,12 +1,8 @@
 /// Convolutions by cuDNN. What it has been asked is kept (launch.hpp): of the ways to do a
-/// convolution the first that an engine takes, in this order:
-/// - one graph for the convolution and what is done with its sums (Epilogue);
-/// - the convolution alone, and a kernel of our own behind it;
-/// - both again for a copy of the image that has its padding in it, where the padding differs from
-///   side to side;
-/// - our own convolution (conv2d.hpp): extents of zero, results that are written over an operand,
-///   and whatever else no engine takes.
-/// Statistics and gradients of biases are always summed by kernels of our own.
+/// convolution the first that an engine takes, in this order: one graph for the convolution and
+/// what is done with its sums (Epilogue); the convolution alone, and a kernel of our own behind it;
+/// our own convolution (conv2d.hpp), which also does extents of zero and results that are written
+/// over an operand. Statistics and gradients of biases are always summed by kernels of our own.
 
 #include <utility>
 
@@ -36,37 +32,23 @@ Dims result_dims(const ConvShape& s) {
 
 struct ConvWay {
     std::optional<CudnnGraph> graph;  ///< none: our own convolution does it
-    bool padded = false;              ///< of the copy that has its padding in it
     bool fused = false;               ///< with what is done with its sums
 };
 
-/// The first way that an engine takes. describe(graph, shape, image, fused) adds the operations for
-/// an image of this shape, which stands there.
+/// The first way that an engine takes. describe(graph, epilogue) adds the operations.
 template <class T, class Arguments, class Describe>
-ConvWay way_of(const Arguments& a, T* image, bool has_epilogue, const Describe& describe) {
+ConvWay way_of(const Arguments& a, const Epilogue<T>& epilogue, const Describe& describe) {
     if (is_empty(a.shape)) return {};
-    const ConvScratch scratch = scratch_of(a, padded_image_bytes(a.shape, sizeof(T)));
-    for (const bool padded : {false, true}) {
-        if (padded && scratch.padded.empty()) continue;
-        const ConvShape shape = padded ? padded_shape(a.shape) : a.shape;
-        T* const where = padded ? reinterpret_cast<T*>(scratch.padded.data()) : image;
-        for (const bool fused : {true, false}) {
-            if (!fused && !has_epilogue) continue;
-            CudnnGraph graph(kCudnnType<T>);
-            const bool found = succeeds([&] {
-                describe(graph, shape, where, fused);
-                return graph.plan(scratch.library);
-            });
-            if (found) return {std::move(graph), padded, fused};
-        }
+    for (const bool fused : {true, false}) {
+        if (!fused && epilogue.empty()) break;
+        CudnnGraph graph(kCudnnType<T>);
+        const bool found = succeeds([&] {
+            describe(graph, fused ? epilogue : Epilogue<T>{});
+            return graph.plan(scratch_of(a).library);
+        });
+        if (found) return {std::move(graph), fused};
     }
     return {};
-}
-
-template <class T, class Arguments>
-T* padded_of(const Arguments& a) {
-    const Workspace padded = scratch_of(a, padded_image_bytes(a.shape, sizeof(T))).padded;
-    return reinterpret_cast<T*>(padded.data());
 }
 
 /// Adds a convolution, convolve(sum), and the operations that lead from the sums to `to`.
@@ -104,57 +86,41 @@ void describe_sums(CudnnGraph& graph, const Epilogue<T>& epilogue, const Dims& d
 
 template <class T>
 void conv2d_cudnn(const Conv2dArguments<T>& a, const Launch& launch) {
+    const ConvShape& s = a.shape;
     const Epilogue<T> epilogue = epilogue_of(a);
     const ConvWay& way = launch.state<ConvWay>([&]() -> ConvWay {
         if (a.residual == a.dst) return {};
-        return way_of(a, a.src, !epilogue.empty(),
-                      [&](CudnnGraph& graph, const ConvShape& s, const T* image, bool fused) {
-                          const Tensor src = graph.operand(image_dims(s), image);
-                          const Tensor weights = graph.operand(filter_dims(s), a.weights);
-                          describe_sums(graph, fused ? epilogue : Epilogue<T>{}, result_dims(s),
-                                        a.dst, [&](Tensor sum) {
-                                            graph.convolution(ConvDirection::forward, s, src,
-                                                              weights, sum);
-                                        });
-                      });
+        return way_of(a, epilogue, [&](CudnnGraph& graph, const Epilogue<T>& with) {
+            const Tensor src = graph.operand(image_dims(s), a.src);
+            const Tensor weights = graph.operand(filter_dims(s), a.weights);
+            describe_sums(graph, with, result_dims(s), a.dst, [&](Tensor sum) {
+                graph.convolution(ConvDirection::forward, s, src, weights, sum);
+            });
+        });
     });
     if (!way.graph) return conv2d_direct(a, launch);
-    if (way.padded) copy_with_padding(launch, a.shape, a.src, image_of(a), padded_of<T>(a));
     way.graph->run(launch.stream());
-    const ImageLayout result = result_of(a);
-    if (!way.fused) apply_epilogue<T>(launch, epilogue, a.dst, result, a.dst, result);
+    if (!way.fused) apply_epilogue(launch, epilogue, a.dst, result_of(a));
     sum_statistics(a, launch);
 }
 
 template <class T>
 void conv2d_backward_data_cudnn(const Conv2dBackwardDataArguments<T>& a, const Launch& launch) {
+    const ConvShape& s = a.shape;
     const Epilogue<T> epilogue = epilogue_of(a);
     const ConvWay& way = launch.state<ConvWay>([&]() -> ConvWay {
         if (a.mask == a.diff_src) return {};
-        return way_of(a, a.diff_src, !epilogue.empty(),
-                      [&](CudnnGraph& graph, const ConvShape& s, T* image, bool fused) {
-                          // The copy with its padding is not what the epilogue is applied to.
-                          const bool whole = fused && image == a.diff_src;
-                          const Tensor diff_dst = graph.operand(result_dims(s), a.diff_dst);
-                          const Tensor weights = graph.operand(filter_dims(s), a.weights);
-                          describe_sums(graph, whole ? epilogue : Epilogue<T>{}, image_dims(s),
-                                        image, [&](Tensor sum) {
-                                            graph.convolution(ConvDirection::backward_data, s, sum,
-                                                              weights, diff_dst);
-                                        });
-                      });
+        return way_of(a, epilogue, [&](CudnnGraph& graph, const Epilogue<T>& with) {
+            const Tensor diff_dst = graph.operand(result_dims(s), a.diff_dst);
+            const Tensor weights = graph.operand(filter_dims(s), a.weights);
+            describe_sums(graph, with, image_dims(s), a.diff_src, [&](Tensor sum) {
+                graph.convolution(ConvDirection::backward_data, s, sum, weights, diff_dst);
+            });
+        });
     });
     if (!way.graph) return conv2d_backward_data_direct(a, launch);
     way.graph->run(launch.stream());
-    const ImageLayout image = image_of(a);
-    if (way.padded) {
-        const ImageLayout layout = padded_layout_of(a.shape);
-        const T* const inside =
-            padded_of<T>(a) + layout.at(0, 0, a.shape.pad_top, a.shape.pad_left);
-        apply_epilogue<T>(launch, epilogue, inside, layout, a.diff_src, image);
-    } else if (!way.fused) {
-        apply_epilogue<T>(launch, epilogue, a.diff_src, image, a.diff_src, image);
-    }
+    if (!way.fused) apply_epilogue(launch, epilogue, a.diff_src, image_of(a));
 }
 
 template <class T>
@@ -165,17 +131,16 @@ void conv2d_transpose_cudnn(const Conv2dTransposeArguments<T>& a, const Launch& 
 template <class T>
 void conv2d_backward_weights_cudnn(const Conv2dBackwardWeightsArguments<T>& a,
                                    const Launch& launch) {
+    const ConvShape& s = a.shape;
     const ConvWay& way = launch.state<ConvWay>([&] {
-        return way_of(
-            a, a.src, false, [&](CudnnGraph& graph, const ConvShape& s, const T* image, bool) {
-                const Tensor src = graph.operand(image_dims(s), image);
-                const Tensor diff_dst = graph.operand(result_dims(s), a.diff_dst);
-                const Tensor diff_weights = graph.operand(filter_dims(s), a.diff_weights);
-                graph.convolution(ConvDirection::backward_weights, s, src, diff_weights, diff_dst);
-            });
+        return way_of(a, Epilogue<T>{}, [&](CudnnGraph& graph, const Epilogue<T>&) {
+            const Tensor src = graph.operand(image_dims(s), a.src);
+            const Tensor diff_dst = graph.operand(result_dims(s), a.diff_dst);
+            const Tensor diff_weights = graph.operand(filter_dims(s), a.diff_weights);
+            graph.convolution(ConvDirection::backward_weights, s, src, diff_weights, diff_dst);
+        });
     });
     if (!way.graph) return conv2d_backward_weights_direct(a, launch);
-    if (way.padded) copy_with_padding(launch, a.shape, a.src, image_of(a), padded_of<T>(a));
     way.graph->run(launch.stream());
     sum_bias_gradient(a, launch);
 }

@@ -170,7 +170,7 @@ struct DenseWay {
 template <class T, class Arguments>
 DenseWay<T> way_of(const Arguments& a, const Epilogue<T>& epilogue, const Product<T>& product) {
     if (is_empty(a.shape)) return {};
-    const Workspace scratch = scratch_of(a, 0).library;
+    const Workspace scratch = scratch_of(a).library;
     if (!epilogue.residual && !epilogue.mask)
         if (auto matmul = Matmul<T>::plan(product, epilogue, scratch))
             return {std::move(matmul), true};
@@ -192,8 +192,7 @@ void dense_cublas(const DenseArguments<T>& a, const Launch& launch) {
     });
     if (!way.matmul) return conv2d_direct<T>(a, launch);
     way.matmul->run(launch.stream());
-    const ImageLayout result = result_of(a);
-    if (!way.fused) apply_epilogue<T>(launch, epilogue, a.dst, result, a.dst, result);
+    if (!way.fused) apply_epilogue(launch, epilogue, a.dst, result_of(a));
     sum_statistics(a, launch);
 }
 
@@ -210,8 +209,7 @@ void dense_backward_data_cublas(const DenseBackwardDataArguments<T>& a, const La
     });
     if (!way.matmul) return conv2d_backward_data_direct<T>(a, launch);
     way.matmul->run(launch.stream());
-    const ImageLayout image = image_of(a);
-    if (!way.fused) apply_epilogue<T>(launch, epilogue, a.diff_src, image, a.diff_src, image);
+    if (!way.fused) apply_epilogue(launch, epilogue, a.diff_src, image_of(a));
 }
 
 template <class T>
