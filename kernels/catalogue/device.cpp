@@ -5,6 +5,7 @@
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/catalogue/predicates.hpp"
 #include "kernels/cuda/chunks.hpp"
+#include "kernels/cuda/conv_scratch.hpp"
 #include "kernels/layout.hpp"
 
 namespace dtnn::kernels::predicates {
@@ -19,20 +20,32 @@ Refused unless_images_and_filters_suit_device(const Problem& problem) {
     return std::nullopt;
 }
 
-/// The engines of cuDNN that need more are not chosen: as much as the largest operand, within
-/// bounds.
-std::int64_t cudnn_workspace(const Problem& problem) {
-    constexpr std::int64_t kLeast = std::int64_t{1} << 20, kMost = std::int64_t{1} << 28;
-    std::int64_t largest = 0;
-    for (const auto* side : {&problem.sources, &problem.destinations})
-        for (const TensorDesc& tensor : *side)
-            largest = std::max(largest, tensor.bytes());
-    return std::clamp(largest, kLeast, kMost);
+/// The sums of chunks that are added up beside a convolution or a dense product: two of every
+/// filter for the statistics, one for the gradient of the bias.
+std::int64_t device_conv_sums(const Problem& problem) {
+    const bool weights = problem.op.ends_with("_backward_weights");
+    const int sums = problem.flag("statistics") ? 2 : weights && problem.flag("bias") ? 1 : 0;
+    const TensorDesc& result = weights ? problem.sources[1] : problem.destinations[0];
+    const std::int64_t filters = result.dims[1];
+    if (filters == 0) return 0;
+    return cuda::conv_sums_bytes(sums, result.elements() / filters, filters);
 }
 
-/// What NVIDIA advises for cuBLAS on its newest devices: 32 MiB.
-std::int64_t cublas_workspace(const Problem&) {
-    return std::int64_t{32} << 20;
+/// The engines of cuDNN that need more are not chosen. Those that add floats as floats work on
+/// images stored N,C,H,W, so there is room for a copy of every operand and a little more, within
+/// bounds. Behind it our own sums (kernels/cuda/conv_scratch.hpp).
+std::int64_t cudnn_workspace(const Problem& problem) {
+    constexpr std::int64_t kMore = std::int64_t{1} << 20, kMost = std::int64_t{1} << 31;
+    std::int64_t copies = kMore;
+    for (const TensorDesc* tensor :
+         {&problem.sources[0], &problem.sources[1], &problem.destinations[0]})
+        copies += tensor->bytes();
+    return cuda::whole_steps(std::min(copies, kMost)) + device_conv_sums(problem);
+}
+
+/// What NVIDIA advises for cuBLAS on its newest devices: 32 MiB. Behind it our own sums.
+std::int64_t cublas_workspace(const Problem& problem) {
+    return (std::int64_t{32} << 20) + device_conv_sums(problem);
 }
 
 /// A thread keeps the stack of an expression in registers.

@@ -1,0 +1,153 @@
+/// Convolutions by cuDNN. What it has been asked is kept (launch.hpp): of the ways to do a
+/// convolution the first that an engine takes, in this order: one graph for the convolution and
+/// what is done with its sums (Epilogue); the convolution alone, and a kernel of our own behind it;
+/// our own convolution (conv2d.hpp), which also does extents of zero and results that are written
+/// over an operand. Statistics and gradients of biases are always summed by kernels of our own.
+
+#include <utility>
+
+#include "kernels/cuda/conv2d.hpp"
+#include "kernels/cuda/conv_terms.hpp"
+#include "kernels/cuda/kernel.hpp"
+#include "kernels/cuda/libraries/cudnn_graph.hpp"
+
+namespace dtnn::kernels::cuda {
+namespace {
+
+using Dims = CudnnGraph::Dims;
+using Tensor = CudnnGraph::Tensor;
+
+template <class T>
+constexpr cudnnDataType_t kCudnnType = sizeof(T) == 8 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+
+Dims image_dims(const ConvShape& s) {
+    return {s.batch, s.channels, s.height, s.width};
+}
+Dims filter_dims(const ConvShape& s) {
+    return {s.filters, s.group_channels(), s.kernel_height, s.kernel_width};
+}
+Dims result_dims(const ConvShape& s) {
+    return {s.batch, s.filters, s.out_height, s.out_width};
+}
+
+struct ConvWay {
+    std::optional<CudnnGraph> graph;  ///< none: our own convolution does it
+    bool fused = false;               ///< with what is done with its sums
+};
+
+/// The first way that an engine takes. describe(graph, epilogue) adds the operations.
+template <class T, class Arguments, class Describe>
+ConvWay way_of(const Arguments& a, const Epilogue<T>& epilogue, const Describe& describe) {
+    if (is_empty(a.shape)) return {};
+    for (const bool fused : {true, false}) {
+        if (!fused && epilogue.empty()) break;
+        CudnnGraph graph(kCudnnType<T>);
+        const bool found = succeeds([&] {
+            describe(graph, fused ? epilogue : Epilogue<T>{});
+            return graph.plan(scratch_of(a).library);
+        });
+        if (found) return {std::move(graph), fused};
+    }
+    return {};
+}
+
+/// Adds a convolution, convolve(sum), and the operations that lead from the sums to `to`.
+template <class T, class Convolve>
+void describe_sums(CudnnGraph& graph, const Epilogue<T>& epilogue, const Dims& dims, T* to,
+                   const Convolve& convolve) {
+    int left = int(epilogue.residual != nullptr) + int(epilogue.bias != nullptr) +
+               int(epilogue.relu) + int(epilogue.mask != nullptr);
+    const auto next = [&] {
+        return left-- == 0 ? graph.operand(dims, to) : graph.intermediate(dims);
+    };
+    Tensor sum = next();
+    convolve(sum);
+    // In this order, because it is the one that engines which are compiled beforehand know.
+    if (epilogue.residual) {
+        const Tensor more = next();
+        graph.pointwise(CUDNN_POINTWISE_ADD, sum, graph.operand(dims, epilogue.residual), more);
+        sum = more;
+    }
+    if (epilogue.bias) {
+        const Tensor more = next();
+        graph.pointwise(CUDNN_POINTWISE_ADD, sum, graph.operand({1, dims[1], 1, 1}, epilogue.bias),
+                        more);
+        sum = more;
+    }
+    if (epilogue.relu) {
+        const Tensor more = next();
+        graph.pointwise(CUDNN_POINTWISE_RELU_FWD, sum, {}, more);
+        sum = more;
+    }
+    if (epilogue.mask) graph.relu_gradient(sum, graph.operand(dims, epilogue.mask), next());
+}
+
+}  // namespace
+
+template <class T>
+void conv2d_cudnn(const Conv2dArguments<T>& a, const Launch& launch) {
+    const ConvShape& s = a.shape;
+    const Epilogue<T> epilogue = epilogue_of(a);
+    const ConvWay& way = launch.state<ConvWay>([&]() -> ConvWay {
+        if (a.residual == a.dst) return {};
+        return way_of(a, epilogue, [&](CudnnGraph& graph, const Epilogue<T>& with) {
+            const Tensor src = graph.operand(image_dims(s), a.src);
+            const Tensor weights = graph.operand(filter_dims(s), a.weights);
+            describe_sums(graph, with, result_dims(s), a.dst, [&](Tensor sum) {
+                graph.convolution(ConvDirection::forward, s, src, weights, sum);
+            });
+        });
+    });
+    if (!way.graph) return conv2d_direct(a, launch);
+    way.graph->run(launch.stream());
+    if (!way.fused) apply_epilogue(launch, epilogue, a.dst, result_of(a));
+    sum_statistics(a, launch);
+}
+
+template <class T>
+void conv2d_backward_data_cudnn(const Conv2dBackwardDataArguments<T>& a, const Launch& launch) {
+    const ConvShape& s = a.shape;
+    const Epilogue<T> epilogue = epilogue_of(a);
+    const ConvWay& way = launch.state<ConvWay>([&]() -> ConvWay {
+        if (a.mask == a.diff_src) return {};
+        return way_of(a, epilogue, [&](CudnnGraph& graph, const Epilogue<T>& with) {
+            const Tensor diff_dst = graph.operand(result_dims(s), a.diff_dst);
+            const Tensor weights = graph.operand(filter_dims(s), a.weights);
+            describe_sums(graph, with, image_dims(s), a.diff_src, [&](Tensor sum) {
+                graph.convolution(ConvDirection::backward_data, s, sum, weights, diff_dst);
+            });
+        });
+    });
+    if (!way.graph) return conv2d_backward_data_direct(a, launch);
+    way.graph->run(launch.stream());
+    if (!way.fused) apply_epilogue(launch, epilogue, a.diff_src, image_of(a));
+}
+
+template <class T>
+void conv2d_transpose_cudnn(const Conv2dTransposeArguments<T>& a, const Launch& launch) {
+    conv2d_backward_data_cudnn<T>(a, launch);
+}
+
+template <class T>
+void conv2d_backward_weights_cudnn(const Conv2dBackwardWeightsArguments<T>& a,
+                                   const Launch& launch) {
+    const ConvShape& s = a.shape;
+    const ConvWay& way = launch.state<ConvWay>([&] {
+        return way_of(a, Epilogue<T>{}, [&](CudnnGraph& graph, const Epilogue<T>&) {
+            const Tensor src = graph.operand(image_dims(s), a.src);
+            const Tensor diff_dst = graph.operand(result_dims(s), a.diff_dst);
+            const Tensor diff_weights = graph.operand(filter_dims(s), a.diff_weights);
+            graph.convolution(ConvDirection::backward_weights, s, src, diff_weights, diff_dst);
+        });
+    });
+    if (!way.graph) return conv2d_backward_weights_direct(a, launch);
+    way.graph->run(launch.stream());
+    sum_bias_gradient(a, launch);
+}
+
+DTNN_CUDA_KERNEL(conv2d_cudnn, Conv2dArguments)
+DTNN_CUDA_KERNEL(conv2d_backward_data_cudnn, Conv2dBackwardDataArguments)
+DTNN_CUDA_KERNEL(conv2d_transpose_cudnn, Conv2dTransposeArguments)
+DTNN_CUDA_KERNEL(conv2d_backward_weights_cudnn, Conv2dBackwardWeightsArguments)
+
+}  // namespace dtnn::kernels::cuda

@@ -1,0 +1,313 @@
+#include <algorithm>
+#include <utility>
+
+#include "kernels/cuda/libraries/cudnn_graph.hpp"
+
+namespace dtnn::kernels::cuda {
+namespace {
+
+constexpr std::int64_t kAlignment = 16;  ///< bytes
+
+/// Whether an engine may be chosen that says this about its numbers. Results are the same in every
+/// run, and those of floats are sums of products of floats: no TF32, which is what tensor cores
+/// make of them, and nothing narrower. Winograd's largest tiles lose as much as TF32 does.
+bool is_allowed(cudnnBackendNumericalNote_t note, cudnnDataType_t type) {
+    switch (note) {
+        case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
+            return type == CUDNN_DATA_DOUBLE;
+        case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
+        case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
+        case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
+        case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
+            return false;
+        default:
+            return true;
+    }
+}
+
+bool is_allowed(const CudnnDescriptor& config, cudnnDataType_t type) {
+    CudnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    cudnnBackendDescriptor_t into = engine.get();
+    config.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &into);
+    std::array<cudnnBackendNumericalNote_t, CUDNN_NUMERICAL_NOTE_TYPE_COUNT> notes{};
+    const auto most = std::int64_t(notes.size());
+    const std::int64_t count =
+        engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, most, notes.data());
+    return std::all_of(notes.begin(), notes.begin() + std::min(count, most),
+                       [&](cudnnBackendNumericalNote_t note) { return is_allowed(note, type); });
+}
+
+/// N,H,W,C
+CudnnGraph::Dims strides_of(const CudnnGraph::Dims& dims) {
+    return {dims[1] * dims[2] * dims[3], 1, dims[1] * dims[3], dims[1]};
+}
+
+/// What the three directions call the same things.
+struct ConvNames {
+    cudnnBackendDescriptorType_t operation;
+    cudnnBackendAttributeName_t convolution, image, filters, result, alpha, beta;
+};
+
+ConvNames names_of(ConvDirection direction) {
+    switch (direction) {
+        case ConvDirection::backward_data:
+            return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DY,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_ALPHA,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_BETA};
+        case ConvDirection::backward_weights:
+            return {CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_CONV_DESC,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_X,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DW,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_ALPHA,
+                    CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_BETA};
+        case ConvDirection::forward:
+            break;
+    }
+    return {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR,
+            CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+            CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X,
+            CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+            CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y,
+            CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+            CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA};
+}
+
+CudnnDescriptor convolution_of(const ConvShape& s, cudnnDataType_t type) {
+    using Pair = std::array<std::int64_t, 2>;
+    const std::int64_t axes = 2;
+    const Pair strides{s.stride_height, s.stride_width};
+    const Pair dilations{s.dilation_height, s.dilation_width};
+    const Pair before{s.pad_top, s.pad_left}, behind{s.pad_bottom, s.pad_right};
+    const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
+    CudnnDescriptor convolution(CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
+    convolution.set(CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE, type)
+        .set(CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, mode)
+        .set(CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_TYPE_INT64, axes)
+        .set(CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, axes, before.data())
+        .set(CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, axes, behind.data())
+        .set(CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, axes, dilations.data())
+        .set(CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, axes, strides.data())
+        .finalize();
+    return convolution;
+}
+
+/// A factor has the type that is added in.
+void set_factor(CudnnDescriptor& operation, cudnnBackendAttributeName_t name, cudnnDataType_t type,
+                double value) {
+    if (type == CUDNN_DATA_DOUBLE) {
+        operation.set(name, CUDNN_TYPE_DOUBLE, value);
+    } else {
+        operation.set(name, CUDNN_TYPE_FLOAT, float(value));
+    }
+}
+
+std::vector<cudnnBackendDescriptor_t> all_of(const std::vector<CudnnDescriptor>& descriptors) {
+    std::vector<cudnnBackendDescriptor_t> all;
+    all.reserve(descriptors.size());
+    for (const CudnnDescriptor& one : descriptors)
+        all.push_back(one.get());
+    return all;
+}
+
+}  // namespace
+
+bool is_about_question(const LibraryFailed& failed) {
+    const int category = CUDNN_STATUS_CATEGORY(failed.code);
+    return category == CUDNN_STATUS_BAD_PARAM || category == CUDNN_STATUS_NOT_SUPPORTED ||
+           category == CUDNN_STATUS_INTERNAL_ERROR;
+}
+
+CudnnDescriptor::CudnnDescriptor(cudnnBackendDescriptorType_t type) {
+    check(cudnnBackendCreateDescriptor(type, &descriptor_), "cudnnBackendCreateDescriptor");
+}
+
+CudnnDescriptor::~CudnnDescriptor() {
+    if (descriptor_ != nullptr) cudnnBackendDestroyDescriptor(descriptor_);
+}
+
+CudnnDescriptor::CudnnDescriptor(CudnnDescriptor&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, nullptr)) {}
+
+CudnnDescriptor& CudnnDescriptor::operator=(CudnnDescriptor&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+}
+
+CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                      cudnnBackendAttributeType_t type, std::int64_t count,
+                                      const void* values) {
+    check(cudnnBackendSetAttribute(descriptor_, name, type, count, values),
+          "cudnnBackendSetAttribute");
+    return *this;
+}
+
+CudnnDescriptor& CudnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                      const CudnnDescriptor& value) {
+    return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &value.descriptor_);
+}
+
+std::int64_t CudnnDescriptor::get(cudnnBackendAttributeName_t name,
+                                  cudnnBackendAttributeType_t type, std::int64_t count,
+                                  void* values) const {
+    std::int64_t there = 0;
+    check(cudnnBackendGetAttribute(descriptor_, name, type, count, &there, values),
+          "cudnnBackendGetAttribute");
+    return there;
+}
+
+CudnnDescriptor& CudnnDescriptor::finalize() {
+    check(cudnnBackendFinalize(descriptor_), "cudnnBackendFinalize");
+    return *this;
+}
+
+CudnnGraph::Tensor CudnnGraph::add_tensor(const Dims& dims, bool is_virtual) {
+    const Dims strides = strides_of(dims);
+    const auto axes = std::int64_t(dims.size());
+    const auto id = std::int64_t(tensors_.size()) + 1;
+    CudnnDescriptor& tensor = tensors_.emplace_back(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+    tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, type_)
+        .set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, axes, dims.data())
+        .set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, axes, strides.data())
+        .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, id)
+        .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, kAlignment)
+        .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, is_virtual)
+        .finalize();
+    return tensors_.size() - 1;
+}
+
+CudnnGraph::Tensor CudnnGraph::operand(const Dims& dims, const void* memory) {
+    const Tensor tensor = add_tensor(dims, false);
+    ids_.push_back(std::int64_t(tensor) + 1);
+    memory_.push_back(const_cast<void*>(memory));
+    return tensor;
+}
+
+CudnnGraph::Tensor CudnnGraph::intermediate(const Dims& dims) {
+    return add_tensor(dims, true);
+}
+
+void CudnnGraph::set_tensors(CudnnDescriptor& operation,
+                             std::initializer_list<Attribute> tensors) const {
+    for (const Attribute& one : tensors)
+        operation.set(one.name, tensors_[one.tensor]);
+}
+
+void CudnnGraph::convolution(ConvDirection direction, const ConvShape& shape, Tensor image,
+                             Tensor filters, Tensor result) {
+    const ConvNames names = names_of(direction);
+    const CudnnDescriptor& convolution = settings_.emplace_back(convolution_of(shape, type_));
+    CudnnDescriptor& operation = operations_.emplace_back(names.operation);
+    operation.set(names.convolution, convolution);
+    set_tensors(operation,
+                {{names.image, image}, {names.filters, filters}, {names.result, result}});
+    set_factor(operation, names.alpha, type_, 1);
+    set_factor(operation, names.beta, type_, 0);
+    operation.finalize();
+}
+
+void CudnnGraph::add_pointwise(cudnnPointwiseMode_t mode,
+                               std::initializer_list<Attribute> tensors) {
+    CudnnDescriptor& setting = settings_.emplace_back(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+    setting.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode)
+        .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, type_)
+        .finalize();
+    CudnnDescriptor& operation =
+        operations_.emplace_back(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, setting);
+    set_tensors(operation, tensors);
+    operation.finalize();
+}
+
+void CudnnGraph::pointwise(cudnnPointwiseMode_t mode, Tensor x, std::optional<Tensor> b, Tensor y) {
+    const Attribute from{CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x};
+    const Attribute to{CUDNN_ATTR_OPERATION_POINTWISE_YDESC, y};
+    if (b) {
+        add_pointwise(mode, {from, {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *b}, to});
+    } else {
+        add_pointwise(mode, {from, to});
+    }
+}
+
+void CudnnGraph::relu_gradient(Tensor dy, Tensor x, Tensor dx) {
+    add_pointwise(CUDNN_POINTWISE_RELU_BWD, {{CUDNN_ATTR_OPERATION_POINTWISE_DYDESC, dy},
+                                             {CUDNN_ATTR_OPERATION_POINTWISE_XDESC, x},
+                                             {CUDNN_ATTR_OPERATION_POINTWISE_DXDESC, dx}});
+}
+
+std::vector<CudnnDescriptor> CudnnGraph::proposals(cudnnBackendHeurMode_t mode) const {
+    CudnnDescriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, *graph_)
+        .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, mode)
+        .finalize();
+    const std::int64_t there =
+        heuristics.get(CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, nullptr);
+    std::vector<CudnnDescriptor> configs;
+    for (std::int64_t i = 0; i < there; ++i)
+        configs.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+    if (configs.empty()) return configs;
+    std::vector<cudnnBackendDescriptor_t> into = all_of(configs);
+    const std::int64_t filled = heuristics.get(CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                               CUDNN_TYPE_BACKEND_DESCRIPTOR, there, into.data());
+    if (filled < there) configs.erase(configs.begin() + filled, configs.end());
+    return configs;
+}
+
+bool CudnnGraph::take(CudnnDescriptor proposal, Workspace scratch) {
+    if (!is_allowed(proposal, type_)) return false;
+    CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, cudnn_handle())
+        .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, proposal)
+        .finalize();
+    std::int64_t bytes = 0;
+    plan.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &bytes);
+    if (bytes > std::int64_t(scratch.size())) return false;
+
+    void* const workspace = scratch.data();
+    const auto operands = std::int64_t(ids_.size());
+    CudnnDescriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, operands, ids_.data())
+        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, operands, memory_.data())
+        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace)
+        .finalize();
+    config_.emplace(std::move(proposal));
+    plan_.emplace(std::move(plan));
+    pack_.emplace(std::move(pack));
+    return true;
+}
+
+bool CudnnGraph::take_first(cudnnBackendHeurMode_t mode, Workspace scratch) {
+    return succeeds([&] {
+        for (CudnnDescriptor& proposal : proposals(mode))
+            if (succeeds([&] { return take(std::move(proposal), scratch); })) return true;
+        return false;
+    });
+}
+
+bool CudnnGraph::plan(Workspace scratch) {
+    const bool found = succeeds([&] {
+        const std::vector<cudnnBackendDescriptor_t> operations = all_of(operations_);
+        graph_.emplace(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+        graph_->set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, cudnn_handle())
+            .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+                 std::int64_t(operations.size()), operations.data())
+            .finalize();
+        return take_first(CUDNN_HEUR_MODE_A, scratch) ||
+               take_first(CUDNN_HEUR_MODE_FALLBACK, scratch);
+    });
+    // What failed on the way is not the next launch's failure.
+    cudaGetLastError();
+    return found;
+}
+
+void CudnnGraph::run(cudaStream_t stream) const {
+    check(cudnnSetStream(cudnn_handle(), stream), "cudnnSetStream");
+    check(cudnnBackendExecute(cudnn_handle(), plan_->get(), pack_->get()), "cudnnBackendExecute");
+}
+
+}  // namespace dtnn::kernels::cuda

@@ -1,0 +1,118 @@
+#pragma once
+/// Graphs of operations as cuDNN 9 takes them: a convolution and what is done with its result.
+///
+///     CudnnGraph graph(CUDNN_DATA_FLOAT);
+///     const auto sum = graph.intermediate(dims);
+///     graph.convolution(ConvDirection::forward, shape, graph.operand(image, src),
+///                       graph.operand(filters, weights), sum);
+///     graph.pointwise(CUDNN_POINTWISE_RELU_FWD, sum, {}, graph.operand(dims, dst));
+///     if (graph.plan(scratch)) graph.run(stream);  // again and again
+///
+/// Operands are stored N,H,W,C, filters F,KH,KW,C/groups: dimensions are given in their logical
+/// order N,C,H,W and F,C/groups,KH,KW. cuDNN sees the groups in the filters' channels, which are
+/// fewer than the image's. The memory of all operands is known from the start, so a run only
+/// executes; it neither allocates nor waits, and may be captured.
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "kernels/arguments/conv2d.hpp"
+#include "kernels/cuda/libraries/handles.hpp"
+
+namespace dtnn::kernels::cuda {
+
+/// One of cuDNN's descriptors.
+class CudnnDescriptor {
+  public:
+    explicit CudnnDescriptor(cudnnBackendDescriptorType_t type);
+    ~CudnnDescriptor();
+    CudnnDescriptor(CudnnDescriptor&& other) noexcept;
+    CudnnDescriptor& operator=(CudnnDescriptor&& other) noexcept;
+
+    cudnnBackendDescriptor_t get() const { return descriptor_; }
+    template <class V>
+    CudnnDescriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                         const V& value) {
+        return set(name, type, 1, &value);
+    }
+    CudnnDescriptor& set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                         std::int64_t count, const void* values);
+    CudnnDescriptor& set(cudnnBackendAttributeName_t name, const CudnnDescriptor& value);
+    /// Reads up to `count` values and returns how many there are.
+    std::int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                     std::int64_t count, void* values) const;
+    CudnnDescriptor& finalize();
+
+  private:
+    cudnnBackendDescriptor_t descriptor_ = nullptr;
+};
+
+/// Whether a failure of cuDNN tells of what it was asked, and not of the library or the device: no
+/// engine does that, but another graph may do.
+bool is_about_question(const LibraryFailed& failed);
+
+/// What the attempt, which asks cuDNN for something, answers; false where cuDNN has refused.
+template <class Attempt>
+bool succeeds(const Attempt& attempt) {
+    try {
+        return attempt();
+    } catch (const LibraryFailed& failed) {
+        if (!is_about_question(failed)) throw;
+        return false;
+    }
+}
+
+enum class ConvDirection { forward, backward_data, backward_weights };
+
+class CudnnGraph {
+  public:
+    using Dims = std::array<std::int64_t, 4>;
+    using Tensor = std::size_t;
+
+    /// Of numbers of this type, which are also added in it.
+    explicit CudnnGraph(cudnnDataType_t type) : type_(type) {}
+
+    /// An operand, or the result: memory of the device, aligned to 16 bytes.
+    Tensor operand(const Dims& dims, const void* memory);
+    /// What one operation hands to the next without memory.
+    Tensor intermediate(const Dims& dims);
+
+    /// src, weights -> dst; diff_dst, weights -> diff_src; src, diff_dst -> diff_weights.
+    void convolution(ConvDirection direction, const ConvShape& shape, Tensor image, Tensor filters,
+                     Tensor result);
+    /// y = mode(x, b), element by element; an extent of 1 in b is repeated.
+    void pointwise(cudnnPointwiseMode_t mode, Tensor x, std::optional<Tensor> b, Tensor y);
+    /// dx = dy * (x > 0)
+    void relu_gradient(Tensor dy, Tensor x, Tensor dx);
+
+    /// Chooses the engine: of those that cuDNN proposes, the first that is_allowed (cudnn_graph.cu)
+    /// and needs no more memory than there is. Whether there is one.
+    bool plan(Workspace scratch);
+    void run(cudaStream_t stream) const;
+
+  private:
+    struct Attribute {
+        cudnnBackendAttributeName_t name;
+        Tensor tensor;
+    };
+    Tensor add_tensor(const Dims& dims, bool is_virtual);
+    void set_tensors(CudnnDescriptor& operation, std::initializer_list<Attribute> tensors) const;
+    void add_pointwise(cudnnPointwiseMode_t mode, std::initializer_list<Attribute> tensors);
+    std::vector<CudnnDescriptor> proposals(cudnnBackendHeurMode_t mode) const;
+    /// Whether the proposed configuration, or one of those, became the plan.
+    bool take(CudnnDescriptor proposal, Workspace scratch);
+    bool take_first(cudnnBackendHeurMode_t mode, Workspace scratch);
+
+    cudnnDataType_t type_;
+    std::vector<CudnnDescriptor> tensors_, settings_, operations_;
+    std::vector<std::int64_t> ids_;  ///< of the operands, beside their memory
+    std::vector<void*> memory_;
+    /// The graph, the engine's configuration, the plan, and what it is run with. Each is kept
+    /// because the next refers to it.
+    std::optional<CudnnDescriptor> graph_, config_, plan_, pack_;
+};
+
+}  // namespace dtnn::kernels::cuda
