@@ -34,13 +34,15 @@ find_library(BLIS_LIBRARY NAMES libblis.a blis PATH_SUFFIXES blis-serial REQUIRE
 
 add_library(dtnn_options INTERFACE)
 target_include_directories(dtnn_options INTERFACE ${CMAKE_SOURCE_DIR})
+# For C++ alone: nvcc has warnings of its own.
 target_compile_options(dtnn_options INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -fno-omit-frame-pointer "-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=")
+    "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-fno-omit-frame-pointer;-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # GCC 12 sees std::string read and write past its ends where it does not (GCC's bugs 105329 and 105651); the address sanitizer
     # looks at run time. Collecting garbage is a fifteenth of the time of a group: it begins at 500 MB.
-    target_compile_options(dtnn_options INTERFACE -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict
-        "SHELL:--param ggc-min-heapsize=500000")
+    target_compile_options(dtnn_options INTERFACE
+        "$<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread;-Wno-restrict>"
+        "$<$<COMPILE_LANGUAGE:CXX>:SHELL:--param ggc-min-heapsize=500000>")
 endif()
 if(DTNN_SANITIZE)
     # A target may ask to be checked for its memory accesses only (property DTNN_ADDRESS_ONLY).

@@ -134,7 +134,7 @@ class Forecast(Foresight):
 
 class Calibrate(Foresight):
     def test_a_machine_that_check_accepts_and_forecasts_take(self):
-        self.expect(self.dtnnc("calibrate", "-o", "here.yaml", "--name", "here", "--seconds", "1", timeout=110), 0)
+        self.expect(self.dtnnc("calibrate", "-o", "here.yaml", "--name", "here", "--seconds", "1", timeout=400), 0)
         self.expect(self.dtnnc("check", "here.yaml"), 0)
         text = self.read("here.yaml")
         self.assertRegex(text, r"# Measured 20\d\d-\d\d-\d\dT")

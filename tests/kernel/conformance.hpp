@@ -39,8 +39,10 @@ class Buffer {
     void set(std::int64_t element, double value);
     bool guards_are_intact() const;
 
-  private:
+    /// Bytes of a guard.
     static constexpr std::int64_t kGuard = 256;
+
+  private:
     struct Free {
         void operator()(std::byte* bytes) const;
     };

@@ -4,15 +4,19 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "kernels/cuda/dispatch.hpp"
 #include "kernels/cuda/libraries/handles.hpp"
 #include "runtime/device/cuda/api.hpp"
 #include "runtime/device/cuda/library.hpp"
+#include "runtime/device/cuda/library/nccl.hpp"
 
 namespace dtnn::runtime::cuda {
 namespace {
@@ -94,10 +98,17 @@ class CudaApi final : public Api {
         DTNN_CALL(cudaStreamWaitEvent, handle<cudaStream_t>(stream), handle<cudaEvent_t>(event), 0);
     }
     void synchronize(Event event) override {
-        DTNN_CALL(cudaEventSynchronize, handle<cudaEvent_t>(event));
+        if (joined())
+            wait_for([&] { return cudaEventQuery(handle<cudaEvent_t>(event)); }, "cudaEventQuery");
+        else
+            DTNN_CALL(cudaEventSynchronize, handle<cudaEvent_t>(event));
     }
     void synchronize(Stream stream) override {
-        DTNN_CALL(cudaStreamSynchronize, handle<cudaStream_t>(stream));
+        if (joined())
+            wait_for([&] { return cudaStreamQuery(handle<cudaStream_t>(stream)); },
+                     "cudaStreamQuery");
+        else
+            DTNN_CALL(cudaStreamSynchronize, handle<cudaStream_t>(stream));
     }
 
     void copy_to_device(std::byte* to, const std::byte* from, std::int64_t bytes,
@@ -137,6 +148,20 @@ class CudaApi final : public Api {
         cudaGraphExecDestroy(handle<cudaGraphExec_t>(graph));
     }
 
+    std::vector<std::byte> make_id() override {
+        if (!nccl_) nccl_.emplace();
+        return nccl_->make_id();
+    }
+    void join(std::span<const std::byte> id, int rank, int ranks, double seconds) override {
+        if (!nccl_) nccl_.emplace();
+        limit_ = seconds;
+        nccl_->join(id, rank, ranks);
+    }
+    void exchange(plan::CollectiveKind kind, std::byte* data, std::int64_t count, plan::DType dtype,
+                  Stream stream) override {
+        nccl_->exchange(kind, data, count, dtype, handle<cudaStream_t>(stream));
+    }
+
     std::unique_ptr<ApiKernel> bind(const kernels::KernelInfo& kernel,
                                     const kernels::Problem& problem,
                                     std::span<const void* const> sources,
@@ -151,11 +176,43 @@ class CudaApi final : public Api {
     }
 
   private:
+    bool joined() const { return nccl_ && nccl_->joined(); }
+
+    /// Waits for what may wait for other ranks: no longer than the limit, and not when one of them
+    /// has failed.
+    template <class Query>
+    void wait_for(const Query& query, const char* call) {
+        using Clock = std::chrono::steady_clock;
+        const auto begin = Clock::now();
+        for (std::int64_t turn = 0;; ++turn) {
+            const cudaError_t state = query();
+            if (state == cudaSuccess) return;
+            if (state != cudaErrorNotReady) check(state, call);
+            // Most waits are short.
+            if (turn < 1000) continue;
+            const std::chrono::duration<double> waited = Clock::now() - begin;
+            try {
+                nccl_->check_others();
+                if (limit_ > 0 && waited.count() > limit_)
+                    throw ApiFailure{"an exchange by NCCL", 0,
+                                     "other ranks have not come within parallel.timeout_seconds",
+                                     false};
+            } catch (const ApiFailure&) {
+                nccl_->abort();
+                throw;
+            }
+            std::this_thread::sleep_for(std::chrono::microseconds(waited.count() < 0.1 ? 20 : 500));
+        }
+    }
+
     static void copy(std::byte* to, const std::byte* from, std::int64_t bytes, cudaMemcpyKind kind,
                      Stream stream) {
         DTNN_CALL(cudaMemcpyAsync, to, from, std::size_t(bytes), kind,
                   handle<cudaStream_t>(stream));
     }
+
+    std::optional<Nccl> nccl_;  // where ranks have met
+    double limit_ = 0;
 };
 
 }  // namespace
