@@ -6,6 +6,7 @@
 #include "kernels/catalogue/predicates.hpp"
 #include "kernels/cuda/chunks.hpp"
 #include "kernels/cuda/conv_scratch.hpp"
+#include "kernels/cuda/expression_stack.hpp"
 #include "kernels/layout.hpp"
 
 namespace dtnn::kernels::predicates {
@@ -48,9 +49,12 @@ std::int64_t cublas_workspace(const Problem& problem) {
     return (std::int64_t{32} << 20) + device_conv_sums(problem);
 }
 
-/// A thread keeps the stack of an expression in registers.
-Refused unless_expression_fits_device(const Problem& problem) {
-    return unless_expression_is_shallow(problem);
+/// A thread keeps the stack of an expression in registers, or in memory of its own.
+Refused unless_stack_fits_registers(const Problem& problem) {
+    return unless_stack_suffices(problem, cuda::kShallowStack);
+}
+Refused unless_stack_fits_thread(const Problem& problem) {
+    return unless_stack_suffices(problem, cuda::kDeepStack);
 }
 
 /// A double for each chunk of the first source.

@@ -100,7 +100,7 @@ Refused unless_add_relu(const Problem& problem) {
     return unless_text(problem, "x0 x1 add 0 max");
 }
 
-Refused unless_expression_is_shallow(const Problem& problem) {
+Refused unless_stack_suffices(const Problem& problem, int depth) {
     Expression expression;
     std::string mistake;
     if (!parse_expression(problem.text("expression"), expression, mistake)) {
@@ -109,12 +109,16 @@ Refused unless_expression_is_shallow(const Problem& problem) {
     if (expression.sources > int(problem.sources.size())) {
         return "the expression names more sources than there are";
     }
-    // The kernel keeps a chunk for every place of its stack in the first-level cache.
-    if (expression.depth > 8) {
+    if (expression.depth > depth) {
         return "the expression needs a stack of " + std::to_string(expression.depth) +
-               ", the kernel has 8";
+               ", the kernel has " + std::to_string(depth);
     }
     return std::nullopt;
+}
+
+/// The kernel keeps a chunk for every place of its stack in the first-level cache.
+Refused unless_expression_is_shallow(const Problem& problem) {
+    return unless_stack_suffices(problem, 8);
 }
 
 }  // namespace predicates

@@ -16,6 +16,8 @@ Refused nothing(const Problem& problem);    ///< refuses nothing
 std::int64_t none(const Problem& problem);  ///< needs no workspace
 /// Bytes of one number of the problem's floating type.
 std::int64_t element_bytes(const Problem& problem);
+/// Refuses expressions that cannot be read, or that need a deeper stack than `depth`.
+Refused unless_stack_suffices(const Problem& problem, int depth);
 
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
     Refused refuses(const Problem& problem);                           \

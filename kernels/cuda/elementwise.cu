@@ -2,17 +2,15 @@
 
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/arguments/elementwise_mean.hpp"
+#include "kernels/cuda/expression_stack.hpp"
 #include "kernels/cuda/kernel.hpp"
 #include "kernels/cuda/reduce.hpp"
 
 namespace dtnn::kernels::cuda {
 namespace {
 
-/// Values on the stack of an expression (catalogue/device.cpp refuses deeper ones).
-constexpr int kDepth = 8;
-
-/// An expression and its sources on the device.
-template <class T>
+/// An expression, whose stack is at most so deep, and its sources on the device.
+template <class T, int kDepth>
 struct Terms {
     const Instruction* instructions;
     int count;
@@ -21,14 +19,14 @@ struct Terms {
     DTNN_DEVICE T at(std::int64_t i) const;
 };
 
-template <class T>
-Terms<T> terms_of(const ElementwiseArguments<T>& a, const Launch& launch) {
+template <int kDepth, class T>
+Terms<T, kDepth> terms_of(const ElementwiseArguments<T>& a, const Launch& launch) {
     return {launch.constant(a.expression.instructions), int(a.expression.instructions.size()),
             launch.constant(a.sources)};
 }
 
-template <class T>
-DTNN_DEVICE T Terms<T>::at(std::int64_t i) const {
+template <class T, int kDepth>
+DTNN_DEVICE T Terms<T, kDepth>::at(std::int64_t i) const {
     T stack[kDepth];
     int next = 0;
     for (int k = 0; k < count; ++k) {
@@ -64,18 +62,16 @@ DTNN_DEVICE T Terms<T>::at(std::int64_t i) const {
     return stack[0];
 }
 
-}  // namespace
-
-template <class T>
-void elementwise_interpreted(const ElementwiseArguments<T>& a, const Launch& launch) {
-    const Terms<T> terms = terms_of(a, launch);
+template <int kDepth, class T>
+void evaluate(const ElementwiseArguments<T>& a, const Launch& launch) {
+    const auto terms = terms_of<kDepth>(a, launch);
     T* const dst = a.dst;
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) { dst[i] = terms.at(i); });
 }
 
-template <class T>
-void elementwise_mean_interpreted(const ElementwiseMeanArguments<T>& a, const Launch& launch) {
-    const Terms<T> terms = terms_of(a.terms, launch);
+template <int kDepth, class T>
+void evaluate_mean(const ElementwiseMeanArguments<T>& a, const Launch& launch) {
+    const auto terms = terms_of<kDepth>(a.terms, launch);
     T* const mean = a.mean;
     double* const sum = a.sum;
     const double divisor = a.divisor;
@@ -91,7 +87,29 @@ void elementwise_mean_interpreted(const ElementwiseMeanArguments<T>& a, const La
         });
 }
 
+}  // namespace
+
+template <class T>
+void elementwise_interpreted(const ElementwiseArguments<T>& a, const Launch& launch) {
+    evaluate<kShallowStack>(a, launch);
+}
+template <class T>
+void elementwise_interpreted_deep(const ElementwiseArguments<T>& a, const Launch& launch) {
+    evaluate<kDeepStack>(a, launch);
+}
+
+template <class T>
+void elementwise_mean_interpreted(const ElementwiseMeanArguments<T>& a, const Launch& launch) {
+    evaluate_mean<kShallowStack>(a, launch);
+}
+template <class T>
+void elementwise_mean_interpreted_deep(const ElementwiseMeanArguments<T>& a, const Launch& launch) {
+    evaluate_mean<kDeepStack>(a, launch);
+}
+
 DTNN_CUDA_KERNEL(elementwise_interpreted, ElementwiseArguments)
+DTNN_CUDA_KERNEL(elementwise_interpreted_deep, ElementwiseArguments)
 DTNN_CUDA_KERNEL(elementwise_mean_interpreted, ElementwiseMeanArguments)
+DTNN_CUDA_KERNEL(elementwise_mean_interpreted_deep, ElementwiseMeanArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -33,6 +33,13 @@ GRID(elementwise) {
         cases.push_back(elementwise(count, "x0 neg abs x1 min -0.25 max", 2));
         cases.push_back(elementwise(count, "x0 x1 x2 x3 x4 x5 x6 x7 add add add add add add add", 8,
                                     1e-6, 1e-14));
+        // Deeper than any stack in registers.
+        std::string deep = "x0";
+        for (int i = 0; i < 20; ++i)
+            deep += " x" + std::to_string(i % 2);
+        for (int i = 0; i < 20; ++i)
+            deep += i % 2 == 0 ? " add" : " min";
+        cases.push_back(elementwise(count, deep, 2, 1e-6, 1e-14));
         cases.push_back(
             elementwise(count, "x0 abs 0.5 add log x1 exp mul x2 tanh div", 3, 4e-5, 1e-12));
         cases.push_back(elementwise(count, "x0 80 mul exp", 1, 1e-6, 1e-14));
