@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "kernels/catalogue.hpp"
 #include "plan/audit/audit.hpp"
 #include "plan/rules/parallel.hpp"
+#include "tests/rewrite_goldens.hpp"
 
 namespace dtnn::zoo_test {
 namespace {
@@ -103,7 +105,34 @@ TEST_CASE("every model compiles for training and has exactly its parameters") {
     CHECK_EQ(compiled, expected_models().size());
 }
 
+namespace {
+
+/// What a plan for devices comes to, in a few lines: its memory, and how often each kernel is in
+/// the program that trains.
+std::string text_of(const plan::Plan& plan) {
+    const plan::Memory& memory = plan.memory;
+    std::string text =
+        fmt::format("{}: parameters {}, optimizer {}, inputs {}, transient {}\n", plan.model,
+                    memory.parameters, memory.optimizer, memory.inputs, memory.transient);
+    std::map<std::string, int> kernels;
+    for (const plan::Step& step : plan::find_program(plan, plan::ProgramKind::train)->steps)
+        ++kernels[step.op + "." + step.kernel];
+    std::string line = "   ";
+    for (const auto& [kernel, count] : kernels) {
+        const std::string word = fmt::format(" {} {}", count, kernel);
+        if (line.size() + word.size() > 118) {
+            text += line + "\n";
+            line = "   ";
+        }
+        line += word;
+    }
+    return text + line + "\n";
+}
+
+}  // namespace
+
 TEST_CASE("every model compiles for cuda, with a sound plan of its kernels") {
+    std::string all;
     for (const fs::path& file : shipped_models()) {
         CAPTURE(file.string());
         const plan::Plan plan = compile_for_training(file.string(), "cuda");
@@ -116,7 +145,14 @@ TEST_CASE("every model compiles for cuda, with a sound plan of its kernels") {
                                    kernels::find_kernel(step.op, step.kernel, "cuda") != nullptr),
                                   step.op << ": " << step.kernel);
         }
+        all += text_of(plan);
     }
+    const char* const golden = "tests/zoo/cuda_plans.txt";
+    if (rewrites_goldens()) std::ofstream(golden) << all;
+    std::ostringstream wanted;
+    wanted << std::ifstream(golden).rdbuf();
+    CHECK_MESSAGE(all == wanted.str(), "plans for cuda differ from ", golden,
+                  "; DTNN_REWRITE_GOLDENS=1 writes it anew, and git diff shows what has changed");
 }
 
 TEST_CASE("a model's first line says its count, and none is long") {

@@ -20,6 +20,7 @@
 #include "runtime/comm/in_process.hpp"
 #include "runtime/exec/load.hpp"
 #include "runtime/train/loop.hpp"
+#include "tests/sanitized.hpp"
 
 namespace dtnn::sharded_test {
 namespace {
@@ -36,8 +37,11 @@ struct Wish {
     std::int64_t bucket_bytes = 40 << 10;  ///< several buckets
 };
 
-/// Convolutions, dense layers and biases, and no batch norm: 16 whole global batches and one of
-/// ten samples, which leaves ranks with a part of a batch, or with none.
+/// A sanitizer sees in the first steps what it sees in all.
+constexpr int kWholeBatches = kSanitized ? 3 : 16;
+
+/// Convolutions, dense layers and biases, and no batch norm: whole global batches and one of ten
+/// samples, which leaves ranks with a part of a batch, or with none.
 plan::Plan compiled(const Wish& wish) {
     compiler::Diagnostics diagnostics;
     compiler::LoadOptions options;
@@ -47,7 +51,7 @@ plan::Plan compiled(const Wish& wish) {
                         std::string("training.optimizer={sgd: {learning_rate: 0.01, ") +
                             "momentum: 0.9, nesterov: true, weight_decay: 0.001}}",
                         "training.metrics=[categorical_accuracy]",
-                        "dataset.train_samples=394",
+                        fmt::format("dataset.train_samples={}", kWholeBatches * kGlobalBatch + 10),
                         "dataset.test_samples=20"};
     options.settings.insert(options.settings.end(), wish.settings.begin(), wish.settings.end());
     compiler::JobSpec job =
