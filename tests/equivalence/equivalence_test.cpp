@@ -25,7 +25,7 @@ namespace dtnn::equivalence_test {
 namespace {
 
 /// A sanitizer sees in the first steps what it sees in all.
-constexpr int kSteps = kSanitized ? 4 : 20;
+constexpr int kSteps = kSanitized ? 3 : 20;
 
 /// A model to train, cut down by settings where it is large.
 struct Subject {
