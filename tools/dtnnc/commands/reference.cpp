@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/markdown.hpp"
 #include "compiler/frontend/explain/field_text.hpp"
 #include "compiler/frontend/explain/reference_pages.hpp"
 #include "compiler/passes/pass.hpp"
@@ -122,12 +123,13 @@ ReferencePage kernels_page() {
         "against; `--reference-kernels` chooses it everywhere.\n\n| operator | kernel | device | "
         "types | needs | may refuse | workspace |\n|---|---|---|---|---|---|---|\n",
         kGeneratedLine);
-    for (const kernels::KernelInfo& kernel : kernels::catalogue())
-        page.text += fmt::format("| `{}` | `{}` | {} | {}{}{} | {} | {} | {} |\n", kernel.op,
-                                 kernel.name, kernel.device, kernel.f32 ? "f32" : "",
-                                 kernel.f32 && kernel.f64 ? ", " : "", kernel.f64 ? "f64" : "",
-                                 kernels::name_of(kernel.needs), kernel.refuses ? "yes" : "",
-                                 kernel.workspace ? "yes" : "");
+    for (const char* device : {"cpu", "cuda"})
+        for (const kernels::KernelInfo& kernel : kernels::catalogue(device))
+            page.text += fmt::format("| `{}` | `{}` | {} | {}{}{} | {} | {} | {} |\n", kernel.op,
+                                     kernel.name, kernel.device, kernel.f32 ? "f32" : "",
+                                     kernel.f32 && kernel.f64 ? ", " : "", kernel.f64 ? "f64" : "",
+                                     kernel.device == "cpu" ? kernels::name_of(kernel.needs) : "",
+                                     kernel.refuses ? "yes" : "", kernel.workspace ? "yes" : "");
     return page;
 }
 
@@ -144,7 +146,7 @@ int reference(const std::string& output) {
         if (error)
             throw OutputError(fmt::format("cannot make the folder {}: {}",
                                           file.parent_path().string(), error.message()));
-        write_file(file.string(), page.text);
+        write_file(file.string(), wrap_markdown(page.text));
     }
     return 0;
 }
