@@ -168,7 +168,7 @@ std::string key_of(Code code, const Span& span) {
 std::string render_note(const Note& note, const Lines& lines, const Paint& paint) {
     return fmt::format("{}{}{}{}note:{} {}\n", paint.bold,
                        note.span.place.file.empty() ? "" : location(note.span.place), paint.reset,
-                       paint.note, paint.reset, shown_lines(note.text)) +
+                       paint.note, paint.reset, shown(note.text)) +
            excerpt(lines.find(note.span.place.file), note.span, paint);
 }
 
@@ -177,15 +177,14 @@ std::string render_one(const Diagnostic& diagnostic, const Lines& lines, const P
     std::string result = fmt::format(
         "{}{}{}{}{}:{}{} {}{} [{}]\n", paint.bold, location(diagnostic.span.place), paint.reset,
         error ? paint.error : paint.warning, error ? "error" : "warning", paint.reset, paint.bold,
-        shown_lines(diagnostic.text), paint.reset, dashed(info(diagnostic.code).name));
+        shown(diagnostic.text), paint.reset, dashed(info(diagnostic.code).name));
     result += excerpt(lines.find(diagnostic.span.place.file), diagnostic.span, paint);
     for (const Note& note : diagnostic.notes)
         result += render_note(note, lines, paint);
     for (const Note& note : diagnostic.chain)
         result += render_note(note, lines, paint);
     if (!diagnostic.help.empty())
-        result +=
-            fmt::format("{}help:{} {}\n", paint.help, paint.reset, shown_lines(diagnostic.help));
+        result += fmt::format("{}help:{} {}\n", paint.help, paint.reset, shown(diagnostic.help));
     return result;
 }
 
