@@ -371,7 +371,8 @@ struct Shard {
 };
 
 /// Memory of one rank, in bytes, as the summary shows it. `arena` is what the runtime allocates for
-/// tensors; `staging` is what the data pipeline adds (batches prepared ahead).
+/// tensors; `staging` is what the data pipeline adds (batches prepared ahead), what metrics keep of
+/// a pass, and what rank 0 gathers for a checkpoint.
 struct Memory {
     std::int64_t parameters = 0;
     std::int64_t optimizer = 0;

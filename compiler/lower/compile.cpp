@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/saturating.hpp"
 #include "compiler/lower/emit_plan.hpp"
 #include "compiler/lower/memory_budget.hpp"
 #include "compiler/lower/synchronise_program.hpp"
@@ -242,9 +243,12 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
     if (synchronise) emitter.add(std::move(*synchronise));
     emitter.finish();
     if (plan::moves_locally(plan.parallel)) own_optimizer_states(plan);
-    // What metrics keep of a pass is outside the arena, as prepared batches are.
-    plan.memory.staging = plan::staging_bytes(plan) +
-                          plan::metric_bytes(plan.training, plan.dataset, plan.target.dtype);
+    // What metrics keep of a pass, and checkpoints of several ranks, is outside the arena, as
+    // prepared batches are.
+    plan.memory.staging =
+        saturating_sum({plan::staging_bytes(plan),
+                        plan::metric_bytes(plan.training, plan.dataset, plan.target.dtype),
+                        plan::gathered_bytes(plan)});
     plan.memory.samples = plan::sample_bytes(plan);
 
     std::vector<std::string> findings = plan::audit(plan);

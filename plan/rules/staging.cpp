@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <variant>
+#include <vector>
 
 #include "base/saturating.hpp"
 
@@ -82,6 +83,23 @@ std::int64_t staging_bytes(const Plan& plan) {
     return saturating_sum({saturating_product({staged_samples(plan), sample_bytes}),
                            order_bytes(plan.dataset),
                            saturating_product({workers, saturating_sum({largest, kWorkerBytes})})});
+}
+
+std::int64_t gathered_bytes(const Plan& plan) {
+    std::vector<bool> in_parts(plan.parameters.size());
+    for (const Shard& shard : plan.shards)
+        for (const int state : shard.states)
+            in_parts[std::size_t(state)] = true;
+    const std::int64_t ranks = plan.target.ranks;
+    std::int64_t total = 0;
+    for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
+        const Parameter& parameter = plan.parameters[i];
+        if (!parameter.by_rank) continue;
+        const std::int64_t own =
+            saturating_product({element_count(parameter.dims), size_of(parameter.dtype)});
+        total = saturating_sum({total, saturating_product({own, in_parts[i] ? ranks : ranks - 1})});
+    }
+    return total;
 }
 
 }  // namespace dtnn::plan

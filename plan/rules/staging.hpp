@@ -54,4 +54,8 @@ Stretch input_stretch(const Plan& plan);
 /// the one that a transform writes (32-bit floats).
 std::int64_t staging_bytes(const Plan& plan);
 
+/// What rank 0 gathers for a checkpoint: states that ranks have in parts, whole, and of those that
+/// each rank has of its own the others'.
+std::int64_t gathered_bytes(const Plan& plan);
+
 }  // namespace dtnn::plan
