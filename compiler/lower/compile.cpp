@@ -21,6 +21,7 @@
 #include "plan/metrics.hpp"
 #include "plan/rules/exchange_model.hpp"
 #include "plan/rules/local_steps.hpp"
+#include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/resident.hpp"
 #include "plan/rules/staging.hpp"
@@ -266,8 +267,7 @@ plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics) {
         CompileRequest smaller = request;
         smaller.training.batch_size = batch;
         smaller.emit = {};
-        plan::Memory memory = assemble(smaller, diagnostics).memory;
-        return memory.arena + memory.staging + memory.samples;
+        return plan::memory_need(assemble(smaller, diagnostics)).bounded();
     };
     check_budget(plan, request.memory_budget, request.job_span, need_of, diagnostics);
     return plan;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/quantity_text.hpp"
+#include "plan/rules/memory_need.hpp"
 
 namespace dtnn::compiler {
 
@@ -96,7 +97,7 @@ void check_budget(const plan::Plan& plan, std::int64_t budget, const Span& span,
                   const std::function<std::int64_t(std::int64_t batch)>& need_of,
                   Diagnostics& diagnostics) {
     const plan::Memory& memory = plan.memory;
-    std::int64_t need = memory.arena + memory.staging + memory.samples;
+    const std::int64_t need = plan::memory_need(plan).bounded();
     if (budget <= 0 || need <= budget) return;
     std::int64_t batch = plan.training.batch_size;
     std::int64_t fitting = largest_fitting(batch, budget, need_of);

@@ -10,6 +10,7 @@
 #include "plan/rules/compression.hpp"
 #include "plan/rules/exchange_model.hpp"
 #include "plan/rules/local_steps.hpp"
+#include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/staging.hpp"
 
@@ -253,7 +254,7 @@ Forecast forecast(const Plan& plan, const Machine& machine, const ForecastReques
     const double alone_rate = (strong ? double(global) : batch) / one.step();
     result.efficiency = result.samples_per_second / ranks / alone_rate;
 
-    result.memory = saturating_sum({plan.memory.arena, plan.memory.staging, plan.memory.samples});
+    result.memory = memory_need(plan).bounded();
     result.memory_is_bound = batch < double(plan_batch);
     if (batch > double(plan_batch))
         result.notes.push_back(fmt::format(

@@ -9,6 +9,7 @@
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
 #include "plan/rules/communication.hpp"
+#include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/summary/columns.hpp"
 #include "plan/summary/rows.hpp"
@@ -46,8 +47,11 @@ std::string title(const Plan& plan) {
                : fmt::format("{} (model {})", plan.name, plan.model);
 }
 
-std::int64_t peak_of(const Memory& memory) {
-    return memory.arena + memory.staging + memory.samples;
+/// "1.2 GiB at most per rank", or of the machine's and the device's.
+std::string need_text(const MemoryNeed& need) {
+    if (need.device == 0) return bytes_text(need.host) + " at most per rank";
+    return fmt::format("{} of the device's and {} of the host's at most per rank",
+                       bytes_text(need.device), bytes_text(need.host));
 }
 
 struct Total {
@@ -63,16 +67,15 @@ std::vector<Total> totals(const Plan& plan) {
                                    grouped(parameters.total), grouped(parameters.trainable),
                                    grouped(parameters.total - parameters.trainable),
                                    bytes_text(parameters.bytes))},
-        {"memory",
-         fmt::format("{} at most per rank; arena {}: parameters {}, optimizer {}, inputs {}, "
-                     "transient {}; prepared batches {}{}",
-                     bytes_text(peak_of(memory)), bytes_text(memory.arena),
-                     bytes_text(memory.parameters), bytes_text(memory.optimizer),
-                     bytes_text(memory.inputs), bytes_text(memory.transient),
-                     bytes_text(memory.staging),
-                     memory.samples > 0
-                         ? fmt::format("; samples kept in memory {}", bytes_text(memory.samples))
-                         : std::string())},
+        {"memory", fmt::format("{}; arena {}: parameters {}, optimizer {}, inputs {}, "
+                               "transient {}; prepared batches {}{}",
+                               need_text(memory_need(plan)), bytes_text(memory.arena),
+                               bytes_text(memory.parameters), bytes_text(memory.optimizer),
+                               bytes_text(memory.inputs), bytes_text(memory.transient),
+                               bytes_text(memory.staging),
+                               memory.samples > 0 ? fmt::format("; samples kept in memory {}",
+                                                                bytes_text(memory.samples))
+                                                  : std::string())},
         {"work",
          fmt::format("{} forward per sample; {} and at least {} of traffic per training "
                      "step of {} samples",
@@ -129,6 +132,9 @@ std::string as_json(const Plan& plan, const std::vector<LayerFacts>& facts,
     const ParameterTotals parameters = count_parameters(plan);
     const Work work = work_of(plan);
     const Memory& memory = plan.memory;
+    const MemoryNeed need = memory_need(plan);
+    const std::string device =
+        need.device > 0 ? fmt::format(" \"device\": {},", need.device) : std::string();
     std::string text = fmt::format("{{\"version\": 1, \"name\": {}, \"model\": {},\n \"layers\": [",
                                    json_text(plan.name), json_text(plan.model));
     for (std::size_t i = 0; i < rows.size(); ++i)
@@ -139,9 +145,9 @@ std::string as_json(const Plan& plan, const std::vector<LayerFacts>& facts,
         parameters.total, parameters.trainable, parameters.total - parameters.trainable,
         parameters.bytes);
     text += fmt::format(
-        " \"memory\": {{\"peak\": {}, \"arena\": {}, \"parameters\": {}, \"optimizer\": {}, "
+        " \"memory\": {{\"peak\": {},{} \"arena\": {}, \"parameters\": {}, \"optimizer\": {}, "
         "\"inputs\": {}, \"transient\": {}, \"staging\": {}, \"samples\": {}}},\n",
-        peak_of(memory), memory.arena, memory.parameters, memory.optimizer, memory.inputs,
+        need.host, device, memory.arena, memory.parameters, memory.optimizer, memory.inputs,
         memory.transient, memory.staging, memory.samples);
     text += fmt::format(
         " \"work\": {{\"forward_flops_per_sample\": {}, \"train_step\": {{\"flops\": {}, "

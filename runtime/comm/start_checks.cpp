@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "plan/rules/memory_need.hpp"
 #include "runtime/comm/mpi_flavour.hpp"
 
 namespace dtnn::runtime {
@@ -294,8 +295,8 @@ void Checks::tasks() {
 Needs needs_of(const plan::Plan& plan, std::vector<int> running) {
     Needs needs;
     needs.threads = plan.target.threads;
-    needs.allocated = plan.memory.arena + plan.memory.staging;
-    needs.memory = needs.allocated + plan.memory.samples;
+    needs.memory = plan::memory_need(plan).host;
+    needs.allocated = needs.memory - plan.memory.samples;
     needs.shared = plan.parallel.data;
     needs.machine = plan.machine.name;
     needs.machine_cores = plan.machine.cores;

@@ -11,6 +11,7 @@
 #include "base/json_text.hpp"
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
+#include "plan/rules/memory_need.hpp"
 #include "runtime/report/html_style.hpp"
 #include "runtime/report/line_chart.hpp"
 
@@ -84,9 +85,7 @@ class Page {
         fact("time", elapsed_time_text(seconds));
         if (training_seconds > 0)
             fact("samples/s", fmt::format("{:.1f}", samples / training_seconds));
-        fact("memory per rank",
-             bytes_text(plan_.memory.arena + plan_.memory.staging + plan_.memory.samples,
-                        BytesForm::fine));
+        fact("memory per rank", bytes_text(plan::memory_need(plan_).bounded(), BytesForm::fine));
         if (history_.resumed > 0) fact("resumed", fmt::format("{} times", history_.resumed));
         return fmt::format(
             "<header>\n<h1>{}</h1>\n<p>{}</p>\n<p "

@@ -15,6 +15,7 @@
 #include "base/json.hpp"
 #include "base/saturating.hpp"
 #include "plan/rules/local_steps.hpp"
+#include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
 #include "runtime/comm/null_ranks.hpp"
 #include "runtime/exec/collectives.hpp"
@@ -43,8 +44,7 @@ class Walk {
         : plan_(plan), training_(plan.training), samples_(plan.dataset.train_samples) {
         result_.ranks = ranks;
         result_.steps = plan::steps_per_epoch(plan, ranks);
-        result_.memory =
-            saturating_sum({plan.memory.arena, plan.memory.staging, plan.memory.samples});
+        result_.memory = plan::memory_need(plan).bounded();
         if (plan::moves_locally(plan.parallel) && ranks > 1) local_.emplace(plan, ranks);
         for (int rank = 0; rank < ranks; ++rank)
             ranks_.push_back({make_null(rank, ranks), {}});

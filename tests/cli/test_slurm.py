@@ -284,6 +284,11 @@ class Slurm(CommandTest):
             self.assertEqual("without a newer checkpoint" in said, not went[-1], said)
         self.assertEqual(went, [True, True, True, False, True])
 
+    def test_ranks_with_a_device_each(self):
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--target", "cuda", "-o", "cuda.json"), 0)
+        options = self.options(self.expect(self.dtnnc("slurm", "cuda.json", "--ranks", "4"), 0).stdout)
+        self.assertEqual([options["gpus-per-task"].rstrip("="), options["gpu-bind"].rstrip("=")], ["1", "none"])
+
     def test_the_machine_of_the_job(self):
         self.write("job.yaml", PARALLEL + MACHINE)
         self.compile(spec="job.yaml", plan="m.json")

@@ -8,6 +8,7 @@
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/tables/tables.hpp"
+#include "plan/rules/memory_need.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -115,7 +116,7 @@ void check_machine(const JobSpec& job, const plan::Plan& plan, Diagnostics& diag
                                machine.name, machine.isa))
             .help = fmt::format("compile with --isa {}, or without --isa", machine.isa);
     if (machine.memory_bytes == 0) return;
-    const std::int64_t need = plan.memory.arena + plan.memory.staging + plan.memory.samples;
+    const std::int64_t need = plan::memory_need(plan).host;
     const int per_node = ranks_per_node(machine, job.ranks);
     // Divided, because the product may be larger than any memory.
     const std::int64_t share = machine.memory_bytes / per_node;

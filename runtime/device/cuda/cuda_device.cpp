@@ -7,13 +7,14 @@
 #include <cstring>
 #include <utility>
 
+#include "plan/rules/memory_need.hpp"
 #include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime::cuda {
 namespace {
 
 /// What the host reads and writes at once of memory that is not an input or output.
-constexpr std::int64_t kPiece = std::int64_t{8} << 20;
+constexpr std::int64_t kPiece = plan::kCopiedAtOnce;
 
 std::string text_of(const ApiFailure& failure) {
     return fmt::format("{} failed: {} ({})", failure.call, failure.text, failure.code);

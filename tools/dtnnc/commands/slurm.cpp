@@ -16,6 +16,7 @@
 #include "base/escape.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/specs.hpp"
+#include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
 #include "tools/dtnnc/command.hpp"
 #include "tools/dtnnc/options.hpp"
@@ -158,7 +159,7 @@ Request request_of(const plan::Plan& plan, int ranks, int nodes) {
     request.ranks = ranks;
     request.threads = plan.target.threads;
     request.cores = request.threads + plan.target.data_workers;
-    const std::int64_t need = plan.memory.arena + plan.memory.staging + plan.memory.samples;
+    const std::int64_t need = plan::memory_need(plan).host;
     request.memory = need / kMiB + 1 + kMarginMiB;
     if (machine.name.empty()) return request;
 
@@ -203,6 +204,12 @@ std::string header(const plan::Plan& plan, const Request& request, const SlurmCo
                          request.ranks / command.nodes + (request.ranks % command.nodes > 0)));
     }
     line(fmt::format("cpus-per-task={}", request.cores));
+    if (plan::has_own_memory(plan.target)) {
+        // All of a node's are seen by its ranks, of which each takes the one of its number: what
+        // sees its own alone cannot reach the others' memory.
+        line("gpus-per-task=1");
+        line("gpu-bind=none");
+    }
     // A rank's threads are one to a core; the second threads of cores would only slow them.
     line("threads-per-core=1");
     line(fmt::format("mem-per-cpu={}M", (request.memory + request.cores - 1) / request.cores));

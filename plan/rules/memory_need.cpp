@@ -1,0 +1,36 @@
+#include "plan/rules/memory_need.hpp"
+
+#include "base/saturating.hpp"
+#include "plan/rules/staging.hpp"
+
+namespace dtnn::plan {
+namespace {
+
+/// Two runs under way, and the one whose outputs are looked at.
+constexpr std::int64_t kOutputsKept = 3;
+
+/// The host's side of copies: a mirror of the inputs, the outputs of every program, and a piece of
+/// anything else.
+std::int64_t mirror_bytes(const Plan& plan) {
+    std::int64_t total = saturating_sum({input_stretch(plan).bytes, kCopiedAtOnce});
+    for (const Program& program : plan.programs) {
+        for (const Output& output : program.outputs) {
+            const Tensor& tensor = program.tensors[std::size_t(output.tensor)];
+            total =
+                saturating_sum({total, saturating_product({kOutputsKept, element_count(tensor.dims),
+                                                           size_of(tensor.dtype)})});
+        }
+    }
+    return total;
+}
+
+}  // namespace
+
+MemoryNeed memory_need(const Plan& plan) {
+    const Memory& memory = plan.memory;
+    const std::int64_t beside = saturating_sum({memory.staging, memory.samples});
+    if (!has_own_memory(plan.target)) return {saturating_sum({memory.arena, beside}), 0};
+    return {saturating_sum({beside, mirror_bytes(plan)}), memory.arena};
+}
+
+}  // namespace dtnn::plan
