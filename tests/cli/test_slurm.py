@@ -285,7 +285,7 @@ class Slurm(CommandTest):
         self.assertEqual(went, [True, True, True, False, True])
 
     def test_ranks_with_a_device_each(self):
-        self.expect(self.dtnnc("compile", "tiny.yaml", "--target", "cuda", "-o", "cuda.json"), 0)
+        self.compile("--target", "cuda", spec="job.yaml", plan="cuda.json")
         options = self.options(self.expect(self.dtnnc("slurm", "cuda.json", "--ranks", "4"), 0).stdout)
         self.assertEqual([options["gpus-per-task"].rstrip("="), options["gpu-bind"].rstrip("=")], ["1", "none"])
 

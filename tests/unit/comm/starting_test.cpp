@@ -25,7 +25,8 @@ class Environment {
         for (const char* name :
              {"PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
               "PMIX_NAMESPACE", "JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "SLURM_PROCID",
-              "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS"})
+              "SLURM_NTASKS", "SLURM_STEP_NUM_TASKS", "MPI_LOCALRANKID",
+              "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"})
             unsetenv(name);
         for (const auto& [name, value] : values)
             setenv(name.c_str(), value.c_str(), 1);
@@ -57,6 +58,18 @@ TEST_CASE("ranks are known by the launcher's variables") {
     CHECK(started_ranks().rank == 3);
     CHECK(started_ranks().ranks == 4);
     CHECK(started_name().rfind("rank 3 (", 0) == 0);
+}
+
+TEST_CASE("a rank's number on its machine is the launcher's") {
+    {
+        const Environment environment(Variables{});
+        CHECK(local_rank() == 0);
+    }
+    for (const char* variable :
+         {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"}) {
+        const Environment environment(Variables{{variable, "3"}});
+        CHECK(local_rank() == 3);
+    }
 }
 
 TEST_CASE("variables that make no sense are refused") {
