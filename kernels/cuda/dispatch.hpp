@@ -17,8 +17,8 @@ class BoundDeviceKernel {
     virtual void run(Stream stream) = 0;
 };
 
-/// Pointers are to memory of the device, aligned to 256 bytes. Null when the kernel does not
-/// support the problem. Throws MissingAttribute where the problem is not complete.
+/// Pointers are to memory of the device, aligned to 64 bytes (plan::kAlignment). Null when the
+/// kernel does not support the problem. Throws MissingAttribute where the problem is not complete.
 std::unique_ptr<BoundDeviceKernel> bind(const KernelInfo& kernel, const Problem& problem,
                                         std::span<const void* const> sources,
                                         std::span<void* const> destinations,

@@ -16,6 +16,9 @@ void* copy_of(const void* bytes, std::size_t size) {
     void* memory = nullptr;
     check_call(cudaMalloc(&memory, size));
     check_call(cudaMemcpy(memory, bytes, size, cudaMemcpyHostToDevice));
+    // A copy from ordinary memory may return before it is there, and our streams do not wait for
+    // the one that it is on.
+    check_call(cudaStreamSynchronize(cudaStreamLegacy));
     return memory;
 }
 
