@@ -31,7 +31,7 @@ constexpr std::int64_t kBatch = 3;
 
 const plan::Plan& small_plan() {
     static const plan::Plan plan =
-        gpu_plans::compiled("simplemlp",
+        gpu_plans::compiled("tests/gpu/tiny.yaml",
                             {fmt::format("training.batch_size={}", kBatch),
                              "training.optimizer={sgd: {momentum: 0.9}}", "training.metrics=[]"},
                             "cuda");
@@ -253,7 +253,7 @@ TEST_CASE("weights go from a device to the CPU and back") {
     const auto open = [&] {
         return runtime::cuda::make_device(runtime::cuda::make_host_api(report));
     };
-    plan::Plan on_cpu = gpu_plans::compiled("simplemlp", {"training.metrics=[]"}, "cpu");
+    plan::Plan on_cpu = gpu_plans::compiled("tests/gpu/tiny.yaml", {"training.metrics=[]"}, "cpu");
     {
         runtime::Executor device(plan, open());
         runtime::initialize(device);

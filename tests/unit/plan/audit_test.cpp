@@ -73,7 +73,7 @@ TEST_CASE("planted faults of tensors and steps are found") {
     expect([](Plan& p) { p.programs[0].tensors[6].dims = {2, 4}; }, "ends outside its buffer");
     expect([](Plan& p) { p.programs[0].tensors[6].offset = 4; }, "no multiple of 64");
     expect([](Plan& p) { p.programs[0].tensors[6].buffer = 11; }, "of another program");
-    expect([](Plan& p) { p.programs[0].tensors[6].buffer = 10; }, "in the workspace");
+    expect([](Plan& p) { p.programs[0].tensors[6].buffer = 10; }, "no place for tensors");
     expect([](Plan& p) { p.buffers[6].first_step = 1; }, "uses `logits`");
     expect([](Plan& p) { p.buffers[8].last_step = 1; }, "uses `probabilities`");
     expect([](Plan& p) { std::swap(p.programs[0].steps[0], p.programs[0].steps[1]); },
