@@ -15,6 +15,8 @@ ROLL_CALL = 1.0  # seconds that ranks are given to say how far they are
 # MPICH leaves memory behind at its end, which is no finding of ours.
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="detect_leaks=0")
 DEATH_BOUND = 10.0  # a job whose rank has died ends within this
+# How much longer everything may take where programs are slow, as those with sanitizers in them.
+SLOWER = float(os.environ.get("DTNN_SLOWER", "1"))
 KINDS = ("all_reduce", "all_gather", "broadcast", "barrier", "reduce_scatter", "all_gather_parts")
 MOMENTS = ("before", "in", "after")
 
@@ -62,7 +64,7 @@ class Job:
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
                                    env=dict(ENVIRONMENT, **(env or {})))
         try:
-            self.output, _ = process.communicate(timeout=timeout)
+            self.output, _ = process.communicate(timeout=timeout * SLOWER)
             self.code = process.returncode
         except subprocess.TimeoutExpired:
             # hydra's proxies, and with them the ranks, end when mpiexec does.
@@ -76,8 +78,8 @@ class Job:
         found = []
         if self.code != code:
             found.append(f"exit code {self.code}, not {code}")
-        if self.seconds > bound:
-            found.append(f"took {self.seconds:.1f} s, not at most {bound}")
+        if self.seconds > bound * SLOWER:
+            found.append(f"took {self.seconds:.1f} s, not at most {bound * SLOWER}")
         for pattern in patterns:
             if not re.search(pattern, self.output):
                 found.append(f"says nowhere {pattern!r}")
