@@ -90,6 +90,7 @@ class HostApi final : public Api {
     std::byte* allocate(std::int64_t bytes) override {
         call("cudaMalloc", true);
         auto memory = std::make_unique<DeviceMemory>(bytes);
+        if (network_) memory->open(true);
         std::byte* const data = memory->data();
         memory_[data] = std::move(memory);
         return data;
@@ -469,6 +470,9 @@ class HostApi final : public Api {
         const HostApi& api_;
     };
     void open_memory(bool open) const {
+        // Ranks that are threads would wait for each other's page tables at every step; what a
+        // device's memory may be touched by is seen with one.
+        if (network_) return;
         for (const auto& [data, memory] : memory_)
             memory->open(open);
     }
