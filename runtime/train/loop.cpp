@@ -260,6 +260,8 @@ Loop::End Loop::train_epoch() {
     epoch_watch_.restart();
     first_batch_ = state_.batch;
     first_sample_ = steps_.samples_before(state_.batch);
+    // Of a pass that was cut short samples may still be prepared, by the order that is made anew.
+    pipeline.stop();
     order_ = session_.sampler().epoch_order(state_.epoch);
     pipeline.start(steps_.pass(order_, state_.epoch, state_.batch));
     End end = End::no;
