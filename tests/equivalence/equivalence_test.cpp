@@ -25,7 +25,7 @@ namespace dtnn::equivalence_test {
 namespace {
 
 /// A sanitizer sees in the first steps what it sees in all.
-constexpr int kSteps = kSanitized ? 3 : 20;
+constexpr int kSteps = kSanitized ? 2 : 20;
 
 /// A model to train, cut down by settings where it is large.
 struct Subject {
@@ -114,7 +114,9 @@ std::vector<double> losses(const plan::Plan& compiled) {
 }
 
 std::vector<Variant> variants() {
-    std::vector<Variant> all = {{"two threads", {}, false, 2}, {"reference kernels", {}, true, 1}};
+    std::vector<Variant> all = {{"two threads", {}, false, 2}};
+    if (kThreadSanitized) return all;
+    all.push_back({"reference kernels", {}, true, 1});
     for (const compiler::PassInfo& pass : compiler::all_passes())
         if (pass.optional)
             all.push_back({"without " + std::string(pass.name), {std::string(pass.name)}});
@@ -190,7 +192,9 @@ void compare(const std::string& dtype, double bound) {
             REQUIRE(got.size() == expected.size());
             const bool first_only = subject.sensitive && dtype == "f32";
             double largest = 0;
-            for (std::size_t i = 0; i < (first_only ? kFirstSteps : got.size()); ++i)
+            const std::size_t compared =
+                first_only ? std::min(kFirstSteps, got.size()) : got.size();
+            for (std::size_t i = 0; i < compared; ++i)
                 largest = std::max(largest, std::abs(got[i] - expected[i]) / std::abs(expected[i]));
             CHECK(largest <=
                   (first_only ? kFirstStepsBound : bound * (subject.sensitive ? kAmplified : 1)));
