@@ -137,8 +137,8 @@ TEST_CASE("samples are stored in the plan's order and type") {
 
 TEST_CASE("no more than two batches are prepared ahead") {
     Counting source;
-    Pipeline pipeline(source, small_plan(), Arrangement({2, 2, 3}, {}));
     const auto order = counting(100);
+    Pipeline pipeline(source, small_plan(), Arrangement({2, 2, 3}, {}));
     pipeline.start(Split::train, order, 4);
     pipeline.wait();
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -148,8 +148,8 @@ TEST_CASE("no more than two batches are prepared ahead") {
 TEST_CASE("an error in the background ends the run where it happened, never in a hang") {
     Counting source;
     source.fails_at = 11;
-    Pipeline pipeline(source, small_plan(), Arrangement({2, 2, 3}, {}));
     const auto order = counting(100);
+    Pipeline pipeline(source, small_plan(), Arrangement({2, 2, 3}, {}));
     float pixels[48];
     pipeline.start(Split::train, order, 4);
     // Batches before the broken one are still good.
@@ -168,8 +168,8 @@ TEST_CASE("an error in the background ends the run where it happened, never in a
 TEST_CASE("a class out of range is an error, not a write beside the labels") {
     Counting source;
     source.odd_label_at = 2;
-    Pipeline pipeline(source, small_plan(), Arrangement({2, 2, 3}, {}));
     const auto order = counting(10);
+    Pipeline pipeline(source, small_plan(), Arrangement({2, 2, 3}, {}));
     pipeline.start(Split::train, order, 4);
     expect_error(Exit::failed, {"sample 2", "class 99", "3 classes"}, [&] { pipeline.wait(); });
 }
