@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 
 #include "base/files.hpp"
@@ -124,6 +125,7 @@ TEST_CASE("a line file that was removed or moved away is put back with all its l
 
 TEST_CASE("what others print goes to standard error, and answers to standard output") {
     const TemporaryFolder folder;
+    std::fflush(nullptr);  // what the tests have printed so far is the parent's
     const pid_t child = fork();
     if (child == 0) {
         const int out = open((folder / "out").c_str(), O_WRONLY | O_CREAT, 0600);
