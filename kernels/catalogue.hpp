@@ -17,6 +17,10 @@ struct KernelInfo {
     std::string_view device;  ///< "cpu", "cuda"
     bool f32 = false;
     bool f64 = false;
+    bool reduced = false;  ///< values in bf16 or fp16
+    /// It calls a library that may have several engines for a problem: the attribute `engine` says
+    /// which, by the library's own order; without it, the first.
+    bool library = false;
     Isa needs = Isa::baseline;
     /// Why the kernel cannot do this problem, or nothing when it can. Null: it can do all of its
     /// operator's problems.
@@ -39,9 +43,13 @@ std::optional<std::string> operand_mistake(const Problem& problem);
 
 /// dtype, instruction set and `refuses` together; nothing when the kernel can do it.
 std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& problem);
+/// Whether the kernel has a version for values of the type.
+bool takes(const KernelInfo& kernel, DType dtype);
+std::string types_of(const KernelInfo& kernel);  ///< "f32, f64"
 std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem);
 
 std::string_view name_of(Isa isa);
+std::string_view name_of(DType dtype);  ///< as plans have it
 bool parse_isa(std::string_view text, Isa& isa);
 Isa host_isa();  ///< the best that this processor and operating system support
 

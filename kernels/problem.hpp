@@ -13,7 +13,16 @@
 
 namespace dtnn::kernels {
 
-enum class DType { f32, f64, i32, i64, u8 };
+enum class DType { f32, f64, i32, i64, u8, bf16, fp16 };
+/// What values of the type may be stored in: 16 bits.
+constexpr bool is_reduced(DType dtype) {
+    return dtype == DType::bf16 || dtype == DType::fp16;
+}
+/// The type of what stands beside values of this type and is never rounded to 16 bits: parameters,
+/// their gradients, statistics.
+constexpr DType wide_of(DType dtype) {
+    return is_reduced(dtype) ? DType::f32 : dtype;
+}
 enum class Isa { baseline, avx2, avx512 };
 
 using Dims = std::vector<std::int64_t>;
@@ -42,12 +51,15 @@ class MissingAttribute : public std::runtime_error {
 
 struct Problem {
     std::string op;
-    DType dtype = DType::f32;  ///< the floating type the kernel is instantiated for
+    DType dtype = DType::f32;  ///< the floating type the kernel is instantiated for: of its values
     std::vector<TensorDesc> sources;
     std::vector<TensorDesc> destinations;
     Attributes attributes;
     int threads = 1;          ///< the most threads that will run it: workspace is booked for them
     Isa isa = Isa::baseline;  ///< what the target machine has
+
+    /// Sets dtype: the one of 16 bits that an operand has, else `floating`, the plan's.
+    void set_dtype(DType floating);
 
     /// Attributes that the operator always has: throw MissingAttribute. Their defaults stand in the
     /// compiler alone, which writes them into every step.

@@ -36,10 +36,30 @@ constexpr bool parse_name(std::string_view name, Enum& value) {
     return false;
 }
 
-enum class DType { f32, f64, i32, i64, u8 };
+enum class DType { f32, f64, i32, i64, u8, bf16, fp16 };
 template <>
 struct EnumNames<DType> {
-    static constexpr const char* names[] = {"f32", "f64", "i32", "i64", "u8"};
+    static constexpr const char* names[] = {"f32", "f64", "i32", "i64", "u8", "bf16", "fp16"};
+};
+/// What values of the type may be stored in: 16 bits.
+constexpr bool is_reduced(DType dtype) {
+    return dtype == DType::bf16 || dtype == DType::fp16;
+}
+/// The type of what stands beside values of this type and is never rounded to 16 bits: parameters,
+/// their gradients, statistics.
+constexpr DType wide_of(DType dtype) {
+    return is_reduced(dtype) ? DType::f32 : dtype;
+}
+
+/// What devices round to, beside the dtype that parameters, losses and updates have.
+///     full   nothing more
+///     tf32   the factors of convolutions and products, while they are multiplied
+///     bf16   the values between layers and their gradients, and the weights that they are
+///     fp16   multiplied with; sums are taken in f32
+enum class Compute : std::uint8_t { full, tf32, bf16, fp16 };
+template <>
+struct EnumNames<Compute> {
+    static constexpr const char* names[] = {"full", "tf32", "bf16", "fp16"};
 };
 
 /// The role of a region of the arena. Parameters, states and inputs are persistent: they live

@@ -11,6 +11,20 @@ Plan& Plan::operator=(const Plan&) = default;
 Plan& Plan::operator=(Plan&&) noexcept = default;
 Plan::~Plan() = default;
 
+std::string numbers_of(const Target& target) {
+    std::string dtype = name_of(target.dtype);
+    switch (target.compute) {
+        case Compute::full:
+            return dtype;
+        case Compute::tf32:
+            return dtype + ", products in tf32";
+        case Compute::bf16:
+        case Compute::fp16:
+            break;
+    }
+    return dtype + ", values in " + name_of(target.compute);
+}
+
 std::string processor_of(const Target& target) {
     return target.device == "cpu" ? "cpu " + target.isa : target.device;
 }
@@ -37,6 +51,9 @@ std::int64_t size_of(DType dtype) {
         case DType::f64:
         case DType::i64:
             return 8;
+        case DType::bf16:
+        case DType::fp16:
+            return 2;
         case DType::u8:
             return 1;
     }

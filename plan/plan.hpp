@@ -18,7 +18,7 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 7;
+inline constexpr int kVersion = 8;
 inline constexpr std::int64_t kAlignment = 64;
 
 using Dims = std::vector<std::int64_t>;
@@ -38,6 +38,7 @@ struct Place {
 struct Target {
     std::string device = "cpu";
     DType dtype = DType::f32;
+    Compute compute = Compute::full;
     std::string isa;       ///< "baseline", "avx2" or "avx512": what the machine must at least have
     int threads = 1;       ///< workspaces are laid out for this many threads; a run may use fewer
     int data_workers = 1;  ///< threads that prepare batches
@@ -46,6 +47,8 @@ struct Target {
 
 /// What computes: "cpu avx512", "cuda".
 std::string processor_of(const Target& target);
+/// What it computes with: "f64", "f32, products in tf32", "f32, values in bf16".
+std::string numbers_of(const Target& target);
 /// Whether the plan's arena is in memory that the host cannot read and write.
 bool has_own_memory(const Target& target);
 
@@ -297,7 +300,9 @@ struct Training {
     std::vector<ParameterGroup> groups;  ///< the first that matches a parameter counts
     double clip_norm = 0;                ///< of all gradients together; 0: not clipped
     double clip_value = 0;               ///< of every element of a gradient; 0: not clipped
-    double average_decay = 0;            ///< of the moving average of the weights; 0: none is kept
+    /// Of values of fp16: what the loss is multiplied by; 0: as much as does not overflow.
+    double loss_scale = 0;
+    double average_decay = 0;  ///< of the moving average of the weights; 0: none is kept
     std::string loss;
     Attributes loss_attributes;
     std::vector<Metric> metrics;
@@ -332,6 +337,24 @@ struct Parallel {
 
 /// A machine as its spec describes it (kind: machine); what is not known is zero. Rates are those
 /// that a run reaches, as `dtnnc calibrate` measures them, not the peak.
+/// The devices of a machine's nodes. Rates are those that kernels reach on one of them.
+struct Gpus {
+    std::string model;               ///< "H100 SXM"; for people
+    int count = 0;                   ///< of a node; 0: it has none, or none is known
+    std::int64_t memory_bytes = 0;   ///< of one
+    std::int64_t library_bytes = 0;  ///< of it, what driver and libraries take for themselves
+    double f32_rate = 0;             ///< flop/s of products and convolutions, by what they compute
+    double f64_rate = 0;             ///< with (Target::dtype, Target::compute)
+    double tf32_rate = 0;
+    double bf16_rate = 0;         ///< of values of 16 bits, fp16 too
+    double memory_bandwidth = 0;  ///< bytes/s of its own memory
+    double host_bandwidth = 0;    ///< bytes/s of copies from the host
+    double step_overhead = 0;     ///< seconds that a step of a captured program takes at least
+    double latency = 0;           ///< seconds, alpha, between devices of a node
+    double bandwidth = 0;         ///< bytes/s, 1/beta, of one device, likewise
+    bool operator==(const Gpus&) const = default;
+};
+
 struct Machine {
     std::string name;  ///< empty: none was named
     int nodes = 1;
@@ -353,7 +376,8 @@ struct Machine {
     Attributes kernels;
     double compute_error = 0;   ///< by what share its calibration's steps differ from the forecast
     double exchange_error = 0;  ///< likewise of exchanges
-    Attributes slurm;           ///< of its batch scripts, texts: "setup", "constraint", "qos"
+    Gpus gpus;
+    Attributes slurm;  ///< of its batch scripts, texts: "setup", "constraint", "qos"
     bool operator==(const Machine&) const = default;
 };
 

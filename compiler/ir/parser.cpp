@@ -205,7 +205,7 @@ class Parser {
                 fail("the two shapes of a parameter have different numbers of elements");
             id = graph_.add_parameter(std::move(p), std::move(declared_type));
         } else {
-            id = graph_.add_input(declared, std::move(declared_type));
+            id = graph_.add_input(declared, declared_type);
         }
         define(declared, id);
     }

@@ -101,8 +101,8 @@ NodeId Rewriter::add_node(Node node, const std::vector<Type>& types, const std::
     return new_.add_node(std::move(node), types, name, result_names);
 }
 
-ValueId Rewriter::add_input(const std::string& name, Type type) {
-    return new_.add_input(name, std::move(type));
+ValueId Rewriter::add_input(const std::string& name, const Type& type) {
+    return new_.add_input(name, type);
 }
 
 ValueId Rewriter::add_parameter(Parameter parameter, Type type) {

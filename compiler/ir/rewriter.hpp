@@ -47,7 +47,7 @@ class Rewriter {
     /// replaced: nodes that are not copied leave their names free.
     NodeId add_node(Node node, const std::vector<Type>& types, const std::string& name,
                     const std::vector<std::string>& result_names = {});
-    ValueId add_input(const std::string& name, Type type);
+    ValueId add_input(const std::string& name, const Type& type);
     ValueId add_parameter(Parameter parameter, Type type);
 
     /// From now on readers of `old` read `replacement` (a value of the new graph). The new value

@@ -89,6 +89,8 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     if (plan::moves_locally(parallel)) context.parallel.data = false;
     context.ranks = request.target.ranks;
     context.device = request.target.device;
+    context.compute = request.target.compute;
+    context.reduces = [&](const Node& node) { return takes_reduced(node, request.target.device); };
     context.label_kind = request.dataset.label_kind;
     context.accumulate = wanted.kind == ProgramKind::accumulate;
     context.program = context.accumulate ? ProgramKind::train : wanted.kind;

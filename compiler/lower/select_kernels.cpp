@@ -39,11 +39,11 @@ kernels::Problem problem_of(const Graph& graph, const Node& node, const LoweredS
                             const plan::Target& target, kernels::Isa isa) {
     kernels::Problem problem;
     problem.op = step.op;
-    problem.dtype = static_cast<kernels::DType>(target.dtype);
     for (ValueId value : node.inputs)
         problem.sources.push_back(describe(graph.type(value)));
     for (ValueId value : node.outputs)
         problem.destinations.push_back(describe(graph.type(value)));
+    problem.set_dtype(static_cast<kernels::DType>(target.dtype));
     problem.attributes = step.attributes;
     problem.threads = target.threads;
     problem.isa = isa;
@@ -79,6 +79,15 @@ std::string refusals_text(const LoweredStep& step) {
 }
 
 }  // namespace
+
+bool takes_reduced(const Node& node, const std::string& device) {
+    if (op(node.op).view == View::always) return true;
+    const std::string name =
+        expression_of(node).empty() ? std::string(node.op) : std::string("elementwise");
+    for (const kernels::KernelInfo& kernel : kernels::kernels_of(name, device))
+        if (kernel.reduced) return true;
+    return false;
+}
 
 bool is_view(const Graph& graph, const Node& node) {
     const View view = op(node.op).view;

@@ -30,6 +30,9 @@ struct LoweredStep {
 /// sides, a reorder that moves none of them, and the part of parameters that a rank updates.
 bool is_view(const Graph& graph, const Node& node);
 
+/// Whether the device can run a node of that operator over values of 16 bits.
+bool takes_reduced(const Node& node, const std::string& device);
+
 /// What stands in place of a kernel at the ends of an exchange between ranks.
 inline constexpr const char* kCommunicator = "communicator";
 

@@ -129,6 +129,7 @@ class OpBuilder {
     OpBuilder& kept_for_backward(std::string_view attribute) {
         return set(def_.kept_for_backward, attribute);
     }
+    OpBuilder& multiplies() { return set(def_.multiplies, true); }
     OpBuilder& reads_order_only() { return set(def_.reads_order_only, true); }
     OpBuilder& takes_relu() { return set(def_.takes_relu, true); }
     OpBuilder& takes_residual() { return set(def_.takes_residual, true); }

@@ -191,6 +191,8 @@ struct OpDef {
     std::optional<PhaseForm> in_training, in_inference;
     /// The attribute that asks for the results that backward reads; empty: none.
     std::string_view kept_for_backward;
+    /// A product or a convolution: where values are stored in 16 bits, its factors are.
+    bool multiplies = false;
     bool reads_order_only = false;  ///< metrics: which predictions are larger, not by how much
     bool takes_relu = false;        ///< the attribute `epilogue`
     bool takes_residual = false;    ///< the attribute `residual`: an operand that is added

@@ -21,6 +21,10 @@ struct PassContext {
     plan::Parallel parallel;     ///< with bucket_bytes as chosen: plan/rules/exchange_model.hpp
     int ranks = 1;               ///< that the plan is for
     std::string device = "cpu";  ///< that the plan is for
+    plan::Compute compute = plan::Compute::full;
+    /// Whether the device has a kernel of the node's operator for values of 16 bits. Asked where
+    /// `compute` wants such values.
+    std::function<bool(const Node&)> reduces;
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
     bool soft_labels = false;  ///< labels have become shares of the classes (mixup): "targets"
     /// What the graph is specialised for: train, evaluate or predict.

@@ -20,6 +20,7 @@
 #include "compiler/passes/layout.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/read_averages.hpp"
+#include "compiler/passes/reduce_precision.hpp"
 #include "compiler/passes/schedule.hpp"
 #include "compiler/passes/specialise_phase.hpp"
 #include "compiler/passes/training/accumulate_gradients.hpp"
@@ -81,6 +82,9 @@ constexpr std::string_view kOrder[] = {
     "layout",
     // How a parameter is stored follows from how it is read, its average is stored alike.
     "read_averages",
+    // Behind all patterns, which know operators and not what rounds their operands; in front of
+    // hoisting, so that weights are rounded once where they stay.
+    "reduce_precision",
     // After layout, so that everything that depends on parameters only is there to be hoisted.
     "hoist_invariant",
     // Updates go over flat memory: what lies there, and how, is decided.

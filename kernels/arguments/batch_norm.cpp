@@ -10,15 +10,15 @@ void BatchNormGradient<T>::bind_sources(OperandReader& reader) {
     src = reader.next<T>();
     diff_dst_layout = reader.layout();
     diff_dst = reader.next<T>();
-    gamma = reader.next<T>();
+    gamma = reader.next<Wide<T>>();
     mean = reader.next<double>();
-    inverse_deviation = reader.next<T>();
+    inverse_deviation = reader.next<Wide<T>>();
 }
 
 template <class T>
 void BatchNormGradient<T>::bind_relu(const Problem& problem, OperandReader& reader) {
     relu = problem.text("epilogue", "none") == "relu";
-    if (relu && !problem.flag("mask")) beta = reader.next<T>();
+    if (relu && !problem.flag("mask")) beta = reader.next<Wide<T>>();
     if (problem.flag("mask")) mask = reader.next<std::uint8_t>();
 }
 
@@ -34,10 +34,10 @@ BatchNormTrainingArguments<T> BatchNormTrainingArguments<T>::bind(const Problem&
     a.relu = problem.text("epilogue", "none") == "relu";
     a.src_layout = reader.layout();
     a.src = reader.next<T>();
-    a.gamma = reader.next<T>();
-    a.beta = reader.next<T>();
-    a.running_mean = reader.next<T>();
-    a.running_variance = reader.next<T>();
+    a.gamma = reader.next<Wide<T>>();
+    a.beta = reader.next<Wide<T>>();
+    a.running_mean = reader.next<Wide<T>>();
+    a.running_variance = reader.next<Wide<T>>();
     if (problem.flag("statistics")) a.statistics = reader.next<double>();
     a.synchronised = problem.flag("synchronised");
     if (problem.flag("residual")) {
@@ -47,9 +47,9 @@ BatchNormTrainingArguments<T> BatchNormTrainingArguments<T>::bind(const Problem&
     a.dst_layout = image_layout(problem.destinations[0]);
     a.dst = static_cast<T*>(destinations[0]);
     a.mean = static_cast<double*>(destinations[1]);
-    a.inverse_deviation = static_cast<T*>(destinations[2]);
-    a.new_running_mean = static_cast<T*>(destinations[3]);
-    a.new_running_variance = static_cast<T*>(destinations[4]);
+    a.inverse_deviation = static_cast<Wide<T>*>(destinations[2]);
+    a.new_running_mean = static_cast<Wide<T>*>(destinations[3]);
+    a.new_running_variance = static_cast<Wide<T>*>(destinations[4]);
     if (problem.flag("mask")) a.mask = static_cast<std::uint8_t*>(destinations[5]);
     a.workspace = workspace.data();
     return a;
@@ -66,8 +66,8 @@ BatchNormBackwardArguments<T> BatchNormBackwardArguments<T>::bind(const Problem&
     a.bind_relu(problem, reader);
     a.diff_src_layout = image_layout(problem.destinations[0]);
     a.diff_src = static_cast<T*>(destinations[0]);
-    a.diff_gamma = static_cast<T*>(destinations[1]);
-    a.diff_beta = static_cast<T*>(destinations[2]);
+    a.diff_gamma = static_cast<Wide<T>*>(destinations[1]);
+    a.diff_beta = static_cast<Wide<T>*>(destinations[2]);
     if (problem.flag("residual")) {
         a.diff_residual_layout = image_layout(problem.destinations[3]);
         a.diff_residual = static_cast<T*>(destinations[3]);
@@ -87,10 +87,10 @@ BatchNormInferenceArguments<T> BatchNormInferenceArguments<T>::bind(const Proble
     a.relu = problem.text("epilogue", "none") == "relu";
     a.src_layout = reader.layout();
     a.src = reader.next<T>();
-    a.gamma = reader.next<T>();
-    a.beta = reader.next<T>();
-    a.running_mean = reader.next<T>();
-    a.running_variance = reader.next<T>();
+    a.gamma = reader.next<Wide<T>>();
+    a.beta = reader.next<Wide<T>>();
+    a.running_mean = reader.next<Wide<T>>();
+    a.running_variance = reader.next<Wide<T>>();
     if (problem.flag("residual")) {
         a.residual_layout = reader.layout();
         a.residual = reader.next<T>();
@@ -128,15 +128,10 @@ FoldBatchNormArguments<T> FoldBatchNormArguments<T>::bind(const Problem& problem
     return a;
 }
 
-template struct BatchNormGradient<float>;
-template struct BatchNormGradient<double>;
-template struct BatchNormTrainingArguments<float>;
-template struct BatchNormTrainingArguments<double>;
-template struct BatchNormBackwardArguments<float>;
-template struct BatchNormBackwardArguments<double>;
-template struct BatchNormInferenceArguments<float>;
-template struct BatchNormInferenceArguments<double>;
-template struct FoldBatchNormArguments<float>;
-template struct FoldBatchNormArguments<double>;
+DTNN_ARGUMENTS_OF_VALUES(BatchNormGradient)
+DTNN_ARGUMENTS_OF_VALUES(BatchNormTrainingArguments)
+DTNN_ARGUMENTS_OF_VALUES(BatchNormBackwardArguments)
+DTNN_ARGUMENTS_OF_VALUES(BatchNormInferenceArguments)
+DTNN_ARGUMENTS(FoldBatchNormArguments)
 
 }  // namespace dtnn::kernels

@@ -28,15 +28,17 @@ struct BatchNormTrainingArguments {
     ImageLayout src_layout, residual_layout, dst_layout;
     double epsilon = 0, momentum = 0;
     bool relu = false;
-    const T *src = nullptr, *gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
-            *running_variance = nullptr;
+    const T* src = nullptr;
+    const Wide<T>*gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
+          *running_variance = nullptr;
     /// [3,C] sums of distances from an origin, of their squares, and the origin (conv2d.hpp); null:
     /// to be computed. Of all ranks, when `synchronised`: as batch_norm_synchronised.hpp has them.
     const double* statistics = nullptr;
     bool synchronised = false;
     const T* residual = nullptr;  ///< null: none
-    T *dst = nullptr, *inverse_deviation = nullptr, *new_running_mean = nullptr,
-      *new_running_variance = nullptr;
+    T* dst = nullptr;
+    Wide<T>*inverse_deviation = nullptr, *new_running_mean = nullptr,
+    *new_running_variance = nullptr;
     double* mean = nullptr;
     std::uint8_t* mask =
         nullptr;  ///< bit i: dst's physical element i is positive; null: not wanted
@@ -57,9 +59,10 @@ template <class T>
 struct BatchNormGradient {
     ImageLayout src_layout, diff_dst_layout;
     bool relu = false;
-    const T *src = nullptr, *diff_dst = nullptr, *gamma = nullptr, *inverse_deviation = nullptr;
+    const T *src = nullptr, *diff_dst = nullptr;
+    const Wide<T>*gamma = nullptr, *inverse_deviation = nullptr;
     const double* mean = nullptr;
-    const T* beta = nullptr;             ///< relu without mask: y is computed again
+    const Wide<T>* beta = nullptr;       ///< relu without mask: y is computed again
     const std::uint8_t* mask = nullptr;  ///< relu with mask: bits by diff_dst's physical element
     std::byte* workspace = nullptr;
 
@@ -72,7 +75,8 @@ struct BatchNormGradient {
 template <class T>
 struct BatchNormBackwardArguments : BatchNormGradient<T> {
     ImageLayout diff_src_layout, diff_residual_layout;
-    T *diff_src = nullptr, *diff_gamma = nullptr, *diff_beta = nullptr;
+    T* diff_src = nullptr;
+    Wide<T>*diff_gamma = nullptr, *diff_beta = nullptr;
     T* diff_residual = nullptr;  ///< null: none
 
     static BatchNormBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
@@ -83,8 +87,9 @@ struct BatchNormInferenceArguments {
     ImageLayout src_layout, residual_layout, dst_layout;
     double epsilon = 0;
     bool relu = false;
-    const T *src = nullptr, *gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
-            *running_variance = nullptr;
+    const T* src = nullptr;
+    const Wide<T>*gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
+          *running_variance = nullptr;
     const T* residual = nullptr;
     T* dst = nullptr;
     std::byte* workspace = nullptr;

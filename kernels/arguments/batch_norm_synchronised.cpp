@@ -12,8 +12,8 @@ BatchNormSumsArguments<T> BatchNormSumsArguments<T>::bind(const Problem& problem
     OperandReader reader(problem, sources);
     a.src_layout = reader.layout();
     a.src = reader.next<T>();
-    a.running_mean = reader.next<T>();
-    a.batch_weight = reader.next<T>();
+    a.running_mean = reader.next<Wide<T>>();
+    a.batch_weight = reader.next<Wide<T>>();
     if (problem.flag("statistics")) a.statistics = reader.next<double>();
     a.sums = static_cast<double*>(destinations[0]);
     a.workspace = workspace.data();
@@ -28,11 +28,11 @@ BatchNormBackwardSumsArguments<T> BatchNormBackwardSumsArguments<T>::bind(const 
     BatchNormBackwardSumsArguments a;
     OperandReader reader(problem, sources);
     a.bind_sources(reader);
-    a.batch_weight = reader.next<T>();
+    a.batch_weight = reader.next<Wide<T>>();
     a.bind_relu(problem, reader);
     a.sums = static_cast<double*>(destinations[0]);
-    a.diff_gamma = static_cast<T*>(destinations[1]);
-    a.diff_beta = static_cast<T*>(destinations[2]);
+    a.diff_gamma = static_cast<Wide<T>*>(destinations[1]);
+    a.diff_beta = static_cast<Wide<T>*>(destinations[2]);
     a.workspace = workspace.data();
     return a;
 }
@@ -44,7 +44,7 @@ BatchNormBackwardApplyArguments<T> BatchNormBackwardApplyArguments<T>::bind(
     OperandReader reader(problem, sources);
     a.bind_sources(reader);
     a.sums = reader.next<double>();
-    a.batch_weight = reader.next<T>();
+    a.batch_weight = reader.next<Wide<T>>();
     a.bind_relu(problem, reader);
     a.diff_src_layout = image_layout(problem.destinations[0]);
     a.diff_src = static_cast<T*>(destinations[0]);
@@ -56,11 +56,8 @@ BatchNormBackwardApplyArguments<T> BatchNormBackwardApplyArguments<T>::bind(
     return a;
 }
 
-template struct BatchNormSumsArguments<float>;
-template struct BatchNormSumsArguments<double>;
-template struct BatchNormBackwardSumsArguments<float>;
-template struct BatchNormBackwardSumsArguments<double>;
-template struct BatchNormBackwardApplyArguments<float>;
-template struct BatchNormBackwardApplyArguments<double>;
+DTNN_ARGUMENTS_OF_VALUES(BatchNormSumsArguments)
+DTNN_ARGUMENTS_OF_VALUES(BatchNormBackwardSumsArguments)
+DTNN_ARGUMENTS_OF_VALUES(BatchNormBackwardApplyArguments)
 
 }  // namespace dtnn::kernels

@@ -25,13 +25,14 @@ namespace dtnn::kernels {
 template <class T>
 struct BatchNormSumsArguments {
     ImageLayout src_layout;
-    const T *src = nullptr, *running_mean = nullptr, *batch_weight = nullptr;
+    const T* src = nullptr;
+    const Wide<T>*running_mean = nullptr, *batch_weight = nullptr;
     /// [3,C] as batch_norm_training has them; src is then not read. Null: to be computed.
     const double* statistics = nullptr;
     double* sums = nullptr;
     std::byte* workspace = nullptr;
 
-    bool idle() const { return !(*batch_weight > T(0)); }
+    bool idle() const { return !(*batch_weight > 0); }
     double count() const { return double(src_layout.pixels()); }
 
     static BatchNormSumsArguments bind(const Problem&, Sources, Destinations, Workspace);
@@ -39,11 +40,11 @@ struct BatchNormSumsArguments {
 
 template <class T>
 struct BatchNormBackwardSumsArguments : BatchNormGradient<T> {
-    const T* batch_weight = nullptr;
+    const Wide<T>* batch_weight = nullptr;
     double* sums = nullptr;
-    T *diff_gamma = nullptr, *diff_beta = nullptr;
+    Wide<T>*diff_gamma = nullptr, *diff_beta = nullptr;
 
-    bool idle() const { return !(*batch_weight > T(0)); }
+    bool idle() const { return !(*batch_weight > 0); }
     double count() const { return double(this->src_layout.pixels()); }
 
     static BatchNormBackwardSumsArguments bind(const Problem&, Sources, Destinations, Workspace);
@@ -53,14 +54,14 @@ struct BatchNormBackwardSumsArguments : BatchNormGradient<T> {
 template <class T>
 struct BatchNormBackwardApplyArguments : BatchNormGradient<T> {
     ImageLayout diff_src_layout, diff_residual_layout;
-    const T* batch_weight = nullptr;
+    const Wide<T>* batch_weight = nullptr;
     const double* sums = nullptr;  ///< of all ranks
     T* diff_src = nullptr;
     T* diff_residual = nullptr;  ///< null: none
 
     /// What the own elements take of a sum of all ranks is the sum by this.
     double divisor() const {
-        if (!(*batch_weight > T(0))) return std::numeric_limits<double>::infinity();
+        if (!(*batch_weight > 0)) return std::numeric_limits<double>::infinity();
         return sums[2 * this->src_layout.channels];
     }
 

@@ -29,9 +29,7 @@ ChannelScaleBackwardGateArguments<T> ChannelScaleBackwardGateArguments<T>::bind(
     return arguments;
 }
 
-template struct ChannelScaleArguments<float>;
-template struct ChannelScaleArguments<double>;
-template struct ChannelScaleBackwardGateArguments<float>;
-template struct ChannelScaleBackwardGateArguments<double>;
+DTNN_ARGUMENTS_OF_VALUES(ChannelScaleArguments)
+DTNN_ARGUMENTS_OF_VALUES(ChannelScaleBackwardGateArguments)
 
 }  // namespace dtnn::kernels

@@ -20,12 +20,16 @@ template <class Arguments>
 void bind_convolution(Arguments& arguments, const Problem& problem) {
     arguments.shape = conv_shape(problem);
     arguments.strides = conv_strides(problem);
+    arguments.tf32 = problem.flag("tf32");
+    arguments.engine = int(problem.integer("engine", -1));
 }
 
 template <class Arguments>
 void bind_dense(Arguments& arguments, const Problem& problem) {
     arguments.shape = dense_shape(problem);
     arguments.strides = channels_last_strides(arguments.shape);
+    arguments.tf32 = problem.flag("tf32");
+    arguments.engine = int(problem.integer("engine", -1));
 }
 
 template <class T>
@@ -35,7 +39,7 @@ void bind_forward(Conv2dArguments<T>& arguments, const Problem& problem, Sources
     arguments.relu = problem.text("epilogue", "none") == "relu";
     arguments.src = source<T>(sources, 0);
     arguments.weights = source<T>(sources, 1);
-    if (problem.flag("bias")) arguments.bias = source<T>(sources, next++);
+    if (problem.flag("bias")) arguments.bias = source<Wide<T>>(sources, next++);
     if (problem.flag("residual")) arguments.residual = source<T>(sources, next++);
     arguments.dst = destination<T>(destinations, 0);
     if (problem.flag("statistics")) arguments.statistics = destination<double>(destinations, 1);
@@ -57,8 +61,8 @@ void bind_backward_weights(Conv2dBackwardWeightsArguments<T>& arguments, const P
                            Sources sources, Destinations destinations, Workspace scratch) {
     arguments.src = source<T>(sources, 0);
     arguments.diff_dst = source<T>(sources, 1);
-    arguments.diff_weights = destination<T>(destinations, 0);
-    if (problem.flag("bias")) arguments.diff_bias = destination<T>(destinations, 1);
+    arguments.diff_weights = destination<Wide<T>>(destinations, 0);
+    if (problem.flag("bias")) arguments.diff_bias = destination<Wide<T>>(destinations, 1);
     arguments.workspace = scratch;
 }
 
@@ -134,24 +138,17 @@ Conv2dTransposeArguments<T> Conv2dTransposeArguments<T>::bind(const Problem& pro
     Conv2dTransposeArguments arguments;
     bind_convolution(arguments, problem);
     bind_backward_data<T>(arguments, problem, sources, destinations, scratch);
-    if (problem.flag("bias")) arguments.bias = source<T>(sources, 2);
+    if (problem.flag("bias")) arguments.bias = source<Wide<T>>(sources, 2);
     arguments.relu = problem.text("epilogue", "none") == "relu";
     return arguments;
 }
 
-template struct Conv2dArguments<float>;
-template struct Conv2dArguments<double>;
-template struct Conv2dBackwardDataArguments<float>;
-template struct Conv2dBackwardDataArguments<double>;
-template struct Conv2dBackwardWeightsArguments<float>;
-template struct Conv2dBackwardWeightsArguments<double>;
-template struct Conv2dTransposeArguments<float>;
-template struct Conv2dTransposeArguments<double>;
-template struct DenseArguments<float>;
-template struct DenseArguments<double>;
-template struct DenseBackwardDataArguments<float>;
-template struct DenseBackwardDataArguments<double>;
-template struct DenseBackwardWeightsArguments<float>;
-template struct DenseBackwardWeightsArguments<double>;
+DTNN_ARGUMENTS_OF_VALUES(Conv2dArguments)
+DTNN_ARGUMENTS_OF_VALUES(Conv2dBackwardDataArguments)
+DTNN_ARGUMENTS_OF_VALUES(Conv2dBackwardWeightsArguments)
+DTNN_ARGUMENTS_OF_VALUES(Conv2dTransposeArguments)
+DTNN_ARGUMENTS_OF_VALUES(DenseArguments)
+DTNN_ARGUMENTS_OF_VALUES(DenseBackwardDataArguments)
+DTNN_ARGUMENTS_OF_VALUES(DenseBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels

@@ -64,11 +64,13 @@ template <class T>
 struct Conv2dArguments {
     ConvShape shape;
     ConvStrides strides;
+    bool tf32 = false;  ///< devices may round the factors of products to TF32
+    int engine = -1;    ///< of a library, by its own order; -1: the first
     bool relu = false;
     const T* src = nullptr;
     const T* weights = nullptr;
-    const T* bias = nullptr;      ///< [F]; null: none
-    const T* residual = nullptr;  ///< like dst; null: none
+    const Wide<T>* bias = nullptr;  ///< [F]; null: none
+    const T* residual = nullptr;    ///< like dst; null: none
     T* dst = nullptr;
     double* statistics = nullptr;  ///< [3,F]; null: none
     Workspace workspace;
@@ -82,11 +84,13 @@ template <class T>
 struct Conv2dBackwardDataArguments {
     ConvShape shape;
     ConvStrides strides;
+    bool tf32 = false;  ///< devices may round the factors of products to TF32
+    int engine = -1;    ///< of a library, by its own order; -1: the first
     const T* diff_dst = nullptr;
     const T* weights = nullptr;
-    const T* mask = nullptr;  ///< y, like diff_src; null: none
-    const T* bias = nullptr;  ///< [C], of conv2d_transpose; null: none
-    bool relu = false;        ///< of conv2d_transpose
+    const T* mask = nullptr;        ///< y, like diff_src; null: none
+    const Wide<T>* bias = nullptr;  ///< [C], of conv2d_transpose; null: none
+    bool relu = false;              ///< of conv2d_transpose
     T* diff_src = nullptr;
     Workspace workspace;
 
@@ -100,10 +104,12 @@ template <class T>
 struct Conv2dBackwardWeightsArguments {
     ConvShape shape;
     ConvStrides strides;
+    bool tf32 = false;  ///< devices may round the factors of products to TF32
+    int engine = -1;    ///< of a library, by its own order; -1: the first
     const T* src = nullptr;
     const T* diff_dst = nullptr;
-    T* diff_weights = nullptr;
-    T* diff_bias = nullptr;  ///< [F]; null: none
+    Wide<T>* diff_weights = nullptr;
+    Wide<T>* diff_bias = nullptr;  ///< [F]; null: none
     Workspace workspace;
 
     static Conv2dBackwardWeightsArguments bind(const Problem& problem, Sources sources,

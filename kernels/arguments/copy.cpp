@@ -84,9 +84,7 @@ ConcatArguments<T> ConcatArguments<T>::bind(const Problem& problem, Sources sour
     return arguments;
 }
 
-template struct CopyArguments<float>;
-template struct CopyArguments<double>;
-template struct ConcatArguments<float>;
-template struct ConcatArguments<double>;
+DTNN_ARGUMENTS_OF_VALUES(CopyArguments)
+DTNN_ARGUMENTS_OF_VALUES(ConcatArguments)
 
 }  // namespace dtnn::kernels

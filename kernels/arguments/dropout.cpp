@@ -18,7 +18,7 @@ DropoutApplyArguments<T> DropoutApplyArguments<T>::bind(const Problem& problem, 
     a.key = philox::key_of(std::uint64_t(problem.integer("seed")), philox::Purpose::dropout,
                            std::uint64_t(problem.integer("stream")));
     a.threshold = philox::keep_threshold(rate);
-    a.scale = rate < 1 ? T(1 / (1 - rate)) : T(0);
+    a.scale = rate < 1 ? Wide<T>(1 / (1 - rate)) : Wide<T>(0);
     a.src = static_cast<const T*>(sources[0]);
     a.position = static_cast<const std::int64_t*>(sources[1]);
     a.dst = static_cast<T*>(destinations[0]);
@@ -26,7 +26,6 @@ DropoutApplyArguments<T> DropoutApplyArguments<T>::bind(const Problem& problem, 
     return a;
 }
 
-template struct DropoutApplyArguments<float>;
-template struct DropoutApplyArguments<double>;
+DTNN_ARGUMENTS_OF_VALUES(DropoutApplyArguments)
 
 }  // namespace dtnn::kernels

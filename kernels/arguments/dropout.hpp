@@ -24,7 +24,7 @@ struct DropoutApplyArguments {
     bool row_major = false;
     std::uint64_t key = 0;
     std::uint64_t threshold = 0;  ///< the least word that is kept
-    T scale = 1;
+    Wide<T> scale = 1;
     const T* src = nullptr;
     const std::int64_t* position = nullptr;
     T* dst = nullptr;

@@ -21,7 +21,6 @@ ElementwiseArguments<T> ElementwiseArguments<T>::bind(const Problem& problem, So
     return arguments;
 }
 
-template struct ElementwiseArguments<float>;
-template struct ElementwiseArguments<double>;
+DTNN_ARGUMENTS_OF_VALUES(ElementwiseArguments)
 
 }  // namespace dtnn::kernels

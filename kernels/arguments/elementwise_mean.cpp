@@ -30,7 +30,6 @@ ElementwiseMeanArguments<T> ElementwiseMeanArguments<T>::bind(const Problem& pro
     return a;
 }
 
-template struct ElementwiseMeanArguments<float>;
-template struct ElementwiseMeanArguments<double>;
+DTNN_ARGUMENTS(ElementwiseMeanArguments)
 
 }  // namespace dtnn::kernels

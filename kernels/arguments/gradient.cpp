@@ -22,6 +22,10 @@ GradientScaleArguments<T> GradientScaleArguments<T>::bind(const Problem& problem
                                                           Destinations destinations, Workspace) {
     GradientScaleArguments a;
     a.clip_norm = problem.real("clip_norm", 0);
+    if (problem.flag("loss_scaled")) {
+        a.loss_scale = static_cast<const T*>(sources.back());
+        sources = sources.first(sources.size() - 1);
+    }
     if (problem.flag("shared")) {
         a.shares = static_cast<const T*>(sources.back());
         sources = sources.first(sources.size() - 1);
@@ -29,6 +33,19 @@ GradientScaleArguments<T> GradientScaleArguments<T>::bind(const Problem& problem
     for (const void* source : sources)
         a.square_sums.push_back(static_cast<const double*>(source));
     a.dst = static_cast<T*>(destinations[0]);
+    return a;
+}
+
+template <class T>
+AdaptLossScaleArguments<T> AdaptLossScaleArguments<T>::bind(const Problem& problem, Sources sources,
+                                                            Destinations destinations, Workspace) {
+    AdaptLossScaleArguments a;
+    a.growth_interval = problem.integer("growth_interval");
+    a.scale = static_cast<const T*>(sources[0]);
+    a.updates = static_cast<const T*>(sources[1]);
+    a.factor = static_cast<const T*>(sources[2]);
+    a.new_scale = static_cast<T*>(destinations[0]);
+    a.new_updates = static_cast<T*>(destinations[1]);
     return a;
 }
 
@@ -67,15 +84,11 @@ MovingAverageArguments<T> MovingAverageArguments<T>::bind(const Problem& problem
     return a;
 }
 
-template struct GradientSquareSumArguments<float>;
-template struct GradientSquareSumArguments<double>;
-template struct GradientScaleArguments<float>;
-template struct GradientScaleArguments<double>;
-template struct GradientSumArguments<float>;
-template struct GradientSumArguments<double>;
-template struct WeighGradientArguments<float>;
-template struct WeighGradientArguments<double>;
-template struct MovingAverageArguments<float>;
-template struct MovingAverageArguments<double>;
+DTNN_ARGUMENTS(GradientSquareSumArguments)
+DTNN_ARGUMENTS(GradientScaleArguments)
+DTNN_ARGUMENTS(AdaptLossScaleArguments)
+DTNN_ARGUMENTS(GradientSumArguments)
+DTNN_ARGUMENTS(WeighGradientArguments)
+DTNN_ARGUMENTS(MovingAverageArguments)
 
 }  // namespace dtnn::kernels

@@ -7,7 +7,15 @@
 ///                           (torch.nn.utils.clip_grad_norm_). Where the gradients are `shared`,
 ///                           they are divided by the last source, the sum of the batches' shares,
 ///                           first: norm / shares, dst / shares; 0 where that sum is. Without
-///                           clip_norm dst is 1 or 1 / shares.
+///                           clip_norm dst is 1 or 1 / shares. Where the loss was multiplied by a
+///                           scale (`loss_scaled`), they are divided by that as well, and dst is
+///                           not a number where the norm is none or infinite.
+///     adapt_loss_scale      where factor, dst of gradient_scale, is not a number: scale' = scale /
+///     2,
+///                           at least 1, updates' = 0; else updates' = updates + 1, and when they
+///                           are growth_interval, scale' = 2 scale, at most 2^24, and updates' = 0
+///                           (Micikevicius et al., "Mixed precision training", ICLR 2018; numbers
+///                           of torch.cuda.amp.GradScaler)
 ///     accumulate_gradient   sum' = sum + diff
 ///     take_gradient_sum     total = sum + diff;  sum' = 0
 ///     weigh_gradient        dst = batch_weight diff
@@ -38,10 +46,22 @@ template <class T>
 struct GradientScaleArguments {
     double clip_norm = 0;  ///< 0: nothing is clipped
     std::vector<const double*> square_sums;
-    const T* shares = nullptr;  ///< null: one
+    const T* shares = nullptr;      ///< null: one
+    const T* loss_scale = nullptr;  ///< null: one
     T* dst = nullptr;
 
     static GradientScaleArguments bind(const Problem&, Sources, Destinations, Workspace);
+};
+
+inline constexpr double kLeastLossScale = 1, kMostLossScale = 16777216;
+
+template <class T>
+struct AdaptLossScaleArguments {
+    std::int64_t growth_interval = 0;
+    const T *scale = nullptr, *updates = nullptr, *factor = nullptr;
+    T *new_scale = nullptr, *new_updates = nullptr;
+
+    static AdaptLossScaleArguments bind(const Problem&, Sources, Destinations, Workspace);
 };
 
 template <class T>

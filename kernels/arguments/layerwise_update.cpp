@@ -55,9 +55,7 @@ double lamb_ratio(double weights_norm, double change_norm) {
     return weights_norm > 0 && change_norm > 0 ? weights_norm / change_norm : 1;
 }
 
-template struct LarsUpdateArguments<float>;
-template struct LarsUpdateArguments<double>;
-template struct LambUpdateArguments<float>;
-template struct LambUpdateArguments<double>;
+DTNN_ARGUMENTS(LarsUpdateArguments)
+DTNN_ARGUMENTS(LambUpdateArguments)
 
 }  // namespace dtnn::kernels

@@ -177,33 +177,19 @@ ScaleClassesArguments<T> ScaleClassesArguments<T>::bind(const Problem& problem, 
     return a;
 }
 
-template struct LabelledRows<float>;
-template struct LabelledRows<double>;
-template struct ClassLossArguments<float>;
-template struct ClassLossArguments<double>;
-template struct CategoricalCrossEntropyArguments<float>;
-template struct CategoricalCrossEntropyArguments<double>;
-template struct SoftmaxCrossEntropyArguments<float>;
-template struct SoftmaxCrossEntropyArguments<double>;
-template struct HingeArguments<float>;
-template struct HingeArguments<double>;
-template struct DiceArguments<float>;
-template struct DiceArguments<double>;
-template struct AccuracyArguments<float>;
-template struct AccuracyArguments<double>;
-template struct TopKAccuracyArguments<float>;
-template struct TopKAccuracyArguments<double>;
-template struct ClassPairsArguments<float>;
-template struct ClassPairsArguments<double>;
-template struct LabelCountsArguments<float>;
-template struct LabelCountsArguments<double>;
-template struct LabelWeightsArguments<float>;
-template struct LabelWeightsArguments<double>;
-template struct LabelShareArguments<float>;
-template struct LabelShareArguments<double>;
-template struct OneHotArguments<float>;
-template struct OneHotArguments<double>;
-template struct ScaleClassesArguments<float>;
-template struct ScaleClassesArguments<double>;
+DTNN_ARGUMENTS(LabelledRows)
+DTNN_ARGUMENTS(ClassLossArguments)
+DTNN_ARGUMENTS(CategoricalCrossEntropyArguments)
+DTNN_ARGUMENTS(SoftmaxCrossEntropyArguments)
+DTNN_ARGUMENTS(HingeArguments)
+DTNN_ARGUMENTS(DiceArguments)
+DTNN_ARGUMENTS(AccuracyArguments)
+DTNN_ARGUMENTS(TopKAccuracyArguments)
+DTNN_ARGUMENTS(ClassPairsArguments)
+DTNN_ARGUMENTS(LabelCountsArguments)
+DTNN_ARGUMENTS(LabelWeightsArguments)
+DTNN_ARGUMENTS(LabelShareArguments)
+DTNN_ARGUMENTS(OneHotArguments)
+DTNN_ARGUMENTS(ScaleClassesArguments)
 
 }  // namespace dtnn::kernels

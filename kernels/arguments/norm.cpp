@@ -101,13 +101,9 @@ GroupNormBackwardArguments<T> GroupNormBackwardArguments<T>::bind(const Problem&
     return a;
 }
 
-template struct LayerNormArguments<float>;
-template struct LayerNormArguments<double>;
-template struct LayerNormBackwardArguments<float>;
-template struct LayerNormBackwardArguments<double>;
-template struct GroupNormArguments<float>;
-template struct GroupNormArguments<double>;
-template struct GroupNormBackwardArguments<float>;
-template struct GroupNormBackwardArguments<double>;
+DTNN_ARGUMENTS(LayerNormArguments)
+DTNN_ARGUMENTS(LayerNormBackwardArguments)
+DTNN_ARGUMENTS(GroupNormArguments)
+DTNN_ARGUMENTS(GroupNormBackwardArguments)
 
 }  // namespace dtnn::kernels

@@ -103,13 +103,9 @@ AvgPool2dBackwardArguments<T> AvgPool2dBackwardArguments<T>::bind(const Problem&
     return arguments;
 }
 
-template struct MaxPool2dArguments<float>;
-template struct MaxPool2dArguments<double>;
-template struct MaxPool2dBackwardArguments<float>;
-template struct MaxPool2dBackwardArguments<double>;
-template struct AvgPool2dArguments<float>;
-template struct AvgPool2dArguments<double>;
-template struct AvgPool2dBackwardArguments<float>;
-template struct AvgPool2dBackwardArguments<double>;
+DTNN_ARGUMENTS_OF_VALUES(MaxPool2dArguments)
+DTNN_ARGUMENTS_OF_VALUES(MaxPool2dBackwardArguments)
+DTNN_ARGUMENTS_OF_VALUES(AvgPool2dArguments)
+DTNN_ARGUMENTS_OF_VALUES(AvgPool2dBackwardArguments)
 
 }  // namespace dtnn::kernels

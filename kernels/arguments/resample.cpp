@@ -14,7 +14,7 @@ class TapList {
   public:
     void add(std::int64_t source, double weight) {
         taps_.source.push_back(source);
-        taps_.weight.push_back(static_cast<T>(weight));
+        taps_.weight.push_back(static_cast<Wide<T>>(weight));
     }
     void next() { taps_.first.push_back(std::int64_t(taps_.source.size())); }
     AxisTaps<T> take() { return std::move(taps_); }
@@ -193,18 +193,14 @@ ChannelSumsArguments<T> ChannelSumsArguments<T>::bind(const Problem& problem, So
     ChannelSumsArguments arguments;
     arguments.src_layout = image_layout(problem.sources[0]);
     arguments.src = static_cast<const T*>(sources[0]);
-    arguments.dst = static_cast<T*>(destinations[0]);
+    arguments.dst = static_cast<Wide<T>*>(destinations[0]);
     arguments.workspace = workspace.data();
     return arguments;
 }
 
-template struct ResampleArguments<float>;
-template struct ResampleArguments<double>;
-template struct AdaptiveMaxArguments<float>;
-template struct AdaptiveMaxArguments<double>;
-template struct AdaptiveMaxBackwardArguments<float>;
-template struct AdaptiveMaxBackwardArguments<double>;
-template struct ChannelSumsArguments<float>;
-template struct ChannelSumsArguments<double>;
+DTNN_ARGUMENTS_OF_VALUES(ResampleArguments)
+DTNN_ARGUMENTS_OF_VALUES(AdaptiveMaxArguments)
+DTNN_ARGUMENTS_OF_VALUES(AdaptiveMaxBackwardArguments)
+DTNN_ARGUMENTS_OF_VALUES(ChannelSumsArguments)
 
 }  // namespace dtnn::kernels

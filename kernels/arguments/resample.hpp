@@ -17,7 +17,7 @@ template <class T>
 struct AxisTaps {
     std::vector<std::int64_t> first{0};
     std::vector<std::int64_t> source;
-    std::vector<T> weight;
+    std::vector<Wide<T>> weight;
 
     std::int64_t results() const { return std::int64_t(first.size()) - 1; }
 };
@@ -68,7 +68,7 @@ template <class T>
 struct ChannelSumsArguments {
     ImageLayout src_layout;
     const T* src = nullptr;
-    T* dst = nullptr;
+    Wide<T>* dst = nullptr;
     std::byte* workspace = nullptr;
 
     static ChannelSumsArguments bind(const Problem&, Sources, Destinations, Workspace);

@@ -13,6 +13,7 @@ void UpdateArguments<T>::bind_common(const Problem& problem, Sources sources,
     learning_rate_scale = problem.real("learning_rate_scale", 1);
     weight_decay = problem.real("weight_decay");
     decoupled = problem.flag("decoupled_weight_decay");
+    may_skip = problem.flag("skips");
     if (const double limit = problem.real("clip_value", 0); limit > 0) clip_value = limit;
     weights = static_cast<const T*>(sources[0]);
     diff = static_cast<const T*>(sources[1]);

@@ -23,6 +23,9 @@
 ///              w -= lr ((m + (1-b1) g) / (1 - b1^t)) / (as above)            variant "pydtnn"
 ///     adagrad  s = s + g g;  w -= lr / (1 + (t-1) learning_rate_decay) g / (sqrt(s) + epsilon)
 ///
+/// With `skips`, where `scale` is not a number, weights and states stay as they are: gradients that
+/// a loss scale has made too large for 16 bits are left out.
+///
 /// With epsilon_inside_root every sqrt(x) + epsilon is sqrt(x + epsilon).
 ///
 /// Sources of the formulas: sgd, adam, adagrad and rmsprop of torch.optim 1.13, nadam of its
@@ -47,11 +50,13 @@ struct UpdateArguments {
     double learning_rate_scale = 1, weight_decay = 0;
     double clip_value = std::numeric_limits<double>::infinity();
     bool decoupled = false;
+    bool may_skip = false;
     const T *weights = nullptr, *diff = nullptr, *learning_rate = nullptr;
     const T* scale = nullptr;  ///< null: one
     T* new_weights = nullptr;
 
     double rate() const;  ///< of this step
+    bool skips() const { return may_skip && *scale != *scale; }
 
   protected:
     /// Reads what is common. Sources: weights, diff, learning_rate, ..., scale (if `scaled`).

@@ -6,11 +6,12 @@ namespace dtnn::kernels {
 namespace {
 
 struct Precisions {
-    bool f32, f64;
+    bool f32, f64, reduced;
 };
-constexpr Precisions both{true, true};
-[[maybe_unused]] constexpr Precisions f32_only{true, false};
-[[maybe_unused]] constexpr Precisions f64_only{false, true};
+constexpr Precisions both{true, true, false};
+constexpr Precisions all{true, true, true};
+[[maybe_unused]] constexpr Precisions f32_only{true, false, false};
+[[maybe_unused]] constexpr Precisions f64_only{false, true, false};
 
 constexpr KernelInfo kCatalogue[] = {
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
@@ -19,11 +20,13 @@ constexpr KernelInfo kCatalogue[] = {
      "cpu",                                                            \
      dtypes.f32,                                                       \
      dtypes.f64,                                                       \
+     dtypes.reduced,                                                   \
+     false,                                                            \
      Isa::needs,                                                       \
      &predicates::refuses,                                             \
      &predicates::workspace},
 #define REFERENCE(op, Arguments, operands) \
-    {#op, "reference", "cpu", true, true, Isa::baseline, nullptr, nullptr},
+    {#op, "reference", "cpu", true, true, false, false, Isa::baseline, nullptr, nullptr},
 #include "kernels/catalogue.def"
 #undef KERNEL
 #undef REFERENCE
@@ -36,10 +39,22 @@ constexpr KernelInfo kCudaCatalogue[] = {
      "cuda",                                                    \
      dtypes.f32,                                                \
      dtypes.f64,                                                \
+     dtypes.reduced,                                            \
+     false,                                                     \
      Isa::baseline,                                             \
      &predicates::refuses,                                      \
      &predicates::workspace},
-#define LIBRARY KERNEL
+#define LIBRARY(op, name, Arguments, dtypes, refuses, workspace) \
+    {#op,                                                        \
+     #name,                                                      \
+     "cuda",                                                     \
+     dtypes.f32,                                                 \
+     dtypes.f64,                                                 \
+     dtypes.reduced,                                             \
+     true,                                                       \
+     Isa::baseline,                                              \
+     &predicates::refuses,                                       \
+     &predicates::workspace},
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
 #undef LIBRARY
@@ -52,7 +67,7 @@ Refused nothing(const Problem&) {
     return std::nullopt;
 }
 std::int64_t element_bytes(const Problem& problem) {
-    return problem.dtype == DType::f64 ? 8 : 4;
+    return problem.dtype == DType::f64 ? 8 : is_reduced(problem.dtype) ? 2 : 4;
 }
 
 std::int64_t none(const Problem&) {
@@ -88,17 +103,26 @@ std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& prob
     if (problem.op != kernel.op) {
         return "it computes " + std::string(kernel.op) + ", not " + problem.op;
     }
-    if (problem.dtype == DType::f32 ? !kernel.f32 : (problem.dtype != DType::f64 || !kernel.f64)) {
-        return std::string("it has no version for ") + (problem.dtype == DType::f32   ? "f32"
-                                                        : problem.dtype == DType::f64 ? "f64"
-                                                                                      : "integers");
-    }
+    if (!takes(kernel, problem.dtype))
+        return "it has no version for " + std::string(name_of(problem.dtype));
     if (problem.isa < kernel.needs) {
         return "it needs " + std::string(name_of(kernel.needs)) + ", the target has " +
                std::string(name_of(problem.isa));
     }
     if (kernel.refuses == nullptr) return std::nullopt;
     return kernel.refuses(problem);
+}
+
+bool takes(const KernelInfo& kernel, DType dtype) {
+    if (is_reduced(dtype)) return kernel.reduced;
+    return dtype == DType::f32 ? kernel.f32 : dtype == DType::f64 && kernel.f64;
+}
+
+std::string types_of(const KernelInfo& kernel) {
+    std::string text;
+    for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::fp16})
+        if (takes(kernel, dtype)) text += (text.empty() ? "" : ", ") + std::string(name_of(dtype));
+    return text;
 }
 
 std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem) {
@@ -115,6 +139,11 @@ std::string_view name_of(Isa isa) {
             return "avx512";
     }
     return "baseline";
+}
+
+std::string_view name_of(DType dtype) {
+    constexpr std::string_view kNames[] = {"f32", "f64", "i32", "i64", "u8", "bf16", "fp16"};
+    return kNames[std::size_t(dtype)];
 }
 
 bool parse_isa(std::string_view text, Isa& isa) {

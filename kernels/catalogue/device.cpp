@@ -41,6 +41,8 @@ std::int64_t cudnn_workspace(const Problem& problem) {
     for (const TensorDesc* tensor :
          {&problem.sources[0], &problem.sources[1], &problem.destinations[0]})
         copies += tensor->bytes();
+    // Gradients of weights may come in 16 bits, and be widened by a kernel of our own.
+    if (is_reduced(problem.dtype)) copies += problem.destinations[0].bytes();
     return cuda::whole_steps(std::min(copies, kMost)) + device_conv_sums(problem);
 }
 

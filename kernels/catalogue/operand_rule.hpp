@@ -64,6 +64,10 @@ class Rule {
         require(tensor.elements() == count, "an operand " + text_of(tensor.dims) + " has not " +
                                                 std::to_string(count) + " elements");
     }
+    /// Parameters, their gradients, statistics: never rounded to 16 bits.
+    void wide(const TensorDesc& tensor, std::int64_t count) {
+        elements(tensor, count, wide_of(problem_.dtype));
+    }
     bool rank(const TensorDesc& tensor, std::size_t least, std::size_t most) {
         require(tensor.dims.size() >= least && tensor.dims.size() <= most,
                 "an operand " + text_of(tensor.dims) + " has the wrong rank");

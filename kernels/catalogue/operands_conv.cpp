@@ -7,10 +7,11 @@
 namespace dtnn::kernels::operands {
 namespace {
 
+/// `of_weights`: the type of the weights, or of their gradient.
 void convolution(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
-                 const TensorDesc& result) {
+                 const TensorDesc& result, DType of_weights) {
     for (const TensorDesc* tensor : {&image, &weights, &result}) {
-        rule.type(*tensor, rule.problem().dtype);
+        rule.type(*tensor, tensor == &weights ? of_weights : rule.problem().dtype);
         if (!rule.rank(*tensor, 4, 4)) return;
     }
     const std::int64_t groups = rule.problem().integer("groups");
@@ -19,7 +20,7 @@ void convolution(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
                      filters % std::max<std::int64_t>(1, groups) == 0,
                  std::to_string(groups) + " groups do not divide its channels");
     if (rule.broken()) return;
-    rule.shape(weights, {filters, channels / groups, weights.dims[2], weights.dims[3]});
+    rule.shape(weights, {filters, channels / groups, weights.dims[2], weights.dims[3]}, of_weights);
     window(rule, image, result, weights.dims[2], weights.dims[3]);
 }
 
@@ -32,7 +33,7 @@ void masked(Rule& rule, const TensorDesc& result) {
 
 /// Rows of `image`, times `weights`, are rows of `result`.
 void product(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
-             const TensorDesc& result) {
+             const TensorDesc& result, DType of_weights) {
     for (const char* flag : {"residual", "statistics"}) {
         if (!rule.absent(flag)) return;
     }
@@ -43,7 +44,7 @@ void product(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
                  text_of(image.dims) + " times " + text_of(weights.dims) + " is not " +
                      text_of(result.dims));
     if (rule.broken()) return;
-    rule.type(weights, rule.problem().dtype);
+    rule.type(weights, of_weights);
     rule.elements(image, batch * (weights.elements() / units));
 }
 
@@ -55,9 +56,9 @@ void conv2d(Rule& rule) {
                statistics = p.flag("statistics");
     if (!rule.counts(2u + bias + residual, 1u + statistics)) return;
     const TensorDesc& dst = p.destinations[0];
-    convolution(rule, p.sources[0], p.sources[1], dst);
+    convolution(rule, p.sources[0], p.sources[1], dst, p.dtype);
     if (rule.broken()) return;
-    if (bias) rule.elements(p.sources[2], dst.dims[1]);
+    if (bias) rule.wide(p.sources[2], dst.dims[1]);
     if (residual) {
         rule.shape(p.sources[2u + bias], dst.dims);
         rule.same_place(p.sources[2u + bias], dst);
@@ -68,7 +69,7 @@ void conv2d(Rule& rule) {
 void conv2d_backward_data(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(2u + p.flag("mask"), 1)) return;
-    convolution(rule, p.destinations[0], p.sources[1], p.sources[0]);
+    convolution(rule, p.destinations[0], p.sources[1], p.sources[0], p.dtype);
     masked(rule, p.destinations[0]);
 }
 
@@ -77,30 +78,30 @@ void conv2d_transpose(Rule& rule) {
     const Problem& p = rule.problem();
     const bool bias = p.flag("bias");
     if (!rule.counts(2u + bias, 1)) return;
-    convolution(rule, p.destinations[0], p.sources[1], p.sources[0]);
-    if (bias && !rule.broken()) rule.elements(p.sources[2], p.destinations[0].dims[1]);
+    convolution(rule, p.destinations[0], p.sources[1], p.sources[0], p.dtype);
+    if (bias && !rule.broken()) rule.wide(p.sources[2], p.destinations[0].dims[1]);
 }
 
 void conv2d_backward_weights(Rule& rule) {
     const Problem& p = rule.problem();
     const bool bias = p.flag("bias");
     if (!rule.counts(2, 1u + bias)) return;
-    convolution(rule, p.sources[0], p.destinations[0], p.sources[1]);
-    if (bias && !rule.broken()) rule.elements(p.destinations[1], p.sources[1].dims[1]);
+    convolution(rule, p.sources[0], p.destinations[0], p.sources[1], wide_of(p.dtype));
+    if (bias && !rule.broken()) rule.wide(p.destinations[1], p.sources[1].dims[1]);
 }
 
 void dense(Rule& rule) {
     const Problem& p = rule.problem();
     const bool bias = p.flag("bias");
     if (!rule.counts(2u + bias, 1)) return;
-    product(rule, p.sources[0], p.sources[1], p.destinations[0]);
-    if (bias && !rule.broken()) rule.elements(p.sources[2], p.destinations[0].dims[1]);
+    product(rule, p.sources[0], p.sources[1], p.destinations[0], p.dtype);
+    if (bias && !rule.broken()) rule.wide(p.sources[2], p.destinations[0].dims[1]);
 }
 
 void dense_backward_data(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(2u + p.flag("mask"), 1)) return;
-    product(rule, p.destinations[0], p.sources[1], p.sources[0]);
+    product(rule, p.destinations[0], p.sources[1], p.sources[0], p.dtype);
     if (p.flag("mask")) rule.elements(p.sources[2], p.destinations[0].elements());
 }
 
@@ -108,8 +109,8 @@ void dense_backward_weights(Rule& rule) {
     const Problem& p = rule.problem();
     const bool bias = p.flag("bias");
     if (!rule.counts(2, 1u + bias)) return;
-    product(rule, p.sources[0], p.destinations[0], p.sources[1]);
-    if (bias && !rule.broken()) rule.elements(p.destinations[1], p.sources[1].dims[1]);
+    product(rule, p.sources[0], p.destinations[0], p.sources[1], wide_of(p.dtype));
+    if (bias && !rule.broken()) rule.wide(p.destinations[1], p.sources[1].dims[1]);
 }
 
 }  // namespace dtnn::kernels::operands

@@ -34,6 +34,22 @@ void copy(Rule& rule) {
                  text_of(src.dims) + " cannot be stored as " + text_of(dst.dims));
 }
 
+void cast_narrow(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(1, 1)) return;
+    rule.shape(p.destinations[0], p.sources[0].dims);
+    rule.type(p.sources[0], wide_of(p.dtype));
+    rule.same_place(p.destinations[0], p.sources[0]);
+}
+
+void cast_wide(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(1, 1)) return;
+    rule.shape(p.destinations[0], p.sources[0].dims, wide_of(p.dtype));
+    rule.type(p.sources[0], p.dtype);
+    rule.same_place(p.destinations[0], p.sources[0]);
+}
+
 /// One side is an image [N,C,H,W], the other a row of channels for each of its pixels.
 void pixel_rows(Rule& rule) {
     if (!rule.counts(1, 1)) return;

@@ -8,15 +8,15 @@ namespace {
 void per_channel(Rule& rule, const std::vector<TensorDesc>& tensors, std::size_t begin,
                  std::size_t end, std::int64_t channels) {
     for (std::size_t i = begin; i < end; ++i)
-        rule.elements(tensors[i], channels);
+        rule.wide(tensors[i], channels);
 }
 
 /// gamma, mean, inverse_deviation: sources 2 to 4 of every gradient of batch norm.
 void forward_statistics(Rule& rule, std::int64_t channels) {
     const Problem& p = rule.problem();
-    rule.elements(p.sources[2], channels);
+    rule.wide(p.sources[2], channels);
     rule.elements(p.sources[3], channels, DType::f64);
-    rule.elements(p.sources[4], channels);
+    rule.wide(p.sources[4], channels);
 }
 
 std::int64_t mask_bytes(const TensorDesc& tensor) {
@@ -54,7 +54,7 @@ void batch_norm_backward(Rule& rule) {
     if (!rule.image_or_matrix(src)) return;
     rule.shape(p.sources[1], src.dims);
     forward_statistics(rule, src.dims[1]);
-    if (beta) rule.elements(p.sources[5], src.dims[1]);
+    if (beta) rule.wide(p.sources[5], src.dims[1]);
     if (mask) rule.elements(p.sources[5], mask_bytes(src), DType::u8);
     rule.shape(p.destinations[0], src.dims);
     per_channel(rule, p.destinations, 1, 3, src.dims[1]);
@@ -67,8 +67,8 @@ void batch_norm_sums(Rule& rule) {
     if (!rule.counts(3u + statistics, 1)) return;
     const TensorDesc& src = p.sources[0];
     if (!rule.image_or_matrix(src)) return;
-    rule.elements(p.sources[1], src.dims[1]);
-    rule.elements(p.sources[2], 1);
+    rule.wide(p.sources[1], src.dims[1]);
+    rule.wide(p.sources[2], 1);
     if (statistics) rule.elements(p.sources[3], 3 * src.dims[1], DType::f64);
     rule.elements(p.destinations[0], 2 * src.dims[1] + 1, DType::f64);
 }
@@ -82,8 +82,8 @@ void batch_norm_backward_sums(Rule& rule) {
     if (!rule.image_or_matrix(src)) return;
     rule.shape(p.sources[1], src.dims);
     forward_statistics(rule, src.dims[1]);
-    rule.elements(p.sources[5], 1);
-    if (beta) rule.elements(p.sources[6], src.dims[1]);
+    rule.wide(p.sources[5], 1);
+    if (beta) rule.wide(p.sources[6], src.dims[1]);
     if (mask) rule.elements(p.sources[6], mask_bytes(src), DType::u8);
     rule.elements(p.destinations[0], 2 * src.dims[1] + 1, DType::f64);
     per_channel(rule, p.destinations, 1, 3, src.dims[1]);
@@ -99,8 +99,8 @@ void batch_norm_backward_apply(Rule& rule) {
     rule.shape(p.sources[1], src.dims);
     forward_statistics(rule, src.dims[1]);
     rule.elements(p.sources[5], 2 * src.dims[1] + 1, DType::f64);
-    rule.elements(p.sources[6], 1);
-    if (beta) rule.elements(p.sources[7], src.dims[1]);
+    rule.wide(p.sources[6], 1);
+    if (beta) rule.wide(p.sources[7], src.dims[1]);
     if (mask) rule.elements(p.sources[7], mask_bytes(src), DType::u8);
     rule.shape(p.destinations[0], src.dims);
     if (residual) rule.shape(p.destinations[1], src.dims);

@@ -101,7 +101,7 @@ void adaptive_max_pool2d_backward(Rule& rule) {
 void channel_sums(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(1, 1) || !rule.image_or_matrix(p.sources[0])) return;
-    rule.shape(p.destinations[0], {p.sources[0].dims[1]});
+    rule.shape(p.destinations[0], {p.sources[0].dims[1]}, wide_of(p.dtype));
 }
 
 }  // namespace dtnn::kernels::operands

@@ -13,6 +13,7 @@ enum class Operand { like_weights, number, count };
 void update_operands(Rule& rule, const std::vector<Operand>& others) {
     const Problem& p = rule.problem();
     const bool scaled = p.flag("scaled");
+    rule.require(scaled || !p.flag("skips"), "it skips by a scale that it does not have");
     std::size_t states = 0;
     for (const Operand operand : others)
         states += operand == Operand::count ? 0 : 1;
@@ -87,15 +88,24 @@ void gradient_square_sum(Rule& rule) {
 void gradient_scale(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(p.sources.size(), 1)) return;
-    const bool shared = p.flag("shared"), clips = p.real("clip_norm", 0) > 0;
-    rule.require(p.sources.size() >= (shared ? 1u : 0u) + (clips ? 1u : 0u),
-                 "it has no norm to clip by, or no sum of shares");
+    const bool clips = p.real("clip_norm", 0) > 0, scaled = p.flag("loss_scaled");
+    const std::size_t numbers = (p.flag("shared") ? 1 : 0) + (scaled ? 1 : 0);
+    rule.require(p.sources.size() >= numbers + (clips || scaled ? 1 : 0),
+                 "it has no norm, no sum of shares or no scale of the loss");
     if (rule.broken()) return;
-    const std::size_t sums = p.sources.size() - (shared ? 1 : 0);
-    for (std::size_t i = 0; i < sums; ++i)
-        rule.elements(p.sources[i], 1, DType::f64);
-    if (shared) rule.elements(p.sources.back(), 1);
+    const std::size_t sums = p.sources.size() - numbers;
+    for (std::size_t i = 0; i < p.sources.size(); ++i)
+        rule.elements(p.sources[i], 1, i < sums ? DType::f64 : p.dtype);
     rule.elements(p.destinations[0], 1);
+}
+
+void adapt_loss_scale(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(3, 2)) return;
+    for (const auto* operands : {&p.sources, &p.destinations})
+        for (const TensorDesc& operand : *operands)
+            rule.elements(operand, 1);
+    rule.require(p.integer("growth_interval") >= 1, "its `growth_interval` is not above 0");
 }
 
 void gradient_sum(Rule& rule) {

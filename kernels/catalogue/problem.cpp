@@ -28,10 +28,20 @@ std::int64_t TensorDesc::bytes() const {
         case DType::f64:
         case DType::i64:
             return elements() * 8;
+        case DType::bf16:
+        case DType::fp16:
+            return elements() * 2;
         case DType::u8:
             break;
     }
     return elements();
+}
+
+void Problem::set_dtype(DType floating) {
+    dtype = floating;
+    for (const auto* operands : {&sources, &destinations})
+        for (const TensorDesc& operand : *operands)
+            if (is_reduced(operand.dtype)) dtype = operand.dtype;
 }
 
 bool Problem::flag(const char* name) const {

@@ -4,6 +4,12 @@
 
 namespace dtnn::kernels::predicates {
 
+/// Of the CPU none has to: its gradients have no loss scale.
+Refused unless_always_updated(const Problem& problem) {
+    if (problem.flag("skips")) return "it has no version that leaves weights as they are";
+    return std::nullopt;
+}
+
 std::int64_t number_per_chunk(const Problem& problem) {
     return norm_chunks_of(problem.sources[0].elements()) * 8;
 }

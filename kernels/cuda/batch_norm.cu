@@ -2,6 +2,7 @@
 
 #include "kernels/arguments/batch_norm.hpp"
 #include "kernels/cuda/batch_norm_terms.hpp"
+#include "kernels/cuda/divider.hpp"
 #include "kernels/cuda/kernel.hpp"
 
 namespace dtnn::kernels::cuda {
@@ -10,12 +11,13 @@ namespace {
 /// y of one element: its distance from the mean by the channel's scale.
 template <class T>
 struct NormalisedByChannel {
-    const T *src, *residual, *beta;
+    const T *src, *residual;
+    const Wide<T>* beta;
     const double *mean, *scale;
-    std::int64_t channels;
+    Divider channels;
 
     DTNN_DEVICE double at(std::int64_t i) const {
-        const std::int64_t c = i % channels;
+        const std::int64_t c = channels.remainder(i);
         const double y = (double(src[i]) - mean[c]) * scale[c] + double(beta[c]);
         return residual != nullptr ? y + double(residual[i]) : y;
     }
@@ -62,18 +64,18 @@ void write_normalised_and_mask(const Launch& launch, const NormalisedByChannel<T
 template <class T>
 struct ChannelMoments {
     double epsilon, momentum;
-    const T *gamma, *running_mean, *running_variance;
+    const Wide<T>*gamma, *running_mean, *running_variance;
     double *mean, *scale;
-    T *inverse_deviation, *new_running_mean, *new_running_variance;
+    Wide<T>*inverse_deviation, *new_running_mean, *new_running_variance;
 
     DTNN_DEVICE void write(std::int64_t c, double m, double variance) const {
         const double inverse = 1 / std::sqrt(variance + epsilon);
         mean[c] = m;
         scale[c] = inverse * double(gamma[c]);
-        inverse_deviation[c] = T(inverse);
-        new_running_mean[c] = T(momentum * double(running_mean[c]) + (1 - momentum) * m);
+        inverse_deviation[c] = Wide<T>(inverse);
+        new_running_mean[c] = Wide<T>(momentum * double(running_mean[c]) + (1 - momentum) * m);
         new_running_variance[c] =
-            T(momentum * double(running_variance[c]) + (1 - momentum) * variance);
+            Wide<T>(momentum * double(running_variance[c]) + (1 - momentum) * variance);
     }
 };
 
@@ -145,7 +147,7 @@ void batch_norm_training_columns(const BatchNormTrainingArguments<T>& a, const L
     } else {
         moments_of_source(a, moments, reinterpret_cast<Sums<2>*>(scale + 2 * channels), launch);
     }
-    const NormalisedByChannel<T> of{a.src, a.residual, a.beta, a.mean, scale, channels};
+    const NormalisedByChannel<T> of{a.src, a.residual, a.beta, a.mean, scale, Divider(channels)};
     const std::int64_t count = channels * a.src_layout.pixels();
     if (a.mask != nullptr) {
         write_normalised_and_mask(launch, of, count, a.relu, a.dst, a.mask);
@@ -159,13 +161,14 @@ void batch_norm_inference_columns(const BatchNormInferenceArguments<T>& a, const
     const std::int64_t channels = a.src_layout.channels;
     auto* const mean = reinterpret_cast<double*>(a.workspace);
     double* const scale = mean + channels;
-    const T *gamma = a.gamma, *running_mean = a.running_mean, *variance = a.running_variance;
+    const Wide<T>*gamma = a.gamma, *running_mean = a.running_mean;
+    const Wide<T>* variance = a.running_variance;
     const double epsilon = a.epsilon;
     launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
         mean[c] = double(running_mean[c]);
         scale[c] = double(gamma[c]) / std::sqrt(double(variance[c]) + epsilon);
     });
-    const NormalisedByChannel<T> of{a.src, a.residual, a.beta, mean, scale, channels};
+    const NormalisedByChannel<T> of{a.src, a.residual, a.beta, mean, scale, Divider(channels)};
     write_normalised(launch, of, channels * a.src_layout.pixels(), a.relu, a.dst);
 }
 
@@ -174,12 +177,12 @@ void batch_norm_backward_columns(const BatchNormBackwardArguments<T>& a, const L
     const PassedGradient<T> gradient = passed_gradient(a);
     const std::int64_t channels = gradient.channels, pixels = a.src_layout.pixels();
     auto* const means = reinterpret_cast<Sums<2>*>(a.workspace);
-    T *const diff_gamma = a.diff_gamma, *const diff_beta = a.diff_beta;
+    Wide<T>*const diff_gamma = a.diff_gamma, *const diff_beta = a.diff_beta;
     sum_gradients(
         launch, gradient, pixels, means + channels,
         [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
-            diff_beta[c] = T(sums.of[0]);
-            diff_gamma[c] = T(sums.of[1]);
+            diff_beta[c] = Wide<T>(sums.of[0]);
+            diff_gamma[c] = Wide<T>(sums.of[1]);
             means[c] = Sums<2>{{sums.of[0] / double(pixels), sums.of[1] / double(pixels)}};
         });
     write_gradients(launch, gradient, pixels, means, a.diff_src, a.diff_residual);
@@ -203,9 +206,9 @@ void fold_batch_norm_each(const FoldBatchNormArguments<T>& a, const Launch& laun
     });
 }
 
-DTNN_CUDA_KERNEL(batch_norm_training_columns, BatchNormTrainingArguments)
-DTNN_CUDA_KERNEL(batch_norm_inference_columns, BatchNormInferenceArguments)
-DTNN_CUDA_KERNEL(batch_norm_backward_columns, BatchNormBackwardArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_training_columns, BatchNormTrainingArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_inference_columns, BatchNormInferenceArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_columns, BatchNormBackwardArguments)
 DTNN_CUDA_KERNEL(fold_batch_norm_each, FoldBatchNormArguments)
 
 }  // namespace dtnn::kernels::cuda

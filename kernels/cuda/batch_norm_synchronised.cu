@@ -10,12 +10,12 @@ namespace {
 /// Where the sums of a rank go; those of one without samples are zero, whatever it holds.
 template <class T>
 struct SumsOfRank {
-    const T* batch_weight;
+    const Wide<T>* batch_weight;
     double* sums;
     std::int64_t channels, pixels;
 
     DTNN_DEVICE void write(std::int64_t c, double first, double second) const {
-        const bool idle = !(*batch_weight > T(0));
+        const bool idle = !(*batch_weight > 0);
         sums[c] = idle ? 0 : first;
         sums[channels + c] = idle ? 0 : second;
         if (c == 0) sums[2 * channels] = idle ? 0 : double(pixels);
@@ -28,7 +28,8 @@ template <class T>
 void batch_norm_sums_columns(const BatchNormSumsArguments<T>& a, const Launch& launch) {
     const std::int64_t channels = a.src_layout.channels, pixels = a.src_layout.pixels();
     const SumsOfRank<T> result{a.batch_weight, a.sums, channels, pixels};
-    const T *const src = a.src, *const running_mean = a.running_mean;
+    const T* const src = a.src;
+    const Wide<T>* const running_mean = a.running_mean;
     const double* const statistics = a.statistics;
     if (statistics != nullptr) {
         const auto count = double(pixels);
@@ -57,11 +58,11 @@ void batch_norm_backward_sums_columns(const BatchNormBackwardSumsArguments<T>& a
     const PassedGradient<T> gradient = passed_gradient(a);
     const std::int64_t pixels = a.src_layout.pixels();
     const SumsOfRank<T> result{a.batch_weight, a.sums, gradient.channels, pixels};
-    T *const diff_gamma = a.diff_gamma, *const diff_beta = a.diff_beta;
+    Wide<T>*const diff_gamma = a.diff_gamma, *const diff_beta = a.diff_beta;
     sum_gradients(launch, gradient, pixels, reinterpret_cast<Sums<2>*>(a.workspace),
                   [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<2>& sums) {
-                      diff_beta[c] = T(sums.of[0]);
-                      diff_gamma[c] = T(sums.of[1]);
+                      diff_beta[c] = Wide<T>(sums.of[0]);
+                      diff_gamma[c] = Wide<T>(sums.of[1]);
                       result.write(c, sums.of[0], sums.of[1]);
                   });
 }
@@ -73,17 +74,17 @@ void batch_norm_backward_apply_each(const BatchNormBackwardApplyArguments<T>& a,
     const std::int64_t channels = gradient.channels;
     auto* const means = reinterpret_cast<Sums<2>*>(a.workspace);
     const double* const sums = a.sums;
-    const T* const batch_weight = a.batch_weight;
+    const Wide<T>* const batch_weight = a.batch_weight;
     launch.each(channels, [=] DTNN_DEVICE(std::int64_t c) {
-        const bool idle = !(*batch_weight > T(0));
+        const bool idle = !(*batch_weight > 0);
         const double divisor = idle ? INFINITY : sums[2 * channels];
         means[c] = Sums<2>{{sums[c] / divisor, sums[channels + c] / divisor}};
     });
     write_gradients(launch, gradient, a.src_layout.pixels(), means, a.diff_src, a.diff_residual);
 }
 
-DTNN_CUDA_KERNEL(batch_norm_sums_columns, BatchNormSumsArguments)
-DTNN_CUDA_KERNEL(batch_norm_backward_sums_columns, BatchNormBackwardSumsArguments)
-DTNN_CUDA_KERNEL(batch_norm_backward_apply_each, BatchNormBackwardApplyArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_sums_columns, BatchNormSumsArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_sums_columns, BatchNormBackwardSumsArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(batch_norm_backward_apply_each, BatchNormBackwardApplyArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -3,6 +3,7 @@
 /// flat row of pixels * channels numbers.
 
 #include "kernels/arguments/batch_norm.hpp"
+#include "kernels/cuda/divider.hpp"
 #include "kernels/cuda/reduce.hpp"
 
 namespace dtnn::kernels::cuda {
@@ -10,7 +11,8 @@ namespace dtnn::kernels::cuda {
 /// The gradient that passes relu, and the normalised source.
 template <class T>
 struct PassedGradient {
-    const T *src, *diff_dst, *gamma, *inverse_deviation, *beta;
+    const T *src, *diff_dst;
+    const Wide<T>*gamma, *inverse_deviation, *beta;
     const double* mean;
     const std::uint8_t* mask;
     bool relu;
@@ -54,8 +56,9 @@ void sum_gradients(const Launch& launch, const PassedGradient<T>& gradient, std:
 template <class T>
 void write_gradients(const Launch& launch, const PassedGradient<T>& gradient, std::int64_t pixels,
                      const Sums<2>* means, T* diff_src, T* diff_residual) {
+    const Divider channels(gradient.channels);
     launch.each(pixels * gradient.channels, [=] DTNN_DEVICE(std::int64_t i) {
-        const std::int64_t c = i % gradient.channels;
+        const std::int64_t c = channels.remainder(i);
         const double xhat = gradient.normalised(i, c), g = gradient.passed(i, c, xhat);
         const double scale = double(gradient.gamma[c]) * double(gradient.inverse_deviation[c]);
         if (diff_residual != nullptr) diff_residual[i] = T(g);

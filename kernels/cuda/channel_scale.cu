@@ -13,7 +13,7 @@ void channel_scale_each(const ChannelScaleArguments<T>& a, const Launch& launch)
     each_element(launch, from,
                  [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
                      dst[to.at(n, c, h, w)] =
-                         src[from.at(n, c, h, w)] * gate[n * from.channels + c];
+                         T(src[from.at(n, c, h, w)] * gate[n * from.channels + c]);
                  });
 }
 
@@ -37,7 +37,7 @@ void channel_scale_backward_gate_columns(const ChannelScaleBackwardGateArguments
         });
 }
 
-DTNN_CUDA_KERNEL(channel_scale_each, ChannelScaleArguments)
-DTNN_CUDA_KERNEL(channel_scale_backward_gate_columns, ChannelScaleBackwardGateArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(channel_scale_each, ChannelScaleArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(channel_scale_backward_gate_columns, ChannelScaleBackwardGateArguments)
 
 }  // namespace dtnn::kernels::cuda

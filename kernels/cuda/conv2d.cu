@@ -134,7 +134,7 @@ void conv2d_backward_weights_direct(const Conv2dBackwardWeightsArguments<T>& a,
     const std::int64_t pixels = result.pixels();
     const T* const src = a.src;
     const T* const diff_dst = a.diff_dst;
-    T* const diff_weights = a.diff_weights;
+    Wide<T>* const diff_weights = a.diff_weights;
     reduce<1>(
         launch, a.shape.weight_elements(), [=] DTNN_DEVICE(std::int64_t) { return pixels; },
         [=] DTNN_DEVICE(std::int64_t i, std::int64_t pixel) {
@@ -149,14 +149,14 @@ void conv2d_backward_weights_direct(const Conv2dBackwardWeightsArguments<T>& a,
         },
         [=] DTNN_DEVICE(std::int64_t i, const Sums<1>& sums) {
             const WeightIndex::Weight at = weight_of(i);
-            diff_weights[filters.at(at.f, at.c, at.kh, at.kw)] = T(sums.of[0]);
+            diff_weights[filters.at(at.f, at.c, at.kh, at.kw)] = Wide<T>(sums.of[0]);
         });
     sum_bias_gradient(a, launch);
 }
 
-DTNN_CUDA_KERNEL(conv2d_direct, Conv2dArguments)
-DTNN_CUDA_KERNEL(conv2d_backward_data_direct, Conv2dBackwardDataArguments)
-DTNN_CUDA_KERNEL(conv2d_transpose_direct, Conv2dTransposeArguments)
-DTNN_CUDA_KERNEL(conv2d_backward_weights_direct, Conv2dBackwardWeightsArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_direct, Conv2dArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_data_direct, Conv2dBackwardDataArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_transpose_direct, Conv2dTransposeArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_weights_direct, Conv2dBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::cuda

@@ -38,7 +38,7 @@ inline bool is_empty(const ConvShape& s) {
 /// relu(sum + bias[channel] + residual[cell]) * (mask[cell] > 0), of which any may be missing.
 template <class T>
 struct Epilogue {
-    const T* bias = nullptr;
+    const Wide<T>* bias = nullptr;
     const T* residual = nullptr;
     const T* mask = nullptr;
     bool relu = false;
@@ -114,7 +114,7 @@ template <class T>
 void sum_statistics(const Conv2dArguments<T>& a, const Launch& launch) {
     if (!a.statistics) return;
     const T* const dst = a.dst;
-    const T* const bias = a.bias;
+    const Wide<T>* const bias = a.bias;
     double* const statistics = a.statistics;
     const std::int64_t filters = a.shape.filters;
     const auto origin = [=] DTNN_DEVICE(std::int64_t f) { return bias ? double(bias[f]) : 0.0; };
@@ -135,13 +135,15 @@ template <class T>
 void sum_bias_gradient(const Conv2dBackwardWeightsArguments<T>& a, const Launch& launch) {
     if (!a.diff_bias) return;
     const T* const diff_dst = a.diff_dst;
-    T* const diff_bias = a.diff_bias;
+    Wide<T>* const diff_bias = a.diff_bias;
     sum_by_filter<1>(
         a, launch,
         [=] DTNN_DEVICE(std::int64_t, std::int64_t cell) {
             return Sums<1>{{double(diff_dst[cell])}};
         },
-        [=] DTNN_DEVICE(std::int64_t f, const Sums<1>& sums) { diff_bias[f] = T(sums.of[0]); });
+        [=] DTNN_DEVICE(std::int64_t f, const Sums<1>& sums) {
+            diff_bias[f] = Wide<T>(sums.of[0]);
+        });
 }
 
 }  // namespace dtnn::kernels::cuda

@@ -133,7 +133,7 @@ void copy(const CopyArguments<T>& a, const Launch& launch) {
     void op##_tiles(const CopyArguments<T>& a, const Launch& launch) { \
         copy(a, launch);                                               \
     }                                                                  \
-    DTNN_CUDA_KERNEL(op##_tiles, CopyArguments)
+    DTNN_CUDA_KERNEL_OF_VALUES(op##_tiles, CopyArguments)
 DTNN_COPY(reorder)
 DTNN_COPY(flatten)
 DTNN_COPY(unflatten)
@@ -162,6 +162,6 @@ void concat_each(const ConcatArguments<T>& a, const Launch& launch) {
                  });
 }
 
-DTNN_CUDA_KERNEL(concat_each, ConcatArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(concat_each, ConcatArguments)
 
 }  // namespace dtnn::kernels::cuda

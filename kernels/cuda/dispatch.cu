@@ -51,16 +51,39 @@ std::unique_ptr<BoundDeviceKernel> bind_function(const Operands& operands) {
 
 using Binder = std::unique_ptr<BoundDeviceKernel> (*)(const Operands&);
 struct Entry {
-    Binder f32, f64;
+    Binder f32, f64, bf16, fp16;
+
+    Binder of(DType dtype) const {
+        switch (dtype) {
+            case DType::f32:
+                return f32;
+            case DType::f64:
+                return f64;
+            case DType::bf16:
+                return bf16;
+            case DType::fp16:
+                return fp16;
+            default:
+                return nullptr;
+        }
+    }
 };
 
 #define DTNN_BINDER(function, Arguments, T) &bind_function<Arguments<T>, &function<T>>
-#define DTNN_ENTRY_both(function, Arguments) \
-    { DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double) }
+#define DTNN_ENTRY_both(function, Arguments)                                               \
+    {                                                                                      \
+        DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double), \
+            nullptr, nullptr                                                               \
+    }
+#define DTNN_ENTRY_all(function, Arguments)                                                       \
+    {                                                                                             \
+        DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double),        \
+            DTNN_BINDER(function, Arguments, BFloat16), DTNN_BINDER(function, Arguments, Float16) \
+    }
 #define DTNN_ENTRY_f32_only(function, Arguments) \
-    { DTNN_BINDER(function, Arguments, float), nullptr }
+    { DTNN_BINDER(function, Arguments, float), nullptr, nullptr, nullptr }
 #define DTNN_ENTRY_f64_only(function, Arguments) \
-    { nullptr, DTNN_BINDER(function, Arguments, double) }
+    { nullptr, DTNN_BINDER(function, Arguments, double), nullptr, nullptr }
 
 // In the order of catalogue("cuda"), which expands the same list.
 constexpr Entry kEntries[] = {
@@ -86,7 +109,7 @@ std::unique_ptr<BoundDeviceKernel> bind(const KernelInfo& kernel, const Problem&
     const std::span<const KernelInfo> all = catalogue("cuda");
     if (&kernel < all.data() || &kernel >= all.data() + all.size()) return nullptr;
     const Entry& entry = kEntries[&kernel - all.data()];
-    const Binder binder = problem.dtype == DType::f32 ? entry.f32 : entry.f64;
+    const Binder binder = entry.of(problem.dtype);
     return binder == nullptr ? nullptr : binder({problem, sources, destinations, workspace});
 }
 

@@ -11,7 +11,7 @@ template <class T>
 struct Dropper {
     std::uint64_t key, threshold;
     const std::int64_t* position;
-    T scale;
+    Wide<T> scale;
     const T* src;
     T* dst;
 
@@ -31,7 +31,7 @@ struct Dropper {
         return philox::block(key, std::uint64_t(position[0]), index);
     }
     DTNN_DEVICE void apply(std::int64_t at, bool keep) const {
-        dst[at] = keep ? src[at] * scale : T(0);
+        dst[at] = keep ? T(src[at] * scale) : T(0);
     }
 };
 
@@ -97,7 +97,7 @@ void spatial_dropout2d_apply_philox(const DropoutApplyArguments<T>& a, const Lau
     });
 }
 
-DTNN_CUDA_KERNEL(dropout_apply_philox, DropoutApplyArguments)
-DTNN_CUDA_KERNEL(spatial_dropout2d_apply_philox, DropoutApplyArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(dropout_apply_philox, DropoutApplyArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(spatial_dropout2d_apply_philox, DropoutApplyArguments)
 
 }  // namespace dtnn::kernels::cuda

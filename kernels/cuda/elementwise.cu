@@ -9,14 +9,41 @@
 namespace dtnn::kernels::cuda {
 namespace {
 
-/// An expression, whose stack is at most so deep, and its sources on the device.
+/// Of one operation.
+template <class T>
+DTNN_DEVICE T value_of(Opcode opcode, T a, T b, T c) {
+    static_cast<void>(b);
+    static_cast<void>(c);
+    switch (opcode) {
+#define DTNN_TERM(name, operands, form, value) \
+    case Opcode::name:                         \
+        return value;
+#include "kernels/terms.def"
+#undef DTNN_TERM
+        case Opcode::source:
+        case Opcode::constant:
+            break;
+    }
+    return a;
+}
+
+/// An expression, whose stack is at most so deep, and its sources on the device. It is worked out
+/// in the type that sources of 16 bits widen to.
 template <class T, int kDepth>
 struct Terms {
+    using Number = Wide<T>;
     const Instruction* instructions;
     int count;
     const T* const* sources;
 
-    DTNN_DEVICE T at(std::int64_t i) const;
+    /// Of kWidth neighbours, which share what reading the expression takes.
+    template <int kWidth>
+    DTNN_DEVICE void at(std::int64_t i, Number (&results)[kWidth]) const;
+    DTNN_DEVICE Number at(std::int64_t i) const {
+        Number result[1];
+        at<1>(i, result);
+        return result[0];
+    }
 };
 
 template <int kDepth, class T>
@@ -25,48 +52,67 @@ Terms<T, kDepth> terms_of(const ElementwiseArguments<T>& a, const Launch& launch
             launch.constant(a.sources)};
 }
 
+/// Neighbours that one access moves: 16 bytes.
+template <class T>
+inline constexpr int kTogether = 16 / int(sizeof(T));
+
+template <class T, int kWidth>
+struct alignas(sizeof(T) * kWidth) Pack {
+    T of[kWidth];
+};
+
 template <class T, int kDepth>
-DTNN_DEVICE T Terms<T, kDepth>::at(std::int64_t i) const {
-    T stack[kDepth];
+template <int kWidth>
+DTNN_DEVICE void Terms<T, kDepth>::at(std::int64_t i, Number (&results)[kWidth]) const {
+    Number stack[kDepth][kWidth];
     int next = 0;
     for (int k = 0; k < count; ++k) {
         const Instruction& instruction = instructions[k];
         if (instruction.opcode == Opcode::source) {
-            stack[next++] = sources[instruction.source][i];
+            const auto pack =
+                *reinterpret_cast<const Pack<T, kWidth>*>(sources[instruction.source] + i);
+            for (int n = 0; n < kWidth; ++n)
+                stack[next][n] = Number(pack.of[n]);
+            ++next;
             continue;
         }
         if (instruction.opcode == Opcode::constant) {
-            stack[next++] = T(instruction.constant);
+            for (int n = 0; n < kWidth; ++n)
+                stack[next][n] = Number(instruction.constant);
+            ++next;
             continue;
         }
         next -= instruction.operands;
-        const T a = stack[next];
-        const T b = instruction.operands > 1 ? stack[next + 1] : T(0);
-        const T c = instruction.operands > 2 ? stack[next + 2] : T(0);
-        T result = a;
-        switch (instruction.opcode) {
-#define DTNN_TERM(name, operands, form, value) \
-    case Opcode::name:                         \
-        result = value;                        \
-        break;
-#include "kernels/terms.def"
-#undef DTNN_TERM
-            case Opcode::source:
-            case Opcode::constant:
-                break;
-        }
-        static_cast<void>(b);
-        static_cast<void>(c);
-        stack[next++] = result;
+        for (int n = 0; n < kWidth; ++n)
+            stack[next][n] =
+                value_of<Number>(instruction.opcode, stack[next][n],
+                                 instruction.operands > 1 ? stack[next + 1][n] : Number(0),
+                                 instruction.operands > 2 ? stack[next + 2][n] : Number(0));
+        ++next;
     }
-    return stack[0];
+    for (int n = 0; n < kWidth; ++n)
+        results[n] = stack[0][n];
 }
 
 template <int kDepth, class T>
 void evaluate(const ElementwiseArguments<T>& a, const Launch& launch) {
+    constexpr int kWidth = kTogether<T>;
     const auto terms = terms_of<kDepth>(a, launch);
     T* const dst = a.dst;
-    launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) { dst[i] = terms.at(i); });
+    const std::int64_t packs = a.count / kWidth, count = a.count;
+    launch.each(packs + count % kWidth, [=] DTNN_DEVICE(std::int64_t i) {
+        if (i >= packs) {
+            const std::int64_t rest = packs * kWidth + (i - packs);
+            dst[rest] = T(terms.at(rest));
+            return;
+        }
+        Wide<T> results[kWidth];
+        terms.template at<kWidth>(i * kWidth, results);
+        Pack<T, kWidth> pack;
+        for (int n = 0; n < kWidth; ++n)
+            pack.of[n] = T(results[n]);
+        *reinterpret_cast<Pack<T, kWidth>*>(dst + i * kWidth) = pack;
+    });
 }
 
 template <int kDepth, class T>
@@ -107,8 +153,8 @@ void elementwise_mean_interpreted_deep(const ElementwiseMeanArguments<T>& a, con
     evaluate_mean<kDeepStack>(a, launch);
 }
 
-DTNN_CUDA_KERNEL(elementwise_interpreted, ElementwiseArguments)
-DTNN_CUDA_KERNEL(elementwise_interpreted_deep, ElementwiseArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(elementwise_interpreted, ElementwiseArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(elementwise_interpreted_deep, ElementwiseArguments)
 DTNN_CUDA_KERNEL(elementwise_mean_interpreted, ElementwiseMeanArguments)
 DTNN_CUDA_KERNEL(elementwise_mean_interpreted_deep, ElementwiseMeanArguments)
 

@@ -19,7 +19,9 @@ void gradient_square_sum_chunks(const GradientSquareSumArguments<T>& a, const La
 template <class T>
 void gradient_scale_group(const GradientScaleArguments<T>& a, const Launch& launch) {
     const double clip_norm = a.clip_norm;
-    const auto count = clip_norm > 0 ? std::int64_t(a.square_sums.size()) : 0;
+    const T* const loss_scale = a.loss_scale;
+    const bool sums_count = clip_norm > 0 || loss_scale != nullptr;
+    const auto count = sums_count ? std::int64_t(a.square_sums.size()) : 0;
     const double* const* const square_sums = launch.constant(a.square_sums);
     const T* const shares = a.shares;
     T* const dst = a.dst;
@@ -32,10 +34,34 @@ void gradient_scale_group(const GradientScaleArguments<T>& a, const Launch& laun
                 *dst = T(0);
                 return;
             }
+            const double divisor = share * (loss_scale == nullptr ? 1 : double(*loss_scale));
+            // Infinite, or not a number.
+            if (loss_scale != nullptr && !(sums.of[0] - sums.of[0] == 0)) {
+                *dst = T(NAN);
+                return;
+            }
             const double scale =
-                clip_norm > 0 ? clip_norm / (std::sqrt(sums.of[0]) / share + 1e-6) : 1;
-            *dst = T((scale > 1 ? 1 : scale) / share);
+                clip_norm > 0 ? clip_norm / (std::sqrt(sums.of[0]) / divisor + 1e-6) : 1;
+            *dst = T((scale > 1 ? 1 : scale) / divisor);
         });
+}
+
+template <class T>
+void adapt_loss_scale_each(const AdaptLossScaleArguments<T>& a, const Launch& launch) {
+    const T *const scale = a.scale, *const updates = a.updates, *const factor = a.factor;
+    T *const new_scale = a.new_scale, *const new_updates = a.new_updates;
+    const T interval = T(a.growth_interval);
+    launch.each(1, [=] DTNN_DEVICE(std::int64_t) {
+        const T old = *scale, done = *updates + 1;
+        if (*factor != *factor) {
+            *new_scale = old / 2 > T(kLeastLossScale) ? old / 2 : T(kLeastLossScale);
+            *new_updates = 0;
+            return;
+        }
+        const T larger = old * 2 < T(kMostLossScale) ? old * 2 : T(kMostLossScale);
+        *new_scale = done >= interval ? larger : old;
+        *new_updates = done >= interval ? T(0) : done;
+    });
 }
 
 template <class T>
@@ -78,6 +104,7 @@ void moving_average_each(const MovingAverageArguments<T>& a, const Launch& launc
 
 DTNN_CUDA_KERNEL(gradient_square_sum_chunks, GradientSquareSumArguments)
 DTNN_CUDA_KERNEL(gradient_scale_group, GradientScaleArguments)
+DTNN_CUDA_KERNEL(adapt_loss_scale_each, AdaptLossScaleArguments)
 DTNN_CUDA_KERNEL(accumulate_gradient_each, GradientSumArguments)
 DTNN_CUDA_KERNEL(take_gradient_sum_each, GradientSumArguments)
 DTNN_CUDA_KERNEL(weigh_gradient_each, WeighGradientArguments)

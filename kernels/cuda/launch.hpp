@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "kernels/device.hpp"
@@ -31,6 +32,9 @@
 #endif
 
 namespace dtnn::kernels::cuda {
+
+/// A step asks for an engine that its library does not have (KernelInfo::library).
+struct NoSuchEngine {};
 
 /// Threads of a group.
 inline constexpr int kThreads = 256;
@@ -142,7 +146,7 @@ class Launch {
     template <class V>
     const V* constant(const std::vector<V>& values) const {
         if (values.empty()) return nullptr;
-        return static_cast<const V*>(kept_.list(values.data(), values.size() * sizeof(V)));
+        return static_cast<const V*>(kept_.list(values.data(), std::span(values).size_bytes()));
     }
 
     /// What make() gave in the kernel's first run (Kept).

@@ -66,6 +66,10 @@ void lars_update_chunks(const LarsUpdateArguments<T>& a, const Launch& launch) {
     const T* const velocity = a.velocity;
     T* const new_velocity = a.new_velocity;
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
+        if (common.skips()) {
+            common.leave(velocity, new_velocity, i);
+            return common.leave(i);
+        }
         const double w = double(common.weights[i]), ratio = adaptive ? step->ratio : 1;
         const double u =
             momentum * double(velocity[i]) +
@@ -100,6 +104,11 @@ void lamb_update_chunks(const LambUpdateArguments<T>& a, const Launch& launch) {
     }
     T *const new_first = a.new_first_moment, *const new_second = a.new_second_moment;
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
+        if (terms.common.skips()) {
+            terms.common.leave(terms.first, new_first, i);
+            terms.common.leave(terms.second, new_second, i);
+            return terms.common.leave(i);
+        }
         const typename LambTerms<T>::Element element = terms.at(i);
         new_first[i] = T(element.m);
         new_second[i] = T(element.v);

@@ -83,7 +83,7 @@ void average_backward(const AvgPool2dBackwardArguments<T>& a, const Launch& laun
             if (rows.number(at.y, at.h) < 0 || columns.number(at.x, at.w) < 0) return;
             const std::int64_t cells =
                 divisor > 0 ? divisor : rows.forward.inside(at.h) * columns.forward.inside(at.w);
-            sum += double(diff_dst[from.at(at.n, at.c, at.h, at.w)] / T(cells));
+            sum += double(Wide<T>(diff_dst[from.at(at.n, at.c, at.h, at.w)]) / Wide<T>(cells));
         },
         [=] DTNN_DEVICE(double& sum, const double& more) { sum += more; },
         [=] DTNN_DEVICE(std::int64_t n, std::int64_t c, std::int64_t y, std::int64_t x,
@@ -189,11 +189,11 @@ void global_avg_pool2d_backward_windows(const AvgPool2dBackwardArguments<T>& a,
     average_backward(a, launch);
 }
 
-DTNN_CUDA_KERNEL(max_pool2d_windows, MaxPool2dArguments)
-DTNN_CUDA_KERNEL(max_pool2d_backward_windows, MaxPool2dBackwardArguments)
-DTNN_CUDA_KERNEL(avg_pool2d_windows, AvgPool2dArguments)
-DTNN_CUDA_KERNEL(avg_pool2d_backward_windows, AvgPool2dBackwardArguments)
-DTNN_CUDA_KERNEL(global_avg_pool2d_columns, AvgPool2dArguments)
-DTNN_CUDA_KERNEL(global_avg_pool2d_backward_windows, AvgPool2dBackwardArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(max_pool2d_windows, MaxPool2dArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(max_pool2d_backward_windows, MaxPool2dBackwardArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(avg_pool2d_windows, AvgPool2dArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(avg_pool2d_backward_windows, AvgPool2dBackwardArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(global_avg_pool2d_columns, AvgPool2dArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(global_avg_pool2d_backward_windows, AvgPool2dBackwardArguments)
 
 }  // namespace dtnn::kernels::cuda

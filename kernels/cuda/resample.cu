@@ -9,7 +9,7 @@ namespace {
 template <class T>
 struct TapAxis {
     const std::int64_t *first, *source;
-    const T* weight;
+    const Wide<T>* weight;
     std::int64_t taps_of_result;
 
     std::int64_t typical() const { return taps_of_result; }
@@ -52,7 +52,7 @@ void resample(const ResampleArguments<T>& a, const Launch& launch) {
     void op##_taps(const ResampleArguments<T>& a, const Launch& launch) { \
         resample(a, launch);                                              \
     }                                                                     \
-    DTNN_CUDA_KERNEL(op##_taps, ResampleArguments)
+    DTNN_CUDA_KERNEL_OF_VALUES(op##_taps, ResampleArguments)
 DTNN_RESAMPLE(slice)
 DTNN_RESAMPLE(slice_backward)
 DTNN_RESAMPLE(zero_pad2d)
@@ -106,7 +106,7 @@ void adaptive_max_pool2d_backward_taps(const AdaptiveMaxBackwardArguments<T>& a,
                         const double& sum) { diff_src[to.at(n, c, y, x)] = T(sum); });
 }
 
-DTNN_CUDA_KERNEL(adaptive_max_pool2d_taps, AdaptiveMaxArguments)
-DTNN_CUDA_KERNEL(adaptive_max_pool2d_backward_taps, AdaptiveMaxBackwardArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(adaptive_max_pool2d_taps, AdaptiveMaxArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(adaptive_max_pool2d_backward_taps, AdaptiveMaxBackwardArguments)
 
 }  // namespace dtnn::kernels::cuda

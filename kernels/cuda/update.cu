@@ -26,6 +26,12 @@ void moments_and_weights(const AdamUpdateArguments<T>& a, const Step* step, cons
     T *new_first = a.new_first_moment, *new_second = a.new_second_moment;
     T* new_largest = a.new_largest_moment;
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
+        if (common.skips()) {
+            common.leave(first, new_first, i);
+            common.leave(second, new_second, i);
+            common.leave(largest, new_largest, i);
+            return common.leave(i);
+        }
         const double g = common.gradient(i), kept = common.kept(i);
         const double m = beta1 * double(first[i]) + (1 - beta1) * g;
         double v = beta2 * double(second[i]) + (1 - beta2) * g * g;
@@ -50,6 +56,10 @@ void sgd_update_each(const SgdUpdateArguments<T>& a, const Launch& launch) {
     const T* velocity = a.velocity;
     T* new_velocity = a.new_velocity;
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
+        if (common.skips()) {
+            common.leave(velocity, new_velocity, i);
+            return common.leave(i);
+        }
         const double g = common.gradient(i), kept = common.kept(i);
         double change = g;
         if (velocity != nullptr) {
@@ -70,6 +80,12 @@ void rmsprop_update_each(const RmspropUpdateArguments<T>& a, const Launch& launc
     T *new_second = a.new_second_moment, *new_first = a.new_first_moment;
     T* new_velocity = a.new_velocity;
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
+        if (common.skips()) {
+            common.leave(second, new_second, i);
+            common.leave(first, new_first, i);
+            common.leave(velocity, new_velocity, i);
+            return common.leave(i);
+        }
         const double g = common.gradient(i), kept = common.kept(i);
         const double v = rho * double(second[i]) + (1 - rho) * g * g;
         new_second[i] = T(v);
@@ -124,7 +140,7 @@ void nadam_update_each(const AdamUpdateArguments<T>& a, const Launch& launch) {
         const double all = double(*product) * now;
         step->of_gradient = common.rate() * (1 - now) / (1 - all);
         step->of_moment = common.rate() * next / (1 - all * next);
-        *new_product = T(all);
+        *new_product = common.skips() ? *product : T(all);
     });
     moments_and_weights(a, step, launch);
 }
@@ -138,6 +154,10 @@ void adagrad_update_each(const AdagradUpdateArguments<T>& a, const Launch& launc
     const T* sum = a.square_sum;
     T* new_sum = a.new_square_sum;
     launch.each(a.count, [=] DTNN_DEVICE(std::int64_t i) {
+        if (common.skips()) {
+            common.leave(sum, new_sum, i);
+            return common.leave(i);
+        }
         const double g = common.gradient(i), kept = common.kept(i);
         const double s = double(sum[i]) + g * g;
         const double rate = common.rate() / (1 + double(*update) * decay);

@@ -9,7 +9,7 @@ namespace dtnn::kernels::cuda {
 template <class T>
 struct UpdateTerms {
     double learning_rate_scale, weight_decay, clip_value;
-    bool decoupled;
+    bool decoupled, may_skip;
     const T *weights, *diff, *learning_rate, *scale;
     T* new_weights;
 
@@ -18,11 +18,19 @@ struct UpdateTerms {
           weight_decay(a.weight_decay),
           clip_value(a.clip_value),
           decoupled(a.decoupled),
+          may_skip(a.may_skip),
           weights(a.weights),
           diff(a.diff),
           learning_rate(a.learning_rate),
           scale(a.scale),
           new_weights(a.new_weights) {}
+
+    /// Whether weights and states stay as they are.
+    DTNN_DEVICE bool skips() const { return may_skip && *scale != *scale; }
+    DTNN_DEVICE void leave(std::int64_t i) const { new_weights[i] = weights[i]; }
+    DTNN_DEVICE static void leave(const T* state, T* new_state, std::int64_t i) {
+        if (state != nullptr) new_state[i] = state[i];
+    }
 
     DTNN_DEVICE double rate() const { return double(*learning_rate) * learning_rate_scale; }
     /// Scaled and clipped, without weight decay.

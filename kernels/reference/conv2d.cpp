@@ -119,7 +119,7 @@ void backward_weight(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t kh
             }
         }
     }
-    a.diff_weights[at(a.strides.weights, f, c, kh, kw)] = static_cast<T>(sum);
+    a.diff_weights[at(a.strides.weights, f, c, kh, kw)] = static_cast<Wide<T>>(sum);
 }
 
 }  // namespace
@@ -179,7 +179,7 @@ void conv2d_backward_weights_reference(const Conv2dBackwardWeightsArguments<T>& 
             double sum = 0;
             for_each_result(s, a.strides.result, f,
                             [&](std::int64_t cell) { sum += a.diff_dst[cell]; });
-            a.diff_bias[f] = static_cast<T>(sum);
+            a.diff_bias[f] = static_cast<Wide<T>>(sum);
         }
     });
 }
@@ -213,6 +213,9 @@ void dense_backward_weights_reference(const DenseBackwardWeightsArguments<T>& a,
                                                       ThreadTeam&);
 DTNN_INSTANTIATE(float)
 DTNN_INSTANTIATE(double)
+// What answers for NVIDIA's libraries where the host plays a device.
+DTNN_INSTANTIATE(BFloat16)
+DTNN_INSTANTIATE(Float16)
 #undef DTNN_INSTANTIATE
 
 }  // namespace dtnn::kernels::reference

@@ -1,6 +1,8 @@
 #include "kernels/arguments/gradient.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/reference/reference.hpp"
 
@@ -21,14 +23,29 @@ void gradient_scale_reference(const GradientScaleArguments<T>& a, ThreadTeam&) {
         *a.dst = T(0);
         return;
     }
-    double scale = 1;
-    if (a.clip_norm > 0) {
-        double sum = 0;
-        for (const double* part : a.square_sums)
-            sum += *part;
-        scale = a.clip_norm / (std::sqrt(sum) / shares + 1e-6);
+    const double divisor = shares * (a.loss_scale == nullptr ? 1 : double(*a.loss_scale));
+    double sum = 0;
+    for (const double* part : a.square_sums)
+        sum += *part;
+    if (a.loss_scale != nullptr && !std::isfinite(sum)) {
+        *a.dst = std::numeric_limits<T>::quiet_NaN();
+        return;
     }
-    *a.dst = T((scale > 1 ? 1 : scale) / shares);
+    const double scale = a.clip_norm > 0 ? a.clip_norm / (std::sqrt(sum) / divisor + 1e-6) : 1;
+    *a.dst = T((scale > 1 ? 1 : scale) / divisor);
+}
+
+template <class T>
+void adapt_loss_scale_reference(const AdaptLossScaleArguments<T>& a, ThreadTeam&) {
+    const T scale = *a.scale, updates = *a.updates + 1;
+    const bool grows = updates >= T(a.growth_interval);
+    if (std::isnan(*a.factor)) {
+        *a.new_scale = std::max(scale / 2, T(kLeastLossScale));
+        *a.new_updates = 0;
+    } else {
+        *a.new_scale = grows ? std::min(scale * 2, T(kMostLossScale)) : scale;
+        *a.new_updates = grows ? 0 : updates;
+    }
 }
 
 template <class T>
@@ -59,6 +76,7 @@ void moving_average_reference(const MovingAverageArguments<T>& a, ThreadTeam&) {
 
 DTNN_REFERENCE(gradient_square_sum, GradientSquareSumArguments)
 DTNN_REFERENCE(gradient_scale, GradientScaleArguments)
+DTNN_REFERENCE(adapt_loss_scale, AdaptLossScaleArguments)
 DTNN_REFERENCE(accumulate_gradient, GradientSumArguments)
 DTNN_REFERENCE(take_gradient_sum, GradientSumArguments)
 DTNN_REFERENCE(weigh_gradient, WeighGradientArguments)

@@ -9,6 +9,10 @@ namespace dtnn::kernels::reference {
 
 template <class T>
 void lars_update_reference(const LarsUpdateArguments<T>& a, ThreadTeam&) {
+    if (a.skips()) {
+        leave(a.velocity, a.new_velocity, a.count);
+        return leave_weights(a);
+    }
     double weights = 0, gradient = 0;
     for (std::int64_t i = 0; i < a.count; ++i) {
         const double g = clipped_gradient_of(a, i);
@@ -32,6 +36,11 @@ void lars_update_reference(const LarsUpdateArguments<T>& a, ThreadTeam&) {
 
 template <class T>
 void lamb_update_reference(const LambUpdateArguments<T>& a, ThreadTeam&) {
+    if (a.skips()) {
+        leave(a.first_moment, a.new_first_moment, a.count);
+        leave(a.second_moment, a.new_second_moment, a.count);
+        return leave_weights(a);
+    }
     const auto t = double(*a.update + 1);
     const double correction1 = 1 - std::pow(a.beta1, t), correction2 = 1 - std::pow(a.beta2, t);
     const auto change = [&](std::int64_t i, double m, double v) {

@@ -38,6 +38,10 @@ void adam_step(const AdamUpdateArguments<T>& a, const AdamStep& step) {
 
 template <class T>
 void sgd_update_reference(const SgdUpdateArguments<T>& a, ThreadTeam&) {
+    if (a.skips()) {
+        leave(a.velocity, a.new_velocity, a.count);
+        return leave_weights(a);
+    }
     for (std::int64_t i = 0; i < a.count; ++i) {
         const double g = gradient_of(a, i), kept = kept_of(a, i);
         double change = g;
@@ -52,6 +56,12 @@ void sgd_update_reference(const SgdUpdateArguments<T>& a, ThreadTeam&) {
 
 template <class T>
 void rmsprop_update_reference(const RmspropUpdateArguments<T>& a, ThreadTeam&) {
+    if (a.skips()) {
+        leave(a.second_moment, a.new_second_moment, a.count);
+        leave(a.first_moment, a.new_first_moment, a.count);
+        leave(a.velocity, a.new_velocity, a.count);
+        return leave_weights(a);
+    }
     for (std::int64_t i = 0; i < a.count; ++i) {
         const double g = gradient_of(a, i), kept = kept_of(a, i);
         const double v = a.rho * double(a.second_moment[i]) + (1 - a.rho) * g * g;
@@ -72,7 +82,17 @@ void rmsprop_update_reference(const RmspropUpdateArguments<T>& a, ThreadTeam&) {
 }
 
 template <class T>
+void leave_moments(const AdamUpdateArguments<T>& a) {
+    leave(a.first_moment, a.new_first_moment, a.count);
+    leave(a.second_moment, a.new_second_moment, a.count);
+    leave(a.largest_moment, a.new_largest_moment, a.count);
+    leave(a.momentum_product, a.new_momentum_product, 1);
+    leave_weights(a);
+}
+
+template <class T>
 void adam_update_reference(const AdamUpdateArguments<T>& a, ThreadTeam&) {
+    if (a.skips()) return leave_moments(a);
     AdamStep step;
     step.of_moment = a.rate() / (1 - std::pow(a.beta1, double(*a.update + 1)));
     adam_step(a, step);
@@ -80,6 +100,7 @@ void adam_update_reference(const AdamUpdateArguments<T>& a, ThreadTeam&) {
 
 template <class T>
 void nadam_update_reference(const AdamUpdateArguments<T>& a, ThreadTeam&) {
+    if (a.skips()) return leave_moments(a);
     const auto t = double(*a.update + 1);
     AdamStep step;
     if (a.momentum_product != nullptr) {
@@ -98,6 +119,10 @@ void nadam_update_reference(const AdamUpdateArguments<T>& a, ThreadTeam&) {
 
 template <class T>
 void adagrad_update_reference(const AdagradUpdateArguments<T>& a, ThreadTeam&) {
+    if (a.skips()) {
+        leave(a.square_sum, a.new_square_sum, a.count);
+        return leave_weights(a);
+    }
     const double rate = a.rate() / (1 + double(*a.update) * a.learning_rate_decay);
     for (std::int64_t i = 0; i < a.count; ++i) {
         const double g = gradient_of(a, i), kept = kept_of(a, i);

@@ -7,6 +7,16 @@
 
 namespace dtnn::kernels::reference {
 
+/// Copies a state, or the weights, of a step that is skipped.
+template <class T>
+void leave(const T* from, T* to, std::int64_t count) {
+    if (from != nullptr && from != to) std::copy(from, from + count, to);
+}
+template <class T>
+void leave_weights(const UpdateArguments<T>& a) {
+    leave(a.weights, a.new_weights, a.count);
+}
+
 /// Scaled and clipped, without weight decay.
 template <class T>
 double clipped_gradient_of(const UpdateArguments<T>& a, std::int64_t i) {

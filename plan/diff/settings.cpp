@@ -47,6 +47,7 @@ Settings own_fields(const Plan& plan) {
         metrics.push_back(metric.type);
     add("training.metrics", metrics);
     add("training.dtype", std::string(name_of(plan.target.dtype)));
+    add("training.compute", std::string(name_of(plan.target.compute)));
     add("training.optimizer", t.optimizer);
     const std::string optimizer = "training.optimizer." + t.optimizer + ".";
     add(optimizer + "learning_rate", t.learning_rate);

@@ -96,6 +96,14 @@ class StepComparison {
             change.programs.push_back(program);
     }
 
+    // "cudnn", "cudnn, engine 3".
+    static std::string kernel_text(const Step& step) {
+        const auto engine = step.attributes.find("engine");
+        return engine == step.attributes.end()
+                   ? step.kernel
+                   : step.kernel + ", engine " + json_text(engine->second);
+    }
+
     // What was fused into a step: the attributes that fusion sets.
     static std::string fused_text(const Step& step) {
         Attributes fused;
@@ -125,9 +133,10 @@ class StepComparison {
             }
             const Step& old = *other->second;
             kept.insert(&old);
-            if (old.op == step.op && old.kernel != step.kernel)
-                add("kernels", Action::changed, step.op, json_text(old.kernel),
-                    json_text(step.kernel), speed, kKernels, step.name, program);
+            if (const std::string s = kernel_text(old), t = kernel_text(step);
+                old.op == step.op && s != t)
+                add("kernels", Action::changed, step.op, json_text(s), json_text(t), speed,
+                    kKernels, step.name, program);
             if (old.op != step.op)
                 add("fusion", Action::changed, "operator", json_text(old.op), json_text(step.op),
                     fusion, reason, step.name, program);

@@ -16,7 +16,8 @@ template <class T, class Record>
 concept is_record = std::same_as<std::remove_const_t<T>, Record>;
 
 void visit_fields(auto& v, is_record<Target> auto& r) {
-    v("device", r.device), v("dtype", r.dtype), v("isa", r.isa), v("threads", r.threads);
+    v("device", r.device), v("dtype", r.dtype), v("compute", r.compute), v("isa", r.isa),
+        v("threads", r.threads);
     v("ranks", r.ranks), v("data_workers", r.data_workers);
 }
 
@@ -43,6 +44,7 @@ void visit_fields(auto& v, is_record<Training> auto& r) {
     v("seed", r.seed), v("shuffle", r.shuffle), v("learning_rate", r.learning_rate);
     v("optimizer", r.optimizer), v("optimizer_attributes", r.optimizer_attributes);
     v("groups", r.groups), v("clip_norm", r.clip_norm), v("clip_value", r.clip_value);
+    v("loss_scale", r.loss_scale);
     v("average_decay", r.average_decay);
     v("loss", r.loss), v("loss_attributes", r.loss_attributes), v("metrics", r.metrics);
     v("schedules", r.schedules), v("checkpoint", r.checkpoint);
@@ -69,6 +71,14 @@ void visit_fields(auto& v, is_record<Parallel> auto& r) {
     v("private_data", r.private_data);
 }
 
+void visit_fields(auto& v, is_record<Gpus> auto& r) {
+    v("model", r.model), v("count", r.count), v("memory_bytes", r.memory_bytes);
+    v("library_bytes", r.library_bytes), v("f32_rate", r.f32_rate), v("f64_rate", r.f64_rate);
+    v("tf32_rate", r.tf32_rate), v("bf16_rate", r.bf16_rate);
+    v("memory_bandwidth", r.memory_bandwidth), v("host_bandwidth", r.host_bandwidth);
+    v("step_overhead", r.step_overhead), v("latency", r.latency), v("bandwidth", r.bandwidth);
+}
+
 void visit_fields(auto& v, is_record<Machine> auto& r) {
     v("name", r.name), v("nodes", r.nodes), v("cores", r.cores);
     v("memory_bytes", r.memory_bytes), v("isa", r.isa), v("product_rate", r.product_rate);
@@ -78,7 +88,7 @@ void visit_fields(auto& v, is_record<Machine> auto& r) {
     v("network_bandwidth", r.network_bandwidth), v("local_latency", r.local_latency);
     v("local_bandwidth", r.local_bandwidth), v("thread_efficiency", r.thread_efficiency);
     v("kernels", r.kernels), v("compute_error", r.compute_error);
-    v("exchange_error", r.exchange_error), v("slurm", r.slurm);
+    v("exchange_error", r.exchange_error), v("gpus", r.gpus), v("slurm", r.slurm);
 }
 
 void visit_fields(auto& v, is_record<Collective> auto& r) {

@@ -131,8 +131,20 @@ void check_parallel(const Parallel& parallel) {
     check_amount(parallel.timeout_seconds, {&where, "timeout_seconds"});
 }
 
+void check_gpus(const Gpus& gpus) {
+    const Where where{nullptr, "machine.gpus"};
+    check_count(gpus.count, {&where, "count"});
+    check_count(gpus.memory_bytes, {&where, "memory_bytes"});
+    check_count(gpus.library_bytes, {&where, "library_bytes"});
+    for (const double amount :
+         {gpus.f32_rate, gpus.f64_rate, gpus.tf32_rate, gpus.bf16_rate, gpus.memory_bandwidth,
+          gpus.host_bandwidth, gpus.step_overhead, gpus.latency, gpus.bandwidth})
+        check_amount(amount, where);
+}
+
 void check_machine(const Machine& machine) {
     const Where where{nullptr, "machine"};
+    check_gpus(machine.gpus);
     check_count(machine.nodes, {&where, "nodes"}, 1);
     check_count(machine.cores, {&where, "cores"});
     if (machine.memory_bytes < 0) Where{&where, "memory_bytes"}.refuse("less than 0");
@@ -159,6 +171,8 @@ void check_ranges(const Plan& plan) {
     check_count(plan.target.data_workers, {&target, "data_workers"}, 1, kMostWorkers);
     if (plan.target.dtype != DType::f32 && plan.target.dtype != DType::f64)
         Where{&target, "dtype"}.refuse("neither f32 nor f64");
+    if (plan.target.compute != Compute::full && plan.target.dtype != DType::f32)
+        Where{&target, "compute"}.refuse("not of the dtype f32");
     check_count(plan.training.epochs, {&training, "epochs"});
     check_count(plan.training.batch_size, {&training, "batch_size"}, 1, kMostBatch);
     check_count(plan.training.steps_per_epoch, {&training, "steps_per_epoch"});

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -234,12 +235,13 @@ class InProcess final : public Communicator {
         like.kind = "gather";
         like.name = name;
         like.given.resize(std::size_t(ranks()));
-        const auto* head = reinterpret_cast<const std::byte*>(&mine);
-        std::vector<std::byte> place(head, head + sizeof mine);
+        const auto place_of_mine = std::as_bytes(std::span(&mine, 1));
+        std::vector<std::byte> place(place_of_mine.begin(), place_of_mine.end());
         const std::vector<std::vector<std::byte>> places = leave(enter(like, nullptr, &place));
         for (int other = 0; rank_ == 0 && other < ranks(); ++other) {
             std::span<const std::byte> bytes;
-            std::memcpy(&bytes, places[std::size_t(other)].data(), sizeof bytes);
+            std::ranges::copy(places[std::size_t(other)],
+                              std::as_writable_bytes(std::span(&bytes, 1)).begin());
             take_pieces(other, bytes, take);
         }
         barrier(name);

@@ -43,6 +43,7 @@ struct Transfer {
 struct DeviceError {
     Exit exit = Exit::failed;
     std::string fact, help;
+    bool no_such_engine = false;  ///< the step asks for one that its library does not have
 };
 
 /// A program's steps between its inputs and its outputs.

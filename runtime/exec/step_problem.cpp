@@ -17,6 +17,10 @@ kernels::DType convert(plan::DType dtype) {
             return kernels::DType::i32;
         case plan::DType::i64:
             return kernels::DType::i64;
+        case plan::DType::bf16:
+            return kernels::DType::bf16;
+        case plan::DType::fp16:
+            return kernels::DType::fp16;
         case plan::DType::u8:
             break;
     }
@@ -33,7 +37,6 @@ kernels::Problem problem_of(const plan::Plan& plan, const plan::Program& program
                             const plan::Step& step) {
     kernels::Problem problem;
     problem.op = step.op;
-    problem.dtype = convert(plan.target.dtype);
     problem.attributes = step.attributes;
     problem.threads = plan.target.threads;
     kernels::parse_isa(plan.target.isa, problem.isa);
@@ -41,6 +44,7 @@ kernels::Problem problem_of(const plan::Plan& plan, const plan::Program& program
         problem.sources.push_back(describe(program.tensors[std::size_t(source)]));
     for (const int destination : step.destinations)
         problem.destinations.push_back(describe(program.tensors[std::size_t(destination)]));
+    problem.set_dtype(convert(plan.target.dtype));
     return problem;
 }
 

@@ -83,13 +83,18 @@ BenchResult bench(Session& session, const BenchRequest& request) {
     }
     // A stop takes a step to be known to all, as in training.
     bool stopped = session.agreement().agree({.stop = stop_requested() != 0}).stop;
+    // As in training: the results of a step are looked at when the next one is under way.
+    bool under_way = false;
     for (std::int64_t i = 0; i < request.steps && !stopped; ++i) {
         const Stopwatch watch;
         run();
-        program.program->run();
+        program.program->start();
+        if (under_way) program.program->wait();
+        under_way = true;
         stopped = session.agreement().tell({.stop = stop_requested() != 0}).stop;
         result.seconds.push_back(watch.seconds());
     }
+    if (under_way) program.program->wait();
     static_cast<void>(session.agreement().settle());
     if (request.allocations != nullptr) {
         result.allocations_after_first_step = request.allocations() - before;

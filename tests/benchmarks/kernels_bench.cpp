@@ -264,7 +264,7 @@ void time(benchmark::State& state, const KernelInfo& kernel, const Problem& prob
         state.SkipWithError("cannot be bound");
         return;
     }
-    for (auto _ : state)
+    for ([[maybe_unused]] auto _ : state)
         bound->run(team);
     state.SetBytesProcessed(std::int64_t(state.iterations()) * bytes);
 }

@@ -33,6 +33,8 @@ std::vector<NamedTable> setting_tables() {
     tables.push_back({"machine.network", &compiler::network_table()});
     tables.push_back({"machine.local", &compiler::network_table()});
     tables.push_back({"machine.kernels", &compiler::kernel_rate_table()});
+    tables.push_back({"machine.gpus", &compiler::gpus_table()});
+    tables.push_back({"machine.gpus.local", &compiler::network_table()});
     tables.push_back({"machine.slurm", &compiler::slurm_table()});
     tables.push_back({"model.input", &compiler::input_table()});
     tables.push_back({"model.blocks", &compiler::block_table()});

@@ -4,7 +4,7 @@
 ///     with program=evaluate optimizer=adam beta1=0.9    (optional: what the pass's context says;
 ///     program=accumulate is train with gradients that a later batch's update takes;
 ///     parallel=overlapped or blocking is data parallelism, with bucket_bytes=N; sharded=N is an
-///     optimizer that N ranks share;
+///     optimizer that N ranks share; compute=bf16 and its like are the training's;
 ///     group=PATTERN,NAME=VALUE,... adds a parameter group; labels=multiple, values or soft;
 ///     loss.NAME=VALUE[,VALUE...] is a field of the loss; metrics=TYPE,TYPE... or none)
 ///     graph text
@@ -126,6 +126,11 @@ PassContext context_of(const std::string& settings) {
     context.training.loss = "categorical_cross_entropy";
     std::vector<std::string> metrics{"categorical_accuracy"};
     context.training.optimizer = "sgd";
+    // As on a device: losses and updates take floats.
+    context.reduces = [](const Node& node) {
+        const OpDef& def = op(node.op);
+        return def.family != Family::loss && def.family != Family::update && def.name != "softmax";
+    };
     std::istringstream words(settings);
     for (std::string word; words >> word;) {
         const auto equals = word.find('=');
@@ -154,6 +159,10 @@ PassContext context_of(const std::string& settings) {
             context.training.clip_value = std::stod(value);
         else if (key == "average_decay")
             context.training.average_decay = std::stod(value);
+        else if (key == "compute")
+            REQUIRE(dtnn::plan::parse_name(value, context.compute));
+        else if (key == "loss_scale")
+            context.training.loss_scale = std::stod(value);
         else if (key == "loss")
             context.training.loss = value;
         else if (key == "optimizer")

@@ -295,7 +295,11 @@ class HostApi final : public Api {
             std::vector<Work> launches;
             if (!ran_) api_.not_in_capture("the first run of a kernel");
             ran_ = true;
-            kernel_->run({HostOrder::forward, &launches});
+            try {
+                kernel_->run({HostOrder::forward, &launches});
+            } catch (const kernels::cuda::NoSuchEngine&) {
+                throw no_such_engine();
+            }
             api_.put(stream, {name_, accesses_, [this, launches](HostOrder order) {
                                   ++api_.report_.kernels;
                                   for (const Work& launch : launches)

@@ -2,7 +2,7 @@
 """Trains a model with PyTorch on made-up data, in its best forms on a GPU, and prints samples per second of each as JSON.
 
 Forms: eager (float32, no TF32, channels last), graphs (the same, a whole step captured as a CUDA graph), compile
-(torch.compile of the same), and bf16 (autocast and compile). Layers and parameter counts are those of specs/models.
+(torch.compile of the same); bf16, bf16_graphs and bf16_compile are those with autocast to bfloat16. Layers and parameter counts are those of specs/models.
 """
 
 import argparse
@@ -49,9 +49,33 @@ def resnet20_cifar10():
     return nn.Sequential(*layers, *head), (3, 32, 32), 10
 
 
+class Bottleneck(nn.Module):
+    def __init__(self, channels, width, stride, project):
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, width, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.conv2 = nn.Conv2d(width, width, 3, stride, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(width)
+        self.conv3 = nn.Conv2d(width, 4 * width, 1, bias=False)
+        self.bn3 = nn.BatchNorm2d(4 * width)
+        self.shortcut = nn.Sequential()
+        if project:
+            self.shortcut = nn.Sequential(nn.Conv2d(channels, 4 * width, 1, stride, bias=False), nn.BatchNorm2d(4 * width))
+
+    def forward(self, x):
+        y = functional.relu(self.bn1(self.conv1(x)))
+        y = functional.relu(self.bn2(self.conv2(y)))
+        return functional.relu(self.bn3(self.conv3(y)) + self.shortcut(x))
+
+
 def resnet50():
-    import torchvision
-    return torchvision.models.resnet50(), (3, 224, 224), 1000
+    layers = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    channels = 64
+    for width, blocks, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+        for block in range(blocks):
+            layers.append(Bottleneck(channels, width, stride if block == 0 else 1, block == 0))
+            channels = 4 * width
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 1000)), (3, 224, 224), 1000
 
 
 # By the plans' summaries.
@@ -99,7 +123,8 @@ def compiled(trainer):
     return trainer.step
 
 
-FORMS = {"eager": (False, lambda t: t.step), "graphs": (False, as_graph), "compile": (False, compiled), "bf16": (True, compiled)}
+FORMS = {"eager": (False, lambda t: t.step), "graphs": (False, as_graph), "compile": (False, compiled),
+         "bf16": (True, lambda t: t.step), "bf16_graphs": (True, as_graph), "bf16_compile": (True, compiled)}
 
 
 def rate(step, batch, steps, device):

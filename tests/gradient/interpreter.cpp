@@ -7,6 +7,7 @@
 
 #include "compiler/ops/emit.hpp"
 #include "kernels/dispatch.hpp"
+#include "kernels/reduced.hpp"
 
 namespace dtnn::tests {
 
@@ -16,23 +17,8 @@ namespace {
 
 kernels::TensorDesc describe(const Type& type) {
     kernels::TensorDesc desc;
-    switch (type.dtype) {
-        case plan::DType::f32:
-            desc.dtype = kernels::DType::f32;
-            break;
-        case plan::DType::f64:
-            desc.dtype = kernels::DType::f64;
-            break;
-        case plan::DType::i32:
-            desc.dtype = kernels::DType::i32;
-            break;
-        case plan::DType::i64:
-            desc.dtype = kernels::DType::i64;
-            break;
-        case plan::DType::u8:
-            desc.dtype = kernels::DType::u8;
-            break;
-    }
+    // The two enumerations are one list.
+    desc.dtype = static_cast<kernels::DType>(type.dtype);
     desc.dims = type.dims;
     desc.order = type.order;
     return desc;
@@ -159,6 +145,12 @@ void Interpreter::set(ValueId value, const std::vector<double>& numbers) {
             case plan::DType::u8:
                 store<std::uint8_t>(buffer, places[i], numbers[i]);
                 break;
+            case plan::DType::bf16:
+                store<kernels::BFloat16>(buffer, places[i], numbers[i]);
+                break;
+            case plan::DType::fp16:
+                store<kernels::Float16>(buffer, places[i], numbers[i]);
+                break;
         }
     }
 }
@@ -183,6 +175,12 @@ std::vector<double> Interpreter::get(ValueId value) const {
                 break;
             case plan::DType::u8:
                 numbers.push_back(load<std::uint8_t>(buffer, place));
+                break;
+            case plan::DType::bf16:
+                numbers.push_back(load<kernels::BFloat16>(buffer, place));
+                break;
+            case plan::DType::fp16:
+                numbers.push_back(load<kernels::Float16>(buffer, place));
                 break;
         }
     }

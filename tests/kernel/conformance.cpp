@@ -10,6 +10,7 @@
 
 #include "kernels/cuda/dispatch.hpp"
 #include "kernels/philox.hpp"
+#include "kernels/reduced.hpp"
 #include "kernels/thread_team.hpp"
 #include "tests/kernel/device_run.hpp"
 #include "tests/sanitized.hpp"
@@ -59,14 +60,30 @@ std::int64_t size_of(DType dtype) {
     return one.bytes();
 }
 
-Problem in_precision(Problem problem, DType dtype) {
+/// With operands of the dtype, those of one axis at most with `short_ones`, the first result with
+/// `of_first`.
+Problem with_types(Problem problem, DType dtype, DType short_ones, DType of_first) {
     problem.dtype = dtype;
     for (auto* tensors : {&problem.sources, &problem.destinations}) {
         for (TensorDesc& tensor : *tensors) {
-            if (tensor.dtype == DType::f32) tensor.dtype = dtype;
+            if (tensor.dtype != DType::f32) continue;
+            const bool first = &tensor == problem.destinations.data();
+            tensor.dtype = first ? of_first : tensor.dims.size() < 2 ? short_ones : dtype;
         }
     }
     return problem;
+}
+
+/// What is wide beside values of 16 bits: of the ways to have it, the one that the operator takes.
+Problem in_precision(const Problem& problem, DType dtype) {
+    Problem same = with_types(problem, dtype, dtype, dtype);
+    if (!is_reduced(dtype)) return same;
+    for (const DType first : {dtype, DType::f32})
+        for (const DType short_ones : {DType::f32, dtype}) {
+            Problem mixed = with_types(problem, dtype, short_ones, first);
+            if (!operand_mistake(mixed)) return mixed;
+        }
+    return same;
 }
 
 std::vector<Buffer> allocate(const std::vector<TensorDesc>& tensors) {
@@ -82,7 +99,8 @@ std::vector<Buffer> make_sources(const Case& item, const Problem& problem) {
         const TensorDesc& tensor = sources[s].tensor();
         for (std::int64_t i = 0; i < tensor.elements(); ++i) {
             const double random = noise(s, std::uint64_t(i));
-            const bool floating = tensor.dtype == DType::f32 || tensor.dtype == DType::f64;
+            const bool floating = tensor.dtype == DType::f32 || tensor.dtype == DType::f64 ||
+                                  is_reduced(tensor.dtype);
             sources[s].set(i, floating
                                   ? 2 * random - 1
                                   : (tensor.dtype == DType::u8 ? std::floor(random * 256) : 0));
@@ -97,11 +115,52 @@ std::vector<Buffer> make_sources(const Case& item, const Problem& problem) {
 struct Prepared {
     std::vector<Buffer> sources, wanted;
 };
+
+/// What rounds to no number of 16 bits is infinite there.
+void overflow(Buffer& wanted) {
+    constexpr double kFirstInfinite = 65520;
+    for (std::int64_t i = 0; i < wanted.tensor().elements(); ++i)
+        if (std::abs(wanted.get(i)) >= kFirstInfinite)
+            wanted.set(i, std::copysign(HUGE_VAL, wanted.get(i)));
+}
+
+/// A convolution's statistics are of what it stores (kernels/arguments/conv2d.hpp): of rounded
+/// results, here.
+void sum_rounded(const TensorDesc& stored, std::vector<Buffer>& wanted) {
+    const std::int64_t filters = stored.dims[1], pixels = stored.dims[2] * stored.dims[3];
+    Buffer rounded(stored);
+    std::vector<double> sums(std::size_t(2 * filters));
+    for (std::int64_t i = 0; i < stored.elements(); ++i) {
+        const std::int64_t f = stored.order.empty() ? i / pixels % filters : i % filters;
+        rounded.set(i, wanted[0].get(i));
+        const double distance = rounded.get(i) - wanted[1].get(2 * filters + f);
+        sums[std::size_t(f)] += distance;
+        sums[std::size_t(filters + f)] += distance * distance;
+    }
+    for (std::int64_t i = 0; i < 2 * filters; ++i)
+        wanted[1].set(i, sums[std::size_t(i)]);
+}
+
 const Prepared& prepared(const Case& item, const Problem& problem) {
     static std::map<std::pair<const Case*, DType>, Prepared> all;
     const auto [found, fresh] = all.try_emplace({&item, problem.dtype});
     if (fresh) {
         found->second.sources = make_sources(item, problem);
+        if (is_reduced(problem.dtype)) {
+            // Of the same numbers, in floats.
+            const Problem wide = in_precision(item.problem, DType::f32);
+            std::vector<Buffer> sources = allocate(wide.sources);
+            for (std::size_t s = 0; s < sources.size(); ++s)
+                for (std::int64_t i = 0; i < sources[s].tensor().elements(); ++i)
+                    sources[s].set(i, found->second.sources[s].get(i));
+            found->second.wanted = allocate(wide.destinations);
+            run_reference(wide, sources, found->second.wanted);
+            for (std::size_t d = 0; d < problem.destinations.size(); ++d)
+                if (problem.destinations[d].dtype == DType::fp16) overflow(found->second.wanted[d]);
+            if (problem.op == "conv2d" && problem.flag("statistics"))
+                sum_rounded(problem.destinations[0], found->second.wanted);
+            return found->second;
+        }
         found->second.wanted = allocate(problem.destinations);
         run_reference(problem, found->second.sources, found->second.wanted);
     }
@@ -132,7 +191,8 @@ std::vector<void*> destination_pointers(std::vector<Buffer>& buffers) {
 }
 
 bool same_bytes(const Buffer& a, const Buffer& b) {
-    return std::memcmp(a.data(), b.data(), std::size_t(a.tensor().bytes())) == 0;
+    return a.tensor().dtype == b.tensor().dtype &&
+           std::memcmp(a.data(), b.data(), std::size_t(a.tensor().bytes())) == 0;
 }
 
 /// The first element that is off, in words; empty when there is none.
@@ -187,6 +247,12 @@ std::string describe(const Problem& problem) {
         }
     }
     return text;
+}
+
+/// Half a unit in the last place, and as much for a value between that an operator keeps as its
+/// operands are kept.
+double rounding_of(DType dtype) {
+    return dtype == DType::bf16 ? 0x1p-8 : dtype == DType::fp16 ? 0x1p-11 : 0;
 }
 
 /// The least tolerance of kernels on a device.
@@ -244,13 +310,17 @@ void run_and_compare(const KernelInfo& kernel, const Case& item, const Problem& 
     const Bound bound(kernel, problem, from, to, workspace.contents(), player);
     bound.run(team, false);
 
-    double tolerance = problem.dtype == DType::f32 ? item.f32_tolerance : item.f64_tolerance;
+    const double of_values = problem.dtype == DType::f64 ? item.f64_tolerance : item.f32_tolerance;
     // Libraries and the device's own functions round in their own ways.
-    if (player == Player::device)
-        tolerance = std::max(tolerance, problem.dtype == DType::f32 ? kDeviceF32 : kDeviceF64);
+    const double of_device = player != Player::device      ? 0
+                             : problem.dtype == DType::f64 ? kDeviceF64
+                                                           : kDeviceF32;
     for (std::size_t d = 0; d < destinations.size(); ++d) {
         const bool overlaid = in_place != nullptr && std::size_t(in_place->first) == d;
         Buffer& result = overlaid ? sources[std::size_t(in_place->second)] : destinations[d];
+        // Sums over what is stored are off by what is rounded otherwise.
+        const DType stored = problem.flag("statistics") ? problem.dtype : result.tensor().dtype;
+        const double tolerance = std::max(of_values, of_device) + rounding_of(stored);
         const std::string off = difference(result, wanted[d], tolerance);
         CHECK_MESSAGE(off.empty(), "destination " << d << ": " << off);
         CHECK_MESSAGE(result.guards_are_intact(), "destination " << d << " was overrun");
@@ -297,8 +367,8 @@ bool check_case(const KernelInfo& kernel, const Case& item, DType dtype, Isa isa
         if (threads > 1 && kernel.device != "cpu") break;
         // Workspaces may be booked for more threads than run.
         problem.threads = threads == 2 ? 3 : threads;
-        INFO("kernel ", kernel.name, " ", name_of(isa), dtype == DType::f32 ? " f32 " : " f64 ",
-             threads, " threads: ", describe(problem));
+        INFO("kernel ", kernel.name, " ", name_of(isa), " ", name_of(dtype), " ", threads,
+             " threads: ", describe(problem));
         run_and_compare(kernel, item, problem, team_of(threads), nullptr, player);
         for (const auto& pair : item.in_place) {
             INFO("destination ", pair.first, " on source ", pair.second);
@@ -338,6 +408,10 @@ double Buffer::get(std::int64_t element) const {
             return double(read<std::int32_t>(from));
         case DType::i64:
             return double(read<std::int64_t>(from));
+        case DType::bf16:
+            return double(read<BFloat16>(from));
+        case DType::fp16:
+            return double(read<Float16>(from));
         case DType::u8:
             break;
     }
@@ -355,6 +429,10 @@ void Buffer::set(std::int64_t element, double value) {
             return write<std::int32_t>(to, value);
         case DType::i64:
             return write<std::int64_t>(to, value);
+        case DType::bf16:
+            return write<BFloat16>(to, value);
+        case DType::fp16:
+            return write<Float16>(to, value);
         case DType::u8:
             break;
     }
@@ -409,6 +487,14 @@ Problem problem(std::string op, std::vector<TensorDesc> sources,
     return result;
 }
 
+Problem widened(Problem problem) {
+    problem.dtype = wide_of(problem.dtype);
+    for (auto* tensors : {&problem.sources, &problem.destinations})
+        for (TensorDesc& tensor : *tensors)
+            tensor.dtype = wide_of(tensor.dtype);
+    return problem;
+}
+
 void run_reference(const Problem& problem, std::vector<Buffer>& sources,
                    std::vector<Buffer>& destinations) {
     Problem plain = problem;
@@ -452,7 +538,7 @@ TEST_CASE("kernels agree with the reference") {
     for (const KernelInfo& kernel : catalogue()) {
         if (kernel.name == "reference" || grids().count(std::string(kernel.op)) == 0) continue;
         for (const DType dtype : {DType::f32, DType::f64}) {
-            if (!(dtype == DType::f32 ? kernel.f32 : kernel.f64)) continue;
+            if (!takes(kernel, dtype)) continue;
             for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
                 if (isa < kernel.needs || isa > host_isa() || !is_built(isa)) continue;
                 int done = 0;
@@ -473,8 +559,8 @@ void check_device_kernels(Player player) {
         INFO(kernel.op, ": ", kernel.name);
         REQUIRE(find_kernel(kernel.op, kernel.name, "cuda") == &kernel);
         REQUIRE(grids().count(std::string(kernel.op)) == 1);
-        for (const DType dtype : {DType::f32, DType::f64}) {
-            if (!(dtype == DType::f32 ? kernel.f32 : kernel.f64)) continue;
+        for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::fp16}) {
+            if (!takes(kernel, dtype)) continue;
             int done = 0;
             for (const Case& item : cases_of(std::string(kernel.op)))
                 done += check_case(kernel, item, dtype, Isa::baseline, player) ? 1 : 0;

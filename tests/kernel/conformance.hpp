@@ -78,6 +78,8 @@ void make_positive(Buffer& buffer);
 /// Gives the first source values with many ties, so that the rule of the first largest shows.
 void quantise(std::vector<Buffer>& sources);
 
+/// The problem over what 16 bits widen to: the reference takes none of them.
+Problem widened(Problem problem);
 /// Runs the operator's reference kernel.
 void run_reference(const Problem& problem, std::vector<Buffer>& sources,
                    std::vector<Buffer>& destinations);

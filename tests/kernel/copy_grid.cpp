@@ -25,6 +25,20 @@ GRID(reorder) {
     return cases;
 }
 
+GRID(cast_narrow) {
+    std::vector<Case> cases;
+    for (const std::int64_t count : {1, 255, 1000})
+        cases.push_back({.problem = problem("cast_narrow", {tensor({count})}, {tensor({count})})});
+    return cases;
+}
+
+GRID(cast_wide) {
+    std::vector<Case> cases;
+    for (const std::int64_t count : {1, 255, 1000})
+        cases.push_back({.problem = problem("cast_wide", {tensor({count})}, {tensor({count})})});
+    return cases;
+}
+
 GRID(flatten) {
     std::vector<Case> cases;
     for (const Dims& dims : kImages) {

@@ -102,6 +102,7 @@ GRID(max_pool2d_backward) {
                 forward.sources[0].dims = pool.source();
                 forward.dtype = buffers[0].tensor().dtype;
                 forward.attributes["indices"] = true;
+                forward = widened(forward);
                 std::vector<Buffer> from, to;
                 from.emplace_back(forward.sources[0]);
                 for (std::int64_t i = 0; i < from[0].tensor().elements(); ++i) {

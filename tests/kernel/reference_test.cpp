@@ -236,7 +236,7 @@ TEST_CASE("a problem that a kernel does not do is refused with a reason, and not
                             {{"kernel", Pair{2, 2}}, {"stride", Pair{2, 2}}});
     CHECK(refusal(*fast, other).value_or("") == "source 0 is not stored channels last");
     other.dtype = DType::i32;
-    CHECK(refusal(*fast, other).value_or("") == "it has no version for integers");
+    CHECK(refusal(*fast, other).value_or("") == "it has no version for i32");
     other.op = "avg_pool2d";
     CHECK(refusal(*fast, other).value_or("") == "it computes max_pool2d, not avg_pool2d");
     CHECK(kernels::bind(*fast, other, {}, {}, {}) == nullptr);

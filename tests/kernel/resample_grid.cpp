@@ -197,6 +197,7 @@ GRID(adaptive_max_pool2d_backward) {
                 pooling.dtype = sources[0].tensor().dtype;
                 for (TensorDesc* desc : {&pooling.sources[0], &pooling.destinations[0]})
                     desc->dtype = pooling.dtype;
+                pooling = widened(pooling);
                 std::vector<Buffer> from, to;
                 from.emplace_back(pooling.sources[0]);
                 for (std::int64_t i = 0; i < image.elements(); ++i)

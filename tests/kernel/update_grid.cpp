@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "tests/kernel/conformance.hpp"
 
@@ -14,6 +15,8 @@ const Attributes kSettings[] = {
     {{"weight_decay", 1e-2}, {"decoupled_weight_decay", true}, {"learning_rate_scale", 0.5}},
     {{"clip_value", 0.25}, {"weight_decay", 1e-2}},
     {{"scaled", true}, {"clip_value", 0.25}},
+    {{"scaled", true}, {"clip_value", 0.25}, {"skips", true}},
+    {{"scaled", true}, {"skips", true}},
 };
 
 enum class Operand { state, number, update };
@@ -40,6 +43,8 @@ Case update_case(const char* op, std::int64_t count, const std::vector<Operand>&
     }
     const auto scaled = attributes.find("scaled");
     const bool has_scale = scaled != attributes.end();
+    // One of the two that may be skipped is.
+    const bool skipped = attributes.contains("skips") && !attributes.contains("clip_value");
     if (has_scale) sources.push_back(one);
     attributes.emplace("weight_decay", 0.0);
     item.problem = problem(op, sources, results, std::move(attributes));
@@ -48,7 +53,8 @@ Case update_case(const char* op, std::int64_t count, const std::vector<Operand>&
     item.prepare = [=](std::vector<Buffer>& buffers) {
         buffers[2].set(0, 0.05);
         if (counter > 0) buffers[counter].set(0, step);
-        if (has_scale) buffers.back().set(0, 0.375);
+        if (has_scale)
+            buffers.back().set(0, skipped ? std::numeric_limits<double>::quiet_NaN() : 0.375);
         if (prepare) prepare(buffers);
     };
     return item;
@@ -278,6 +284,47 @@ GRID(gradient_scale) {
         item.problem = problem("gradient_scale", sources, {row_major({})}, attributes);
         item.f32_tolerance = 1e-6;
         item.f64_tolerance = 1e-14;
+        cases.push_back(std::move(item));
+    }
+    // Behind a scaled loss, of which one has become infinite.
+    for (const double square : {9.0, std::numeric_limits<double>::infinity()})
+        for (const Attributes& attributes :
+             {Attributes{{"loss_scaled", true}},
+              Attributes{{"loss_scaled", true}, {"shared", true}, {"clip_norm", 0.5}}}) {
+            Case item;
+            std::vector<TensorDesc> sources{sum, sum, shares};
+            if (attributes.contains("shared")) sources.push_back(shares);
+            item.problem = problem("gradient_scale", sources, {row_major({})}, attributes);
+            item.f32_tolerance = 1e-6;
+            item.f64_tolerance = 1e-14;
+            item.prepare = [=](std::vector<Buffer>& buffers) {
+                buffers[0].set(0, square);
+                buffers[1].set(0, 16);
+                buffers.back().set(0, 256);
+            };
+            cases.push_back(std::move(item));
+        }
+    return cases;
+}
+
+GRID(adapt_loss_scale) {
+    std::vector<Case> cases;
+    const TensorDesc one = row_major({});
+    const double none = std::numeric_limits<double>::quiet_NaN();
+    struct Numbers {
+        double scale, updates, factor;
+    };
+    for (const Numbers numbers :
+         {Numbers{1024, 3, 0.5}, {1024, 4, 0.5}, {1024, 3, none}, {1, 0, none}, {16777216, 4, 1}}) {
+        Case item;
+        item.problem = problem("adapt_loss_scale", {one, one, one}, {one, one},
+                               {{"growth_interval", std::int64_t{5}}});
+        item.in_place = {{0, 0}, {1, 1}};
+        item.prepare = [=](std::vector<Buffer>& buffers) {
+            buffers[0].set(0, numbers.scale);
+            buffers[1].set(0, numbers.updates);
+            buffers[2].set(0, numbers.factor);
+        };
         cases.push_back(std::move(item));
     }
     return cases;

@@ -62,6 +62,8 @@ class TrainingReader {
         training.accumulation = fields_.integer("accumulation");
         training.validation_split = fields_.real("validation_split");
         plan::parse_name(fields_.text("dtype"), spec_.dtype);
+        plan::parse_name(fields_.text("compute"), spec_.compute);
+        training.loss_scale = fields_.real("loss_scale");
         optimizer();
         groups();
         clip();

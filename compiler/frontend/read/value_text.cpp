@@ -88,7 +88,7 @@ std::string suggest(std::string_view word, const std::vector<std::string>& candi
                     std::string_view plural) {
     if (const auto near = did_you_mean(word, candidates))
         return fmt::format("did you mean `{}`?", *near);
-    if (plural.empty() || candidates.empty() || candidates.size() > 20) return "";
+    if (plural.empty() || candidates.empty() || candidates.size() > 24) return "";
     if (candidates.size() == 1) return fmt::format("there is only `{}`", candidates[0]);
     return fmt::format("{} are {}", plural, fmt::join(candidates, ", "));
 }

@@ -223,6 +223,21 @@ const FieldTable& training_table() {
          .fallback = std::string("f32"),
          .doc = "floating-point type of weights and activations",
          .choices = {"f32", "f64"}},
+        {.name = "compute",
+         .type = FieldType::choice,
+         .fallback = std::string("full"),
+         .doc =
+             "what devices round to beside it: nothing more; the factors of products to TF32; or "
+             "the values between layers to 16 bits, sums and parameters staying f32",
+         .choices = {"full", "tf32", "bf16", "fp16"}},
+        {.name = "loss_scale",
+         .type = FieldType::real,
+         .fallback = 0.0,
+         .doc =
+             "of `compute: fp16`: what the loss is multiplied by, so that gradients do not vanish; "
+             "0: as much as does not overflow, found while training",
+         .minimum = 0,
+         .maximum = 16777216},
         {.name = "steps_per_epoch",
          .type = FieldType::integer,
          .fallback = std::int64_t{0},

@@ -102,6 +102,7 @@ OpDef define_conv2d() {
     return OpBuilder("conv2d")
         .family(Family::convolution)
         .kernel_class(convolution_class)
+        .multiplies()
         .attribute("epilogue", std::string("none"))
         .takes_relu()
         .takes_residual()

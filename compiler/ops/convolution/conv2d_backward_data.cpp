@@ -31,6 +31,7 @@ OpDef define_conv2d_backward_data() {
     return OpBuilder("conv2d_backward_data")
         .family(Family::convolution)
         .kernel_class(convolution_class)
+        .multiplies()
         .attribute("groups", std::int64_t{1})
         .takes_mask()
         .weights_operand(1, kFilterOrder)

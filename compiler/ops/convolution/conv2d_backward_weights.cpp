@@ -16,11 +16,13 @@ void conv2d_backward_weights_shape(ShapeContext& c) {
     const std::int64_t filters = c.input(1).dims[1];
     const Type dst = windowed_type(src, filters, *window);
     if (!expect_dims(c, "conv2d_backward_weights", 1, "diff_dst", dst.dims)) return;
-    Type weights{src.dtype, {filters, src.dims[1] / c.integer("groups"), kernel[0], kernel[1]}, {}};
+    Type weights{plan::wide_of(src.dtype),
+                 {filters, src.dims[1] / c.integer("groups"), kernel[0], kernel[1]},
+                 {}};
     // Weights follow their image: channels last means KH, KW, C, F.
     if (!src.order.empty()) weights.order = kFilterOrder;
     c.result(weights);
-    if (c.flag("bias")) c.result(Type{src.dtype, {filters}, {}});
+    if (c.flag("bias")) c.result(Type{weights.dtype, {filters}, {}});
 }
 
 }  // namespace
@@ -31,6 +33,7 @@ OpDef define_conv2d_backward_weights() {
     return OpBuilder("conv2d_backward_weights")
         .family(Family::convolution)
         .kernel_class(weight_gradient_class)
+        .multiplies()
         .attribute("groups", std::int64_t{1})
         .weights_result(0, kFilterOrder)
         .doc("Gradient of a convolution by its weights, and by its bias when it has one.")

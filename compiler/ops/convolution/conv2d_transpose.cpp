@@ -135,6 +135,7 @@ OpDef define_conv2d_transpose() {
     return OpBuilder("conv2d_transpose")
         .family(Family::convolution)
         .kernel_class(convolution_class)
+        .multiplies()
         .attribute("epilogue", std::string("none"))
         .takes_relu()
         .weights_operand(1, kFilterOrder)

@@ -86,6 +86,7 @@ OpDef define_dense() {
     return OpBuilder("dense")
         .family(Family::dense)
         .kernel_class(product_class)
+        .multiplies()
         .attribute("epilogue", std::string("none"))
         .takes_relu()
         .weights_operand(1, kDenseOrder)

@@ -25,6 +25,7 @@ OpDef define_dense_backward_data() {
     return OpBuilder("dense_backward_data")
         .family(Family::dense)
         .kernel_class(product_class)
+        .multiplies()
         .takes_mask()
         .weights_operand(1, kDenseOrder)
         .doc("Gradient of a fully connected layer by its source.")

@@ -13,11 +13,11 @@ void dense_backward_weights_shape(ShapeContext& c) {
     if (!expect_dims(c, "dense_backward_weights", 0, "src", source)) return;
     if (!expect_dims(c, "dense_backward_weights", 1, "diff_dst", {source[0], weights.back()}))
         return;
-    Type diff_weights{src.dtype, weights, {}};
+    Type diff_weights{plan::wide_of(src.dtype), weights, {}};
     // Rows follow the source's physical order: channels last means H, W, C, units.
     if (weights.size() == 4 && !src.order.empty()) diff_weights.order = kDenseOrder;
     c.result(diff_weights);
-    if (c.flag("bias")) c.result(Type{src.dtype, {weights.back()}, {}});
+    if (c.flag("bias")) c.result(Type{diff_weights.dtype, {weights.back()}, {}});
 }
 
 }  // namespace
@@ -28,6 +28,7 @@ OpDef define_dense_backward_weights() {
     return OpBuilder("dense_backward_weights")
         .family(Family::dense)
         .kernel_class(product_gradient_class)
+        .multiplies()
         .weights_result(0, kDenseOrder)
         .doc("Gradient of a fully connected layer by its weights, and by its bias when it has one.")
         .inputs({"src", "diff_dst"})

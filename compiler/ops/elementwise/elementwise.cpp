@@ -135,7 +135,7 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
 }
 
 OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
-                               std::function<ElementwiseForm(const Attributes&)> form) {
+                               const std::function<ElementwiseForm(const Attributes&)>& form) {
     std::vector<std::pair<std::string, plan::AttributeValue>> defaults;
     std::vector<std::string> numbers;
     Attributes by_default;

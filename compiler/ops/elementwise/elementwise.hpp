@@ -20,7 +20,7 @@ struct ElementwiseForm {
 
 /// An operator of one input x and real fields, whose values stand in the expression as numbers.
 OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
-                               std::function<ElementwiseForm(const Attributes&)> form);
+                               const std::function<ElementwiseForm(const Attributes&)>& form);
 OpBuilder elementwise_operator(const std::string& name, std::vector<Field> fields,
                                const ElementwiseForm& form);
 

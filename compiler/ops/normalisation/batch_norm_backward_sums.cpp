@@ -20,8 +20,9 @@ OpDef define_batch_norm_backward_sums() {
         .shape([](ShapeContext& c) {
             if (!expect_relu_backward(c, "batch_norm_backward_sums", 6)) return;
             const Type& src = c.input(0);
-            if (!expect_single(c, "batch_norm_backward_sums", 5, "batch_weight", src.dtype)) return;
-            const Type per_channel{src.dtype, {src.dims[1]}, {}};
+            const DType wide = plan::wide_of(src.dtype);
+            if (!expect_single(c, "batch_norm_backward_sums", 5, "batch_weight", wide)) return;
+            const Type per_channel{wide, {src.dims[1]}, {}};
             c.result(rank_sums(src));
             c.result(per_channel);
             c.result(per_channel);

@@ -4,18 +4,20 @@
 
 namespace dtnn::compiler {
 
-/// Attributes: clip_norm where the norm is clipped, `shared` where the last operand is the sum of
-/// the batches' shares, and dtype, the result's ("f32" or "f64"). kernels/arguments/gradient.hpp
+/// Attributes: clip_norm where the norm is clipped, `shared` where an operand is the sum of the
+/// batches' shares, `loss_scaled` where one is what the loss was multiplied by, and dtype, the
+/// result's ("f32" or "f64"). kernels/arguments/gradient.hpp
 /// has the formula.
 OpDef define_gradient_scale() {
     return OpBuilder("gradient_scale")
         .family(Family::update)
         .kernel_class(KernelClass::memory)
         .doc(
-            "The factor of all gradients: it divides by the batches' shares, and brings the norm "
+            "The factor of all gradients: it divides by the batches' shares and the scale of the "
+            "loss, and brings the norm "
             "down to clip_norm.")
         .variadic(1)
-        .inputs({"square_sum", "shares?"})
+        .inputs({"square_sum", "shares?", "loss_scale?"})
         .outputs({"dst"})
         .shape([](ShapeContext& c) {
             DType dtype{};
@@ -23,11 +25,13 @@ OpDef define_gradient_scale() {
                 c.fail(fmt::format("gradient_scale: `{}` is no dtype", c.text("dtype")));
                 return;
             }
-            const std::size_t sums = c.inputs().size() - (c.flag("shared") ? 1 : 0);
+            const std::size_t numbers =
+                (c.flag("shared") ? 1 : 0) + (c.flag("loss_scaled") ? 1 : 0);
+            const std::size_t sums = c.inputs().size() - numbers;
             for (std::size_t i = 0; i < sums; ++i)
                 if (!expect_single(c, "gradient_scale", i, "square_sum", DType::f64)) return;
-            if (c.flag("shared") && !expect_single(c, "gradient_scale", sums, "shares", dtype))
-                return;
+            for (std::size_t i = sums; i < c.inputs().size(); ++i)
+                if (!expect_single(c, "gradient_scale", i, "shares or loss_scale", dtype)) return;
             c.result({dtype, {}, {}});
         })
         .no_gradient(kUpdatesAreFinal)

@@ -41,6 +41,40 @@ Parameter state_beside(const Parameter& parameter, const char* role, plan::Param
     return state;
 }
 
+namespace {
+
+/// One number beside the optimizer's states, of no layer.
+ValueId lone_state(Rewriter& r, const char* name, double first) {
+    for (const Parameter& parameter : r.graph().parameters)
+        if (parameter.name == name) return parameter.value;
+    Parameter parameter;
+    parameter.name = name;
+    parameter.role = name;
+    parameter.kind = plan::ParameterKind::optimizer_state;
+    parameter.optimizer_state = true;
+    parameter.single = true;
+    parameter.dims = {1};
+    parameter.initializer.kind = "constant";
+    parameter.initializer.numbers = {{"value", first}};
+    return r.add_parameter(std::move(parameter), {DType::f32, {1}, {}});
+}
+
+}  // namespace
+
+bool scales_loss(const PassContext& context) {
+    return context.compute == plan::Compute::fp16;
+}
+
+ValueId loss_scale(Rewriter& r, const PassContext& context) {
+    constexpr double kFirst = 65536;  // as torch.cuda.amp.GradScaler begins
+    const double fixed = context.training.loss_scale;
+    return lone_state(r, "loss_scale", fixed > 0 ? fixed : kFirst);
+}
+
+ValueId loss_scale_updates(Rewriter& r) {
+    return lone_state(r, "loss_scale_updates", 0);
+}
+
 bool has_parameter(const Graph& graph, const std::string& name) {
     return std::any_of(graph.parameters.begin(), graph.parameters.end(),
                        [&](const Parameter& parameter) { return parameter.name == name; });

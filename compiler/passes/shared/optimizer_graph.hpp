@@ -41,6 +41,13 @@ std::vector<Gradient> gradients_of(Rewriter& r, std::vector<GraphOutput>& others
 /// role "velocity". Zeros.
 Parameter state_beside(const Parameter& parameter, const char* role, plan::ParameterKind kind);
 
+/// Whether the loss is multiplied by a number before it is differentiated, so that gradients of 16
+/// bits do not vanish; and the state that holds it, which is added when there is none.
+bool scales_loss(const PassContext& context);
+ValueId loss_scale(Rewriter& r, const PassContext& context);
+/// The state that counts the updates since it changed.
+ValueId loss_scale_updates(Rewriter& r);
+
 bool has_parameter(const Graph& graph, const std::string& name);
 
 /// The sum over all ranks of a value that is no gradient of parameters, by an exchange of its own

@@ -49,9 +49,9 @@ class Measures {
   private:
     const Type& type() const { return r_.graph().type(predictions_); }
 
-    ValueId input(const char* name, Type type) {
+    ValueId input(const char* name, const Type& type) {
         const ValueId known = find_input(graph_, name);
-        return known.valid() ? r_.map(known) : r_.add_input(name, std::move(type));
+        return known.valid() ? r_.map(known) : r_.add_input(name, type);
     }
 
     ValueId append(const char* op, ValueList inputs, Phase phase, Attributes attributes,

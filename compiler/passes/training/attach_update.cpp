@@ -116,7 +116,7 @@ Rule rule_of(const std::string& optimizer, const Attributes& attributes) {
 class Updater {
   public:
     Updater(const Graph& graph, const PassContext& context)
-        : training_(context.training), r_(graph) {
+        : context_(context), training_(context.training), r_(graph) {
         for (const Node& node : graph.nodes)
             r_.copy(node);
     }
@@ -131,6 +131,7 @@ class Updater {
         });
         for (const auto& [parameter, gradient] : gradients)
             update(parameter, gradient);
+        if (scales_loss(context_) && !(training_.loss_scale > 0)) adapt_loss_scale();
         Graph result = r_.take();
         result.outputs = std::move(outputs);
         result.updates.insert(result.updates.end(), updates_.begin(), updates_.end());
@@ -160,12 +161,25 @@ class Updater {
         node.inputs.insert(node.inputs.end(), overwritten.begin() + 1, overwritten.end());
         if (scale_.valid()) {
             node.attributes["scaled"] = true;
+            if (scales_loss(context_)) node.attributes["skips"] = true;
             node.inputs.push_back(scale_);
         }
         const auto results =
             emit(r_, std::move(node), weights.name + ".new", weights.name + ".new");
         for (std::size_t i = 0; i < overwritten.size(); ++i)
             updates_.push_back({overwritten[i], results[i]});
+    }
+
+    void adapt_loss_scale() {
+        Node node;
+        node.op = "adapt_loss_scale";
+        node.attributes = {{"growth_interval", std::int64_t{2000}}};
+        node.phase = Phase::update;
+        const ValueId scale = loss_scale(r_, context_), count = loss_scale_updates(r_);
+        node.inputs = {scale, count, scale_};
+        const auto results = emit(r_, std::move(node), "loss_scale.new", "loss_scale.new");
+        updates_.push_back({scale, results[0]});
+        updates_.push_back({count, results[1]});
     }
 
     ValueId add_state(const Parameter& weights, const Type& type, const State& state) {
@@ -178,6 +192,7 @@ class Updater {
         return r_.add_parameter(std::move(parameter), {type.dtype, {1}, {}});
     }
 
+    const PassContext& context_;
     const plan::Training& training_;
     Rewriter r_;
     ValueId scale_;  ///< of the gradients; invalid: one

@@ -7,8 +7,9 @@ namespace dtnn::compiler {
 
 std::optional<Graph> clip_gradients(const Graph& graph, PassContext& context) {
     const bool clips = context.training.clip_norm > 0,
-               shared = find_output(graph, kBatchShare).valid();
-    if ((!clips && !shared) || context.accumulate || find_output(graph, kGradientScale).valid())
+               shared = find_output(graph, kBatchShare).valid(), scaled = scales_loss(context);
+    if ((!clips && !shared && !scaled) || context.accumulate ||
+        find_output(graph, kGradientScale).valid())
         return std::nullopt;
     Rewriter r(graph);
     for (const Node& node : graph.nodes)
@@ -23,9 +24,10 @@ std::optional<Graph> clip_gradients(const Graph& graph, PassContext& context) {
     scale.attributes = {{"dtype", std::string(plan::name_of(dtype))}};
     if (clips) scale.attributes["clip_norm"] = context.training.clip_norm;
     if (shared) scale.attributes["shared"] = true;
+    if (scaled) scale.attributes["loss_scaled"] = true;
     for (const auto& [parameter, gradient] : gradients) {
         outputs.push_back({gradient_output(parameter.name), gradient});
-        if (!clips) continue;
+        if (!clips && !scaled) continue;
         Node sum;
         sum.op = kSquareSum;
         sum.inputs = {gradient};
@@ -38,6 +40,7 @@ std::optional<Graph> clip_gradients(const Graph& graph, PassContext& context) {
         if (output.name == kBatchShare) scale.inputs.push_back(output.value);
         return output.name == kBatchShare;
     });
+    if (scaled) scale.inputs.push_back(loss_scale(r, context));
     outputs.push_back({kGradientScale, emit(r, std::move(scale), kGradientScale)[0]});
     Graph result = r.take();
     result.outputs = std::move(outputs);

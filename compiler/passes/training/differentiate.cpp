@@ -37,7 +37,8 @@ class Context final : public GradientContext {
 /// and backward values live in one space.
 class Differentiator {
   public:
-    Differentiator(const Graph& graph, bool weighs) : r_(graph), weighs_(weighs) {
+    Differentiator(const Graph& graph, const PassContext& context)
+        : r_(graph), context_(context), weighs_(shares_update(context)) {
         // A layer has a backward node per operand that gets a gradient, mostly two.
         r_.graph().nodes.reserve(3 * graph.nodes.size());
         r_.graph().values.reserve(3 * graph.values.size());
@@ -76,10 +77,16 @@ class Differentiator {
     Rewriter& rewriter() { return r_; }
     const Graph& graph() { return r_.graph(); }
     bool wants(ValueId value) const { return wanted_[value.index()]; }
-    /// The gradients that the node's rule gives are where backward begins, and are weighted.
-    bool begins_weighted(const Node& node) const {
-        return weighs_ &&
-               std::find(node.outputs.begin(), node.outputs.end(), loss_) != node.outputs.end();
+    /// The gradients that the node's rule gives are where backward begins.
+    bool begins(const Node& node) const {
+        return std::find(node.outputs.begin(), node.outputs.end(), loss_) != node.outputs.end();
+    }
+    /// What gradients are multiplied by where backward begins.
+    ValueList factors(DType dtype) {
+        ValueList all;
+        if (weighs_) all.push_back(share(dtype));
+        if (scales_loss(context_)) all.push_back(loss_scale(r_, context_));
+        return all;
     }
     /// The batch's share of an update, by samples or by the weights of their labels.
     ValueId share(DType dtype) {
@@ -156,6 +163,7 @@ class Differentiator {
     }
 
     Rewriter r_;
+    const PassContext& context_;
     bool weighs_;
     ValueId loss_;
     ValueId share_;           ///< invalid: not asked for yet
@@ -192,10 +200,9 @@ ValueList Context::emit(std::string_view op_name, ValueList inputs, Attributes a
 }
 
 void Context::set(std::size_t input, ValueId gradient) {
-    if (all_.begins_weighted(node_)) {
-        const ValueId share = all_.share(all_.graph().type(gradient).dtype);
-        gradient = emit("weigh_gradient", {gradient, share}, {}, "weighted_diff")[0];
-    }
+    if (all_.begins(node_))
+        for (const ValueId factor : all_.factors(all_.graph().type(gradient).dtype))
+            gradient = emit("weigh_gradient", {gradient, factor}, {}, "weighted_diff")[0];
     all_.contribute(node_.inputs[input], gradient);
 }
 
@@ -211,7 +218,7 @@ std::optional<Graph> differentiate(const Graph& graph, PassContext& context) {
     for (const Node& node : graph.nodes)
         done = done || node.phase == Phase::backward;
     if (done) return std::nullopt;
-    return Differentiator(graph, shares_update(context)).run(loss);
+    return Differentiator(graph, context).run(loss);
 }
 
 }  // namespace dtnn::compiler

@@ -93,7 +93,12 @@ class Sharder {
         std::vector<const Node*> later;
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             const Node& node = graph_.nodes[n];
-            if (node.op == kSquareSum || node.op == kGradientScale) continue;
+            if (node.op == kSquareSum) continue;
+            if (node.op == kGradientScale) {
+                // What else reads it, the scale of the loss, comes behind the new one.
+                waits[node.outputs[0].index()] = true;
+                continue;
+            }
             const bool reads =
                 std::any_of(node.inputs.begin(), node.inputs.end(),
                             [&](const ValueId input) { return waits[input.index()]; });
@@ -204,9 +209,16 @@ class Sharder {
         Node result = *scale;
         result.outputs = {};
         result.inputs = {};
-        if (scale->attributes.contains("clip_norm")) result.inputs = reduced_square_sums(r);
-        if (flag(scale->attributes, "shared")) result.inputs.push_back(r.map(scale->inputs.back()));
-        return emit(r, std::move(result), kGradientScale)[0];
+        const bool shared = flag(scale->attributes, "shared"),
+                   scaled = flag(scale->attributes, "loss_scaled");
+        if (scale->attributes.contains("clip_norm") || scaled)
+            result.inputs = reduced_square_sums(r);
+        const std::size_t numbers = (shared ? 1 : 0) + (scaled ? 1 : 0);
+        for (std::size_t i = scale->inputs.size() - numbers; i < scale->inputs.size(); ++i)
+            result.inputs.push_back(r.map(scale->inputs[i]));
+        const ValueId factor = emit(r, std::move(result), kGradientScale)[0];
+        r.replace(scale->outputs[0], factor);
+        return factor;
     }
 
     /// Of the gradients' parts, over all ranks.

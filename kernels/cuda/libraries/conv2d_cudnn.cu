@@ -4,6 +4,7 @@
 /// our own convolution (conv2d.hpp), which also does extents of zero and results that are written
 /// over an operand. Statistics and gradients of biases are always summed by kernels of our own.
 
+#include <algorithm>
 #include <utility>
 
 #include "kernels/cuda/conv2d.hpp"
@@ -18,7 +19,9 @@ using Dims = CudnnGraph::Dims;
 using Tensor = CudnnGraph::Tensor;
 
 template <class T>
-constexpr cudnnDataType_t kCudnnType = sizeof(T) == 8 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+CudnnNumbers numbers_of(bool tf32) {
+    return {kCudnnType<Wide<T>>, !std::is_same_v<T, float>, tf32};
+}
 
 Dims image_dims(const ConvShape& s) {
     return {s.batch, s.channels, s.height, s.width};
@@ -33,20 +36,29 @@ Dims result_dims(const ConvShape& s) {
 struct ConvWay {
     std::optional<CudnnGraph> graph;  ///< none: our own convolution does it
     bool fused = false;               ///< with what is done with its sums
+    bool narrow = false;              ///< gives gradients of weights in 16 bits, to be widened
 };
 
-/// The first way that an engine takes. describe(graph, epilogue) adds the operations.
+/// Our own convolution is no engine that may be asked for.
+template <class Arguments>
+void need_no_engine(const Arguments& a) {
+    if (a.engine >= 0) throw NoSuchEngine{};
+}
+
+/// The first way that an engine takes, behind `skip` other engines. describe(graph, epilogue) adds
+/// the operations.
 template <class T, class Arguments, class Describe>
-ConvWay way_of(const Arguments& a, const Epilogue<T>& epilogue, const Describe& describe) {
+ConvWay way_of(const Arguments& a, const Epilogue<T>& epilogue, int& skip,
+               const Describe& describe) {
     if (is_empty(a.shape)) return {};
     for (const bool fused : {true, false}) {
         if (!fused && epilogue.empty()) break;
-        CudnnGraph graph(kCudnnType<T>);
+        CudnnGraph graph(numbers_of<T>(a.tf32));
         const bool found = succeeds([&] {
             describe(graph, fused ? epilogue : Epilogue<T>{});
-            return graph.plan(scratch_of(a).library);
+            return graph.plan(scratch_of(a).library, skip);
         });
-        if (found) return {std::move(graph), fused};
+        if (found) return {std::move(graph), fused, false};
     }
     return {};
 }
@@ -89,8 +101,9 @@ void conv2d_cudnn(const Conv2dArguments<T>& a, const Launch& launch) {
     const ConvShape& s = a.shape;
     const Epilogue<T> epilogue = epilogue_of(a);
     const ConvWay& way = launch.state<ConvWay>([&]() -> ConvWay {
+        int skip = std::max(a.engine, 0);
         if (a.residual == a.dst) return {};
-        return way_of(a, epilogue, [&](CudnnGraph& graph, const Epilogue<T>& with) {
+        return way_of(a, epilogue, skip, [&](CudnnGraph& graph, const Epilogue<T>& with) {
             const Tensor src = graph.operand(image_dims(s), a.src);
             const Tensor weights = graph.operand(filter_dims(s), a.weights);
             describe_sums(graph, with, result_dims(s), a.dst, [&](Tensor sum) {
@@ -98,7 +111,10 @@ void conv2d_cudnn(const Conv2dArguments<T>& a, const Launch& launch) {
             });
         });
     });
-    if (!way.graph) return conv2d_direct(a, launch);
+    if (!way.graph) {
+        need_no_engine(a);
+        return conv2d_direct(a, launch);
+    }
     way.graph->run(launch.stream());
     if (!way.fused) apply_epilogue(launch, epilogue, a.dst, result_of(a));
     sum_statistics(a, launch);
@@ -109,8 +125,9 @@ void conv2d_backward_data_cudnn(const Conv2dBackwardDataArguments<T>& a, const L
     const ConvShape& s = a.shape;
     const Epilogue<T> epilogue = epilogue_of(a);
     const ConvWay& way = launch.state<ConvWay>([&]() -> ConvWay {
+        int skip = std::max(a.engine, 0);
         if (a.mask == a.diff_src) return {};
-        return way_of(a, epilogue, [&](CudnnGraph& graph, const Epilogue<T>& with) {
+        return way_of(a, epilogue, skip, [&](CudnnGraph& graph, const Epilogue<T>& with) {
             const Tensor diff_dst = graph.operand(result_dims(s), a.diff_dst);
             const Tensor weights = graph.operand(filter_dims(s), a.weights);
             describe_sums(graph, with, image_dims(s), a.diff_src, [&](Tensor sum) {
@@ -118,7 +135,10 @@ void conv2d_backward_data_cudnn(const Conv2dBackwardDataArguments<T>& a, const L
             });
         });
     });
-    if (!way.graph) return conv2d_backward_data_direct(a, launch);
+    if (!way.graph) {
+        need_no_engine(a);
+        return conv2d_backward_data_direct(a, launch);
+    }
     way.graph->run(launch.stream());
     if (!way.fused) apply_epilogue(launch, epilogue, a.diff_src, image_of(a));
 }
@@ -132,22 +152,48 @@ template <class T>
 void conv2d_backward_weights_cudnn(const Conv2dBackwardWeightsArguments<T>& a,
                                    const Launch& launch) {
     const ConvShape& s = a.shape;
-    const ConvWay& way = launch.state<ConvWay>([&] {
-        return way_of(a, Epilogue<T>{}, [&](CudnnGraph& graph, const Epilogue<T>&) {
+    const Workspace scratch = scratch_of(a).library;
+    const auto narrow_bytes =
+        std::size_t(whole_steps(s.weight_elements() * std::int64_t(sizeof(T))));
+    const ConvWay& way = launch.state<ConvWay>([&]() -> ConvWay {
+        int skip = std::max(a.engine, 0);
+        const auto describe = [&](CudnnGraph& graph, auto* to) {
             const Tensor src = graph.operand(image_dims(s), a.src);
             const Tensor diff_dst = graph.operand(result_dims(s), a.diff_dst);
-            const Tensor diff_weights = graph.operand(filter_dims(s), a.diff_weights);
+            const Tensor diff_weights = graph.operand(filter_dims(s), to);
             graph.convolution(ConvDirection::backward_weights, s, src, diff_weights, diff_dst);
+        };
+        ConvWay wide = way_of(a, Epilogue<T>{}, skip, [&](CudnnGraph& graph, const Epilogue<T>&) {
+            describe(graph, a.diff_weights);
         });
+        if (wide.graph || !kIsReduced<T> || is_empty(s) || narrow_bytes > scratch.size())
+            return wide;
+        // No engine gives floats of numbers of 16 bits: its sums are rounded once more.
+        CudnnGraph graph(numbers_of<T>(a.tf32));
+        const bool found = succeeds([&] {
+            describe(graph, reinterpret_cast<T*>(scratch.data()));
+            return graph.plan(scratch.subspan(narrow_bytes), skip);
+        });
+        if (found) return {std::move(graph), false, true};
+        return {};
     });
-    if (!way.graph) return conv2d_backward_weights_direct(a, launch);
+    if (!way.graph) {
+        need_no_engine(a);
+        return conv2d_backward_weights_direct(a, launch);
+    }
     way.graph->run(launch.stream());
+    if (way.narrow) {
+        const auto* const from = reinterpret_cast<const T*>(scratch.data());
+        auto* const to = a.diff_weights;
+        launch.each(s.weight_elements(),
+                    [=] DTNN_DEVICE(std::int64_t i) { to[i] = Wide<T>(from[i]); });
+    }
     sum_bias_gradient(a, launch);
 }
 
-DTNN_CUDA_KERNEL(conv2d_cudnn, Conv2dArguments)
-DTNN_CUDA_KERNEL(conv2d_backward_data_cudnn, Conv2dBackwardDataArguments)
-DTNN_CUDA_KERNEL(conv2d_transpose_cudnn, Conv2dTransposeArguments)
-DTNN_CUDA_KERNEL(conv2d_backward_weights_cudnn, Conv2dBackwardWeightsArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_cudnn, Conv2dArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_data_cudnn, Conv2dBackwardDataArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_transpose_cudnn, Conv2dTransposeArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(conv2d_backward_weights_cudnn, Conv2dBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::cuda

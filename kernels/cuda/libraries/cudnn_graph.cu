@@ -10,12 +10,14 @@ constexpr std::int64_t kAlignment = 16;  ///< bytes
 
 /// Whether an engine may be chosen that says this about its numbers. Results are the same in every
 /// run, and those of floats are sums of products of floats: no TF32, which is what tensor cores
-/// make of them, and nothing narrower. Winograd's largest tiles lose as much as TF32 does.
-bool is_allowed(cudnnBackendNumericalNote_t note, cudnnDataType_t type) {
+/// make of them, unless it is asked for, and nothing narrower. Winograd's largest tiles lose as
+/// much as TF32 does.
+bool is_allowed(cudnnBackendNumericalNote_t note, const CudnnNumbers& numbers) {
     switch (note) {
         case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
-            return type == CUDNN_DATA_DOUBLE;
+            return numbers.tensor_cores || numbers.tf32;
         case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
+            return numbers.tf32;
         case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
         case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
         case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
@@ -25,7 +27,7 @@ bool is_allowed(cudnnBackendNumericalNote_t note, cudnnDataType_t type) {
     }
 }
 
-bool is_allowed(const CudnnDescriptor& config, cudnnDataType_t type) {
+bool is_allowed(const CudnnDescriptor& config, const CudnnNumbers& numbers) {
     CudnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     cudnnBackendDescriptor_t into = engine.get();
     config.get(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &into);
@@ -34,7 +36,7 @@ bool is_allowed(const CudnnDescriptor& config, cudnnDataType_t type) {
     const std::int64_t count =
         engine.get(CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE, most, notes.data());
     return std::all_of(notes.begin(), notes.begin() + std::min(count, most),
-                       [&](cudnnBackendNumericalNote_t note) { return is_allowed(note, type); });
+                       [&](cudnnBackendNumericalNote_t note) { return is_allowed(note, numbers); });
 }
 
 /// N,H,W,C
@@ -166,12 +168,12 @@ CudnnDescriptor& CudnnDescriptor::finalize() {
     return *this;
 }
 
-CudnnGraph::Tensor CudnnGraph::add_tensor(const Dims& dims, bool is_virtual) {
+CudnnGraph::Tensor CudnnGraph::add_tensor(const Dims& dims, cudnnDataType_t type, bool is_virtual) {
     const Dims strides = strides_of(dims);
     const auto axes = std::int64_t(dims.size());
     const auto id = std::int64_t(tensors_.size()) + 1;
     CudnnDescriptor& tensor = tensors_.emplace_back(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
-    tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, type_)
+    tensor.set(CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, type)
         .set(CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64, axes, dims.data())
         .set(CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, axes, strides.data())
         .set(CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, id)
@@ -181,15 +183,15 @@ CudnnGraph::Tensor CudnnGraph::add_tensor(const Dims& dims, bool is_virtual) {
     return tensors_.size() - 1;
 }
 
-CudnnGraph::Tensor CudnnGraph::operand(const Dims& dims, const void* memory) {
-    const Tensor tensor = add_tensor(dims, false);
+CudnnGraph::Tensor CudnnGraph::operand(const Dims& dims, cudnnDataType_t type, const void* memory) {
+    const Tensor tensor = add_tensor(dims, type, false);
     ids_.push_back(std::int64_t(tensor) + 1);
     memory_.push_back(const_cast<void*>(memory));
     return tensor;
 }
 
 CudnnGraph::Tensor CudnnGraph::intermediate(const Dims& dims) {
-    return add_tensor(dims, true);
+    return add_tensor(dims, numbers_.sums, true);
 }
 
 void CudnnGraph::set_tensors(CudnnDescriptor& operation,
@@ -201,13 +203,14 @@ void CudnnGraph::set_tensors(CudnnDescriptor& operation,
 void CudnnGraph::convolution(ConvDirection direction, const ConvShape& shape, Tensor image,
                              Tensor filters, Tensor result) {
     const ConvNames names = names_of(direction);
-    const CudnnDescriptor& convolution = settings_.emplace_back(convolution_of(shape, type_));
+    const CudnnDescriptor& convolution =
+        settings_.emplace_back(convolution_of(shape, numbers_.sums));
     CudnnDescriptor& operation = operations_.emplace_back(names.operation);
     operation.set(names.convolution, convolution);
     set_tensors(operation,
                 {{names.image, image}, {names.filters, filters}, {names.result, result}});
-    set_factor(operation, names.alpha, type_, 1);
-    set_factor(operation, names.beta, type_, 0);
+    set_factor(operation, names.alpha, numbers_.sums, 1);
+    set_factor(operation, names.beta, numbers_.sums, 0);
     operation.finalize();
 }
 
@@ -215,7 +218,7 @@ void CudnnGraph::add_pointwise(cudnnPointwiseMode_t mode,
                                std::initializer_list<Attribute> tensors) {
     CudnnDescriptor& setting = settings_.emplace_back(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
     setting.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, mode)
-        .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, type_)
+        .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, numbers_.sums)
         .finalize();
     CudnnDescriptor& operation =
         operations_.emplace_back(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
@@ -258,8 +261,8 @@ std::vector<CudnnDescriptor> CudnnGraph::proposals(cudnnBackendHeurMode_t mode) 
     return configs;
 }
 
-bool CudnnGraph::take(CudnnDescriptor proposal, Workspace scratch) {
-    if (!is_allowed(proposal, type_)) return false;
+bool CudnnGraph::take(CudnnDescriptor proposal, Workspace scratch, int& skip) {
+    if (!is_allowed(proposal, numbers_)) return false;
     CudnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
     plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, cudnn_handle())
         .set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, proposal)
@@ -267,6 +270,10 @@ bool CudnnGraph::take(CudnnDescriptor proposal, Workspace scratch) {
     std::int64_t bytes = 0;
     plan.get(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &bytes);
     if (bytes > std::int64_t(scratch.size())) return false;
+    if (skip > 0) {
+        --skip;
+        return false;
+    }
 
     void* const workspace = scratch.data();
     const auto operands = std::int64_t(ids_.size());
@@ -281,15 +288,15 @@ bool CudnnGraph::take(CudnnDescriptor proposal, Workspace scratch) {
     return true;
 }
 
-bool CudnnGraph::take_first(cudnnBackendHeurMode_t mode, Workspace scratch) {
+bool CudnnGraph::take_first(cudnnBackendHeurMode_t mode, Workspace scratch, int& skip) {
     return succeeds([&] {
         for (CudnnDescriptor& proposal : proposals(mode))
-            if (succeeds([&] { return take(std::move(proposal), scratch); })) return true;
+            if (succeeds([&] { return take(std::move(proposal), scratch, skip); })) return true;
         return false;
     });
 }
 
-bool CudnnGraph::plan(Workspace scratch) {
+bool CudnnGraph::plan(Workspace scratch, int& skip) {
     const bool found = succeeds([&] {
         const std::vector<cudnnBackendDescriptor_t> operations = all_of(operations_);
         graph_.emplace(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -297,8 +304,8 @@ bool CudnnGraph::plan(Workspace scratch) {
             .set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
                  std::int64_t(operations.size()), operations.data())
             .finalize();
-        return take_first(CUDNN_HEUR_MODE_A, scratch) ||
-               take_first(CUDNN_HEUR_MODE_FALLBACK, scratch);
+        return take_first(CUDNN_HEUR_MODE_A, scratch, skip) ||
+               take_first(CUDNN_HEUR_MODE_FALLBACK, scratch, skip);
     });
     // What failed on the way is not the next launch's failure.
     cudaGetLastError();

@@ -1,12 +1,12 @@
 #pragma once
 /// Graphs of operations as cuDNN 9 takes them: a convolution and what is done with its result.
 ///
-///     CudnnGraph graph(CUDNN_DATA_FLOAT);
+///     CudnnGraph graph({CUDNN_DATA_FLOAT});
 ///     const auto sum = graph.intermediate(dims);
 ///     graph.convolution(ConvDirection::forward, shape, graph.operand(image, src),
 ///                       graph.operand(filters, weights), sum);
 ///     graph.pointwise(CUDNN_POINTWISE_RELU_FWD, sum, {}, graph.operand(dims, dst));
-///     if (graph.plan(scratch)) graph.run(stream);  // again and again
+///     if (graph.plan(scratch, skip)) graph.run(stream);  // again and again
 ///
 /// Operands are stored N,H,W,C, filters F,KH,KW,C/groups: dimensions are given in their logical
 /// order N,C,H,W and F,C/groups,KH,KW. cuDNN sees the groups in the filters' channels, which are
@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "kernels/arguments/conv2d.hpp"
@@ -65,6 +66,22 @@ bool succeeds(const Attempt& attempt) {
     }
 }
 
+template <class T>
+inline constexpr cudnnDataType_t kCudnnType = CUDNN_DATA_FLOAT;
+template <>
+inline constexpr cudnnDataType_t kCudnnType<double> = CUDNN_DATA_DOUBLE;
+template <>
+inline constexpr cudnnDataType_t kCudnnType<BFloat16> = CUDNN_DATA_BFLOAT16;
+template <>
+inline constexpr cudnnDataType_t kCudnnType<Float16> = CUDNN_DATA_HALF;
+
+/// How numbers are added and multiplied.
+struct CudnnNumbers {
+    cudnnDataType_t sums;       ///< what is added in, and what operations hand on
+    bool tensor_cores = false;  ///< factors have 16 bits, or are doubles
+    bool tf32 = false;          ///< factors of floats may be rounded to TF32, for tensor cores
+};
+
 enum class ConvDirection { forward, backward_data, backward_weights };
 
 class CudnnGraph {
@@ -72,11 +89,13 @@ class CudnnGraph {
     using Dims = std::array<std::int64_t, 4>;
     using Tensor = std::size_t;
 
-    /// Of numbers of this type, which are also added in it.
-    explicit CudnnGraph(cudnnDataType_t type) : type_(type) {}
+    explicit CudnnGraph(CudnnNumbers numbers) : numbers_(numbers) {}
 
     /// An operand, or the result: memory of the device, aligned to 16 bytes.
-    Tensor operand(const Dims& dims, const void* memory);
+    template <class V>
+    Tensor operand(const Dims& dims, V* memory) {
+        return operand(dims, kCudnnType<std::remove_const_t<V>>, memory);
+    }
     /// What one operation hands to the next without memory.
     Tensor intermediate(const Dims& dims);
 
@@ -89,8 +108,9 @@ class CudnnGraph {
     void relu_gradient(Tensor dy, Tensor x, Tensor dx);
 
     /// Chooses the engine: of those that cuDNN proposes, the first that is_allowed (cudnn_graph.cu)
-    /// and needs no more memory than there is. Whether there is one.
-    bool plan(Workspace scratch);
+    /// and needs no more memory than there is, behind `skip` others, which become fewer by as many
+    /// as there are. Whether there is one.
+    bool plan(Workspace scratch, int& skip);
     void run(cudaStream_t stream) const;
 
   private:
@@ -98,15 +118,16 @@ class CudnnGraph {
         cudnnBackendAttributeName_t name;
         Tensor tensor;
     };
-    Tensor add_tensor(const Dims& dims, bool is_virtual);
+    Tensor operand(const Dims& dims, cudnnDataType_t type, const void* memory);
+    Tensor add_tensor(const Dims& dims, cudnnDataType_t type, bool is_virtual);
     void set_tensors(CudnnDescriptor& operation, std::initializer_list<Attribute> tensors) const;
     void add_pointwise(cudnnPointwiseMode_t mode, std::initializer_list<Attribute> tensors);
     std::vector<CudnnDescriptor> proposals(cudnnBackendHeurMode_t mode) const;
     /// Whether the proposed configuration, or one of those, became the plan.
-    bool take(CudnnDescriptor proposal, Workspace scratch);
-    bool take_first(cudnnBackendHeurMode_t mode, Workspace scratch);
+    bool take(CudnnDescriptor proposal, Workspace scratch, int& skip);
+    bool take_first(cudnnBackendHeurMode_t mode, Workspace scratch, int& skip);
 
-    cudnnDataType_t type_;
+    CudnnNumbers numbers_;
     std::vector<CudnnDescriptor> tensors_, settings_, operations_;
     std::vector<std::int64_t> ids_;  ///< of the operands, beside their memory
     std::vector<void*> memory_;

@@ -47,21 +47,31 @@ struct Matrix {
     bool transposed = false;  ///< in the product
 };
 
-/// d = a b
-template <class T>
+/// d = a b; D is the type of d.
+template <class T, class D>
 struct Product {
     Matrix<const T> a, b;
-    Matrix<T> d;
+    Matrix<D> d;
+    bool tf32 = false;
 };
 
-/// A product for which cuBLASLt has chosen an algorithm.
 template <class T>
+constexpr cudaDataType_t kCublasType = CUDA_R_32F;
+template <>
+constexpr cudaDataType_t kCublasType<double> = CUDA_R_64F;
+template <>
+constexpr cudaDataType_t kCublasType<BFloat16> = CUDA_R_16BF;
+template <>
+constexpr cudaDataType_t kCublasType<Float16> = CUDA_R_16F;
+
+/// A product for which cuBLASLt has chosen an algorithm.
+template <class T, class D>
 class Matmul {
   public:
     /// relu(product + bias[row]), of which `epilogue` may lack both; it has nothing else. `scratch`
     /// is what the algorithm may use. None: cuBLASLt does not do this.
-    static std::optional<Matmul> plan(const Product<T>& product, const Epilogue<T>& epilogue,
-                                      Workspace scratch) {
+    static std::optional<Matmul> plan(const Product<T, D>& product, const Epilogue<T>& epilogue,
+                                      Workspace scratch, int& skip) {
         Matmul matmul(product, scratch);
         matmul.set(CUBLASLT_MATMUL_DESC_TRANSA, operation_of(product.a.transposed));
         matmul.set(CUBLASLT_MATMUL_DESC_TRANSB, operation_of(product.b.transposed));
@@ -70,12 +80,12 @@ class Matmul {
                                     (epilogue.bias ? std::uint32_t(CUBLASLT_EPILOGUE_BIAS) : 0);
         matmul.set(CUBLASLT_MATMUL_DESC_EPILOGUE, fused);
         if (epilogue.bias) matmul.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, epilogue.bias);
-        if (!matmul.choose()) return std::nullopt;
+        if (!matmul.choose(skip)) return std::nullopt;
         return matmul;
     }
 
     void run(cudaStream_t stream) const {
-        const T one = 1, zero = 0;
+        const Wide<T> one = 1, zero = 0;
         check(cublasLtMatmul(cublas_handle(), desc_.get(), &one, product_.a.data, a_.get(),
                              product_.b.data, b_.get(), &zero, product_.d.data, d_.get(),
                              product_.d.data, d_.get(), &algorithm_, scratch_.data(),
@@ -84,20 +94,22 @@ class Matmul {
     }
 
   private:
-    static constexpr bool kDouble = sizeof(T) == 8;
-    static constexpr cudaDataType_t kType = kDouble ? CUDA_R_64F : CUDA_R_32F;
-    /// Products of floats, not of TF32.
-    static constexpr cublasComputeType_t kCompute =
-        kDouble ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F;
+    /// Products of floats, not of TF32 unless it is asked for; products of 16 bits are added as
+    /// floats.
+    static cublasComputeType_t compute_type(bool tf32) {
+        if (std::is_same_v<T, double>) return CUBLAS_COMPUTE_64F;
+        return tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+    }
 
-    Matmul(const Product<T>& product, Workspace scratch)
+    Matmul(const Product<T, D>& product, Workspace scratch)
         : product_(product),
           scratch_(scratch),
           a_(layout_of(product.a)),
           b_(layout_of(product.b)),
           d_(layout_of(product.d)) {
         cublasLtMatmulDesc_t made = nullptr;
-        check(cublasLtMatmulDescCreate(&made, kCompute, kType), "cublasLtMatmulDescCreate");
+        check(cublasLtMatmulDescCreate(&made, compute_type(product.tf32), kCublasType<Wide<T>>),
+              "cublasLtMatmulDescCreate");
         desc_.reset(made);
     }
 
@@ -108,8 +120,9 @@ class Matmul {
     template <class V>
     static MatrixLayout layout_of(const Matrix<V>& matrix) {
         cublasLtMatrixLayout_t made = nullptr;
-        check(cublasLtMatrixLayoutCreate(&made, kType, std::uint64_t(matrix.rows),
-                                         std::uint64_t(matrix.columns), matrix.rows),
+        check(cublasLtMatrixLayoutCreate(&made, kCublasType<std::remove_const_t<V>>,
+                                         std::uint64_t(matrix.rows), std::uint64_t(matrix.columns),
+                                         matrix.rows),
               "cublasLtMatrixLayoutCreate");
         return MatrixLayout(made);
     }
@@ -127,8 +140,9 @@ class Matmul {
               "cublasLtMatmulPreferenceSetAttribute");
     }
 
-    /// Whether there is an algorithm: the fastest whose sums are made in one order.
-    bool choose() {
+    /// Whether there is an algorithm: the fastest whose sums are made in one order, behind `skip`
+    /// others, which become fewer by as many as there are.
+    bool choose(int& skip) {
         cublasLtMatmulPreference_t made = nullptr;
         check(cublasLtMatmulPreferenceCreate(&made), "cublasLtMatmulPreferenceCreate");
         const Preference preference(made);
@@ -146,35 +160,41 @@ class Matmul {
         check(status, "cublasLtMatmulAlgoGetHeuristic");
         const auto end = results.begin() + count;
         const auto best = std::find_if(results.begin(), end, [&](const auto& result) {
-            return result.state == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= scratch_.size();
+            const bool fits =
+                result.state == CUBLAS_STATUS_SUCCESS && result.workspaceSize <= scratch_.size();
+            return fits && skip-- <= 0;
         });
         if (best == end) return false;
         algorithm_ = best->algo;
         return true;
     }
 
-    Product<T> product_;
+    Product<T, D> product_;
     Workspace scratch_;
     MatrixLayout a_, b_, d_;
     MatmulDesc desc_;
     cublasLtMatmulAlgo_t algorithm_{};
 };
 
-template <class T>
+template <class T, class D = T>
 struct DenseWay {
-    std::optional<Matmul<T>> matmul;  ///< none: our own convolution does it
-    bool fused = false;               ///< with bias and relu
+    std::optional<Matmul<T, D>> matmul;  ///< none: our own convolution does it
+    bool fused = false;                  ///< with bias and relu
 };
 
 /// The first way for which there is an algorithm.
-template <class T, class Arguments>
-DenseWay<T> way_of(const Arguments& a, const Epilogue<T>& epilogue, const Product<T>& product) {
+template <class T, class D, class Arguments>
+DenseWay<T, D> way_of(const Arguments& a, const Epilogue<T>& epilogue,
+                      const Product<T, D>& product) {
     if (is_empty(a.shape)) return {};
+    int skip = std::max(a.engine, 0);
     const Workspace scratch = scratch_of(a).library;
-    if (!epilogue.residual && !epilogue.mask)
-        if (auto matmul = Matmul<T>::plan(product, epilogue, scratch))
+    // cuBLASLt wants the bias in the type of the result, and we have it in floats.
+    const bool takes_bias = !kIsReduced<T> || !epilogue.bias;
+    if (!epilogue.residual && !epilogue.mask && takes_bias)
+        if (auto matmul = Matmul<T, D>::plan(product, epilogue, scratch, skip))
             return {std::move(matmul), true};
-    return {Matmul<T>::plan(product, {}, scratch), false};
+    return {Matmul<T, D>::plan(product, {}, scratch, skip), false};
 }
 
 }  // namespace
@@ -185,12 +205,16 @@ void dense_cublas(const DenseArguments<T>& a, const Launch& launch) {
     const Epilogue<T> epilogue = epilogue_of(a);
     const DenseWay<T>& way = launch.state<DenseWay<T>>([&]() -> DenseWay<T> {
         if (a.residual == a.dst) return {};
-        return way_of<T>(a, epilogue,
-                         {{a.weights, s.filters, s.channels},
-                          {a.src, s.channels, s.batch},
-                          {a.dst, s.filters, s.batch}});
+        return way_of<T, T>(a, epilogue,
+                            {{a.weights, s.filters, s.channels},
+                             {a.src, s.channels, s.batch},
+                             {a.dst, s.filters, s.batch},
+                             a.tf32});
     });
-    if (!way.matmul) return conv2d_direct<T>(a, launch);
+    if (!way.matmul) {
+        if (a.engine >= 0) throw NoSuchEngine{};
+        return conv2d_direct<T>(a, launch);
+    }
     way.matmul->run(launch.stream());
     if (!way.fused) apply_epilogue(launch, epilogue, a.dst, result_of(a));
     sum_statistics(a, launch);
@@ -202,12 +226,16 @@ void dense_backward_data_cublas(const DenseBackwardDataArguments<T>& a, const La
     const Epilogue<T> epilogue = epilogue_of(a);
     const DenseWay<T>& way = launch.state<DenseWay<T>>([&]() -> DenseWay<T> {
         if (a.mask == a.diff_src) return {};
-        return way_of<T>(a, epilogue,
-                         {{a.weights, s.filters, s.channels, true},
-                          {a.diff_dst, s.filters, s.batch},
-                          {a.diff_src, s.channels, s.batch}});
+        return way_of<T, T>(a, epilogue,
+                            {{a.weights, s.filters, s.channels, true},
+                             {a.diff_dst, s.filters, s.batch},
+                             {a.diff_src, s.channels, s.batch},
+                             a.tf32});
     });
-    if (!way.matmul) return conv2d_backward_data_direct<T>(a, launch);
+    if (!way.matmul) {
+        if (a.engine >= 0) throw NoSuchEngine{};
+        return conv2d_backward_data_direct<T>(a, launch);
+    }
     way.matmul->run(launch.stream());
     if (!way.fused) apply_epilogue(launch, epilogue, a.diff_src, image_of(a));
 }
@@ -216,19 +244,24 @@ template <class T>
 void dense_backward_weights_cublas(const DenseBackwardWeightsArguments<T>& a,
                                    const Launch& launch) {
     const ConvShape& s = a.shape;
-    const DenseWay<T>& way = launch.state<DenseWay<T>>([&] {
-        return way_of<T>(a, {},
-                         {{a.diff_dst, s.filters, s.batch},
-                          {a.src, s.channels, s.batch, true},
-                          {a.diff_weights, s.filters, s.channels}});
+    using Way = DenseWay<T, Wide<T>>;
+    const Way& way = launch.state<Way>([&] {
+        return way_of<T, Wide<T>>(a, Epilogue<T>{},
+                                  {{a.diff_dst, s.filters, s.batch},
+                                   {a.src, s.channels, s.batch, true},
+                                   {a.diff_weights, s.filters, s.channels},
+                                   a.tf32});
     });
-    if (!way.matmul) return conv2d_backward_weights_direct<T>(a, launch);
+    if (!way.matmul) {
+        if (a.engine >= 0) throw NoSuchEngine{};
+        return conv2d_backward_weights_direct<T>(a, launch);
+    }
     way.matmul->run(launch.stream());
     sum_bias_gradient(a, launch);
 }
 
-DTNN_CUDA_KERNEL(dense_cublas, DenseArguments)
-DTNN_CUDA_KERNEL(dense_backward_data_cublas, DenseBackwardDataArguments)
-DTNN_CUDA_KERNEL(dense_backward_weights_cublas, DenseBackwardWeightsArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(dense_cublas, DenseArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_data_cublas, DenseBackwardDataArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(dense_backward_weights_cublas, DenseBackwardWeightsArguments)
 
 }  // namespace dtnn::kernels::cuda

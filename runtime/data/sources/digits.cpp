@@ -138,8 +138,8 @@ void render_digit(std::uint64_t seed, Split split, std::int64_t index,
         const float noise = (float(word & 0xFFFFu) + float(word >> 16)) / 65535.0f - 1.0f;
         const float value = ink * cover + grain * noise;
         // Rounded as every version has rounded it: the samples are to stay the same.
-        pixels[i] = std::uint8_t(std::clamp(value, 0.0f, 255.0f) +
-                                 0.5f);  // NOLINT(bugprone-incorrect-roundings)
+        // NOLINTNEXTLINE(bugprone-incorrect-roundings)
+        pixels[i] = std::uint8_t(std::clamp(value, 0.0f, 255.0f) + 0.5f);
     }
 }
 

@@ -28,7 +28,13 @@ struct ApiFailure {
     int code = 0;                ///< the library's
     std::string text;            ///< its words for it
     bool out_of_memory = false;  ///< of the device
+    /// A step asks for an engine that its library does not have (kernels::KernelInfo::library).
+    bool no_such_engine = false;
 };
+
+inline ApiFailure no_such_engine() {
+    return {"the choice of an engine", 0, "the library has not so many for this", false, true};
+}
 
 /// A kernel with its operands.
 class ApiKernel {

@@ -21,6 +21,9 @@ std::string text_of(const ApiFailure& failure) {
 }
 
 std::string help_of(const ApiFailure& failure) {
+    if (failure.no_such_engine)
+        return "the plan was tuned with other versions of NVIDIA's libraries: tune it here, or "
+               "compile it again";
     if (failure.out_of_memory)
         return "others may use the device: see what nvidia-smi lists; or take a smaller batch_size";
     return "the log of the machine (dmesg, nvidia-smi -q) may say more; try another device";
@@ -42,7 +45,8 @@ void as_step(const F& f) {
     try {
         f();
     } catch (const ApiFailure& failure) {
-        throw DeviceError{Exit::failed, text_of(failure), help_of(failure)};
+        throw DeviceError{failure.no_such_engine ? Exit::mismatch : Exit::failed, text_of(failure),
+                          help_of(failure), failure.no_such_engine};
     }
 }
 

@@ -7,7 +7,7 @@ namespace dtnn::runtime::cuda {
 constexpr const char* kLibrary = "libdtnn_cuda.so";
 
 /// Counts up with every change of Api, ApiFailure or the entry points.
-constexpr int kLibraryVersion = 1;
+constexpr int kLibraryVersion = 2;
 
 constexpr const char* kVersionEntry = "dtnn_cuda_version";  ///< int()
 /// Api*(int number): the device of this number among those that are visible. Throws ApiFailure.

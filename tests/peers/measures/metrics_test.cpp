@@ -130,6 +130,8 @@ class Batch {
                 fill<std::int64_t>(bytes, numbers);
                 break;
             case DType::u8:
+            case DType::bf16:
+            case DType::fp16:
                 break;
         }
         return {bytes.data(), dtype, std::int64_t(numbers.size())};

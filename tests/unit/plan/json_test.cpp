@@ -50,7 +50,7 @@ TEST_CASE("a plan reads back as it was written") {
     Plan plan = sample_plan();
     std::string text = to_json(plan);
     CHECK(text == to_json(plan));
-    CHECK(text.starts_with("{\"format\": \"dtnn-plan\", \"version\": 7, \"checksum\": \"xxh3:"));
+    CHECK(text.starts_with("{\"format\": \"dtnn-plan\", \"version\": 8, \"checksum\": \"xxh3:"));
     CHECK(text.find("\",\n") == 56 + 32);
     ReadResult result = read_plan(text);
     REQUIRE_MESSAGE(result.plan.has_value(), result.error);
@@ -133,7 +133,7 @@ TEST_CASE("a cut, lengthened or foreign file is refused") {
     CHECK(error_of("kind: job\n").find("no plan") != std::string::npos);
     CHECK(error_of("{}").find("no plan") != std::string::npos);
     CHECK(error_of(std::string(1000, '\0')).find("no plan") != std::string::npos);
-    CHECK(error_of(replaced(good, "\"version\": 7", "\"version\": 99")).find("version 99") !=
+    CHECK(error_of(replaced(good, "\"version\": 8", "\"version\": 99")).find("version 99") !=
           std::string::npos);
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("a signed text that is no plan is refused with its place") {
     refused("\"epochs\": 3", "\"epochs\": 3.5", "training.epochs");
     refused("\"epochs\": 3", "\"epochs\": 1e400", "JSON");
     refused("\"epochs\": 3, ", "", "training: the field `epochs` is missing");
-    refused("\"epochs\": 3", "\"epochs\": 3, \"epohcs\": 3", "21 fields where 20");
+    refused("\"epochs\": 3", "\"epochs\": 3, \"epohcs\": 3", "22 fields where 21");
     refused("\"batch_size\": 2", "\"batch_size\": 0", "training.batch_size");
     refused("\"batch_size\": 2", "\"batch_size\": 2147483649",
             "training.batch_size: 2147483649 is more than 2147483648");

@@ -52,6 +52,8 @@ class Kernel final : public ApiKernel {
             check(cudaError_t(failed.code), "cudaLaunchKernel");
         } catch (const kernels::cuda::LibraryFailed& failed) {
             throw ApiFailure{failed.call, failed.code, failed.text, false};
+        } catch (const kernels::cuda::NoSuchEngine&) {
+            throw no_such_engine();
         }
     }
 

@@ -1,0 +1,145 @@
+#include "compiler/passes/reduce_precision.hpp"
+
+#include <algorithm>
+
+#include "compiler/ops/emit.hpp"
+#include "compiler/passes/shared/rewriting.hpp"
+#include "compiler/support/check.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// What 16 bits may hold: images, rows and weights, not what there is one number of for each
+/// channel, nor sums in double.
+bool is_reducible(const Type& type) {
+    return type.dtype == DType::f32 && type.dims.size() >= 2;
+}
+
+class PrecisionReducer {
+  public:
+    PrecisionReducer(const Graph& graph, const PassContext& context, DType dtype)
+        : r_(graph), context_(context), dtype_(dtype) {}
+
+    Graph run() {
+        for (const Node& node : r_.old().nodes)
+            rewrite(node);
+        for (const GraphOutput& output : r_.old().outputs) {
+            const ValueId value = r_.map(output.value);
+            if (is_reduced(value)) r_.replace(output.value, widened(value, Node{}));
+        }
+        return r_.take();
+    }
+
+  private:
+    bool is_reduced(ValueId value) { return plan::is_reduced(r_.graph().type(value).dtype); }
+
+    void rewrite(const Node& old) {
+        Node node = r_.mapped(old);
+        const bool reducible = context_.reduces(old);
+        bool reduces = reducible && op(old.op).multiplies;
+        for (const ValueId input : node.inputs)
+            reduces = reduces || (reducible && is_reduced(input));
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+            const ValueId input = node.inputs[i];
+            if (!reduces && is_reduced(input)) node.inputs[i] = widened(input, old);
+            if (reduces && is_reducible(r_.graph().type(input)))
+                node.inputs[i] = narrowed(input, old);
+        }
+        if (!reduces) {
+            if (node.inputs == r_.mapped(old).inputs)
+                r_.copy(old);
+            else
+                add(old, std::move(node));
+            return;
+        }
+        add(old, std::move(node));
+    }
+
+    /// The old node with other operands. Its results are stored as they were, in the types that
+    /// follow from the operands.
+    void add(const Node& old, Node node) {
+        std::vector<Type> inputs, types;
+        for (const ValueId input : node.inputs)
+            inputs.push_back(r_.graph().type(input));
+        const auto mistake = infer(op(node.op), inputs, node.attributes, types);
+        DTNN_CHECK(!mistake, "{}", mistake ? mistake->text : "");
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < types.size(); ++i) {
+            const Value& result = r_.old().value(old.outputs[i]);
+            types[i] = {types[i].dtype, result.type->dims, result.type->order};
+            names.emplace_back(result.name);
+        }
+        const NodeId added = r_.add_node(std::move(node), types, names[0], names);
+        const ValueList results = r_.graph().node(added).outputs;
+        for (std::size_t i = 0; i < results.size(); ++i)
+            r_.replace(old.outputs[i], results[i]);
+    }
+
+    /// The value in 16 bits, rounded where it is first asked for.
+    ValueId narrowed(ValueId value, const Node& reader) {
+        return other_form(narrowed_, value, reader, "cast_narrow",
+                          {{"to", std::string(plan::name_of(dtype_))}});
+    }
+    ValueId widened(ValueId value, const Node& reader) {
+        return other_form(widened_, value, reader, "cast_wide", {});
+    }
+    ValueId other_form(std::vector<ValueId>& known, ValueId value, const Node& reader,
+                       const char* op_name, Attributes attributes) {
+        known.resize(std::max(known.size(), value.index() + 1));
+        if (known[value.index()].valid()) return known[value.index()];
+        Type type = r_.graph().type(value);
+        type.dtype = plan::is_reduced(type.dtype) ? plan::wide_of(type.dtype) : dtype_;
+        Node node;
+        node.op = op_name;
+        node.inputs = {value};
+        node.attributes = std::move(attributes);
+        node.phase = reader.phase;
+        node.layer = reader.layer;
+        node.place = reader.place;
+        const std::string name = std::string(r_.graph().value(value).name) + "." +
+                                 std::string(plan::name_of(type.dtype));
+        const NodeId added = r_.add_node(std::move(node), {type}, name);
+        return known[value.index()] = r_.graph().node(added).outputs[0];
+    }
+
+    Rewriter r_;
+    const PassContext& context_;
+    DType dtype_;
+    std::vector<ValueId> narrowed_, widened_;  // by new value
+};
+
+/// Lets what multiplies round its factors.
+std::optional<Graph> with_tf32(const Graph& graph) {
+    Rewriter r(graph);
+    bool any = false;
+    for (const Node& node : graph.nodes) {
+        if (!op(node.op).multiplies) {
+            r.copy(node);
+            continue;
+        }
+        Node rounding = node;
+        rounding.attributes["tf32"] = true;
+        r.copy(rounding);
+        any = true;
+    }
+    if (!any) return std::nullopt;
+    return r.take();
+}
+
+}  // namespace
+
+std::optional<Graph> reduce_precision(const Graph& graph, PassContext& context) {
+    switch (context.compute) {
+        case plan::Compute::full:
+            return std::nullopt;
+        case plan::Compute::tf32:
+            return with_tf32(graph);
+        case plan::Compute::bf16:
+            return PrecisionReducer(graph, context, DType::bf16).run();
+        case plan::Compute::fp16:
+            return PrecisionReducer(graph, context, DType::fp16).run();
+    }
+    return std::nullopt;
+}
+
+}  // namespace dtnn::compiler

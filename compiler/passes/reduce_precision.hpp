@@ -1,0 +1,19 @@
+#pragma once
+#include "compiler/passes/pass.hpp"
+
+namespace dtnn::compiler {
+
+/// Stores values in 16 bits, or lets convolutions and products round their factors to TF32, where
+/// the training asks for it (plan::Compute):
+///
+///     %y = conv2d(%x, @w) : f32     ->   %a = cast_narrow(%x), %b = cast_narrow(@w)
+///                                        %y = conv2d(%a, %b) : bf16
+///     %l = cross_entropy(%y, %t)    ->   %c = cast_wide(%y), %l = cross_entropy(%c, %t)
+///
+/// What multiplies takes and gives 16 bits. What else can (PassContext::reduces) does so where an
+/// operand has them; the others read widened operands, and so do the graph's outputs. Parameters,
+/// their gradients and statistics stay as they are: weights are rounded once a step. Behind the
+/// patterns, which know operators and not what rounds their operands. Must not fire for `full`.
+std::optional<Graph> reduce_precision(const Graph& graph, PassContext& context);
+
+}  // namespace dtnn::compiler
