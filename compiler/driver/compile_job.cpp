@@ -6,6 +6,7 @@
 #include "compiler/lower/compile.hpp"
 #include "compiler/passes/pass.hpp"
 #include "kernels/catalogue.hpp"
+#include "plan/rules/local_steps.hpp"
 
 namespace dtnn::compiler {
 
@@ -41,8 +42,45 @@ Span budget_span(const JobSpec& job, const CompileOptions& options) {
     return span;
 }
 
+/// What a job asks for that its device or its dtype cannot do.
+void check_compute(const JobSpec& job, const CompileOptions& options, Diagnostics& diagnostics) {
+    const plan::Compute compute = job.training.compute;
+    if (job.training.training.loss_scale > 0 && compute != plan::Compute::fp16) {
+        const auto place = job.training.spans.find("loss_scale");
+        diagnostics
+            .error(Code::conflicting_fields,
+                   place == job.training.spans.end() ? job.training.span : place->second,
+                   fmt::format("`loss_scale` is of `compute: fp16`, and `compute` is `{}`",
+                               plan::name_of(compute)))
+            .help = "leave it out, or write `compute: fp16`";
+    }
+    if (compute == plan::Compute::full) return;
+    const auto written = job.training.spans.find("compute");
+    const Span& span = written == job.training.spans.end() ? job.training.span : written->second;
+    if (options.device == "cpu")
+        diagnostics
+            .error(Code::conflicting_fields, span,
+                   fmt::format("`compute` is `{}`, and the cpu computes in the dtype",
+                               plan::name_of(compute)))
+            .help = "compile with --target cuda, or write `compute: full`";
+    else if (job.training.dtype != plan::DType::f32)
+        diagnostics
+            .error(Code::conflicting_fields, span,
+                   fmt::format("`compute` is `{}`, and the dtype {}", plan::name_of(compute),
+                               plan::name_of(job.training.dtype)))
+            .help = "write `dtype: f32`, or `compute: full`";
+    else if (compute == plan::Compute::fp16 && plan::moves_locally(job.parallel.parallel))
+        diagnostics
+            .error(
+                Code::conflicting_fields, span,
+                "`compute` is `fp16`, and the weights move on each rank alone: ranks would scale "
+                "their losses differently")
+            .help = "write `compute: bf16`";
+}
+
 /// What a job asks for that the device cannot do.
 void check_device(const JobSpec& job, const CompileOptions& options, Diagnostics& diagnostics) {
+    check_compute(job, options, diagnostics);
     const plan::Compression wire = job.parallel.parallel.compression;
     if (options.device == "cpu" || wire == plan::Compression::full) return;
     const auto written = job.parallel.spans.find("wire");

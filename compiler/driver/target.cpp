@@ -36,6 +36,7 @@ plan::Target decide_target(const JobSpec& job, const CompileOptions& options) {
     plan::Target target;
     target.device = options.device;
     target.dtype = job.training.dtype;
+    target.compute = job.training.compute;
     if (target.device != "cpu") {
         // What runs on the host, data and exchanges, has no instruction set of its own.
         target.isa = kernels::name_of(kernels::Isa::baseline);

@@ -51,6 +51,7 @@ struct TrainingSpec {
     std::string name;  ///< empty: none given
     plan::Training training;
     plan::DType dtype = plan::DType::f32;
+    plan::Compute compute = plan::Compute::full;
     /// Of all ranks together; 0: not given. In a job whose number of ranks is known
     /// training.batch_size is a rank's share of it.
     std::int64_t global_batch_size = 0;

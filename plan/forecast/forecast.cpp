@@ -29,7 +29,9 @@ class Model {
           threads_(threads),
           nodes_(nodes),
           ranks_per_node_(ranks_per_node),
-          rates_(machine, threads, ranks_per_node, plan.target.dtype) {}
+          on_device_(has_own_memory(plan.target)),
+          rates_(on_device_ ? RankRates(machine, plan.target)
+                            : RankRates(machine, threads, ranks_per_node, plan.target.dtype)) {}
 
     Timeline run(const Program& program, double scale) const;
     double wire_bytes(const Program& program, int ranks) const;
@@ -40,6 +42,7 @@ class Model {
     const Plan& plan_;
     const Machine& machine_;
     int threads_, nodes_, ranks_per_node_;
+    bool on_device_;
     RankRates rates_;
 };
 
@@ -50,7 +53,7 @@ Timeline Model::run(const Program& program, double scale) const {
         seconds.push_back(rates_.step_seconds(program, step, scale));
     std::vector<ExchangeTime> exchanges;
     for (const Collective& one : program.collectives)
-        exchanges.push_back(exchange_time(machine_, nodes_, ranks_per_node_, one));
+        exchanges.push_back(exchange_time(machine_, nodes_, ranks_per_node_, one, on_device_));
     return timeline_of(program, seconds, exchanges);
 }
 
@@ -63,8 +66,13 @@ double Model::wire_bytes(const Program& program, int ranks) const {
 
 double Model::input_seconds(double batch, double busy) const {
     const StagedSample sample = staged_sample(plan_);
-    // Read from where the workers wrote it, and written.
-    const double copy = 2 * batch * double(sample.bytes()) / rates_.bandwidth();
+    // Read from where the workers wrote it, and written. To a device it goes while the batch before
+    // is computed.
+    const double host_bandwidth = machine_.gpus.host_bandwidth;
+    const double bytes = batch * double(sample.bytes());
+    const double copy = !on_device_          ? 2 * bytes / rates_.bandwidth()
+                        : host_bandwidth > 0 ? std::max(0.0, bytes / host_bandwidth - busy)
+                                             : 0;
     if (machine_.decode_rate <= 0) return copy;
     const int workers = std::max(1, plan_.target.data_workers);
     const double pixels = double(largest_sample(plan_.dataset)) / kRatedPixels;
@@ -72,9 +80,11 @@ double Model::input_seconds(double batch, double busy) const {
     double wait = work / workers - busy - copy;
     if (machine_.cores > 0) {
         const double cores = double(machine_.cores) / ranks_per_node_;
-        wait = std::max(wait, (threads_ * busy + work) / cores - busy);
+        const double computing = on_device_ ? 0 : threads_ * busy;
+        wait = std::max(wait, (computing + work) / cores - busy);
     }
-    return copy + std::max(0.0, wait);
+    // Samples that are waited for leave time for their copy.
+    return on_device_ ? std::max(copy, wait) : copy + std::max(0.0, wait);
 }
 
 const Program* largest(const Plan& plan, ProgramKind kind) {
@@ -146,11 +156,23 @@ void add_notes(const Plan& plan, const Machine& machine, Forecast& result) {
         result.notes.push_back(
             fmt::format("the plan has workspaces for {} threads, and a run of it uses no more",
                         plan.target.threads));
+    const bool on_device = has_own_memory(plan.target);
+    const Gpus& gpus = machine.gpus;
+    if (on_device && result.ranks_per_node > gpus.count)
+        result.notes.push_back(
+            fmt::format("a node has {} devices for {} ranks", gpus.count, result.ranks_per_node));
+    if (on_device && gpus.memory_bytes > 0 &&
+        result.memory > gpus.memory_bytes - gpus.library_bytes)
+        result.notes.push_back(
+            fmt::format("a rank needs {} bytes of its device's memory, which has {}, {} of them "
+                        "for the libraries",
+                        result.memory, gpus.memory_bytes, gpus.library_bytes));
     const int wanted = result.threads * result.ranks_per_node;
     if (machine.cores > 0 && wanted > machine.cores)
         result.notes.push_back(
             fmt::format("{} threads share the {} cores of a node", wanted, machine.cores));
-    const std::int64_t node_memory = saturating_product({result.memory, result.ranks_per_node});
+    const std::int64_t node_memory =
+        saturating_product({memory_need(plan).host, result.ranks_per_node});
     if (machine.memory_bytes > 0 && node_memory > machine.memory_bytes)
         result.notes.push_back(fmt::format("a node's ranks need {} bytes of memory, it has {}",
                                            node_memory, machine.memory_bytes));
@@ -160,14 +182,24 @@ void add_notes(const Plan& plan, const Machine& machine, Forecast& result) {
 
 }  // namespace
 
-int usual_ranks_per_node(const Machine& machine, int threads, int ranks) {
+int usual_ranks_per_node(const Machine& machine, const Target& target, int threads, int ranks) {
+    if (has_own_memory(target)) return std::clamp(machine.gpus.count, 1, std::max(ranks, 1));
     if (machine.cores <= 0) return 1;
     return std::clamp(machine.cores / std::max(threads, 1), 1, std::max(ranks, 1));
 }
 
 ExchangeTime exchange_time(const Machine& machine, int nodes, int ranks_per_node,
-                           const Collective& collective) {
+                           const Collective& collective, bool by_devices) {
     Machine local = machine, network = machine;
+    if (by_devices) {
+        // A stream of their own: nothing that computes waits for them.
+        if (machine.gpus.latency > 0) local.network_latency = machine.gpus.latency;
+        if (machine.gpus.bandwidth > 0) local.network_bandwidth = machine.gpus.bandwidth;
+        const CollectiveKind kind = collective.kind;
+        return {0, exchange_seconds(link_of(local), kind, ranks_per_node, collective.bytes) +
+                       exchange_seconds(link_of(network), kind, nodes,
+                                        collective.bytes / std::max(1, ranks_per_node))};
+    }
     // link_of() prefers the network; between ranks of a node the local link counts, where known.
     if (machine.local_latency > 0) local.network_latency = machine.local_latency;
     if (machine.local_bandwidth > 0) local.network_bandwidth = machine.local_bandwidth;
@@ -221,10 +253,10 @@ Forecast forecast(const Plan& plan, const Machine& machine, const ForecastReques
     if (!result.refused.empty()) return result;
     const int ranks = request.ranks;
     const int threads = request.threads > 0 ? request.threads : plan.target.threads;
-    const int per_node =
-        std::clamp(request.ranks_per_node > 0 ? request.ranks_per_node
-                                              : usual_ranks_per_node(machine, threads, ranks),
-                   1, ranks);
+    const int per_node = std::clamp(
+        request.ranks_per_node > 0 ? request.ranks_per_node
+                                   : usual_ranks_per_node(machine, plan.target, threads, ranks),
+        1, ranks);
     const int nodes = ranks / per_node + (ranks % per_node > 0);
 
     const std::int64_t plan_batch =

@@ -11,7 +11,7 @@
 /// and between them over the nodes with b/m bytes a rank, by the same formula of the network
 /// (exchange_model.hpp: Thakur, Rabenseifner, Gropp 2005; recursive halving goes to the nearest
 /// ranks first, with the largest messages). Between ranks of a node it is the cores themselves that
-/// move the bytes, so that part is never hidden; what networks move is.
+/// move the bytes, so that part is never hidden; what networks move is, and what devices move.
 ///
 /// Input: `data_workers` threads prepare samples, each decode_rate of 32x32x3 pixels a second, in
 /// proportion to the pixels; where a node has less cores than its ranks have threads and workers,
@@ -83,7 +83,7 @@ struct ExchangeTime {
     double network = 0;
 };
 ExchangeTime exchange_time(const Machine& machine, int nodes, int ranks_per_node,
-                           const Collective& collective);
+                           const Collective& collective, bool by_devices = false);
 
 /// What a rank's program takes: its steps one after the other, exchanges beside them.
 struct Timeline {
@@ -94,7 +94,7 @@ struct Timeline {
 Timeline timeline_of(const Program& program, std::span<const double> step_seconds,
                      std::span<const ExchangeTime> exchanges);
 
-/// Ranks that a node of the machine has cores for, of so many; at least one.
-int usual_ranks_per_node(const Machine& machine, int threads, int ranks);
+/// Ranks that a node of the machine has cores or devices for, of so many; at least one.
+int usual_ranks_per_node(const Machine& machine, const Target& target, int threads, int ranks);
 
 }  // namespace dtnn::plan

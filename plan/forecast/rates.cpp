@@ -76,7 +76,30 @@ KernelClass class_of(const Program& program, const Step& step) {
     return step.kernel_class;
 }
 
-std::optional<std::string> missing_rates(const Machine& machine) {
+double device_rate(const Gpus& gpus, const Target& target) {
+    if (target.dtype == DType::f64) return gpus.f64_rate;
+    switch (target.compute) {
+        case Compute::full:
+            return gpus.f32_rate;
+        case Compute::tf32:
+            return gpus.tf32_rate;
+        case Compute::bf16:
+        case Compute::fp16:
+            break;
+    }
+    return gpus.bf16_rate;
+}
+
+std::optional<std::string> missing_rates(const Machine& machine, const Target& target) {
+    if (has_own_memory(target)) {
+        if (machine.gpus.count > 0 && machine.gpus.memory_bandwidth > 0 &&
+            device_rate(machine.gpus, target) > 0)
+            return std::nullopt;
+        return fmt::format(
+            "the machine `{}` has no `gpus` with a memory_bandwidth and a rate of {}\nhelp: give "
+            "its spec both; specs/machines has some of NVIDIA's",
+            machine.name, numbers_of(target));
+    }
     const char* missing = nullptr;
     if (machine.product_rate <= 0 && machine.convolution_rate <= 0) missing = "product_rate";
     if (machine.memory_bandwidth <= 0) missing = "memory_bandwidth";
@@ -97,6 +120,18 @@ RankRates::RankRates(const Machine& machine, int threads, int ranks_on_node, DTy
     if (node_share_ > 0) bandwidth_ = std::min(bandwidth_, node_share_);
 }
 
+RankRates::RankRates(const Machine& machine, const Target& target)
+    : machine_(&machine),
+      device_rate_(plan::device_rate(machine.gpus, target)),
+      bandwidth_(machine.gpus.memory_bandwidth) {}
+
+double RankRates::device_seconds(KernelClass kernel_class, double flops, double bytes) const {
+    const double moving = bytes / bandwidth_;
+    const bool computes = unit_of(kernel_class) == RateUnit::flops;
+    return machine_->gpus.step_overhead +
+           (computes ? std::max(flops / device_rate_, moving) : moving);
+}
+
 double RankRates::rate_of(KernelClass kernel_class) const {
     const Machine& machine = *machine_;
     while (const KernelRate* rate = rate_named(kernel_class)) {
@@ -110,7 +145,8 @@ double RankRates::rate_of(KernelClass kernel_class) const {
 }
 
 double RankRates::step_seconds(const Program& program, const Step& step, double scale) const {
-    const double overhead = machine_->step_overhead;
+    const double overhead =
+        device_rate_ > 0 ? machine_->gpus.step_overhead : machine_->step_overhead;
     if (is_collective(step.op)) return overhead;
     double flops = double(step.flops), bytes = double(step.bytes);
     if (scale != 1) {
@@ -127,6 +163,7 @@ double RankRates::step_seconds(const Program& program, const Step& step, double 
         bytes *= 1 - share + share * scale;
         if (of_batch > 0) flops *= scale;
     }
+    if (device_rate_ > 0) return device_seconds(step.kernel_class, flops, bytes);
     const KernelClass kernel_class = class_of(program, step);
     const double rate = rate_of(kernel_class) * speed_up_ * precision_;
     const bool computes = unit_of(kernel_class) == RateUnit::flops;

@@ -16,6 +16,14 @@
 /// Threads: t threads are 1 + (t - 1) * thread_efficiency as fast. The memory of a node is shared:
 /// all ranks of a node together read and write at most node_memory_bandwidth. f64 has half the
 /// rates of f32.
+///
+/// A device is modelled by the roofline as it was published, because there another step's operands
+/// are on their way while one computes: a step takes
+///
+///     overhead + max(flops / rate, bytes / bandwidth)
+///
+/// by the rate of what the plan computes with, and everything but products and convolutions by its
+/// memory alone.
 
 #include <cstdint>
 #include <optional>
@@ -48,13 +56,18 @@ KernelClass class_of(const Program& program, const Step& step);
 
 /// What the machine's spec must say before anything can be foreseen on it, as a fact and a remedy;
 /// nothing when it says enough.
-std::optional<std::string> missing_rates(const Machine& machine);
+std::optional<std::string> missing_rates(const Machine& machine, const Target& target);
+
+/// flop/s of products and convolutions on a device, by what the plan computes with; 0: not known.
+double device_rate(const Gpus& gpus, const Target& target);
 
 /// A machine as one rank has it.
 class RankRates {
   public:
     /// `ranks_on_node` share the node's memory.
     RankRates(const Machine& machine, int threads, int ranks_on_node, DType dtype);
+    /// Of a rank with a device.
+    RankRates(const Machine& machine, const Target& target);
 
     /// Seconds of a step when it is done for `scale` times its program's batch: what has the batch
     /// as its first axis grows with it, the rest (weights) does not.
@@ -64,8 +77,10 @@ class RankRates {
 
   private:
     double rate_of(KernelClass kernel_class) const;
+    double device_seconds(KernelClass kernel_class, double flops, double bytes) const;
 
     const Machine* machine_;
+    double device_rate_ = 0;  ///< flop/s; 0: the rank has no device
     double speed_up_ = 1;
     double precision_ = 1;
     double bandwidth_ = 0;

@@ -48,10 +48,14 @@ std::string title(const Plan& plan) {
 }
 
 /// "1.2 GiB at most per rank", or of the machine's and the device's.
-std::string need_text(const MemoryNeed& need) {
+std::string need_text(const MemoryNeed& need, const Gpus& gpus) {
     if (need.device == 0) return bytes_text(need.host) + " at most per rank";
-    return fmt::format("{} of the device's and {} of the host's at most per rank",
-                       bytes_text(need.device), bytes_text(need.host));
+    return fmt::format(
+        "{} of the device's{} and {} of the host's at most per rank", bytes_text(need.device),
+        gpus.library_bytes > 0
+            ? fmt::format(", beside {} for its libraries,", bytes_text(gpus.library_bytes))
+            : std::string(),
+        bytes_text(need.host));
 }
 
 struct Total {
@@ -69,10 +73,10 @@ std::vector<Total> totals(const Plan& plan) {
                                    bytes_text(parameters.bytes))},
         {"memory", fmt::format("{}; arena {}: parameters {}, optimizer {}, inputs {}, "
                                "transient {}; prepared batches {}{}",
-                               need_text(memory_need(plan)), bytes_text(memory.arena),
-                               bytes_text(memory.parameters), bytes_text(memory.optimizer),
-                               bytes_text(memory.inputs), bytes_text(memory.transient),
-                               bytes_text(memory.staging),
+                               need_text(memory_need(plan), plan.machine.gpus),
+                               bytes_text(memory.arena), bytes_text(memory.parameters),
+                               bytes_text(memory.optimizer), bytes_text(memory.inputs),
+                               bytes_text(memory.transient), bytes_text(memory.staging),
                                memory.samples > 0 ? fmt::format("; samples kept in memory {}",
                                                                 bytes_text(memory.samples))
                                                   : std::string())},
@@ -98,7 +102,7 @@ std::vector<Total> totals(const Plan& plan) {
     lines.push_back(
         {"target",
          fmt::format(
-             "{} {}, {} thread{}, {}{}", processor_of(plan.target), name_of(plan.target.dtype),
+             "{} {}, {} thread{}, {}{}", processor_of(plan.target), numbers_of(plan.target),
              plan.target.threads, plan.target.threads == 1 ? "" : "s",
              plan.target.data_workers > 1
                  ? fmt::format("{} data workers, ", plan.target.data_workers)
@@ -133,8 +137,10 @@ std::string as_json(const Plan& plan, const std::vector<LayerFacts>& facts,
     const Work work = work_of(plan);
     const Memory& memory = plan.memory;
     const MemoryNeed need = memory_need(plan);
-    const std::string device =
-        need.device > 0 ? fmt::format(" \"device\": {},", need.device) : std::string();
+    const std::string device = need.device > 0
+                                   ? fmt::format(" \"device\": {}, \"device_libraries\": {},",
+                                                 need.device, plan.machine.gpus.library_bytes)
+                                   : std::string();
     std::string text = fmt::format("{{\"version\": 1, \"name\": {}, \"model\": {},\n \"layers\": [",
                                    json_text(plan.name), json_text(plan.model));
     for (std::size_t i = 0; i < rows.size(); ++i)

@@ -90,6 +90,7 @@ std::string machine_sections() {
            ". K, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024; 8 bits are a byte.\n" +
            "\n## `network` and `local`\n\n" + fields_markdown(network_table(), kInitializersPage) +
            "\n## `kernels`\n\n" + fields_markdown(kernel_rate_table(), kInitializersPage) +
+           "\n## `gpus`\n\n" + fields_markdown(gpus_table(), kInitializersPage) +
            "\n## `slurm`\n\n" + fields_markdown(slurm_table(), kInitializersPage) +
            "\nOptions of `dtnnc slurm` of the same names come before these: "
            "[parallel](../../parallel.md#slurm).\n";

@@ -7,6 +7,7 @@
 #include "base/json_text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/scalars.hpp"
+#include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
@@ -149,15 +150,17 @@ class Writer {
         field("  ", prefix, "timeout", parallel.timeout_seconds, spec.spans);
     }
 
-    void network(const std::string& name, double latency, double bandwidth) {
+    /// `path` is where it is in the machine: "local", "gpus.local".
+    void network(const std::string& indent, const char* name, const std::string& path,
+                 double latency, double bandwidth) {
         if (latency == 0 && bandwidth == 0) return;
-        text_ += fmt::format("  {}: {{", name);
+        text_ += fmt::format("{}{}: {{", indent, name);
         const auto one = [&](const char* key, std::string_view unit, double content,
                              const char* separator) {
             const std::string text = quantity_text(content, unit);
             text_ += fmt::format("{}{}: {}", separator, key, text);
-            value(fmt::format("machine.{}.{}", name, key), json_text(text),
-                  fmt::format("{}.{}", name, key), job_.machine.spans);
+            value(fmt::format("machine.{}.{}", path, key), json_text(text),
+                  fmt::format("{}.{}", path, key), job_.machine.spans);
         };
         if (latency > 0) one("latency", "seconds", latency, "");
         if (bandwidth > 0) one("bandwidth", "bytes/s", bandwidth, latency > 0 ? ", " : "");
@@ -186,17 +189,43 @@ class Writer {
         rate("node_memory_bandwidth", "bytes/s", machine.node_memory_bandwidth);
         rate("step_overhead", "seconds", machine.step_overhead);
         rate("decode_rate", "samples/s", machine.decode_rate);
-        network("network", machine.network_latency, machine.network_bandwidth);
-        network("local", machine.local_latency, machine.local_bandwidth);
+        network("  ", "network", "network", machine.network_latency, machine.network_bandwidth);
+        network("  ", "local", "local", machine.local_latency, machine.local_bandwidth);
         const auto share = [&](const char* key, double content) {
             if (content > 0) field("  ", prefix, key, content, spans);
         };
         share("thread_efficiency", machine.thread_efficiency);
         share("compute_error", machine.compute_error);
         share("exchange_error", machine.exchange_error);
+        gpus(machine.gpus);
         if (!machine.slurm.empty())
             text_ += fmt::format("  slurm: {{{}}}\n", members_fields(prefix, "slurm", slurm_table(),
                                                                      machine.slurm, spans));
+    }
+
+    void gpus(const plan::Gpus& gpus) {
+        if (gpus.count == 0) return;
+        const Spans& spans = job_.machine.spans;
+        const std::string indent = "    ", prefix = "machine.gpus.";
+        text_ += "  gpus:\n";
+        const auto place = [&](const char* key) { return std::string("gpus.") + key; };
+        const auto one = [&](const char* key, std::string_view unit, double content) {
+            if (!(content > 0)) return;
+            const std::string text = quantity_text(content, unit);
+            text_ += fmt::format("{}{}: {}\n", indent, key, text);
+            value(prefix + key, json_text(text), place(key), spans);
+        };
+        if (!gpus.model.empty()) {
+            text_ += fmt::format("{}model: {}\n", indent, yaml_text(gpus.model));
+            value(prefix + "model", json_text(gpus.model), place("model"), spans);
+        }
+        text_ += fmt::format("{}count: {}\n", indent, gpus.count);
+        value(prefix + "count", fmt::format("{}", gpus.count), place("count"), spans);
+        one("memory", "bytes", double(gpus.memory_bytes));
+        one("library_memory", "bytes", double(gpus.library_bytes));
+        for (const GpuNumber& number : gpu_numbers())
+            one(number.field, find_field(gpus_table(), number.field)->unit, gpus.*number.number);
+        network(indent, "local", "gpus.local", gpus.latency, gpus.bandwidth);
     }
 
     void model(const std::string& indent) {
@@ -362,6 +391,9 @@ class Writer {
         field("  ", "training.", "shuffle", training.shuffle, spans);
         field("  ", "training.", "seed", std::int64_t(training.seed), spans);
         field("  ", "training.", "dtype", std::string(plan::name_of(job_.training.dtype)), spans);
+        field("  ", "training.", "compute", std::string(plan::name_of(job_.training.compute)),
+              spans);
+        field("  ", "training.", "loss_scale", training.loss_scale, spans);
         field("  ", "training.", "steps_per_epoch", training.steps_per_epoch, spans);
     }
 

@@ -13,6 +13,16 @@
 namespace dtnn::compiler {
 namespace {
 
+constexpr GpuNumber kGpuNumbers[] = {
+    {"f32_rate", &plan::Gpus::f32_rate},
+    {"f64_rate", &plan::Gpus::f64_rate},
+    {"tf32_rate", &plan::Gpus::tf32_rate},
+    {"bf16_rate", &plan::Gpus::bf16_rate},
+    {"memory_bandwidth", &plan::Gpus::memory_bandwidth},
+    {"host_bandwidth", &plan::Gpus::host_bandwidth},
+    {"step_overhead", &plan::Gpus::step_overhead},
+};
+
 /// In the order in which each can do what those before it can.
 constexpr std::array<std::string_view, 3> kIsas = {"baseline", "avx2", "avx512"};
 
@@ -31,13 +41,60 @@ void read_network(const SourceNode* node, const std::string& name, double& laten
         spec.spans[name + "." + field] = span;
 }
 
+void read_gpus(const SourceNode* node, MachineSpec& spec, Diagnostics& diagnostics) {
+    if (!node) return;
+    FieldValues values = read_record(*node, gpus_table(), {"gpus", node->span}, diagnostics);
+    plan::Gpus& gpus = spec.machine.gpus;
+    gpus.model = values.text("model");
+    gpus.count = int(values.integer("count"));
+    gpus.memory_bytes = values.integer("memory");
+    gpus.library_bytes = values.integer("library_memory");
+    for (const GpuNumber& one : kGpuNumbers)
+        gpus.*one.number = values.real(one.field);
+    for (const auto& [field, span] : values.spans)
+        spec.spans["gpus." + field] = span;
+    read_network(values.node("local"), "gpus.local", gpus.latency, gpus.bandwidth, spec,
+                 diagnostics);
+}
+
 std::string on_nodes(const JobSpec& job) {
     return job.ranks == 1 ? std::string("the one rank")
                           : fmt::format("the {} ranks of a node",
                                         ranks_per_node(job.machine.machine, job.ranks));
 }
 
+/// Whether a rank's device has the memory, and a node the devices, where the machine says so.
+void check_gpus(const JobSpec& job, const plan::Plan& plan, Diagnostics& diagnostics) {
+    const plan::Machine& machine = job.machine.machine;
+    const plan::Gpus& gpus = machine.gpus;
+    if (gpus.count == 0) return;
+    const int per_node = ranks_per_node(machine, job.ranks);
+    if (per_node > gpus.count)
+        diagnostics
+            .error(Code::machine_mismatch,
+                   span_or(job.machine.spans, "gpus.count", job.machine.span),
+                   fmt::format("{} need a device each, and a node of the machine `{}` has {}",
+                               on_nodes(job), machine.name, gpus.count))
+            .help = fmt::format("at most {} ranks fit", std::int64_t{gpus.count} * machine.nodes);
+    const std::int64_t need = plan::memory_need(plan).device;
+    if (gpus.memory_bytes == 0 || need <= gpus.memory_bytes - gpus.library_bytes) return;
+    diagnostics
+        .error(Code::over_machine_memory,
+               span_or(job.machine.spans, "gpus.memory", job.machine.span),
+               fmt::format("the plan needs {} bytes of a device's memory, and one of the machine "
+                           "`{}` has {}{}",
+                           need, machine.name, gpus.memory_bytes,
+                           gpus.library_bytes > 0
+                               ? fmt::format(", of which libraries take {}", gpus.library_bytes)
+                               : std::string()))
+        .help = "make batch_size smaller";
+}
+
 }  // namespace
+
+std::span<const GpuNumber> gpu_numbers() {
+    return kGpuNumbers;
+}
 
 MachineSpec read_machine(const SourceNode& tree, const std::string& default_name,
                          Diagnostics& diagnostics) {
@@ -65,6 +122,7 @@ MachineSpec read_machine(const SourceNode& tree, const std::string& default_name
                  machine.network_bandwidth, spec, diagnostics);
     read_network(fields.node("local"), "local", machine.local_latency, machine.local_bandwidth,
                  spec, diagnostics);
+    read_gpus(fields.node("gpus"), spec, diagnostics);
     const auto record = [&](const char* name, const FieldTable& table, plan::Attributes& into) {
         const SourceNode* node = fields.node(name);
         if (node == nullptr) return;
@@ -115,6 +173,7 @@ void check_machine(const JobSpec& job, const plan::Plan& plan, Diagnostics& diag
                    fmt::format("the plan is for {}, and the machine `{}` has {}", plan.target.isa,
                                machine.name, machine.isa))
             .help = fmt::format("compile with --isa {}, or without --isa", machine.isa);
+    if (plan::has_own_memory(plan.target)) check_gpus(job, plan, diagnostics);
     if (machine.memory_bytes == 0) return;
     const std::int64_t need = plan::memory_need(plan).host;
     const int per_node = ranks_per_node(machine, job.ranks);

@@ -40,6 +40,53 @@ const FieldTable& kernel_rate_table() {
     return table;
 }
 
+namespace {
+
+Field gpu_quantity(std::string_view name, std::string_view unit, std::string_view doc) {
+    Field field{.name = name, .type = FieldType::quantity};
+    field.doc = doc;
+    field.minimum = 0;
+    field.unit = unit;
+    field.optional = true;
+    field.exclusive_minimum = true;
+    return field;
+}
+
+}  // namespace
+
+const FieldTable& gpus_table() {
+    static const FieldTable table = {
+        {.name = "model",
+         .type = FieldType::text,
+         .doc = "what they are, for people",
+         .optional = true},
+        {.name = "count",
+         .type = FieldType::integer,
+         .doc = "of a node",
+         .minimum = 1,
+         .maximum = 64},
+        gpu_quantity("memory", "bytes", "of one of them"),
+        gpu_quantity("library_memory", "bytes",
+                     "of it, what the driver and the libraries take for themselves"),
+        gpu_quantity("f32_rate", "flop/s",
+                     "of products and convolutions of one, in f32, as kernels reach it"),
+        gpu_quantity("f64_rate", "flop/s", "likewise in f64"),
+        gpu_quantity("tf32_rate", "flop/s", "likewise with `compute: tf32`"),
+        gpu_quantity("bf16_rate", "flop/s", "likewise with `compute: bf16` or `fp16`"),
+        gpu_quantity("memory_bandwidth", "bytes/s", "what one reads and writes of its memory"),
+        gpu_quantity("host_bandwidth", "bytes/s",
+                     "of copies from the host's memory to one of them"),
+        gpu_quantity("step_overhead", "seconds",
+                     "what a step of a captured program takes at least"),
+        {.name = "local",
+         .type = FieldType::record,
+         .doc = "between those of one node: {latency: 5us, bandwidth: 300GB/s}",
+         .optional = true,
+         .fields = &network_table()},
+    };
+    return table;
+}
+
 const FieldTable& slurm_table() {
     static const FieldTable table = {
         {.name = "setup",
@@ -167,6 +214,12 @@ const FieldTable& machine_table() {
                 "{weight_gradients: 80Gflop/s}",
          .optional = true,
          .fields = &kernel_rate_table()},
+        {.name = "gpus",
+         .type = FieldType::record,
+         .doc = "of every node, one rank each: {count: 4, memory: 80GB, memory_bandwidth: 2.8TB/s, "
+                "f32_rate: 45Tflop/s}",
+         .optional = true,
+         .fields = &gpus_table()},
         {.name = "compute_error",
          .type = FieldType::real,
          .doc = "by what share programs that were measured differ from what these rates foresee, "

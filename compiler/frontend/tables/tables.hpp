@@ -32,6 +32,7 @@ const FieldTable& synchronise_table();  ///< of `parallel`
 const FieldTable& parallel_table();
 const FieldTable& network_table();
 const FieldTable& kernel_rate_table();
+const FieldTable& gpus_table();
 const FieldTable& slurm_table();
 
 /// The fields of `input` in a model.

@@ -5,8 +5,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "plan/forecast/rates.hpp"
 #include "plan/rules/exchange_model.hpp"
+#include "plan/rules/staging.hpp"
 
 namespace dtnn::plan::forecast_test {
 namespace {
@@ -251,11 +254,11 @@ TEST_CASE("a plan for one rank, and machines that say too little") {
     CHECK(on(plan, 1).refused.empty());
     CHECK(on(plan, 2).refused.find("parallel: {data: auto}") != std::string::npos);
     CHECK(on(plan, 0).refused.find("at least one") != std::string::npos);
-    CHECK_FALSE(missing_rates(machine()));
+    CHECK_FALSE(missing_rates(machine(), {}));
     Machine nothing;
-    REQUIRE(missing_rates(nothing));
-    CHECK(missing_rates(nothing)->find("memory_bandwidth") != std::string::npos);
-    CHECK(missing_rates(nothing)->find("dtnnc calibrate") != std::string::npos);
+    REQUIRE(missing_rates(nothing, {}));
+    CHECK(missing_rates(nothing, {})->find("memory_bandwidth") != std::string::npos);
+    CHECK(missing_rates(nothing, {})->find("dtnnc calibrate") != std::string::npos);
 }
 
 TEST_CASE("every class of kernels has its own rate, and falls back to the general ones") {
@@ -292,6 +295,86 @@ TEST_CASE("every class of kernels has its own rate, and falls back to the genera
     CHECK(class_of(program, update) == KernelClass::updates);
     CHECK(class_of(program, product) == KernelClass::products);
     CHECK(RankRates(one, 1, 1, DType::f32).step_seconds(program, update, 1) == doctest::Approx(5));
+}
+
+Machine machine_with_devices() {
+    Machine node = machine();
+    node.cores = 8;
+    node.gpus.count = 2;
+    node.gpus.f32_rate = 1e9;
+    node.gpus.f64_rate = 5e8;
+    node.gpus.tf32_rate = 4e9;
+    node.gpus.bf16_rate = 8e9;
+    node.gpus.memory_bandwidth = 1e9;
+    node.gpus.host_bandwidth = 64;
+    node.gpus.latency = 1e-9;
+    node.gpus.bandwidth = 1e9;
+    return node;
+}
+
+TEST_CASE("a device computes by the rate of what the plan computes with") {
+    Plan plan = hand_made({}, {}, 0);
+    plan.target.device = "cuda";
+    const Machine node = machine_with_devices();
+    CHECK(forecast(plan, node, {.ranks = 1}).compute == doctest::Approx(4));
+    plan.target.compute = Compute::tf32;
+    CHECK(forecast(plan, node, {.ranks = 1}).compute == doctest::Approx(1));
+    plan.target.compute = Compute::fp16;
+    CHECK(forecast(plan, node, {.ranks = 1}).compute == doctest::Approx(0.5));
+    plan.target.compute = Compute::full;
+    plan.target.dtype = DType::f64;
+    CHECK(forecast(plan, node, {.ranks = 1}).compute == doctest::Approx(8));
+    // Of arithmetic and memory the longer one, and what each step takes at least.
+    plan.target.dtype = DType::f32;
+    for (Step& step : plan.programs[0].steps)
+        step.bytes = 3'000'000'000;
+    Machine slow = node;
+    slow.gpus.step_overhead = 0.25;
+    CHECK(forecast(plan, slow, {.ranks = 1}).compute == doctest::Approx(13));
+}
+
+TEST_CASE("exchanges and copies of devices go beside their computing") {
+    Plan plan = hand_made({0}, {2}, 1'000'000'000);
+    plan.target.device = "cuda";
+    const Machine node = machine_with_devices();
+    const Forecast two = forecast(plan, node, {.ranks = 2});
+    CHECK(two.ranks_per_node == 2);
+    // 1 s of exchange, hidden behind 2 s of products.
+    CHECK(two.communication == doctest::Approx(1).epsilon(kNear));
+    CHECK(two.exposed == 0);
+    // A sample has 4 floats and a label: a batch of 8 takes as long as its bytes by 64 a second.
+    const double copy = 8 * double(staged_sample(plan).bytes()) / 64;
+    CHECK(two.input == doctest::Approx(std::max(0.0, copy - 4)));
+    Machine quick = node;
+    quick.gpus.host_bandwidth = 1e9;
+    CHECK(forecast(plan, quick, {.ranks = 2}).input == 0);
+}
+
+TEST_CASE("devices that say too little, and more ranks than there are devices") {
+    Plan plan = hand_made({}, {}, 0);
+    plan.target.device = "cuda";
+    CHECK_FALSE(missing_rates(machine_with_devices(), plan.target));
+    REQUIRE(missing_rates(machine(), plan.target));
+    CHECK(missing_rates(machine(), plan.target)->find("gpus") != std::string::npos);
+    Machine node = machine_with_devices();
+    node.gpus.bf16_rate = 0;
+    plan.target.compute = Compute::bf16;
+    REQUIRE(missing_rates(node, plan.target));
+    CHECK(missing_rates(node, plan.target)->find("values in bf16") != std::string::npos);
+    plan.target.compute = Compute::full;
+    node.gpus.memory_bytes = 900;
+    const auto has = [](const Forecast& row, const char* words) {
+        return std::any_of(row.notes.begin(), row.notes.end(), [&](const std::string& note) {
+            return note.find(words) != std::string::npos;
+        });
+    };
+    const Forecast many = forecast(plan, node, {.ranks = 4, .ranks_per_node = 4});
+    CHECK(has(many, "a node has 2 devices for 4 ranks"));
+    CHECK(has(many, "of its device's memory"));
+    node.gpus.memory_bytes = 1000;
+    CHECK_FALSE(has(forecast(plan, node, {.ranks = 1}), "of its device's memory"));
+    node.gpus.library_bytes = 1;
+    CHECK(has(forecast(plan, node, {.ranks = 1}), "1 of them for the libraries"));
 }
 
 TEST_CASE("averages of local steps are shared by the updates between them") {
