@@ -223,13 +223,38 @@ class Runtime(CommandTest):
         refused(b"\x00\xff" * 100)
         self.expect(self.dtnn_run("nothing.json"), 5, "nothing.json")
 
+    def test_what_devices_compute_with(self):
+        def compile_with(*settings, target="cuda"):
+            words = [word for setting in settings for word in ("--set", setting)]
+            return run(DTNNC, "compile", "tiny.yaml", "--target", target, "-o", "of.json", *words, cwd=self.folder)
+
+        for settings, target, told in (
+                (["training.compute=bf16"], "cpu", "the cpu computes in the dtype"),
+                (["training.compute=bf16", "training.dtype=f64"], "cuda", "the dtype f64"),
+                (["training.loss_scale=1024"], "cuda", "`loss_scale` is of `compute: fp16`")):
+            done = compile_with(*settings, target=target)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn(told, done.stderr)
+        done = compile_with()
+        os.rename(self.path("of.json"), self.path("full.json"))
+        for compute, words in (("tf32", "products in tf32"), ("bf16", "values in bf16"), ("fp16", "values in fp16")):
+            done = compile_with(f"training.compute={compute}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(words, run(DTNNC, "summary", "of.json", cwd=self.folder).stdout)
+            differs = run(DTNNC, "diff", "full.json", "of.json", cwd=self.folder)
+            self.assertEqual(differs.returncode, 1, differs.stderr)
+            self.assertIn("training.compute", differs.stdout)
+
     def test_a_plan_for_cuda_is_made_shown_and_refused(self):
         done = run(DTNNC, "compile", "tiny.yaml", "--target", "cuda", "-o", "cuda.json", cwd=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("cuda", run(DTNNC, "summary", "cuda.json", cwd=self.folder).stdout)
         done = run(DTNNC, "forecast", "cuda.json", "--machine", "laptop", cwd=self.folder)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("rates of CPUs alone", done.stderr)
+        self.assertIn("has no `gpus` with a memory_bandwidth and a rate of f32", done.stderr)
+        rows = run(DTNNC, "forecast", "cuda.json", "--machine", "h100_nodes", "--format", "json", cwd=self.folder)
+        self.assertEqual(rows.returncode, 0, rows.stderr)
+        self.assertGreater(json.loads(rows.stdout)["rows"][0]["samples_per_second"], 0)
         run(DTNNC, "compile", "tiny.yaml", "-o", "cpu.json", cwd=self.folder)
         self.assertEqual(run(DTNNC, "diff", "cpu.json", "cuda.json", cwd=self.folder).returncode, 1)
         # A spec is compiled for the device of the plan that it is compared with.

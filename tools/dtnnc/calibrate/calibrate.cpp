@@ -15,6 +15,8 @@
 #include "runtime/base/environment.hpp"
 #include "runtime/base/machine.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/device/device.hpp"
+#include "tools/dtnnc/calibrate/calibrate_devices.hpp"
 #include "tools/dtnnc/output.hpp"
 
 namespace dtnn::tools {
@@ -113,6 +115,28 @@ void add_reductions(const MeasuredRanks& measured, plan::Machine& machine,
 
 }  // namespace
 
+namespace {
+
+std::string gpus_text(const plan::Gpus& gpus) {
+    if (gpus.count == 0) return {};
+    std::string text = fmt::format("gpus:\n  count: {}\n", gpus.count);
+    const auto quantity = [&](const char* field, double value, const char* unit) {
+        if (value > 0)
+            text += fmt::format("  {}: {}\n", field, compiler::quantity_text(value, unit));
+    };
+    quantity("memory", double(gpus.memory_bytes), "bytes");
+    quantity("f32_rate", gpus.f32_rate, "flop/s");
+    quantity("f64_rate", gpus.f64_rate, "flop/s");
+    quantity("tf32_rate", gpus.tf32_rate, "flop/s");
+    quantity("bf16_rate", gpus.bf16_rate, "flop/s");
+    quantity("memory_bandwidth", gpus.memory_bandwidth, "bytes/s");
+    quantity("host_bandwidth", gpus.host_bandwidth, "bytes/s");
+    quantity("step_overhead", gpus.step_overhead, "seconds");
+    return text;
+}
+
+}  // namespace
+
 std::string machine_spec(const plan::Machine& machine, const std::vector<std::string>& facts) {
     std::string text = "kind: machine\n";
     for (const std::string& fact : facts)
@@ -147,6 +171,7 @@ std::string machine_spec(const plan::Machine& machine, const std::vector<std::st
     };
     link("network", machine.network_latency, machine.network_bandwidth);
     link("local", machine.local_latency, machine.local_bandwidth);
+    text += gpus_text(machine.gpus);
     if (machine.kernels.empty()) return text;
     text += "kernels:\n";
     for (const plan::KernelRate& one : plan::kernel_rates()) {
@@ -167,7 +192,18 @@ int calibrate(const CalibrateCommand& command) {
         if (command.ranks) ranks = measure_ranks();
         if (ranks.rank != 0) return 0;
         std::vector<std::string> facts;
+        plan::Gpus gpus;
+        if (command.target == "cuda") {
+            // First, so that a machine without one says so at once.
+            const auto open = [] { return runtime::open_device("cuda", 1); };
+            static_cast<void>(open());
+            gpus = fit_device(measure_device(device_probes(), open, command.seconds));
+            facts.emplace_back(
+                "gpus: one was measured; how many there are, their memory and what the driver "
+                "takes of it are to be filled in");
+        }
         plan::Machine machine = measured_machine(command, facts);
+        machine.gpus = gpus;
         add_reductions(ranks, machine, facts);
         const std::string text = machine_spec(machine, facts);
         if (command.output == "-") {

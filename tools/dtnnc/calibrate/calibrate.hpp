@@ -15,6 +15,7 @@ struct CalibrateCommand {
     std::string name;                     ///< of the machine; empty: the host's
     double seconds = 30;                  ///< about as long it measures
     bool ranks = false;                   ///< reductions between the ranks it was started with
+    std::string target = "cpu";           ///< "cuda": a device of this machine, too
 };
 
 /// Writes a machine's spec with what was measured, and says what that was on standard error.

@@ -66,7 +66,7 @@ std::optional<plan::Machine> machine_of(const plan::Plan& plan, const ForecastCo
 }
 
 std::vector<int> usual_ranks(const plan::Plan& plan, const plan::Machine& machine, int threads) {
-    const int per_node = plan::usual_ranks_per_node(machine, threads, kMostRanks);
+    const int per_node = plan::usual_ranks_per_node(machine, plan.target, threads, kMostRanks);
     const std::int64_t most = std::int64_t{per_node} * std::max(machine.nodes, 1);
     std::set<int> ranks = {1};
     if (plan.parallel.data) {
@@ -224,16 +224,13 @@ int forecast(const std::string& spec_or_plan, const ForecastCommand& command,
     const std::optional<plan::Plan> plan =
         plan_of(spec_or_plan, command.threads, options, diagnostics);
     std::optional<plan::Machine> machine;
-    if (plan && plan->target.device != "cpu")
-        throw UsageError(
-            fmt::format("forecasts know the rates of CPUs alone, and the plan is for `{}`",
-                        plan->target.device));
     if (plan) machine = machine_of(*plan, command, options, diagnostics);
     if (!machine || options.format != "json") {
         const int exit_code = print_diagnostics(diagnostics, options);
         if (!machine) return exit_code;
     }
-    if (const auto missing = plan::missing_rates(*machine)) throw UsageError(*missing);
+    if (const auto missing = plan::missing_rates(*machine, plan->target))
+        throw UsageError(*missing);
     const int threads = command.threads > 0 ? command.threads : plan->target.threads;
     if (ranks.empty()) ranks = usual_ranks(*plan, *machine, threads);
 

@@ -125,9 +125,8 @@ ReferencePage kernels_page() {
         kGeneratedLine);
     for (const char* device : {"cpu", "cuda"})
         for (const kernels::KernelInfo& kernel : kernels::catalogue(device))
-            page.text += fmt::format("| `{}` | `{}` | {} | {}{}{} | {} | {} | {} |\n", kernel.op,
-                                     kernel.name, kernel.device, kernel.f32 ? "f32" : "",
-                                     kernel.f32 && kernel.f64 ? ", " : "", kernel.f64 ? "f64" : "",
+            page.text += fmt::format("| `{}` | `{}` | {} | {} | {} | {} | {} |\n", kernel.op,
+                                     kernel.name, kernel.device, kernels::types_of(kernel),
                                      kernel.device == "cpu" ? kernels::name_of(kernel.needs) : "",
                                      kernel.refuses ? "yes" : "", kernel.workspace ? "yes" : "");
     return page;

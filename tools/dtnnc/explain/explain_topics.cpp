@@ -111,9 +111,8 @@ Topic explain_pass(const PassInfo& pass) {
 Topic explain_kernel(const kernels::KernelInfo& kernel) {
     return topic(
         fmt::format("{}.{}", kernel.op, kernel.name), fmt::format("a kernel for {}", kernel.device),
-        fmt::format("  types       {}{}\n  needs       {}\n  limits      {}\n  workspace   {}\n",
-                    kernel.f32 ? "f32 " : "", kernel.f64 ? "f64" : "",
-                    kernels::name_of(kernel.needs),
+        fmt::format("  types       {}\n  needs       {}\n  limits      {}\n  workspace   {}\n",
+                    kernels::types_of(kernel), kernels::name_of(kernel.needs),
                     kernel.refuses ? "refuses some problems; the plan says which and why" : "none",
                     kernel.workspace ? "yes; the plan books it" : "none"));
 }

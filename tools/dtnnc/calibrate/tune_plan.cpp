@@ -1,0 +1,57 @@
+#include "tools/dtnnc/calibrate/tune_plan.hpp"
+
+#include <fmt/format.h>
+
+#include "plan/json/json.hpp"
+#include "runtime/base/run_error.hpp"
+#include "runtime/device/device.hpp"
+#include "runtime/exec/tune.hpp"
+#include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/plan_source.hpp"
+#include "tools/dtnnc/table.hpp"
+
+namespace dtnn::tools {
+namespace {
+
+std::string output_of(const TuneCommand& command) {
+    if (!command.output.empty()) return command.output;
+    std::string path = command.plan;
+    if (path.ends_with(".json")) path.resize(path.size() - 5);
+    return path + ".tuned.json";
+}
+
+std::string table_of(const std::vector<runtime::TunedSteps>& all) {
+    Table table;
+    table.columns = {{"step"},         {"alike", true}, {"engines", true},
+                     {"chosen", true}, {"us", true},    {"us of the first", true}};
+    for (const runtime::TunedSteps& one : all)
+        table.rows.push_back({one.name, fmt::format("{}", one.steps),
+                              fmt::format("{}", one.engines), fmt::format("{}", one.chosen),
+                              fmt::format("{:.1f}", 1e6 * one.seconds),
+                              fmt::format("{:.1f}", 1e6 * one.first_seconds)});
+    return text_table(table, output_width());
+}
+
+}  // namespace
+
+int tune_plan(const TuneCommand& command) {
+    plan::Plan plan = load_plan(command.plan);
+    if (plan.target.device == "cpu")
+        throw UsageError(command.plan +
+                         ": a plan for the cpu has no engines to choose; compile it with "
+                         "--target cuda");
+    try {
+        const auto device = runtime::open_device(plan.target.device, 1);
+        const std::vector<runtime::TunedSteps> all = runtime::tune(plan, *device, command.repeats);
+        const std::string path = output_of(command);
+        write_file(path, plan::to_json(plan));
+        write_stdout(table_of(all));
+        write_stderr(fmt::format("wrote {}\n", path));
+    } catch (const runtime::RunError& error) {
+        write_stderr(fmt::format("dtnnc: {}\n", error.what()));
+        return int(error.exit());
+    }
+    return 0;
+}
+
+}  // namespace dtnn::tools
