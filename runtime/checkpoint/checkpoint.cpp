@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <stdexcept>
 #include <utility>
 
 #include "base/file_limits.hpp"
@@ -64,6 +65,16 @@ Json content_of(const Checkpoint& checkpoint) {
             {"history_bytes", checkpoint.history_bytes}};
 }
 
+/// Epochs, steps, bytes: far from where sums of them overflow. What a plan allows of them is for
+/// those who read them.
+std::int64_t count_of(const Json& content, const char* name) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 53;
+    const auto count = content.at(name).get<std::int64_t>();
+    if (count < -kMost || count > kMost)
+        throw std::out_of_range(fmt::format("its {} is {}", name, count));
+    return count;
+}
+
 Checkpoint checkpoint_of(const Json& content) {
     Checkpoint checkpoint;
     TrainingState& state = checkpoint.state;
@@ -73,15 +84,15 @@ Checkpoint checkpoint_of(const Json& content) {
     checkpoint.training = content.value("training", std::string());
     checkpoint.dataset = content.at("dataset").get<std::string>();
     checkpoint.threads = content.at("threads").get<int>();
-    checkpoint.history_bytes = content.at("history_bytes").get<std::int64_t>();
+    checkpoint.history_bytes = count_of(content, "history_bytes");
     state.ranks = content.value("ranks", 1);  // those of one rank have not always said so
     if (state.ranks < 1) state.ranks = 1;
     // Earlier ones do not say it: they are gone on from by plans of the same batch.
-    state.batch_size = content.value("batch_size", std::int64_t{0});
-    state.epoch = content.at("epoch").get<std::int64_t>();
-    state.batch = content.at("batch").get<std::int64_t>();
-    state.step = content.at("step").get<std::int64_t>();
-    state.update = content.at("update").get<std::int64_t>();
+    if (content.contains("batch_size")) state.batch_size = count_of(content, "batch_size");
+    state.epoch = count_of(content, "epoch");
+    state.batch = count_of(content, "batch");
+    state.step = count_of(content, "step");
+    state.update = count_of(content, "update");
     state.epoch_seconds = content.at("epoch_seconds").get<double>();
     state.seconds = content.at("seconds").get<double>();
     state.stop = content.at("stop").get<std::string>();
@@ -209,6 +220,8 @@ Checkpoint read_checkpoint(const std::string& folder, Executor& executor,
         checkpoint = checkpoint_of(content);
         checksum = content.at("files").at(kParameters).at("checksum").get<std::string>();
     } catch (const Json::exception& error) {
+        damaged(folder, error.what());
+    } catch (const std::out_of_range& error) {
         damaged(folder, error.what());
     }
     std::string bytes = read_part(folder, kParameters, kMostTensorBytes);

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/json.hpp"
 #include "runtime/base/checksum.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/folders.hpp"
@@ -142,6 +143,28 @@ TEST_CASE("a state that is nested deep is damage like any other, and the one bef
         CHECK(checkpoint->state.step == 18);
         CHECK(run.warnings.size() == 1);
         fs::rename(folder / "checkpoints/damaged-0000000024", folder / "checkpoints/0000000024");
+    }
+}
+
+TEST_CASE(
+    "a state with a count that no training comes to is damage, and the one before it serves") {
+    const Unstopped guard;
+    for (const char* count : {"epoch", "batch", "step", "update", "batch_size", "history_bytes"}) {
+        CAPTURE(count);
+        const TemporaryFolder folder;
+        train_whole(folder);
+        const std::string state = folder / "checkpoints/0000000024/state.json";
+        Json content = parse_json(file_text(state))["content"];
+        content[count] = std::numeric_limits<std::int64_t>::max();
+        const std::string text = write_json(content);
+        write_text(state,
+                   "{\"checksum\": \"" + checksum_text(text) + "\", \"content\":\n" + text + "}\n");
+        Run run(hand_made_plan(), folder.path());
+        const auto checkpoint = run.load();
+        REQUIRE(checkpoint.has_value());
+        CHECK(checkpoint->state.step == 18);
+        REQUIRE(run.warnings.size() == 1);
+        CHECK(run.warnings[0].find(std::string("its ") + count) != std::string::npos);
     }
 }
 
