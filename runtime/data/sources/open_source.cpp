@@ -228,6 +228,7 @@ const Type* type_of(const plan::Dataset& dataset) {
 }  // namespace
 
 std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
+    check_labels(dataset);
     // Where images have several sizes, they are made in the size that the transforms give.
     plan::Dims shape = stored_shape(dataset);
     for (std::size_t axis = 1; axis < shape.size(); ++axis)
