@@ -123,6 +123,20 @@ void add_member(Json& object, std::string name, Json value) {
         .emplace_back(std::move(name), std::move(value));
 }
 
+std::int64_t whole_number_of(const Json& value, std::int64_t least, std::int64_t most) {
+    const bool fits =
+        value.is_number_unsigned()
+            ? value.get<std::uint64_t>() <= std::uint64_t(std::numeric_limits<std::int64_t>::max())
+            : value.is_number_integer();
+    if (!fits)
+        refuse_json(fmt::format("an integer is wanted, not {}",
+                                value.is_primitive() ? write_json(value) : value.type_name()));
+    const auto number = value.get<std::int64_t>();
+    if (number < least || number > most)
+        refuse_json(fmt::format("{} is not from {} to {}", number, least, most));
+    return number;
+}
+
 std::string write_json(const Json& value, int indent) {
     return value.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

@@ -3,6 +3,8 @@
 /// in every source that calls the library's own they cost seconds of compile time. They take time
 /// in proportion to the text, however many members an object has.
 
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -24,6 +26,12 @@ Json parse_json_or_discard(std::string_view text);
 /// Puts a member behind those that the object has; the caller knows that none has its name.
 /// (`object[name] = value` looks through all of them.)
 void add_member(Json& object, std::string name, Json value);
+
+/// An integer from `least` to `most`. Throws Json::exception for anything else: the library's own
+/// get<int>() takes what does not fit for another number.
+std::int64_t whole_number_of(const Json& value,
+                             std::int64_t least = std::numeric_limits<std::int64_t>::min(),
+                             std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
 /// On one line, or with so many spaces a level. Bytes that are not UTF-8 become U+FFFD.
 std::string write_json(const Json& value, int indent = -1);

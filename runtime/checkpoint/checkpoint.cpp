@@ -6,7 +6,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <stdexcept>
 #include <utility>
 
 #include "base/file_limits.hpp"
@@ -69,10 +68,13 @@ Json content_of(const Checkpoint& checkpoint) {
 /// those who read them.
 std::int64_t count_of(const Json& content, const char* name) {
     constexpr std::int64_t kMost = std::int64_t{1} << 53;
-    const auto count = content.at(name).get<std::int64_t>();
-    if (count < -kMost || count > kMost)
-        throw std::out_of_range(fmt::format("its {} is {}", name, count));
-    return count;
+    return whole_number_of(content.at(name), -kMost, kMost);
+}
+
+/// Threads, ranks.
+int small_count_of(const Json& content, const char* name) {
+    constexpr int kMost = std::numeric_limits<int>::max();
+    return int(whole_number_of(content.at(name), -kMost, kMost));
 }
 
 Checkpoint checkpoint_of(const Json& content) {
@@ -83,9 +85,10 @@ Checkpoint checkpoint_of(const Json& content) {
     // Earlier ones do not say it.
     checkpoint.training = content.value("training", std::string());
     checkpoint.dataset = content.at("dataset").get<std::string>();
-    checkpoint.threads = content.at("threads").get<int>();
+    checkpoint.threads = small_count_of(content, "threads");
     checkpoint.history_bytes = count_of(content, "history_bytes");
-    state.ranks = content.value("ranks", 1);  // those of one rank have not always said so
+    // Those of one rank have not always said so.
+    if (content.contains("ranks")) state.ranks = small_count_of(content, "ranks");
     if (state.ranks < 1) state.ranks = 1;
     // Earlier ones do not say it: they are gone on from by plans of the same batch.
     if (content.contains("batch_size")) state.batch_size = count_of(content, "batch_size");
@@ -220,8 +223,6 @@ Checkpoint read_checkpoint(const std::string& folder, Executor& executor,
         checkpoint = checkpoint_of(content);
         checksum = content.at("files").at(kParameters).at("checksum").get<std::string>();
     } catch (const Json::exception& error) {
-        damaged(folder, error.what());
-    } catch (const std::out_of_range& error) {
         damaged(folder, error.what());
     }
     std::string bytes = read_part(folder, kParameters, kMostTensorBytes);

@@ -49,7 +49,7 @@ class EventReader {
             epoch(line);
         } else if (kind == "evaluate") {
             history_.test = measures_of(line.at("test"));
-            history_.test_samples = line.at("samples").get<std::int64_t>();
+            history_.test_samples = whole_number_of(line.at("samples"));
             history_.ending = "finished";
         } else if (kind == "interrupted") {
             history_.ending = kind;
@@ -63,8 +63,8 @@ class EventReader {
   private:
     void epoch(const Json& line) {
         EpochRecord record;
-        record.epoch = line.at("epoch").get<std::int64_t>();
-        record.step = line.at("step").get<std::int64_t>();
+        record.epoch = whole_number_of(line.at("epoch"));
+        record.step = whole_number_of(line.at("step"));
         record.learning_rate = line.at("learning_rate").get<double>();
         record.train = measures_of(line.at("train"));
         record.validation = measures_of(line.at("validation"));

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <limits>
 #include <string>
 
 namespace json_test {
@@ -47,6 +48,21 @@ TEST_CASE("what is parsed is what was written, members in their order") {
         CHECK(refusal(text).find("exception") != std::string::npos);
         CHECK(parse_json_or_discard(text).is_discarded());
     }
+}
+
+TEST_CASE("an integer is read as it is written, or not at all") {
+    CHECK(whole_number_of(parse_json("-9223372036854775808")) ==
+          std::numeric_limits<std::int64_t>::min());
+    CHECK(whole_number_of(parse_json("9223372036854775807")) ==
+          std::numeric_limits<std::int64_t>::max());
+    CHECK(whole_number_of(parse_json("7"), 7, 7) == 7);
+    for (const char* text : {"9223372036854775808", "18446744073709551615", "-9223372036854775809",
+                             "8.5e64", "1.5", "1e2", "\"1\"", "true", "null", "[1]", "{}"}) {
+        CAPTURE(text);
+        CHECK_THROWS_AS(whole_number_of(parse_json(text)), Json::exception);
+    }
+    CHECK_THROWS_AS(whole_number_of(parse_json("6"), 7, 9), Json::exception);
+    CHECK_THROWS_AS(whole_number_of(parse_json("10"), 7, 9), Json::exception);
 }
 
 TEST_CASE("nesting is bounded") {
