@@ -5,7 +5,8 @@
 ///
 ///     choice  = chain [ "if" chain "else" choice ]         (where the language has choices)
 ///     chain   = unary { operator unary }                   by the operators' strength
-///     unary   = "-" unary | primary
+///     unary   = "-" unary | power
+///     power   = primary [ "**" unary ]                     (where the language has powers)
 ///     primary = number | 'text' | word | word "(" choice { "," choice } ")" | "(" choice ")"
 
 #include <cstddef>
@@ -40,6 +41,7 @@ struct InfixLanguage {
     bool dots = false;         ///< in words, and at the beginning of numbers
     bool texts = false;        ///< 'text'
     bool choices = false;      ///< a if c else b
+    bool powers = false;       ///< a ** b, which takes its operands before a sign does
     bool empty_calls = false;  ///< f() is for the reader to judge
     bool calls_nest = false;   ///< a call is a level of its own, besides its operands
     int most_depth = 64;
@@ -69,6 +71,7 @@ InfixToken next_infix_token(const InfixLanguage& language, std::string_view text
 ///     Node group(open, node, close)                      in parentheses
 ///     Node negate(sign, node)
 ///     Node binary(sign, operator, left, right)
+///     Node power(sign, base, exponent)                   where the language has powers
 ///     Node choose(sign, condition, then, otherwise)
 ///     void compared_twice(sign)                          returns: the chain ends there
 ///     [[noreturn]] void unexpected(token, InfixWanted)
@@ -159,11 +162,24 @@ class InfixParser {
     }
 
     Node unary() {
-        if (!token_.is("-")) return primary();
+        if (!token_.is("-")) return power();
         const Deeper deeper(*this, token_.end);
         const InfixToken sign = token_;
         advance();
         return reader_.negate(sign, unary());
+    }
+
+    Node power() {
+        Node base = primary();
+        if constexpr (requires { &Reader::power; }) {
+            if (language_.powers && token_.is("**")) {
+                const Deeper deeper(*this, token_.end);
+                const InfixToken sign = token_;
+                advance();
+                return reader_.power(sign, std::move(base), unary());
+            }
+        }
+        return base;
     }
 
     Node primary() {

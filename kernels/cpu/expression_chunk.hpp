@@ -115,6 +115,16 @@ void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
         case Opcode::sigmoid:
             lanewise(b, count, [](auto lanes, auto x) { return sigmoid(lanes, x); });
             break;
+        case Opcode::floor:
+            unary(b, b, count, [](T x) { return std::floor(x); });
+            break;
+        case Opcode::square:
+            unary(b, b, count, [](T x) { return x * x; });
+            break;
+        case Opcode::pow:
+            for (std::int64_t i = 0; i < count; ++i)
+                a[i] = T(std::pow(double(a[i]), double(b[i])));
+            break;
         case Opcode::select: {
             T* const condition = stack[top - 2];
 #pragma GCC ivdep

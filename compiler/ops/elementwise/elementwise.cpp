@@ -84,8 +84,7 @@ void elementwise_gradient(GradientContext& g) {
             renamed[j] = Expression::input_at(int(inputs.size()));
             inputs.push_back(g.input(j));
         }
-        const Expression backward =
-            simplify(Expression::of(Term::mul, {Expression::input_at(0), substitute(d, renamed)}));
+        const Expression backward = product(Expression::input_at(0), substitute(d, renamed));
         if (backward == Expression::input_at(0)) {
             g.set(i, g.diff(0));
         } else {
@@ -164,8 +163,8 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
         const std::string in_y = form(attributes).derivative;
         const Expression slope =
             in_y.empty() ? differentiate(forward(attributes), 0) : over(in_y, "y", attributes);
-        const Expression backward = simplify(Expression::of(
-            Term::mul, {Expression::input_at(0), substitute(slope, {Expression::input_at(1)})}));
+        const Expression backward =
+            product(Expression::input_at(0), substitute(slope, {Expression::input_at(1)}));
         ValueList operands{g.diff(0)};
         if (reads(backward, 1)) operands.push_back(in_y.empty() ? g.input(0) : g.output(0));
         g.set(0, backward == Expression::input_at(0)

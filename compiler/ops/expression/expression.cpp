@@ -18,6 +18,15 @@ bool is_comparison(const Expression& e) {
     return e.term == Term::gt || e.term == Term::ge || e.term == Term::eq;
 }
 
+/// The powers that are one rounding of another term: a^0 (1 whatever a is), a, a^2, 1/a.
+Expression power(const Expression& base, const Expression& exponent) {
+    if (is_number(exponent, 0)) return Expression::constant(1);
+    if (is_number(exponent, 1)) return base;
+    if (is_number(exponent, 2)) return Expression::of(Term::square, {base});
+    if (is_number(exponent, -1)) return Expression::of(Term::div, {Expression::constant(1), base});
+    return Expression::of(Term::pow, {base, exponent});
+}
+
 double apply_term(Term term, std::span<const double> v) {
     using T = double;
     switch (term) {
@@ -38,28 +47,39 @@ double apply_term(Term term, std::span<const double> v) {
     return 0;
 }
 
-/// The derivative as the rules give it, not simplified.
+Expression sum(const Expression& a, const Expression& b) {
+    if (is_number(a, 0)) return b;
+    if (is_number(b, 0)) return a;
+    return Expression::of(Term::add, {a, b});
+}
+
+/// The derivative as the rules give it. A derivative that is 0 wherever it is one takes its factors
+/// along, infinite ones too, which simplify() would not allow.
 Expression derivative(const Expression& e, int by) {
     const auto of = [](Term term, std::vector<Expression> operands) {
         return Expression::of(term, std::move(operands));
     };
     const auto number = [](double n) { return Expression::constant(n); };
     if (e.term == Term::input) return number(e.index == by ? 1 : 0);
-    if (e.term == Term::number || is_comparison(e)) return number(0);
+    if (e.term == Term::number || is_comparison(e) || e.term == Term::floor) return number(0);
     const std::vector<Expression>& v = e.operands;
     std::vector<Expression> d;
     d.reserve(v.size());
     for (const Expression& operand : v)
         d.push_back(derivative(operand, by));
+    if (std::all_of(d.begin() + (e.term == Term::select ? 1 : 0), d.end(),
+                    [](const Expression& slope) { return is_number(slope, 0); }))
+        return number(0);
     switch (e.term) {
         case Term::add:
-            return of(Term::add, {d[0], d[1]});
+            return sum(d[0], d[1]);
         case Term::sub:
-            return of(Term::sub, {d[0], d[1]});
+            return is_number(d[1], 0) ? d[0] : of(Term::sub, {d[0], d[1]});
         case Term::mul:
-            return of(Term::add, {of(Term::mul, {d[0], v[1]}), of(Term::mul, {v[0], d[1]})});
+            return sum(product(d[0], v[1]), product(v[0], d[1]));
         case Term::div:  // (a/b)' = (a' - (a/b) b') / b
-            return of(Term::div, {of(Term::sub, {d[0], of(Term::mul, {e, d[1]})}), v[1]});
+            if (is_number(d[1], 0)) return of(Term::div, {d[0], v[1]});
+            return of(Term::div, {of(Term::sub, {d[0], product(e, d[1])}), v[1]});
         case Term::max:
             return of(Term::select, {of(Term::gt, {v[0], v[1]}), d[0], d[1]});
         case Term::min:
@@ -71,9 +91,9 @@ Expression derivative(const Expression& e, int by) {
                                      of(Term::select, {of(Term::gt, {number(0), v[0]}),
                                                        of(Term::neg, {d[0]}), number(0)})});
         case Term::exp:
-            return of(Term::mul, {e, d[0]});
+            return product(e, d[0]);
         case Term::expm1:
-            return of(Term::mul, {of(Term::exp, {v[0]}), d[0]});
+            return product(of(Term::exp, {v[0]}), d[0]);
         case Term::log:
             return of(Term::div, {d[0], v[0]});
         case Term::log1p:
@@ -81,18 +101,26 @@ Expression derivative(const Expression& e, int by) {
         case Term::sqrt:
             return of(Term::div, {d[0], of(Term::mul, {number(2), e})});
         case Term::tanh:
-            return of(Term::mul, {of(Term::sub, {number(1), of(Term::mul, {e, e})}), d[0]});
+            return product(of(Term::sub, {number(1), of(Term::mul, {e, e})}), d[0]);
         case Term::atanh:  // 1 - x^2 as a product: exact near 1
             return of(Term::div, {d[0], of(Term::mul, {of(Term::sub, {number(1), v[0]}),
                                                        of(Term::add, {number(1), v[0]})})});
         case Term::erf:  // 2 / sqrt(pi) exp(-x^2)
-            return of(
-                Term::mul,
-                {of(Term::mul, {number(2 * std::numbers::inv_sqrtpi),
-                                of(Term::exp, {of(Term::neg, {of(Term::mul, {v[0], v[0]})})})}),
-                 d[0]});
+            return product(
+                of(Term::mul, {number(2 * std::numbers::inv_sqrtpi),
+                               of(Term::exp, {of(Term::neg, {of(Term::mul, {v[0], v[0]})})})}),
+                d[0]);
         case Term::sigmoid:
-            return of(Term::mul, {of(Term::mul, {e, of(Term::sub, {number(1), e})}), d[0]});
+            return product(of(Term::mul, {e, of(Term::sub, {number(1), e})}), d[0]);
+        case Term::square:
+            return product(of(Term::mul, {number(2), v[0]}), d[0]);
+        case Term::pow: {  // b a^(b-1) a' + a^b log(a) b', whose second part is 0 where a is
+            const Expression by_base = product(
+                product(v[1], power(v[0], simplify(of(Term::sub, {v[1], number(1)})))), d[0]);
+            const Expression grows = of(Term::select, {of(Term::eq, {v[0], number(0)}), number(0),
+                                                       of(Term::mul, {e, of(Term::log, {v[0]})})});
+            return sum(is_number(d[0], 0) ? number(0) : by_base, product(grows, d[1]));
+        }
         case Term::select:
             return of(Term::select, {v[0], d[1], d[2]});
         case Term::input:
@@ -100,6 +128,7 @@ Expression derivative(const Expression& e, int by) {
         case Term::gt:
         case Term::ge:
         case Term::eq:
+        case Term::floor:
             break;
     }
     DTNN_CHECK(false, "term {} has no derivative", int(e.term));
@@ -120,35 +149,18 @@ Expression simplify_root(Expression e) {
         return std::isfinite(folded) ? Expression::constant(folded) : e;
     }
     switch (e.term) {
-        case Term::add:
-            if (is_number(v[0], 0)) return v[1];
-            if (is_number(v[1], 0)) return v[0];
-            break;
-        case Term::sub:
-            if (is_number(v[1], 0)) return v[0];
-            if (is_number(v[0], 0)) return simplify_root(Expression::of(Term::neg, {v[1]}));
+        case Term::sub:  // x + 0 stays: it makes 0 of -0
+            if (is_number(v[1], 0) && !std::signbit(v[1].number)) return v[0];
             break;
         case Term::mul:
-            if (is_number(v[0], 0) || is_number(v[1], 0)) return Expression::constant(0);
             if (is_number(v[0], 1)) return v[1];
             if (is_number(v[1], 1)) return v[0];
-            // a * (b > c): a select does not turn an infinite a into not-a-number.
-            if (is_comparison(v[1]))
-                return Expression::of(Term::select, {v[1], v[0], Expression::constant(0)});
-            if (is_comparison(v[0]))
-                return Expression::of(Term::select, {v[0], v[1], Expression::constant(0)});
-            // a * select(c, b, 0) = select(c, a * b, 0)
-            if (v[1].term == Term::select && is_number(v[1].operands[2], 0))
-                return Expression::of(
-                    Term::select,
-                    {v[1].operands[0],
-                     simplify_root(Expression::of(Term::mul, {v[0], v[1].operands[1]})),
-                     Expression::constant(0)});
             break;
         case Term::div:
-            if (is_number(v[0], 0)) return Expression::constant(0);
             if (is_number(v[1], 1)) return v[0];
             break;
+        case Term::pow:
+            return power(v[0], v[1]);
         case Term::neg:
             if (v[0].term == Term::neg) return v[0].operands[0];
             break;
@@ -184,6 +196,22 @@ Expression Expression::of(Term term, std::vector<Expression> operands) {
     e.term = term;
     e.operands = std::move(operands);
     return e;
+}
+
+Expression product(const Expression& a, const Expression& b) {
+    if (is_number(a, 0) || is_number(b, 0)) return Expression::constant(0);
+    if (is_number(a, 1)) return b;
+    if (is_number(b, 1)) return a;
+    if (a.term == Term::number && b.term == Term::number)
+        return simplify_root(Expression::of(Term::mul, {a, b}));
+    // a * (b > c): a select does not turn an infinite a into not-a-number.
+    if (is_comparison(b)) return Expression::of(Term::select, {b, a, Expression::constant(0)});
+    if (is_comparison(a)) return Expression::of(Term::select, {a, b, Expression::constant(0)});
+    // a * select(c, b, 0) = select(c, a * b, 0)
+    if (b.term == Term::select && is_number(b.operands[2], 0))
+        return Expression::of(Term::select,
+                              {b.operands[0], product(a, b.operands[1]), Expression::constant(0)});
+    return Expression::of(Term::mul, {a, b});
 }
 
 Expression differentiate(const Expression& expression, int index) {

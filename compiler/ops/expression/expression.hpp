@@ -49,9 +49,9 @@ struct Expression {
     static Expression of(Term term, std::vector<Expression> operands);
 };
 
-/// Infix: + - * / and one comparison (> >= < <= == !=) with the usual precedence, unary minus, and
-/// calls of max, min, select, abs, exp, expm1, log, log1p, sqrt, tanh, atanh, sigmoid, erf. Inputs
-/// are x0, x1, ...; `x` is x0 unless `names` is given, whose names then stand for x0, x1, ....
+/// Infix: + - * / ** and one comparison (> >= < <= == !=) with the usual precedence, unary minus,
+/// and calls of the terms that are called (kernels/terms.def); `where` is select. Inputs are x0,
+/// x1, ...; `x` is x0 unless `names` is given, whose names then stand for x0, x1, ....
 Expression parse_infix(std::string_view text, const std::vector<std::string>& names = {});
 Expression parse_postfix(std::string_view text);
 std::string to_postfix(const Expression& expression);
@@ -59,8 +59,12 @@ std::string to_postfix(const Expression& expression);
 /// The derivative by input `index`, simplified. At a kink it is one of the two one-sided
 /// derivatives.
 Expression differentiate(const Expression& expression, int index);
-/// Folds constants and removes what does nothing (x+0, x*1, ...); a factor that is a comparison
-/// becomes a select.
+/// A product of which one factor is a derivative: 0 where either is 0 whatever it says, and a
+/// comparison becomes a select, so that an infinite factor does not turn into not-a-number where
+/// nothing depends on it.
+Expression product(const Expression& a, const Expression& b);
+/// Folds constants and removes what does nothing (x-0, x*1, ...). The value stays what it is for
+/// every input, infinite ones, not-a-number and the sign of a zero too.
 Expression simplify(const Expression& expression);
 /// Replaces every input i by replacements[i].
 Expression substitute(const Expression& expression, const std::vector<Expression>& replacements);

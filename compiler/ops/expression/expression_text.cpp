@@ -35,6 +35,7 @@ bool is_function(const TermInfo& info) {
 }
 
 const TermInfo* find_term(std::string_view name) {
+    if (name == "where") name = "select";
     for (const TermInfo& info : kTerms)
         if (info.name == name) return &info;
     return nullptr;
@@ -69,7 +70,8 @@ constexpr std::array kOperators = {InfixOperator{">", 1, true},  InfixOperator{"
                                    InfixOperator{"==", 1, true}, InfixOperator{"!=", 1, true},
                                    InfixOperator{"+", 2},        InfixOperator{"-", 2},
                                    InfixOperator{"*", 3},        InfixOperator{"/", 3}};
-constexpr InfixLanguage kLanguage{.operators = kOperators, .most_depth = kMaximumExpressionDepth};
+constexpr InfixLanguage kLanguage{
+    .operators = kOperators, .powers = true, .most_depth = kMaximumExpressionDepth};
 
 /// Makes a tree of what the parser finds.
 class ExpressionReader {
@@ -137,6 +139,9 @@ class ExpressionReader {
         if (sign.text == ">=" || sign.text == "<=") return of(Term::ge);
         if (sign.text == "==") return of(Term::eq);
         return Expression::of(Term::sub, {Expression::constant(1), of(Term::eq)});
+    }
+    static Expression power(const InfixToken&, Expression base, Expression exponent) {
+        return Expression::of(Term::pow, {std::move(base), std::move(exponent)});
     }
     static Expression choose(const InfixToken&, const Expression&, Expression then,
                              const Expression&) {

@@ -42,8 +42,7 @@ void elementwise_mean_gradient(GradientContext& g) {
         const bool known = i == 0 && given != attributes.end();
         const Expression slope = known ? parse_postfix(std::get<std::string>(given->second))
                                        : differentiate(forward, int(i));
-        const Expression scaled =
-            simplify(Expression::of(Term::mul, {slope, Expression::constant(1 / double(divisor))}));
+        const Expression scaled = product(slope, Expression::constant(1 / double(divisor)));
         ValueList inputs;
         std::vector<Expression> renamed(g.node().inputs.size());
         for (std::size_t j = 0; j < renamed.size(); ++j) {

@@ -4,6 +4,9 @@
 
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <random>
+#include <span>
 
 namespace expression_test {
 
@@ -16,6 +19,38 @@ std::string postfix(const char* infix) {
 }
 std::string simple(const char* infix) {
     return to_postfix(simplify(parse_infix(infix)));
+}
+
+Expression random_expression(std::mt19937_64& random, int depth) {
+    const auto below = [&](std::size_t count) { return std::size_t(random() % count); };
+    if (depth == 0 || below(6) == 0) {
+        constexpr double kNumbers[] = {0, 1, -1, 2, 0.5, 3, -2.25};
+        return below(3) == 0 ? Expression::constant(kNumbers[below(std::size(kNumbers))])
+                             : Expression::input_at(int(below(2)));
+    }
+    struct Known {
+        Term term;
+        int operands;
+    };
+    constexpr Known kTerms[] = {
+#define DTNN_TERM(name, operands, form, value) {Term::name, operands},
+#include "kernels/terms.def"
+#undef DTNN_TERM
+    };
+    const Known known = kTerms[below(std::size(kTerms))];
+    std::vector<Expression> operands;
+    for (int i = 0; i < known.operands; ++i)
+        operands.push_back(random_expression(random, depth - 1));
+    return Expression::of(known.term, std::move(operands));
+}
+
+/// Whether every part is a finite number at the point, and no base of a power is 0 or negative,
+/// where the slope by the exponent is not defined.
+bool is_regular(const Expression& e, std::span<const double> point) {
+    for (const Expression& operand : e.operands)
+        if (!is_regular(operand, point)) return false;
+    if (e.term == Term::pow && evaluate(e.operands[0], point) <= 0) return false;
+    return std::isfinite(evaluate(e, point));
 }
 
 }  // namespace
@@ -77,7 +112,7 @@ TEST_CASE("comparisons") {
     CHECK(postfix("x0 >= x1 + 1") == "x0 x1 1 add ge");
     CHECK(postfix("x0 == x1") == "x0 x1 eq");
     CHECK(postfix("x0 != x1") == "1 x0 x1 eq sub");
-    CHECK(simple("x0 * (x1 >= 0)") == "x1 0 ge x0 0 select");
+    CHECK(simple("x0 * (x1 >= 0)") == "x0 x1 0 ge mul");
     CHECK(to_postfix(differentiate(parse_infix("select(x >= 0, x * x, 0)"), 0)) ==
           "x0 0 ge x0 x0 add 0 select");
 }
@@ -106,16 +141,102 @@ TEST_CASE("functions that are exact near 0, and their derivatives") {
 }
 
 TEST_CASE("simplification folds constants and drops what does nothing") {
-    CHECK(simple("x + 0") == "x0");
+    CHECK(simple("x + 0") == "x0 0 add");  // 0 where x is -0
     CHECK(simple("1 * x / 1 - 0") == "x0");
-    CHECK(simple("0 * exp(x)") == "0");
+    CHECK(simple("0 * exp(x)") == "0 x0 exp mul");  // not-a-number where exp(x) is infinite
+    CHECK(simple("0 / x") == "0 x0 div");
+    CHECK(simple("x ** 1") == "x0");
+    CHECK(simple("x ** 2") == "x0 square");
+    CHECK(simple("(2 * x) ** -1") == "1 2 x0 mul div");
+    CHECK(simple("x ** 0") == "1");
+    CHECK(simple("x ** 2.5") == "x0 2.5 pow");
     CHECK(simple("2 * 3 + x") == "6 x0 add");
-    CHECK(simple("0 - x") == "x0 neg");
+    CHECK(simple("0 - x") == "0 x0 sub");
     CHECK(simple("--x") == "x0");
     CHECK(simple("select(1 > 0, x, 3)") == "x0");
     CHECK(simple("select(x > 0, 2, 2)") == "2");
-    CHECK(simple("x0 * (x1 > 0)") == "x1 0 gt x0 0 select");
+    CHECK(simple("x0 * (x1 > 0)") == "x0 x1 0 gt mul");
     CHECK(simple("1 / 0") == "1 0 div");  // not folded: the result is no number
+}
+
+TEST_CASE("a product with a derivative is 0 where the derivative is, whatever the other factor") {
+    const auto of = [](const char* a, const char* b) {
+        return to_postfix(product(parse_infix(a), parse_infix(b)));
+    };
+    CHECK(of("x0", "x1 > 0") == "x1 0 gt x0 0 select");
+    CHECK(of("exp(x0)", "0") == "0");
+    CHECK(of("1", "tanh(x0)") == "x0 tanh");
+    CHECK(of("x0", "select(x1 > 0, exp(x1), 0)") == "x1 0 gt x0 x1 exp mul 0 select");
+}
+
+TEST_CASE("powers") {
+    CHECK(postfix("2 ** 3 ** 2") == "2 3 2 pow pow");
+    CHECK(postfix("-x ** 2") == "x0 2 pow neg");
+    CHECK(postfix("x ** -2 * 3") == "x0 2 neg pow 3 mul");
+    CHECK(postfix("where(x > 0, floor(x), pow(x, 2))") == "x0 0 gt x0 floor x0 2 pow select");
+    CHECK(to_postfix(differentiate(parse_infix("x ** 3"), 0)) == "3 x0 square mul");
+    CHECK(to_postfix(differentiate(parse_infix("floor(x)"), 0)) == "0");
+    CHECK_THROWS_WITH(parse_infix("x **"),
+                      "`x **`, column 5: expected a number, an input or a function");
+    // The slope by the exponent at a base of 0.
+    CHECK(evaluate(differentiate(parse_infix("x0 ** x1"), 1), std::array{0.0, 2.0}) == 0);
+}
+
+TEST_CASE("simplification changes no value of a random expression, and is done once") {
+    std::mt19937_64 random(7);
+    const double special[] = {0.0,      -0.0,      1.0, -1.0,   0.5,   2.0,
+                              INFINITY, -INFINITY, NAN, 5e-324, 1e308, -3.25};
+    for (int trial = 0; trial < 3000; ++trial) {
+        const Expression e = random_expression(random, 5);
+        const Expression s = simplify(e);
+        CAPTURE(to_postfix(e));
+        CAPTURE(to_postfix(s));
+        CHECK(simplify(s) == s);
+        CHECK(parse_postfix(to_postfix(e)) == e);
+        for (const double x : special)
+            for (const double y : special) {
+                const double before = evaluate(e, std::array{x, y});
+                const double after = evaluate(s, std::array{x, y});
+                const bool alike = (std::isnan(before) && std::isnan(after)) ||
+                                   std::memcmp(&before, &after, sizeof before) == 0;
+                if (!alike) {
+                    CAPTURE(x);
+                    CAPTURE(y);
+                    CHECK(before == after);
+                }
+            }
+    }
+}
+
+TEST_CASE("symbolic derivatives of random expressions agree with central differences") {
+    std::mt19937_64 random(11);
+    std::uniform_real_distribution<double> point(-2, 2);
+    int compared = 0;
+    for (int trial = 0; trial < 2000; ++trial) {
+        const Expression e = random_expression(random, 4);
+        const std::array<double, 2> at{point(random), point(random)};
+        if (!is_regular(e, at)) continue;
+        for (int by = 0; by < 2; ++by) {
+            const auto difference = [&](double h) {
+                auto before = at, after = at;
+                before[std::size_t(by)] -= h;
+                after[std::size_t(by)] += h;
+                return (evaluate(e, after) - evaluate(e, before)) / (2 * h);
+            };
+            // Where two steps agree there is neither a kink nor cancellation nearby.
+            const double coarse = difference(1e-4), fine = difference(5e-5);
+            if (!std::isfinite(coarse) || std::abs(coarse - fine) > 1e-6 * (1 + std::abs(fine)))
+                continue;
+            const double symbolic = evaluate(differentiate(e, by), at);
+            CAPTURE(to_postfix(e));
+            CAPTURE(by);
+            CAPTURE(at[0]);
+            CAPTURE(at[1]);
+            CHECK(symbolic == doctest::Approx(fine).epsilon(1e-4));
+            ++compared;
+        }
+    }
+    CHECK(compared > 1000);
 }
 
 TEST_CASE("substitution composes") {
