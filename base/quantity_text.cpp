@@ -16,6 +16,12 @@ struct Scaled {
     bool smallest;  ///< in the first unit
 };
 
+/// Whole seconds, cut off, of any number that a file may say; not-a-number is 0.
+std::int64_t whole_seconds(double seconds) {
+    constexpr double kMost = 1e15;
+    return seconds > 0 ? std::int64_t(std::min(seconds, kMost)) : 0;
+}
+
 /// The value in the first unit in which it is less than `step`, or in the last.
 Scaled scaled(double value, double step, std::initializer_list<const char*> units) {
     const char* const* unit = units.begin();
@@ -56,14 +62,14 @@ std::string estimated_time_text(double seconds) {
 }
 
 std::string elapsed_time_text(double seconds) {
-    const auto whole = std::int64_t(seconds);
-    if (seconds < 60) return fmt::format("{:.1f} s", seconds);
+    const std::int64_t whole = whole_seconds(seconds);
+    if (!(seconds >= 60)) return fmt::format("{:.1f} s", seconds);
     if (seconds < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
     return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
 std::string clock_text(double seconds) {
-    const auto whole = std::int64_t(std::llround(std::max(0.0, seconds)));
+    const std::int64_t whole = whole_seconds(seconds + 0.5);
     const std::int64_t hours = whole / 3600, minutes = whole / 60 % 60;
     if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60);
     return fmt::format("{}:{:02}", minutes, whole % 60);

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 namespace quantity_text_test {
 
 using namespace dtnn;
@@ -43,6 +45,8 @@ TEST_CASE("times that have passed") {
     CHECK(elapsed_time_text(12.34) == "12.3 s");
     CHECK(elapsed_time_text(185) == "3 min 05 s");
     CHECK(elapsed_time_text(7530) == "2 h 05 min");
+    CHECK(elapsed_time_text(8.9e109) == "277777777777 h 46 min");
+    CHECK(elapsed_time_text(NAN) == "nan s");
 }
 
 TEST_CASE("times as clocks show them") {
@@ -50,6 +54,7 @@ TEST_CASE("times as clocks show them") {
     CHECK(clock_text(3723) == "1:02:03");
     CHECK(clock_text(59.6) == "1:00");
     CHECK(clock_text(-1) == "0:00");
+    CHECK(clock_text(INFINITY) == "277777777777:46:40");
 }
 
 }  // namespace quantity_text_test
