@@ -45,6 +45,9 @@ std::optional<std::string> operand_mistake(const Problem& problem);
 std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& problem);
 /// Whether the kernel has a version for values of the type.
 bool takes(const KernelInfo& kernel, DType dtype);
+/// Whether the kernel reads an expression term by term, and runs the code that was made for it
+/// (Problem::loop) where there is some.
+bool reads_terms(const KernelInfo& kernel);
 std::string types_of(const KernelInfo& kernel);  ///< "f32, f64"
 std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem);
 

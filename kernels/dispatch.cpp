@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "kernels/codegen/loop.hpp"
+
 #define DTNN_ARGUMENTS_HEADERS
 #include "kernels/catalogue.def"
 #undef DTNN_ARGUMENTS_HEADERS
@@ -24,16 +26,22 @@ namespace reference {
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
     template <class T>                                                 \
     void op##_##name(const Arguments<T>& arguments, ThreadTeam& team);
+#define DTNN_VECTOR_FUNCTIONS \
+    template <class T>        \
+    const void* const* vector_functions();
 // NOLINTBEGIN(readability-duplicate-include)
 namespace isa_baseline {
 #include "kernels/catalogue.def"
-}
+DTNN_VECTOR_FUNCTIONS
+}  // namespace isa_baseline
 namespace isa_avx2 {
 #include "kernels/catalogue.def"
-}
+DTNN_VECTOR_FUNCTIONS
+}  // namespace isa_avx2
 namespace isa_avx512 {
 #include "kernels/catalogue.def"
-}
+DTNN_VECTOR_FUNCTIONS
+}  // namespace isa_avx512
 // NOLINTEND(readability-duplicate-include)
 #undef KERNEL
 #undef REFERENCE
@@ -134,6 +142,19 @@ bool is_built(Isa isa) {
     if (isa == Isa::baseline) return true;
 #endif
     return false;
+}
+
+const void* const* vector_functions(Isa isa, DType dtype) {
+    using Table = const void* const* (*)();
+    constexpr Table f32[] = {DTNN_BASELINE(vector_functions<float>),
+                             DTNN_AVX2(vector_functions<float>),
+                             DTNN_AVX512(vector_functions<float>)};  // as enum Isa
+    constexpr Table f64[] = {DTNN_BASELINE(vector_functions<double>),
+                             DTNN_AVX2(vector_functions<double>),
+                             DTNN_AVX512(vector_functions<double>)};
+    if (isa > host_isa() || (dtype != DType::f32 && dtype != DType::f64)) return nullptr;
+    const Table table = (dtype == DType::f32 ? f32 : f64)[std::size_t(isa)];
+    return table == nullptr ? nullptr : table();
 }
 
 std::unique_ptr<BoundKernel> bind(const KernelInfo& kernel, const Problem& problem,

@@ -49,6 +49,12 @@ class MissingAttribute : public std::runtime_error {
         : std::runtime_error(op + " lacks its attribute `" + name + "`") {}
 };
 
+/// Code that was made for an expression (kernels/codegen): dst[i - begin] is its value of
+/// sources[0][i], sources[1][i], ... for begin <= i < end. `functions` are those of vectors that
+/// belong to the instruction set (vector_functions). `dst + begin` may be one of the sources.
+using LoopFunction = void (*)(void* dst, const void* const* sources, std::int64_t begin,
+                              std::int64_t end, const void* const* functions);
+
 struct Problem {
     std::string op;
     DType dtype = DType::f32;  ///< the floating type the kernel is instantiated for: of its values
@@ -57,6 +63,7 @@ struct Problem {
     Attributes attributes;
     int threads = 1;          ///< the most threads that will run it: workspace is booked for them
     Isa isa = Isa::baseline;  ///< what the target machine has
+    LoopFunction loop = nullptr;  ///< for the expression; null: it is interpreted. Outlives kernels
 
     /// Sets dtype: the one of 16 bits that an operand has, else `floating`, the plan's.
     void set_dtype(DType floating);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/arguments/arguments.hpp"
+#include "kernels/problem.hpp"
 
 namespace dtnn::kernels {
 
@@ -41,7 +42,11 @@ struct ElementwiseArguments {
     std::vector<const T*> sources;
     T* dst = nullptr;  ///< may be one of the sources
     Expression expression;
+    LoopFunction loop = nullptr;             ///< made for the expression, or null
+    const void* const* functions = nullptr;  ///< that the loop calls
 
+    /// The sources, the expression and the code for it.
+    void read(const Problem& problem, Sources from);
     static ElementwiseArguments bind(const Problem& problem, Sources sources,
                                      Destinations destinations, Workspace workspace);
 };

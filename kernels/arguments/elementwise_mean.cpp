@@ -1,7 +1,5 @@
 #include "kernels/arguments/elementwise_mean.hpp"
 
-#include <cassert>
-
 #include "kernels/problem.hpp"
 
 namespace dtnn::kernels {
@@ -14,12 +12,7 @@ ElementwiseMeanArguments<T> ElementwiseMeanArguments<T>::bind(const Problem& pro
     ElementwiseMeanArguments a;
     const TensorDesc& first = problem.sources[0];
     a.terms.count = first.elements();
-    for (const void* source : sources)
-        a.terms.sources.push_back(static_cast<const T*>(source));
-    std::string mistake;
-    [[maybe_unused]] const bool read =
-        parse_expression(problem.text("expression"), a.terms.expression, mistake);
-    assert(read && a.terms.expression.sources <= int(sources.size()));
+    a.terms.read(problem, sources);
     if (problem.flag("sum")) {
         a.sum = static_cast<double*>(destinations[0]);
     } else {

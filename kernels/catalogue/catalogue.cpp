@@ -118,6 +118,11 @@ bool takes(const KernelInfo& kernel, DType dtype) {
     return dtype == DType::f32 ? kernel.f32 : dtype == DType::f64 && kernel.f64;
 }
 
+// Those whose stack has an end are those that have one.
+bool reads_terms(const KernelInfo& kernel) {
+    return kernel.refuses == &predicates::unless_expression_is_shallow;
+}
+
 std::string types_of(const KernelInfo& kernel) {
     std::string text;
     for (const DType dtype : {DType::f32, DType::f64, DType::bf16, DType::fp16})

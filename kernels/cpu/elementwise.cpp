@@ -14,6 +14,14 @@ constexpr std::int64_t kExpressionGrain = 4096;
 
 template <class T>
 void elementwise_chunked(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
+    if (arguments.loop != nullptr) {
+        const void* const* const sources = first_of(arguments.sources);
+        team.for_ranges(
+            arguments.count, kExpressionGrain, [&](std::int64_t begin, std::int64_t end, int) {
+                arguments.loop(arguments.dst + begin, sources, begin, end, arguments.functions);
+            });
+        return;
+    }
     team.for_ranges(
         arguments.count, kExpressionGrain, [&](std::int64_t begin, std::int64_t end, int) {
             alignas(64) T stack[kStackDepth][kChunk<T>];

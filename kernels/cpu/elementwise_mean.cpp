@@ -22,8 +22,12 @@ void elementwise_mean_chunked(const ElementwiseMeanArguments<T>& arguments, Thre
             double sum = 0;
             for (std::int64_t at = first; at < last; at += kChunk<T>) {
                 const std::int64_t here = last - at < kChunk<T> ? last - at : kChunk<T>;
-                evaluate_chunk<T>(arguments.terms.expression, arguments.terms.sources.data(), at,
-                                  here, stack);
+                if (arguments.terms.loop != nullptr)
+                    arguments.terms.loop(stack[0], first_of(arguments.terms.sources), at, at + here,
+                                         arguments.terms.functions);
+                else
+                    evaluate_chunk<T>(arguments.terms.expression, arguments.terms.sources.data(),
+                                      at, here, stack);
                 const T* const terms = stack[0];
 #pragma omp simd reduction(+ : sum)
                 for (std::int64_t i = 0; i < here; ++i)

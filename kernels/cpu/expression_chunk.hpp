@@ -5,9 +5,8 @@
 #include <cmath>
 
 #include "kernels/arguments/elementwise.hpp"
-#include "kernels/cpu/exponential.hpp"
-#include "kernels/cpu/logarithm.hpp"
 #include "kernels/cpu/simd.hpp"
+#include "kernels/cpu/vector_math.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 
@@ -32,12 +31,27 @@ DTNN_INLINE void binary(T* dst, const T* a, const T* b, std::int64_t count, Oper
         dst[i] = operation(a[i], b[i]);
 }
 
-template <class T, class Operation>
-DTNN_INLINE void lanewise(T* data, std::int64_t count, Operation operation) {
-    for_channels<T>(count, [&](auto lanes, std::int64_t i) {
-        using V = decltype(lanes);
-        V::store(data + i, operation(lanes, V::load(data + i)));
-    });
+/// A list of pointers as generated code takes it.
+template <class T>
+DTNN_INLINE const void* const* first_of(const std::vector<const T*>& sources) {
+    return reinterpret_cast<const void* const*>(sources.data());
+}
+
+/// Whole vectors: behind the last element there is room in the chunk.
+template <class T>
+void by_vector(const void* function, T* data, std::int64_t count) {
+    const auto f = reinterpret_cast<UnaryVectorFunction<T>>(const_cast<void*>(function));
+    using V = NativeLanes<T>;
+    for (std::int64_t i = 0; i < count; i += V::kLanes)
+        V::store(data + i, f(V::load(data + i)));
+}
+
+template <class T>
+void by_vector(const void* function, T* dst, const T* other, std::int64_t count) {
+    const auto f = reinterpret_cast<BinaryVectorFunction<T>>(const_cast<void*>(function));
+    using V = NativeLanes<T>;
+    for (std::int64_t i = 0; i < count; i += V::kLanes)
+        V::store(dst + i, f(V::load(dst + i), V::load(other + i)));
 }
 
 /// One operation of the stack machine over a chunk. `stack[p]` is the chunk at place p, `top` the
@@ -80,50 +94,25 @@ void apply(Opcode opcode, T (*stack)[kChunk<T>], int top, std::int64_t count) {
         case Opcode::abs:
             unary(b, b, count, [](T x) { return x < 0 ? -x : x; });
             break;
-        case Opcode::exp:
-            lanewise(b, count, [](auto lanes, auto x) { return exponential(lanes, x); });
-            break;
-        case Opcode::log:
-            lanewise(b, count, [](auto lanes, auto x) { return logarithm(lanes, x); });
-            break;
-        case Opcode::log1p:
-            lanewise(b, count, [](auto lanes, auto x) { return logarithm_of_1_plus(lanes, x); });
-            break;
-        case Opcode::atanh:
-            lanewise(b, count, [](auto lanes, auto x) { return inverse_tangent(lanes, x); });
-            break;
-        case Opcode::expm1:
-            lanewise(b, count, [](auto lanes, auto x) { return exponential_less_1(lanes, x); });
-            break;
-        case Opcode::erf:
-            if constexpr (sizeof(T) == sizeof(float)) {
-                lanewise(b, count, [](auto lanes, auto x) { return error_function(lanes, x); });
-            } else {
-                unary(b, b, count, [](T x) { return std::erf(x); });
-            }
-            break;
         case Opcode::sqrt:
             unary(b, b, count, [](T x) { return std::sqrt(x); });
             break;
+        case Opcode::exp:
+        case Opcode::expm1:
+        case Opcode::log:
+        case Opcode::log1p:
         case Opcode::tanh:
-            if constexpr (sizeof(T) == sizeof(float)) {
-                lanewise(b, count, [](auto lanes, auto x) { return hyperbolic_tangent(lanes, x); });
-            } else {
-                unary(b, b, count, [](T x) { return std::tanh(x); });
-            }
-            break;
+        case Opcode::atanh:
         case Opcode::sigmoid:
-            lanewise(b, count, [](auto lanes, auto x) { return sigmoid(lanes, x); });
-            break;
+        case Opcode::erf:
         case Opcode::floor:
-            unary(b, b, count, [](T x) { return std::floor(x); });
+            by_vector(vector_functions<T>()[int(opcode)], b, count);
             break;
         case Opcode::square:
             unary(b, b, count, [](T x) { return x * x; });
             break;
         case Opcode::pow:
-            for (std::int64_t i = 0; i < count; ++i)
-                a[i] = T(std::pow(double(a[i]), double(b[i])));
+            by_vector(vector_functions<T>()[int(opcode)], a, b, count);
             break;
         case Opcode::select: {
             T* const condition = stack[top - 2];

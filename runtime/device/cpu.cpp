@@ -4,6 +4,7 @@
 #include "kernels/dispatch.hpp"
 #include "runtime/device/arena.hpp"
 #include "runtime/device/device.hpp"
+#include "runtime/device/generated_code.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -37,7 +38,7 @@ class CpuProgram final : public DeviceProgram {
 
 class Cpu final : public Device {
   public:
-    explicit Cpu(int threads) : team_(threads) {}
+    explicit Cpu(int threads) : team_(threads), code_(GeneratedCode::of_process()) {}
 
     std::string_view name() const override { return "cpu"; }
     std::byte* allocate(std::int64_t bytes, const std::string& purpose) override {
@@ -56,7 +57,13 @@ class Cpu final : public Device {
                                      std::span<const void* const> sources,
                                      std::span<void* const> destinations,
                                      std::span<std::byte> workspace) override {
-        auto bound = kernels::bind(kernel, problem, sources, destinations, workspace);
+        kernels::Problem with_code;
+        if (code_ != nullptr && kernels::reads_terms(kernel)) {
+            with_code = problem;
+            with_code.loop = code_->loop_for(problem);
+        }
+        auto bound = kernels::bind(kernel, with_code.loop == nullptr ? problem : with_code, sources,
+                                   destinations, workspace);
         if (!bound) return nullptr;
         return std::make_unique<CpuStep>(std::move(bound), team_);
     }
@@ -80,6 +87,7 @@ class Cpu final : public Device {
   private:
     Arena arena_;
     kernels::ThreadTeam team_;
+    GeneratedCode* code_;  ///< null: expressions are interpreted
 };
 
 }  // namespace

@@ -1,0 +1,21 @@
+# LLVM, by its C interface: what libdtnn_codegen.so makes machine code with. Debian's package is llvm-19-dev.
+#   DTNN_LLVM            auto (used where it is found), on (an error where it is not), off
+#   DTNN_LLVM_FOUND, DTNN_LLVM_LIBRARY, DTNN_LLVM_INCLUDE_DIR
+set(DTNN_LLVM auto CACHE STRING "Machine code for elementwise expressions by LLVM: auto, on, off")
+set_property(CACHE DTNN_LLVM PROPERTY STRINGS auto on off)
+set(DTNN_LLVM_FOUND FALSE)
+if(NOT DTNN_LLVM STREQUAL "off" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    set(llvm_roots $ENV{LLVM_ROOT} /usr/lib/llvm-20 /usr/lib/llvm-19 /usr/lib/llvm-18)
+    find_path(DTNN_LLVM_INCLUDE_DIR llvm-c/TargetMachine.h HINTS ${llvm_roots} PATH_SUFFIXES include)
+    find_library(DTNN_LLVM_LIBRARY NAMES LLVM LLVM-20 LLVM-19 LLVM-18 HINTS ${llvm_roots} PATH_SUFFIXES lib)
+    if(DTNN_LLVM_INCLUDE_DIR AND DTNN_LLVM_LIBRARY)
+        set(DTNN_LLVM_FOUND TRUE)
+    endif()
+endif()
+if(DTNN_LLVM_FOUND)
+    message(STATUS "Machine code for expressions by ${DTNN_LLVM_LIBRARY}")
+elseif(DTNN_LLVM STREQUAL "on")
+    message(FATAL_ERROR "DTNN_LLVM is on, and LLVM is not found: install it (Debian: llvm-19-dev), or name its folder in LLVM_ROOT")
+elseif(NOT DTNN_LLVM STREQUAL "off")
+    message(STATUS "No LLVM (Debian: llvm-19-dev): elementwise expressions are interpreted, which is slower and gives the same numbers")
+endif()

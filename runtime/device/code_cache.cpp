@@ -1,0 +1,142 @@
+#include "runtime/device/code_cache.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <utility>
+
+#include "kernels/codegen/machine_code.hpp"
+#include "runtime/base/checksum.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+constexpr const char* kFirstLine = "dtnn code 1\n";
+constexpr std::size_t kMostEntryBytes = kernels::MachineCode::kMostBytes + (std::size_t{1} << 16);
+
+/// A file descriptor, or none.
+class Opened {
+  public:
+    explicit Opened(int number) : number_(number) {}
+    ~Opened() {
+        if (number_ >= 0) close(number_);
+    }
+    Opened(const Opened&) = delete;
+    Opened& operator=(const Opened&) = delete;
+    explicit operator bool() const { return number_ >= 0; }
+    int number() const { return number_; }
+
+  private:
+    int number_;
+};
+
+/// Whether nobody but this user can have written it.
+bool is_private(int file, mode_t kind) {
+    struct stat status {};
+    return fstat(file, &status) == 0 && (status.st_mode & S_IFMT) == kind &&
+           status.st_uid == geteuid() && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/// The folder, if it is private; with `make` it is made where it is not there.
+int open_private_folder(const std::string& folder, bool make) {
+    if (folder.empty()) return -1;
+    if (make) {
+        std::error_code ignored;
+        std::filesystem::create_directories(std::filesystem::path(folder).parent_path(), ignored);
+        mkdir(folder.c_str(), 0700);
+    }
+    const int opened = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (opened >= 0 && !is_private(opened, S_IFDIR)) {
+        close(opened);
+        return -1;
+    }
+    return opened;
+}
+
+std::string name_of(const std::string& key) {
+    std::string name = checksum_text(key) + ".o";
+    return name.substr(name.find(':') + 1);
+}
+
+/// Before the code: what it was made of, and its checksum.
+std::string head_of(const std::string& key, std::string_view code) {
+    return kFirstLine + key + '\n' + checksum_text(code) + '\n';
+}
+
+bool has_room(int folder) {
+    const int again = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR* const list = again < 0 ? nullptr : fdopendir(again);
+    if (list == nullptr) {
+        if (again >= 0) close(again);
+        return false;
+    }
+    int entries = 0;
+    while (entries <= CodeCache::kMostEntries && readdir(list) != nullptr)
+        ++entries;
+    closedir(list);
+    return entries <= CodeCache::kMostEntries;
+}
+
+bool write_all(int file, std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = write(file, bytes.data(), bytes.size());
+        if (written <= 0) return false;
+        bytes.remove_prefix(std::size_t(written));
+    }
+    return true;
+}
+
+}  // namespace
+
+CodeCache::CodeCache(std::string folder) : folder_(std::move(folder)) {}
+
+std::optional<std::string> CodeCache::find(const std::string& key) const {
+    const Opened folder(open_private_folder(folder_, false));
+    if (!folder) return std::nullopt;
+    // Not waiting for a pipe that someone has put there.
+    const Opened file(openat(folder.number(), name_of(key).c_str(),
+                             O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file || !is_private(file.number(), S_IFREG)) return std::nullopt;
+    std::string text(kMostEntryBytes, '\0');
+    std::size_t length = 0;
+    while (length < text.size()) {
+        const ssize_t bytes = read(file.number(), text.data() + length, text.size() - length);
+        if (bytes < 0) return std::nullopt;
+        if (bytes == 0) break;
+        length += std::size_t(bytes);
+    }
+    if (length == text.size()) return std::nullopt;
+    text.resize(length);
+    const std::size_t head = head_of(key, "").size();
+    if (length < head) return std::nullopt;
+    std::string code = text.substr(head);
+    if (!text.starts_with(head_of(key, code))) return std::nullopt;
+    return code;
+}
+
+void CodeCache::put(const std::string& key, std::string_view code) const {
+    if (code.size() > kernels::MachineCode::kMostBytes) return;
+    const Opened folder(open_private_folder(folder_, true));
+    if (!folder || !has_room(folder.number())) return;
+    static std::atomic<int> number{0};
+    const std::string name = name_of(key);
+    const std::string made = fmt::format("{}.{}.{}", name, getpid(), number++);
+    bool whole = false;
+    {
+        const Opened file(openat(folder.number(), made.c_str(),
+                                 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+        if (!file) return;
+        whole = write_all(file.number(), head_of(key, code)) && write_all(file.number(), code);
+    }
+    if (!whole || renameat(folder.number(), made.c_str(), folder.number(), name.c_str()) != 0)
+        unlinkat(folder.number(), made.c_str(), 0);
+}
+
+}  // namespace dtnn::runtime

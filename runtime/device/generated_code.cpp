@@ -1,0 +1,130 @@
+#include "runtime/device/generated_code.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "runtime/base/clock.hpp"
+#include "runtime/base/plugin.hpp"
+#include "runtime/base/run_error.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+constexpr std::size_t kMostLoops = 4096;
+
+/// What machine code depends on besides its loop: where in the list of functions each is.
+std::string key_of(const std::string& loop) {
+    return fmt::format("{}:{}{}", kernels::kCodegenVersion,
+#define DTNN_TERM(name, operands, form, value) #name " "
+#include "kernels/terms.def"
+#undef DTNN_TERM
+                       , loop);
+}
+
+std::string cache_folder() {
+    if (const char* named = std::getenv("DTNN_CACHE_DIR"))
+        return *named == '\0' ? "" : std::string(named) + "/codegen";
+    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
+        return std::string(cache) + "/dtnn/codegen";
+    if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+        return std::string(home) + "/.cache/dtnn/codegen";
+    return "";
+}
+
+bool is_switched_on() {
+    const char* const text = std::getenv("DTNN_CODEGEN");
+    const std::string_view value = text == nullptr ? "on" : text;
+    if (value != "on" && value != "off") {
+        throw RunError(Exit::usage, fmt::format("DTNN_CODEGEN is `{}`: it is on or off", value),
+                       "unset it, which is on");
+    }
+    return value == "on";
+}
+
+}  // namespace
+
+GeneratedCode::GeneratedCode(CodeCache cache, const kernels::Generator* generator)
+    : cache_(std::move(cache)), generator_(generator) {}
+
+GeneratedCode* GeneratedCode::of_process() {
+    static const std::unique_ptr<GeneratedCode> code =
+        is_switched_on() ? std::make_unique<GeneratedCode>(CodeCache(cache_folder())) : nullptr;
+    return code.get();
+}
+
+kernels::LoopFunction GeneratedCode::loop_for(const kernels::Problem& problem) {
+    if (problem.dtype != kernels::DType::f32 && problem.dtype != kernels::DType::f64)
+        return nullptr;
+    kernels::Loop loop{{}, problem.dtype, problem.isa};
+    std::string mistake;
+    if (!kernels::parse_expression(problem.text("expression"), loop.expression, mistake) ||
+        loop.expression.instructions.size() > kernels::kMostGeneratedInstructions ||
+        kernels::vector_functions(problem.isa, problem.dtype) == nullptr)
+        return nullptr;
+    const std::string key = key_of(kernels::text_of(loop));
+    const std::lock_guard lock(mutex_);
+    auto known = loops_.find(key);
+    if (known == loops_.end()) {
+        if (loops_.size() >= kMostLoops) return nullptr;
+        const Stopwatch watch;
+        const kernels::MachineCode* const code = code_of(loop, key);
+        figures_.seconds += watch.seconds();
+        if (code == nullptr) ++figures_.interpreted;
+        known = loops_.find(key);
+    }
+    if (!known->second) return nullptr;
+    return reinterpret_cast<kernels::LoopFunction>(known->second->entry());
+}
+
+const kernels::MachineCode* GeneratedCode::code_of(const kernels::Loop& loop,
+                                                   const std::string& key) {
+    std::optional<kernels::MachineCode>& code = loops_[key];
+    std::string mistake;
+    if (const auto kept = cache_.find(key))
+        code = kernels::MachineCode::load(*kept, kernels::kLoopSymbol, mistake);
+    if (code) {
+        ++figures_.found;
+        return &*code;
+    }
+    const kernels::Generator* const made_by = generator();
+    if (made_by == nullptr) return nullptr;
+    try {
+        const std::string object = made_by->generate(loop, kernels::CodeForm::object);
+        code = kernels::MachineCode::load(object, kernels::kLoopSymbol, mistake);
+        if (!code) {
+            figures_.lacking = fmt::format("code of {} is not run: {}", made_by->name(), mistake);
+            return nullptr;
+        }
+        ++figures_.made;
+        cache_.put(key, object);
+    } catch (const kernels::CannotGenerate& reason) {
+        figures_.lacking = reason.what();
+        return nullptr;
+    }
+    return &*code;
+}
+
+const kernels::Generator* GeneratedCode::generator() {
+    if (generator_ != nullptr || !figures_.lacking.empty()) return generator_;
+    const Plugin plugin = open_plugin(kernels::kCodegenLibrary);
+    if (plugin.handle == nullptr) {
+        figures_.lacking = plugin.refused.empty()
+                               ? fmt::format("{} is not there (looked in {})",
+                                             kernels::kCodegenLibrary, plugin.looked)
+                               : plugin.refused;
+        return nullptr;
+    }
+    check_plugin(plugin, kernels::kCodegenVersionEntry, kernels::kCodegenVersion);
+    generator_ = plugin_function<kernels::Generator*()>(plugin, kernels::kCodegenOpenEntry)();
+    return generator_;
+}
+
+CodeFigures GeneratedCode::figures() const {
+    const std::lock_guard lock(mutex_);
+    return figures_;
+}
+
+}  // namespace dtnn::runtime
