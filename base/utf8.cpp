@@ -31,10 +31,7 @@ bool is_utf8(std::string_view bytes) {
     return true;
 }
 
-namespace {
-
-/// The length of the character that begins the text, where it may be shown as it is; else 0.
-std::size_t harmless_length(std::string_view text, std::string_view kept) {
+std::size_t shown_length(std::string_view text, std::string_view kept) {
     const std::size_t length = utf8_length(text);
     const auto at = [&](std::size_t i) { return std::uint8_t(text[i]); };
     if (length == 1) {
@@ -46,13 +43,11 @@ std::size_t harmless_length(std::string_view text, std::string_view kept) {
     return c1 || no_character ? 0 : length;
 }
 
-}  // namespace
-
 std::string shown(std::string_view text, std::string_view kept) {
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
-        const std::size_t length = harmless_length(text, kept);
+        const std::size_t length = shown_length(text, kept);
         if (length > 0)
             out += text.substr(0, length);
         else
@@ -71,7 +66,7 @@ std::string printable(std::string_view text) {
     std::string out;
     while (!text.empty()) {
         if (out.size() >= kMost) return out + "...";
-        const std::size_t length = std::max<std::size_t>(1, harmless_length(text, ""));
+        const std::size_t length = std::max<std::size_t>(1, shown_length(text, ""));
         out += shown(text.substr(0, length));
         text.remove_prefix(length);
     }

@@ -17,6 +17,9 @@ bool is_utf8(std::string_view bytes);
 /// are not UTF-8 are written as \xNN, but for the characters of `kept`.
 std::string shown(std::string_view text, std::string_view kept = "");
 
+/// The length of the character that begins the text, where it may be shown as it is; else 0.
+std::size_t shown_length(std::string_view text, std::string_view kept = "");
+
 /// Text of several lines for a terminal: line ends and tabs stay.
 std::string shown_lines(std::string_view text);
 

@@ -79,17 +79,24 @@ class LineText {
 
     int length() const { return int(std::count_if(text_.begin(), text_.end(), begins)); }
 
-    /// Characters [begin, end), control characters made harmless. A line may be the whole file, so
-    /// that no more of it is copied.
+    /// Characters [begin, end), what may not be shown made harmless. A line may be the whole file,
+    /// so that no more of it is copied.
     std::string part(int begin, int end) const {
         std::string result;
         int count = 0;
-        for (const char c : text_) {
-            if (begins(c) && count++ == end) break;
-            if (count <= begin || c == '\r') continue;
-            const auto byte = static_cast<unsigned char>(c);
-            const bool harmless = byte >= 0x20 && byte != 0x7F;
-            result += harmless ? c : byte == '\t' ? ' ' : '?';
+        for (std::size_t i = 0; i < text_.size();) {
+            std::size_t next = i + 1;
+            while (next < text_.size() && !begins_character(text_[next]))
+                ++next;
+            const std::string_view character = text_.substr(i, next - i);
+            i = next;
+            if (!begins(character[0])) continue;
+            if (count++ == end) break;
+            if (count <= begin) continue;
+            if (shown_length(character) == character.size())
+                result += character;
+            else
+                result += character == "\t" ? ' ' : '?';
         }
         return result;
     }

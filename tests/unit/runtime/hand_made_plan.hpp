@@ -2,10 +2,10 @@
 /// A small plan made without the compiler: softmax regression on made-up samples, reference kernels
 /// only.
 
-#include <filesystem>
 #include <string>
 
 #include "plan/plan.hpp"
+#include "tests/unit/runtime/temporary_folder.hpp"
 
 namespace dtnn::runtime {
 
@@ -25,21 +25,5 @@ struct HandMade {
 
 /// Programs train, train_tail, evaluate, evaluate_tail; it passes its audit.
 plan::Plan hand_made_plan(const HandMade& wish = {});
-
-/// A folder that is removed with everything in it.
-class TemporaryFolder {
-  public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-    std::string path() const { return path_.string(); }
-
-  private:
-    std::filesystem::path path_;
-};
-
-void write_text(const std::string& path, const std::string& text);
 
 }  // namespace dtnn::runtime

@@ -72,6 +72,14 @@ TEST_CASE(
     CHECK_NE(text.find("a?[31mb"), std::string::npos);
 }
 
+TEST_CASE("bytes that are no characters are shown as such, each in its column") {
+    Diagnostics diagnostics;
+    diagnostics.add_file("f", "a\xff\xfe\xc2\x9bk\xc3\xb6\x80z");
+    diagnostics.error(Code::wrong_type, {{"f", 1, 5}, 1}, "x");
+    CHECK_EQ(diagnostics.render(false),
+             "f:1:5: error: x [wrong-type]\n    1 | a???k?z\n      |     ^\n");
+}
+
 TEST_CASE("colour adds sequences and nothing else") {
     Diagnostics diagnostics;
     diagnostics.add_file("f", "abc");
