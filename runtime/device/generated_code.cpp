@@ -46,6 +46,29 @@ bool is_switched_on() {
 
 }  // namespace
 
+const kernels::Generator* open_generator(std::string& lacking) {
+    const Plugin plugin = open_plugin(kernels::kCodegenLibrary);
+    if (plugin.handle == nullptr) {
+        lacking = plugin.refused.empty() ? fmt::format("{} is not there (looked in {})",
+                                                       kernels::kCodegenLibrary, plugin.looked)
+                                         : plugin.refused;
+        return nullptr;
+    }
+    check_plugin(plugin, kernels::kCodegenVersionEntry, kernels::kCodegenVersion);
+    return plugin_function<kernels::Generator*()>(plugin, kernels::kCodegenOpenEntry)();
+}
+
+std::optional<kernels::Loop> loop_of(const kernels::Problem& problem) {
+    if (problem.dtype != kernels::DType::f32 && problem.dtype != kernels::DType::f64)
+        return std::nullopt;
+    kernels::Loop loop{{}, problem.dtype, problem.isa};
+    std::string mistake;
+    if (!kernels::parse_expression(problem.text("expression"), loop.expression, mistake) ||
+        loop.expression.instructions.size() > kernels::kMostGeneratedInstructions)
+        return std::nullopt;
+    return loop;
+}
+
 GeneratedCode::GeneratedCode(CodeCache cache, const kernels::Generator* generator)
     : cache_(std::move(cache)), generator_(generator) {}
 
@@ -56,21 +79,15 @@ GeneratedCode* GeneratedCode::of_process() {
 }
 
 kernels::LoopFunction GeneratedCode::loop_for(const kernels::Problem& problem) {
-    if (problem.dtype != kernels::DType::f32 && problem.dtype != kernels::DType::f64)
-        return nullptr;
-    kernels::Loop loop{{}, problem.dtype, problem.isa};
-    std::string mistake;
-    if (!kernels::parse_expression(problem.text("expression"), loop.expression, mistake) ||
-        loop.expression.instructions.size() > kernels::kMostGeneratedInstructions ||
-        kernels::vector_functions(problem.isa, problem.dtype) == nullptr)
-        return nullptr;
-    const std::string key = key_of(kernels::text_of(loop));
+    const std::optional<kernels::Loop> loop = loop_of(problem);
+    if (!loop || kernels::vector_functions(problem.isa, problem.dtype) == nullptr) return nullptr;
+    const std::string key = key_of(kernels::text_of(*loop));
     const std::lock_guard lock(mutex_);
     auto known = loops_.find(key);
     if (known == loops_.end()) {
         if (loops_.size() >= kMostLoops) return nullptr;
         const Stopwatch watch;
-        const kernels::MachineCode* const code = code_of(loop, key);
+        const kernels::MachineCode* const code = code_of(*loop, key);
         figures_.seconds += watch.seconds();
         if (code == nullptr) ++figures_.interpreted;
         known = loops_.find(key);
@@ -89,13 +106,15 @@ const kernels::MachineCode* GeneratedCode::code_of(const kernels::Loop& loop,
         ++figures_.found;
         return &*code;
     }
-    const kernels::Generator* const made_by = generator();
-    if (made_by == nullptr) return nullptr;
+    if (generator_ == nullptr && figures_.lacking.empty())
+        generator_ = open_generator(figures_.lacking);
+    if (generator_ == nullptr) return nullptr;
     try {
-        const std::string object = made_by->generate(loop, kernels::CodeForm::object);
+        const std::string object = generator_->generate(loop, kernels::CodeForm::object);
         code = kernels::MachineCode::load(object, kernels::kLoopSymbol, mistake);
         if (!code) {
-            figures_.lacking = fmt::format("code of {} is not run: {}", made_by->name(), mistake);
+            figures_.lacking =
+                fmt::format("code of {} is not run: {}", generator_->name(), mistake);
             return nullptr;
         }
         ++figures_.made;
@@ -105,21 +124,6 @@ const kernels::MachineCode* GeneratedCode::code_of(const kernels::Loop& loop,
         return nullptr;
     }
     return &*code;
-}
-
-const kernels::Generator* GeneratedCode::generator() {
-    if (generator_ != nullptr || !figures_.lacking.empty()) return generator_;
-    const Plugin plugin = open_plugin(kernels::kCodegenLibrary);
-    if (plugin.handle == nullptr) {
-        figures_.lacking = plugin.refused.empty()
-                               ? fmt::format("{} is not there (looked in {})",
-                                             kernels::kCodegenLibrary, plugin.looked)
-                               : plugin.refused;
-        return nullptr;
-    }
-    check_plugin(plugin, kernels::kCodegenVersionEntry, kernels::kCodegenVersion);
-    generator_ = plugin_function<kernels::Generator*()>(plugin, kernels::kCodegenOpenEntry)();
-    return generator_;
 }
 
 CodeFigures GeneratedCode::figures() const {

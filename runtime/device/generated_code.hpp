@@ -20,6 +20,12 @@
 
 namespace dtnn::runtime {
 
+/// That of libdtnn_codegen.so; null, and why, where there is none.
+const kernels::Generator* open_generator(std::string& lacking);
+
+/// The loop of a kernel's problem; nothing: it has no expression that code is made for.
+std::optional<kernels::Loop> loop_of(const kernels::Problem& problem);
+
 /// What has come of the loops that were asked for so far.
 struct CodeFigures {
     int made = 0;
@@ -46,8 +52,6 @@ class GeneratedCode {
 
   private:
     const kernels::MachineCode* code_of(const kernels::Loop& loop, const std::string& key);
-    const kernels::Generator* generator();
-
     mutable std::mutex mutex_;
     CodeCache cache_;
     const kernels::Generator* generator_;

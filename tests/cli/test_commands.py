@@ -272,6 +272,30 @@ class Runtime(CommandTest):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(told, done.stderr)
 
+    def test_the_code_of_a_plan_is_shown_with_the_lines_it_comes_from(self):
+        with open(self.path("net.yaml"), "w", encoding="utf-8") as file:
+            file.write("kind: model\ninput: {shape: [1, 8, 8]}\nlayers:\n  - conv2d: {filters: 4, kernel: 3}\n"
+                       "  - hard_swish\n  - flatten\n  - dense: {units: 10}\n  - softmax\n")
+        self.expect(self.dtnnc("compile", "net.yaml", "-o", "net.json"), 0)
+        shown = self.dtnnc("codegen", "net.json")
+        if shown.returncode == 1:
+            self.assertIn("libdtnn_codegen.so is not there", shown.stderr)
+            self.assertIn("help: install LLVM", shown.stderr)
+            self.skipTest("no LLVM here (Debian: llvm-19-dev)")
+        self.expect(shown, 0, "define void @dtnn_loop", "x0 x0 3 add 0 max 6 min mul 6 div", "net.yaml:5")
+        self.expect(self.dtnnc("codegen", "net.json", "--emit", "asm", "--step", "hard_swish_1.hard_swish"), 0, "mulps")
+        self.expect(self.dtnnc("codegen", "net.json", "--step", "none"), 2, "has no step `none`")
+        # The same numbers, whoever computes them.
+        weights = []
+        for which in ("on", "off"):
+            run = self.dtnn_run("net.json", "--output", which, env={"DTNN_CODEGEN": which, "DTNN_CACHE_DIR": self.path("cache")})
+            self.expect(run, 0)
+            with open(self.path(f"{which}/weights.safetensors"), "rb") as file:
+                weights.append(file.read())
+        self.assertEqual(*weights)
+        self.assertTrue(os.listdir(self.path("cache/codegen")))
+        self.expect(self.dtnn_run("net.json", env={"DTNN_CODEGEN": "maybe"}), 2, "DTNN_CODEGEN is `maybe`: it is on or off")
+
     def test_missing_data_is_a_failed_run(self):
         job = os.path.join(ROOT, "specs", "jobs", "mnist_simplecnn.yaml")
         plan = self.compile("--set", "dataset.path=nowhere", spec=job)
