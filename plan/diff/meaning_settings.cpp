@@ -126,6 +126,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"model", "defaults", kMath, "layers that do not give the field take it from here"},
         {"model", "input", kMath, "the shape of the samples decides every other shape"},
         {"model", "blocks", kMath, "the layers that use the block become other layers"},
+        {"model", "operators", kMath, "the layers that use the operator compute another formula"},
         {"model", "layers", kMath, "the layers are the function that is trained"},
         {"model.input", "shape", kMath, "the shape of the samples decides every other shape"},
         {"model.blocks", "description", kSpeed, kText},

@@ -12,6 +12,9 @@
 namespace dtnn::compiler {
 namespace {
 
+constexpr const char* kOperatorHelp =
+    "such as `swish: {parameters: {beta: {type: real, default: 1}}, forward: \"x * sigmoid(beta * "
+    "x)\"}`";
 constexpr const char* kFormHelp =
     "such as `basic: {parameters: {filters: integer}, layers: [conv2d: {filters: \"${filters}\", "
     "kernel: 3}, relu]}`";
@@ -47,40 +50,48 @@ void collect_uses(const SourceNode& list, const Blocks& blocks, std::set<std::st
 
 }  // namespace
 
-Blocks::Blocks(const SourceNode* declared, Diagnostics& diagnostics) {
+Blocks::Blocks(const SourceNode* declared, const SourceNode* operators, Diagnostics& diagnostics) {
     Diagnostics standard;  // texts of ours, sound by test
     for (const SourceEntry& entry : standard_blocks().entries)
-        read(entry, standard);
-    if (!declared) return;
-    if (!declared->is_map()) {
-        bad_block(diagnostics, declared->span,
-                  fmt::format("`blocks` of model is {}; it must be a map from names to blocks",
-                              describe(*declared)),
-                  kFormHelp);
+        read(entry, false, standard);
+    if (operators) read_all(*operators, true, diagnostics);
+    if (declared) read_all(*declared, false, diagnostics);
+    break_cycles(diagnostics);
+}
+
+void Blocks::read_all(const SourceNode& declared, bool operators, Diagnostics& diagnostics) {
+    const char* const kind = operators ? "operator" : "block";
+    if (!declared.is_map()) {
+        bad_block(diagnostics, declared.span,
+                  fmt::format("`{}s` of model is {}; it must be a map from names to {}s", kind,
+                              describe(declared), kind),
+                  operators ? kOperatorHelp : kFormHelp);
         return;
     }
-    for (const SourceEntry& entry : declared->entries) {
+    for (const SourceEntry& entry : declared.entries) {
         const auto refuse = [&](const char* what) {
             bad_block(diagnostics, entry.key_span,
-                      fmt::format("the block's name is `{}`, which is {}", entry.key, what),
+                      fmt::format("the {}'s name is `{}`, which is {}", kind, entry.key, what),
                       "choose another name");
         };
+        const Block* known = find(entry.key);
         if (find_op(entry.key))
             refuse("an operator");
         else if (entry.key == "repeat" || entry.key == "if" || entry.key == "input")
             refuse("a word of the language");
         else if (standard_blocks().find(entry.key))
             refuse("a block that is built in");
+        else if (known)
+            refuse("an operator of this model");
         else if (!is_variable_name(entry.key))
             diagnostics.error(
                 Code::bad_name, entry.key_span,
-                fmt::format("the block's name is `{}`; it must be a letter, then letters, digits "
+                fmt::format("the {}'s name is `{}`; it must be a letter, then letters, digits "
                             "and `_`, and no word of expressions",
-                            entry.key));
+                            kind, entry.key));
         else
-            read(entry, diagnostics);
+            read(entry, operators, diagnostics);
     }
-    break_cycles(diagnostics);
 }
 
 const Block* Blocks::find(std::string_view name) const {
@@ -95,21 +106,25 @@ std::vector<std::string> Blocks::names() const {
     return names;
 }
 
-void Blocks::read(const SourceEntry& entry, Diagnostics& diagnostics) {
+void Blocks::read(const SourceEntry& entry, bool is_operator, Diagnostics& diagnostics) {
     Block& block = blocks_[entry.key];
     block.name = entry.key;
     block.span = entry.key_span;
-    const std::string what = fmt::format("the block {}", block.name);
+    block.is_operator = is_operator;
+    const std::string what =
+        fmt::format("the {} {}", is_operator ? "operator" : "block", block.name);
     if (!entry.value.is_map()) {
-        bad_block(
-            diagnostics, entry.value.span,
-            fmt::format("{} is {}; it must be a map with `layers`", what, describe(entry.value)),
-            kFormHelp);
+        bad_block(diagnostics, entry.value.span,
+                  fmt::format("{} is {}; it must be a map with `{}`", what, describe(entry.value),
+                              is_operator ? "forward" : "layers"),
+                  is_operator ? kOperatorHelp : kFormHelp);
+    } else if (is_operator) {
+        read_operator(entry, block, diagnostics);
     } else {
         const FieldValues values =
             read_fields(entry.value, block_table(), {what, entry.key_span}, diagnostics);
         if (const SourceNode* parameters = values.node("parameters"))
-            read_parameters(*parameters, block, diagnostics);
+            read_block_parameters(*parameters, what, block, diagnostics);
         if (const SourceNode* layers = values.node("layers")) {
             if (layers->is_list())
                 block.layers = layers;
@@ -130,13 +145,13 @@ void Blocks::read(const SourceEntry& entry, Diagnostics& diagnostics) {
         block.fields.push_back(field);
 }
 
-void Blocks::read_parameters(const SourceNode& map, Block& block, Diagnostics& diagnostics) {
-    const std::string what = fmt::format("the block {}", block.name);
+void read_block_parameters(const SourceNode& map, const std::string& what, Block& block,
+                           Diagnostics& diagnostics) {
     if (!map.is_map()) {
         bad_block(diagnostics, map.span,
                   fmt::format("`parameters` of {} is {}; it must be a map from names to types",
                               what, describe(map)),
-                  kFormHelp);
+                  block.is_operator ? kOperatorHelp : kFormHelp);
         return;
     }
     for (const SourceEntry& entry : map.entries) {

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 
 #include "compiler/frontend/formula/environment.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/ops/expression/expression.hpp"
 
 namespace dtnn::compiler {
 
@@ -23,31 +25,47 @@ struct BlockParameter {
     const SourceNode* fallback = nullptr;  ///< the default, which may have expressions
 };
 
+/// A list of layers with a name and parameters; or, declared under `operators`, one layer that is a
+/// formula.
 struct Block {
     std::string name;
     Span span;                              ///< of the declared name
     std::deque<BlockParameter> parameters;  ///< in the order declared
     FieldTable fields;                      ///< what a use takes: the parameters, `name` and `from`
-    const SourceNode* layers = nullptr;     ///< null after a diagnostic
+    const SourceNode* layers = nullptr;     ///< null after a diagnostic, and of operators
+    bool is_operator = false;
+    /// Of operators: over x0, the input, and x1, x2, ..., the parameters; none after a diagnostic.
+    std::optional<Expression> forward;
+    Span forward_span;
 };
 
 class Blocks {
   public:
-    /// Reads the declarations (null: none) and reports what is wrong with them, blocks that use
-    /// each other in a circle included. The tree must outlive the object.
-    Blocks(const SourceNode* declared, Diagnostics& diagnostics);
+    /// Reads the declarations of blocks and of operators (null: none) and reports what is wrong
+    /// with them, blocks that use each other in a circle included. The trees must outlive the
+    /// object.
+    Blocks(const SourceNode* declared, const SourceNode* operators, Diagnostics& diagnostics);
 
     const Block* find(std::string_view name) const;
     std::vector<std::string> names() const;
     std::size_t size() const { return blocks_.size(); }
 
   private:
-    void read(const SourceEntry& entry, Diagnostics& diagnostics);
-    void read_parameters(const SourceNode& map, Block& block, Diagnostics& diagnostics);
+    void read_all(const SourceNode& declared, bool operators, Diagnostics& diagnostics);
+    void read(const SourceEntry& entry, bool is_operator, Diagnostics& diagnostics);
     void break_cycles(Diagnostics& diagnostics);
 
     std::map<std::string, Block, std::less<>> blocks_;
 };
+
+/// What a block or an operator, `what` in messages, takes: its parameters and those of every layer.
+void read_block_parameters(const SourceNode& map, const std::string& what, Block& block,
+                           Diagnostics& diagnostics);
+/// The fields of a declaration under `operators`. (operators.cpp)
+void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnostics);
+/// The operator's expression for a use of it, postfix over x0; nothing where a parameter's value is
+/// unknown, after a diagnostic. (operators.cpp)
+std::optional<std::string> expression_of_use(const Block& block, const Environment& parameters);
 
 /// The fields of one use, evaluated: what blocks and operators are read from.
 struct UseFields {

@@ -91,6 +91,8 @@ class Expander {
             return kUnknownSource;
         }
         if (entry->op) return layer(*entry, item, source, environment, scope);
+        if (entry->block && entry->block->is_operator)
+            return formula(*entry, source, environment, scope);
         if (entry->block) return block(*entry, source, environment, scope);
         if (entry->type == "repeat") return repeat(*entry, source, environment, scope);
         return choice(*entry, source, environment, scope);
@@ -210,6 +212,43 @@ class Expander {
         stack_.pop_back();
         names_.declare(path, output, place);
         return output;
+    }
+
+    /// A use of an operator of the model: one layer, named after it.
+    int formula(const LayerEntry& entry, int previous, const Environment& environment,
+                LayerScope& scope) {
+        const std::size_t lookups = names_.mark();
+        UseFields use;
+        const std::vector<const SourceEntry*> fields = language_.fields_of(entry);
+        const Head head = read_head(entry, fields, previous, environment, use);
+        const int source = one_source(entry, head, previous, scope);
+        for (const SourceEntry* field : fields)
+            if (!is_head(field->key)) use.add(*field, environment, shape(source), diagnostics_);
+        use.add_misspelt(language_.misspelt_of(entry.type));
+        const Environment values = bind_parameters(
+            *entry.block, use, entry.span, language_.parameters(), shape(source), diagnostics_);
+
+        LayerSpec spec;
+        spec.type = "elementwise";
+        spec.span = entry.span;
+        spec.sources = {source};
+        spec.spans["expression"] = entry.block->forward_span;
+        spec.name = name_of(entry, head, scope);
+        const int index = int(model_.layers.size());
+        const Span& place = head.name ? head.name->span : entry.span;
+        names_.set_reader(lookups, index);
+        if (names_.check_length(spec.name, place))
+            names_.declare(spec.name, index, place);
+        else
+            spec.name.resize(kMaximumNameBytes);
+        if (auto expression = expression_of_use(*entry.block, values)) {
+            spec.fields["expression"] = std::move(*expression);
+            infer_shape(model_, op(spec.type), spec, diagnostics_);
+        } else {
+            incomplete_ = true;
+        }
+        model_.layers.push_back(std::move(spec));
+        return index;
     }
 
     int repeat(const LayerEntry& entry, int previous, const Environment& environment,

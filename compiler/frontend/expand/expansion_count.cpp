@@ -119,7 +119,8 @@ LayerCount LayerCounter::count_entry(const SourceNode& item, const Environment& 
     if (!entry) return {0, 1};
     const std::int64_t own = steps_of(item, *entry);
     walked_ += own - 1;
-    LayerCount total{entry->op ? 1 : 0, own};
+    const bool one_layer = entry->op || (entry->block && entry->block->is_operator);
+    LayerCount total{one_layer ? 1 : 0, own};
     if (entry->block)
         add(total, count_block(*entry, environment));
     else if (entry->type == "repeat")

@@ -37,8 +37,9 @@ FormulaValue scalar_value(const SourceNode& node, const std::string& what,
 }
 
 ModelLanguage::ModelLanguage(const SourceNode* parameters, const SourceNode* defaults,
-                             const SourceNode* blocks, Diagnostics& diagnostics)
-    : blocks_(blocks, diagnostics) {
+                             const SourceNode* blocks, const SourceNode* operators,
+                             Diagnostics& diagnostics)
+    : blocks_(blocks, operators, diagnostics) {
     if (parameters) read_parameters(*parameters, diagnostics);
     if (defaults) read_defaults(*defaults, diagnostics);
 }

@@ -14,10 +14,10 @@ namespace dtnn::compiler {
 
 class ModelLanguage {
   public:
-    /// Reads `parameters`, `defaults` and `blocks` of a model (null: not given) and reports what is
-    /// wrong with them. The trees must outlive the object.
+    /// Reads `parameters`, `defaults`, `blocks` and `operators` of a model (null: not given) and
+    /// reports what is wrong with them. The trees must outlive the object.
     ModelLanguage(const SourceNode* parameters, const SourceNode* defaults,
-                  const SourceNode* blocks, Diagnostics& diagnostics);
+                  const SourceNode* blocks, const SourceNode* operators, Diagnostics& diagnostics);
 
     const Environment& parameters() const { return parameters_; }
     const Blocks& blocks() const { return blocks_; }

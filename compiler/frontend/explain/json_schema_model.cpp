@@ -43,7 +43,7 @@ const std::vector<const OpDef*>& layer_ops() {
 const Blocks& standard() {
     static const Blocks blocks = [] {
         Diagnostics diagnostics;
-        return Blocks(nullptr, diagnostics);
+        return Blocks(nullptr, nullptr, diagnostics);
     }();
     return blocks;
 }
@@ -216,6 +216,21 @@ Json blocks_schema(const LayerRules& rules, bool whole) {
             {"additionalProperties", block}};
 }
 
+Json operators_schema() {
+    Json parameter = table_schema(block_parameter_table(), true);
+    parameter["properties"]["type"]["enum"] = {"real", "integer"};
+    parameter["required"] = required_fields(block_parameter_table());
+    Json form = table_schema(operator_table(), true);
+    form["required"] = required_fields(operator_table());
+    form["properties"]["parameters"]["type"] = "object";
+    form["properties"]["parameters"]["propertyNames"] = {{"pattern", kBlockName}};
+    form["properties"]["parameters"]["additionalProperties"] = {
+        {"anyOf", {{{"enum", {"real", "integer"}}}, parameter}}};
+    return {{"type", "object"},
+            {"propertyNames", {{"pattern", kBlockName}}},
+            {"additionalProperties", form}};
+}
+
 Json defaults_schema(bool blocks) {
     Json types = Json::object();
     for (const OpDef* op : layer_ops()) {
@@ -248,6 +263,7 @@ Json model_properties() {
            {{"type", "object"},
             {"propertyNames", {{"pattern", kBlockName}}},
             {"additionalProperties", {{"type", Json::array({"number", "boolean", "string"})}}}});
+    adjust("operators", operators_schema());
     Json input = table_schema(input_table(), true);
     input["required"] = required_fields(input_table());
     for (const char* bound : {"minItems", "maxItems"}) {
@@ -287,12 +303,14 @@ void add_model_definitions(Json& definitions) {
     definitions["defaults"] = defaults_schema(false);
     definitions["defaults_with_blocks"] = defaults_schema(true);
 
-    // By what the model has: `extends` (nothing is required, any name may be a block), `blocks`,
-    // `defaults`.
+    // By what the model has: `extends` (nothing is required, any name may be a block), `blocks` or
+    // `operators`, `defaults`.
     const auto when = [](const char* field, Json then, Json otherwise) {
-        return Json{{"if", {{"required", Json::array({field})}}},
-                    {"then", std::move(then)},
-                    {"else", std::move(otherwise)}};
+        Json has = {{"required", Json::array({field})}};
+        if (field == std::string_view("blocks"))
+            has = {{"anyOf", {has, {{"required", Json::array({"operators"})}}}}};
+        return Json{
+            {"if", std::move(has)}, {"then", std::move(then)}, {"else", std::move(otherwise)}};
     };
     const auto with = [](const LayerRules& one, bool whole) {
         Json properties = {

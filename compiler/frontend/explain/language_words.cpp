@@ -44,6 +44,17 @@ layers:
   - softmax
 )";
 
+constexpr std::string_view kOperatorsExample = R"yaml(kind: model
+input: {shape: [1, 28, 28]}
+operators:
+  swish: {parameters: {beta: {type: real, default: 1}}, forward: "x * sigmoid(beta * x)"}
+layers:
+  - flatten
+  - dense: {units: 32}
+  - swish: {beta: 1.5}
+  - dense: {units: 10}
+  - softmax
+)yaml";
 constexpr std::string_view kBlocksExample = R"(kind: model
 input: {shape: [3, 32, 32]}
 blocks:
@@ -222,6 +233,12 @@ std::vector<LanguageWord> make_words() {
          "block reads one value, `input`, and gives its last layer's. It sees its own parameters "
          "and the model's, may use other blocks, declared in any order, and never itself.",
          kBlocksExample, &block_table()},
+        {"operators", kWord,
+         "Elementwise operators with a name, a formula and numbers as parameters, which layers "
+         "then use like any other. The formula is arithmetic over x and the parameters: + - * / "
+         "**, comparisons, min, max, where, abs, floor, sqrt, exp, log, tanh, sigmoid and others "
+         "(`dtnnc explain elementwise`); the gradient follows from it.",
+         kOperatorsExample, &operator_table()},
         {"repeat", kWord, "Layers several times over, each round behind the one before.",
          kRepeatExample, &repeat_table()},
         {"if", kWord,
@@ -266,7 +283,7 @@ std::vector<LanguageWord> make_choices() {
 /// The standard blocks, which the words point into, and what each of them is.
 struct StandardBlocks {
     Diagnostics diagnostics;
-    Blocks blocks{nullptr, diagnostics};
+    Blocks blocks{nullptr, nullptr, diagnostics};
     std::deque<FieldTable> tables;  // a deque, because words point at its tables
     std::vector<LanguageWord> words;
 

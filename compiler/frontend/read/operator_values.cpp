@@ -89,16 +89,23 @@ std::optional<std::string> read_expression(const SourceNode& node, const Field& 
     if (!node.is_scalar())
         return wrong(node, field, what, describe(FieldType::expression), diagnostics,
                      "such as `\"x * sigmoid(x)\"`");
+    if (!read_formula(node, field.name, what, {}, diagnostics)) return std::nullopt;
+    return node.text;
+}
+
+std::optional<Expression> read_formula(const SourceNode& node, std::string_view field,
+                                       const std::string& what,
+                                       const std::vector<std::string>& names,
+                                       Diagnostics& diagnostics) {
     try {
-        parse_infix(node.text);
+        return parse_infix(node.text, names);
     } catch (const ExpressionError& error) {
         diagnostics
             .error(Code::elementwise_syntax, place_in(node, error.column() - 1),
-                   fmt::format("`{}` of {}: {}", field.name, what, error.reason()))
+                   fmt::format("`{}` of {}: {}", field, what, error.reason()))
             .help = error.help();
         return std::nullopt;
     }
-    return node.text;
 }
 
 }  // namespace dtnn::compiler

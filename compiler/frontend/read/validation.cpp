@@ -81,7 +81,7 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
     model.name = fields.values.contains("name") ? fields.text("name") : default_name;
 
     const ModelLanguage language(fields.node("parameters"), fields.node("defaults"),
-                                 fields.node("blocks"), diagnostics);
+                                 fields.node("blocks"), fields.node("operators"), diagnostics);
     if (const SourceNode* input = fields.node("input")) {
         if (!input->is_map()) {
             diagnostics

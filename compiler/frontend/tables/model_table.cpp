@@ -38,6 +38,11 @@ const FieldTable& model_table() {
          .type = FieldType::mapping,
          .doc = "lists of layers with parameters, by name, which layers use like operators",
          .optional = true},
+        {.name = "operators",
+         .type = FieldType::mapping,
+         .doc = "formulas with parameters, by name, which layers use like operators: {swish: "
+                "{forward: \"x * sigmoid(x)\"}}",
+         .optional = true},
         {.name = "layers",
          .type = FieldType::layers,
          .doc = "the layers, in order; each reads the one before unless it says `from`"},
@@ -96,6 +101,25 @@ const FieldTable& block_table() {
         {.name = "layers",
          .type = FieldType::layers,
          .doc = "the block's layers, in order; `input` is what the block reads"},
+    };
+    return table;
+}
+
+const FieldTable& operator_table() {
+    static const FieldTable table = {
+        {.name = "description",
+         .type = FieldType::text,
+         .doc = "what the operator is, for people",
+         .optional = true},
+        {.name = "parameters",
+         .type = FieldType::mapping,
+         .doc = "numbers that a use gives it, by which the formula reads them: {beta: {type: real, "
+                "default: 1}}",
+         .optional = true},
+        {.name = "forward",
+         .type = FieldType::text,
+         .doc = "what becomes of every number x: arithmetic over x and the parameters, as in "
+                "`elementwise`"},
     };
     return table;
 }

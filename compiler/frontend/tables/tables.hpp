@@ -43,6 +43,7 @@ const FieldTable& layer_table();
 const FieldTable& branches_table();
 /// The declaration of a block, of one of its parameters.
 const FieldTable& block_table();
+const FieldTable& operator_table();  ///< of what stands under `operators`
 const FieldTable& block_parameter_table();
 /// The entries `repeat` and `if` of a list of layers.
 const FieldTable& repeat_table();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
 #include "compiler/ir/printer.hpp"
 
@@ -92,6 +93,19 @@ void elementwise_gradient(GradientContext& g) {
                             {{"expression", to_postfix(backward)}}, "diff_src")[0]);
         }
     }
+}
+
+/// The operator of one input and without fields that computes this; empty: none.
+std::string operator_of(const std::string& expression) {
+    static const auto names = [] {
+        std::map<std::string, std::string> all;
+        for (const OpDef* op : all_ops())
+            if (op->layer && !op->variadic && op->fields.empty() && !op->expression.empty())
+                all.emplace(op->expression, op->name);
+        return all;
+    }();
+    const auto found = names.find(expression);
+    return found == names.end() ? "" : found->second;
 }
 
 }  // namespace
@@ -218,6 +232,12 @@ OpDef define_elementwise() {
             [](const Node& node) { return text_or(node.attributes, "expression", ""); })
         .shape(elementwise_shape)
         .gradient(elementwise_gradient)
+        // What fusions know by its name.
+        .general_form([](const Graph&, const Node& node) -> std::vector<Node> {
+            if (node.inputs.size() != 1) return {};
+            const std::string name = operator_of(text_or(node.attributes, "expression", ""));
+            return name.empty() ? std::vector<Node>() : becomes(node, name, {});
+        })
         .flops([](const std::vector<Type>&, const std::vector<Type>& out, const Attributes& a) {
             return flops(parse_postfix(text_or(a, "expression", "0"))) * out[0].elements();
         });

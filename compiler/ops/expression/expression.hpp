@@ -51,8 +51,10 @@ struct Expression {
 
 /// Infix: + - * / ** and one comparison (> >= < <= == !=) with the usual precedence, unary minus,
 /// and calls of the terms that are called (kernels/terms.def); `where` is select. Inputs are x0,
-/// x1, ...; `x` is x0 unless `names` is given, whose names then stand for x0, x1, ....
+/// x1, ... and x, which is x0; or they are called by `names`, in that order.
 Expression parse_infix(std::string_view text, const std::vector<std::string>& names = {});
+/// Whether it is a function of infix texts.
+bool is_expression_word(std::string_view word);
 Expression parse_postfix(std::string_view text);
 std::string to_postfix(const Expression& expression);
 

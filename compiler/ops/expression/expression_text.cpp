@@ -154,7 +154,12 @@ class ExpressionReader {
             fail(token.begin, "expected a number, an input or a function");
         if (wanted == InfixWanted::open) fail(token.begin, "expected `(`");
         if (wanted == InfixWanted::end)
-            fail(token.begin, fmt::format("expected an operator, not `{}`", text_[token.begin]));
+            fail(token.begin, fmt::format("expected an operator, not `{}`", text_[token.begin]),
+                 token.is("if") || text_[token.begin] == '?' ? "write where(condition, then, else)"
+                 : text_[token.begin] == '^'                 ? "a power is written x ** 2"
+                 : token.is("and") || token.is("or")
+                     ? "multiply comparisons, which are 1 or 0, or take the larger one"
+                     : "");
         fail(token.begin, "expected `)`");
     }
     [[noreturn]] void too_deep(const InfixToken&, std::size_t at) const {
@@ -165,8 +170,8 @@ class ExpressionReader {
     std::optional<int> input_of(std::string_view word) const {
         for (std::size_t i = 0; i < names_.size(); ++i)
             if (names_[i] == word) return int(i);
-        if (names_.empty() && word == "x") return 0;
-        return input_index(word);
+        if (!names_.empty()) return std::nullopt;
+        return word == "x" ? 0 : input_index(word);
     }
     [[noreturn]] void fail_word(const InfixToken& word) const {
         std::vector<std::string> known(names_);
@@ -203,6 +208,11 @@ ExpressionError::ExpressionError(std::string_view text, std::size_t column, std:
       column_(column),
       reason_(std::move(reason)),
       help_(std::move(help)) {}
+
+bool is_expression_word(std::string_view word) {
+    const TermInfo* info = find_term(word);
+    return info != nullptr && is_function(*info);
+}
 
 Expression parse_infix(std::string_view text, const std::vector<std::string>& names) {
     ExpressionReader reader(text, names);

@@ -17,7 +17,7 @@ void add_names(Words& words, const FieldTable& table) {
 /// What an entry of a list of layers may be: operators, blocks that are built in, repeat and if.
 Words operators() {
     Diagnostics unheard;
-    return entry_names(Blocks(nullptr, unheard));
+    return entry_names(Blocks(nullptr, nullptr, unheard));
 }
 
 Words fields_of(const char* name) {

@@ -1,0 +1,92 @@
+// Operators that a model declares by their formula: elementwise work of its own, with the gradient
+// that follows from it.
+
+#include <fmt/format.h>
+
+#include "compiler/frontend/expand/blocks.hpp"
+#include "compiler/frontend/read/operator_values.hpp"
+#include "compiler/frontend/tables/tables.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+/// The names in a formula: the input, then the parameters.
+std::vector<std::string> names_of(const Block& block) {
+    std::vector<std::string> names{"x"};
+    for (const BlockParameter& parameter : block.parameters)
+        names.push_back(parameter.name);
+    return names;
+}
+
+void check_parameters(const Block& block, const std::string& what, const SourceNode& map,
+                      Diagnostics& diagnostics) {
+    for (const BlockParameter& parameter : block.parameters) {
+        const Span& span = map.find(parameter.name)->key_span;
+        const FieldType type = parameter.field.type;
+        if (type != FieldType::real && type != FieldType::integer)
+            diagnostics
+                .error(Code::wrong_type, span,
+                       fmt::format("the parameter {} of {} is no number; formulas are of numbers",
+                                   parameter.name, what))
+                .help = "give it the type real or integer";
+        if (parameter.name == "x" || is_expression_word(parameter.name))
+            diagnostics
+                .error(Code::bad_name, span,
+                       fmt::format("a parameter of {} is named `{}`, which is {}", what,
+                                   parameter.name,
+                                   parameter.name == "x" ? "its input" : "a word of formulas"))
+                .help = "choose another name";
+    }
+}
+
+}  // namespace
+
+void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnostics) {
+    const std::string what = fmt::format("the operator {}", block.name);
+    const FieldValues values =
+        read_fields(entry.value, operator_table(), {what, entry.key_span}, diagnostics);
+    const int errors = diagnostics.error_count();
+    if (const SourceNode* parameters = values.node("parameters")) {
+        read_block_parameters(*parameters, what, block, diagnostics);
+        if (diagnostics.error_count() == errors)
+            check_parameters(block, what, *parameters, diagnostics);
+    }
+    const SourceEntry* forward = entry.value.find("forward");
+    if (!forward || !values.values.contains("forward") || diagnostics.error_count() != errors)
+        return;
+    block.forward_span = forward->value.span;
+    block.forward = read_formula(forward->value, "forward", what, names_of(block), diagnostics);
+    if (!block.forward) return;
+    for (std::size_t i = 0; i < block.parameters.size(); ++i) {
+        if (reads(*block.forward, int(i) + 1)) continue;
+        const BlockParameter& parameter = block.parameters[i];
+        diagnostics
+            .error(
+                Code::misplaced_field, values.node("parameters")->find(parameter.name)->key_span,
+                fmt::format("`forward` of {} does not read the parameter {}", what, parameter.name))
+            .help = "remove it, or use it in the formula";
+    }
+    if (!reads(*block.forward, 0))
+        diagnostics
+            .error(Code::elementwise_syntax, block.forward_span,
+                   fmt::format("`forward` of {} does not read x", what))
+            .help = "x is what the operator reads";
+}
+
+std::optional<std::string> expression_of_use(const Block& block, const Environment& parameters) {
+    if (!block.forward) return std::nullopt;
+    std::vector<Expression> values{Expression::input_at(0)};
+    for (const BlockParameter& parameter : block.parameters) {
+        const Binding* binding = parameters.find(parameter.name);
+        if (!binding) return std::nullopt;
+        if (const auto* real = std::get_if<double>(&binding->value))
+            values.push_back(Expression::constant(*real));
+        else if (const auto* whole = std::get_if<std::int64_t>(&binding->value))
+            values.push_back(Expression::constant(double(*whole)));
+        else
+            return std::nullopt;
+    }
+    return to_postfix(simplify(substitute(*block.forward, values)));
+}
+
+}  // namespace dtnn::compiler
