@@ -53,7 +53,7 @@ struct Field {
     std::optional<double> minimum =
         {};  ///< inclusive, for numbers (each element of pairs and lists)
     std::optional<double> maximum = {};  ///< inclusive
-    std::vector<std::string_view> choices = {};
+    std::vector<std::string_view> choices = {};  ///< of an expression: the names of its inputs
     std::string_view unit = {};  ///< "", "samples", "threads"
     bool optional = false;       ///< may be absent without a default
     bool exclusive_minimum = false;

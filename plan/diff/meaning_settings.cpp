@@ -320,6 +320,8 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"loss.hinge", "margin", kMath, kLoss},
         {"loss.hinge", "form", kMath, kLoss},
         {"loss.dice", "smooth", kMath, kLoss},
+        {"loss.formula", "expression", kMath, kLoss},
+        {"loss.formula", "over", kMath, kLoss},
 
         {"metric.top_k_accuracy", "k", kSpeed, kMeasured},
         {"metric.binary_accuracy", "threshold", kSpeed, kMeasured},

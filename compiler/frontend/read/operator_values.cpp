@@ -89,7 +89,8 @@ std::optional<std::string> read_expression(const SourceNode& node, const Field& 
     if (!node.is_scalar())
         return wrong(node, field, what, describe(FieldType::expression), diagnostics,
                      "such as `\"x * sigmoid(x)\"`");
-    if (!read_formula(node, field.name, what, {}, diagnostics)) return std::nullopt;
+    const std::vector<std::string> names(field.choices.begin(), field.choices.end());
+    if (!read_formula(node, field.name, what, names, diagnostics)) return std::nullopt;
     return node.text;
 }
 

@@ -44,7 +44,7 @@ std::string_view describe(FieldType type) {
         case FieldType::initializer:
             return "an initializer's name, or one name with its numbers";
         case FieldType::expression:
-            return "arithmetic over the inputs x0, x1 and so on (x is x0)";
+            return "arithmetic over its inputs";
         case FieldType::text_list:
             return "a name or a list of names";
         case FieldType::reference:

@@ -2,6 +2,7 @@
 // of which predictions and labels they can be taken: ops/losses.def.
 
 #include "compiler/frontend/tables/components.hpp"
+#include "compiler/ops/expression/expression.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -69,6 +70,29 @@ const FieldTable& dice_fields() {
          .minimum = 0},
     };
     return table;
+}
+
+const FieldTable& formula_fields() {
+    static const FieldTable table = {
+        {.name = "expression",
+         .type = FieldType::expression,
+         .doc = "of every prediction p and its target t, which of labels is 0 or 1",
+         .choices = {"p", "t"}},
+        {.name = "over",
+         .type = FieldType::choice,
+         .fallback = std::string("elements"),
+         .doc = "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
+         .choices = {"elements", "rows"}},
+    };
+    return table;
+}
+
+void check_formula(const ReadComponent& read, Diagnostics& diagnostics) {
+    if (reads(parse_infix(read.text("expression"), {"p", "t"}), 0)) return;
+    diagnostics
+        .error(Code::elementwise_syntax, read.span_of("expression"),
+               "`expression` of formula does not read p: nothing would be learnt")
+        .help = "p is a prediction, t its target";
 }
 
 }  // namespace
@@ -139,7 +163,14 @@ const ComponentSet& losses() {
           "One less twice the overlap of predictions and targets over their sum, averaged over "
           "samples: of each class over the pixels where pixels have labels, else over the classes "
           "(Milletari et al., 2016).",
-          "kind: training\nloss: dice\n", &dice_fields()}}};
+          "kind: training\nloss: dice\n", &dice_fields()},
+         {"formula",
+          "A formula of your own, of every prediction p and its target t: the mean of it is the "
+          "loss, and the gradient follows from it. Labels become rows of zeros and a one.",
+          "kind: training\nloss: {formula: {expression: \"where(abs(p - t) < 1, 0.5 * (p - t) ** "
+          "2, "
+          "abs(p - t) - 0.5)\"}}\n",
+          &formula_fields(), check_formula}}};
     return set;
 }
 

@@ -21,7 +21,10 @@ constexpr std::array kLosses{
     LossInfo{#name, plan::Prediction::takes, #joins, labels, soft},
 #define POINTWISE(name, takes, joins, labels, over, expression, derivative) \
     LossInfo{#name, plan::Prediction::takes, #joins, labels, true, expression, derivative, over},
+#define WRITTEN(name, takes, labels) \
+    LossInfo{#name, plan::Prediction::takes, "nothing", labels, true, {}, {}, false, true},
 #include "compiler/ops/loss/losses.def"
+#undef WRITTEN
 #undef ROWWISE
 #undef POINTWISE
 };
@@ -58,6 +61,12 @@ Attributes pointwise_attributes(const LossInfo& loss, const Attributes& fields, 
             names.push_back(name);
             values.push_back(Expression::constant(*number));
         }
+    if (loss.written) {
+        Attributes attributes{{"expression", to_postfix(simplify(parse_infix(
+                                                 text_or(fields, "expression", ""), {"p", "t"})))}};
+        if (text_or(fields, "over", "") == "rows") attributes["rows"] = true;
+        return attributes;
+    }
     const auto text = [&](std::string_view infix) {
         return to_postfix(simplify(substitute(parse_infix(infix, names), values)));
     };

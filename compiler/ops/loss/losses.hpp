@@ -21,6 +21,9 @@ struct LossInfo {
     std::string_view expression = {};
     std::string_view derivative = {};
     bool over_rows = false;
+    bool written = false;  ///< pointwise, by the fields `expression`, over p and t, and `over`
+
+    bool is_pointwise() const { return written || !expression.empty(); }
 
     bool takes_labels(plan::LabelKind kind) const { return (labels >> int(kind)) % 2 != 0; }
 };

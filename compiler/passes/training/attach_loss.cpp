@@ -91,7 +91,7 @@ class Measures {
 
     ValueId loss() {
         const Attributes& fields = context_.training.loss_attributes;
-        if (!loss_->expression.empty()) {
+        if (loss_->is_pointwise()) {
             ValueList operands{predictions_, targets()};
             std::vector<double> weights = positive_weights(fields);
             const bool weighted = !weights.empty();

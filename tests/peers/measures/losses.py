@@ -134,8 +134,13 @@ def pointwise():
         yield case(f"mean_squared_error of {kind}", "mean_squared_error", {}, "", answers, lambda p, t: F.mse_loss(p, one_hot(t)), kind=kind)
         yield case(f"mean_absolute_error of {kind}", "mean_absolute_error", {}, "", answers, lambda p, t: F.l1_loss(p, one_hot(t)), kind=kind)
         for delta in (0.5, 1.0, 3.0):
-            yield case(f"huber of {kind}, delta {delta}", "huber", {"delta": delta}, "", answers,
-                       lambda p, t, d=delta: F.huber_loss(p, one_hot(t), delta=d), kind=kind)
+            huber = case(f"huber of {kind}, delta {delta}", "huber", {"delta": delta}, "", answers,
+                         lambda p, t, d=delta: F.huber_loss(p, one_hot(t), delta=d), kind=kind)
+            yield huber
+            if delta == 0.5:
+                written = "where(abs(p - t) < 0.5, 0.5 * (p - t) ** 2, 0.5 * (abs(p - t) - 0.25))"
+                yield {**huber, "name": f"a written huber of {kind}",
+                       "loss": {"type": "formula", "attributes": {"expression": written, "over": "elements"}}}
     same = torch.tensor([[1.0, 0.0, 2.0]])
     yield case("mean_absolute_error where nothing differs", "mean_absolute_error", {}, "", torch.tensor([[1.0, 0.5, 2.0]]),
                lambda p, t: F.l1_loss(p, t), kind="values", x=same, steps=False)

@@ -239,6 +239,7 @@ TEST_CASE("a loss keeps what is not a number, so that the run stops") {
         Attributes fields;
         if (name != loss.name) fields["from_logits"] = true;
         if (name == "huber") fields["delta"] = 1.0;
+        if (loss.written) fields["expression"] = std::string("abs(p - t)");
         const bool labels = loss.takes_labels(plan::LabelKind::classes);
         const Numbers answers = labels ? Numbers{1, 0} : Numbers{0, 1, 1, 0};
         const auto kind = labels ? plan::LabelKind::classes : plan::LabelKind::multiple;
