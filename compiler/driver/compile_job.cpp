@@ -125,7 +125,7 @@ std::optional<plan::Plan> compile_job(const JobSpec& job, const CompileOptions& 
     request.job_name = job.name;
     request.model_name = job.model.name;
     request.build = [&](std::int64_t batch) { return build_graph(job, batch, diagnostics); };
-    request.training = job.training.training;
+    request.training = planned_training(job.training);
     request.dataset = job.dataset.dataset;
     request.target = decide_target(job, options);
     request.parallel = job.parallel.parallel;

@@ -61,6 +61,9 @@ struct TrainingSpec {
     Span span;
 };
 
+/// As a plan has it: formulas of schedules, which a run computes, in postfix.
+plan::Training planned_training(const TrainingSpec& spec);
+
 /// How ranks share the training: the job's `parallel`, and what --ranks makes of it.
 struct ParallelSpec {
     plan::Parallel parallel;            ///< bucket_bytes 0: chosen by the compiler

@@ -2,6 +2,7 @@
 /// Elementwise expressions: dst[i] = f(x0[i], x1[i], ...). See docs/operators.md for the text of an
 /// expression.
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,11 @@ struct Expression {
 
 /// Reads postfix text. On a mistake returns false and says which token is wrong.
 bool parse_expression(std::string_view text, Expression& expression, std::string& mistake);
+
+/// Its value, in double, of `expression.sources` numbers at least. Allocates nothing; an expression
+/// is no deeper than kMostEvaluatedDepth.
+inline constexpr int kMostEvaluatedDepth = 128;
+double evaluate(const Expression& expression, std::span<const double> sources);
 
 template <class T>
 struct ElementwiseArguments {

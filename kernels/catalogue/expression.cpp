@@ -1,4 +1,5 @@
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -75,6 +76,40 @@ bool parse_expression(std::string_view text, Expression& expression, std::string
         return false;
     }
     return true;
+}
+
+double evaluate(const Expression& expression, std::span<const double> sources) {
+    using T = double;
+    double stack[kMostEvaluatedDepth];
+    double* top = stack;  // behind the last value
+    for (const Instruction& instruction : expression.instructions) {
+        if (instruction.opcode == Opcode::source) {
+            *top++ = sources[std::size_t(instruction.source)];
+            continue;
+        }
+        if (instruction.opcode == Opcode::constant) {
+            *top++ = instruction.constant;
+            continue;
+        }
+        const int operands = instruction.operands;
+        const double* const v = top - operands;
+        [[maybe_unused]] const T a = v[0], b = operands > 1 ? v[1] : 0, c = operands > 2 ? v[2] : 0;
+        double result = 0;
+        switch (instruction.opcode) {
+#define DTNN_TERM(name, operands, form, value) \
+    case Opcode::name:                         \
+        result = value;                        \
+        break;
+#include "kernels/terms.def"
+#undef DTNN_TERM
+            case Opcode::source:
+            case Opcode::constant:
+                break;
+        }
+        top -= operands;
+        *top++ = result;
+    }
+    return stack[0];
 }
 
 namespace predicates {

@@ -253,6 +253,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"schedule.one_cycle", "start_divisor", kMath, kRate},
         {"schedule.one_cycle", "end_divisor", kMath, kRate},
         {"schedule.one_cycle", "shape", kMath, kRate},
+        {"schedule.formula", "factor", kMath, kRate},
         {"schedule.reduce_on_plateau", "metric", kMath, kRate},
         {"schedule.reduce_on_plateau", "direction", kMath, kRate},
         {"schedule.reduce_on_plateau", "factor", kMath, kRate},

@@ -1,11 +1,16 @@
 #include "runtime/train/learning_rates.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
+#include "kernels/arguments/elementwise.hpp"
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/component_fields.hpp"
+#include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -121,6 +126,32 @@ RateFactor one_cycle(const ComponentFields& fields, const TrainingExtent& extent
     };
 }
 
+RateFactor formula(const ComponentFields& fields, const TrainingExtent& extent, double) {
+    constexpr int kNames = 4;
+    kernels::Expression factor;
+    std::string mistake;
+    if (!kernels::parse_expression(fields.word("factor"), factor, mistake) ||
+        factor.sources > kNames || factor.depth > kernels::kMostEvaluatedDepth) {
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("the plan's schedule formula has a factor that is none: {}",
+                        mistake.empty() ? "it is too deep, or reads what there is not" : mistake),
+            "compile the job again with the dtnnc of this version");
+    }
+    const auto epochs = double(extent.epochs), steps = epochs * double(extent.updates());
+    return [=](const BatchPosition& position) {
+        const std::array<double, kNames> names{double(position.epoch),
+                                               updates_before(position, extent), epochs, steps};
+        const double value = kernels::evaluate(factor, names);
+        if (value >= 0 && std::isfinite(value)) return value;
+        throw RunError(Exit::diverged,
+                       fmt::format("the schedule formula gives the factor {} when epoch is {} and "
+                                   "step is {}",
+                                   value, names[0], names[1]),
+                       "mend its formula: a factor is a finite number, 0 or more");
+    };
+}
+
 struct Entry {
     const char* type;
     RateFactor (*make)(const ComponentFields&, const TrainingExtent&, double base);
@@ -131,7 +162,8 @@ constexpr Entry kEntries[] = {{"warm_up", warm_up},
                               {"exponential", exponential},
                               {"cosine", cosine},
                               {"polynomial", polynomial},
-                              {"one_cycle", one_cycle}};
+                              {"one_cycle", one_cycle},
+                              {"formula", formula}};
 
 }  // namespace
 

@@ -17,6 +17,8 @@
 ///                                           above the minimum
 ///     polynomial {begin, epochs, power, minimum}      (1 - (t - begin) / epochs) ^ power of it
 ///     one_cycle {epochs, rise, start_divisor, end_divisor, shape}      below
+///     formula {factor}                      the expression (postfix) of x0 = epochs done, x1 =
+///                                           updates done, x2 and x3 = those of the training
 ///
 /// Before `begin` the factor is 1; behind begin + epochs it stays. `epochs: 0` is all epochs of the
 /// training behind `begin`. `minimum` is a learning rate, not a factor. The values are those of

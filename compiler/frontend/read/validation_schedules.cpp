@@ -4,10 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <set>
 
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/tables/components.hpp"
+#include "compiler/ops/expression/expression.hpp"
 #include "plan/metrics.hpp"
 
 namespace dtnn::compiler {
@@ -18,6 +22,11 @@ constexpr std::string_view kValidation = "validation.";
 /// Of schedules that are given twice.
 constexpr const char* kOneOfThem = "leave one of them out";
 
+Expression formula_of(const plan::Component& component, const Field& field) {
+    return parse_infix(std::get<std::string>(component.attributes.at(std::string(field.name))),
+                       {field.choices.begin(), field.choices.end()});
+}
+
 class ScheduleCheck {
   public:
     ScheduleCheck(const TrainingSpec& spec, Diagnostics& diagnostics)
@@ -27,6 +36,7 @@ class ScheduleCheck {
         for (std::size_t i = 0; i < training_.schedules.size(); ++i) {
             minimum(i);
             begin(i);
+            formulas(i);
             for (std::size_t j = 0; j < i; ++j)
                 if (pair(j, i)) break;
         }
@@ -73,6 +83,31 @@ class ScheduleCheck {
             warning.notes.push_back({epochs->second, "`epochs` is given here"});
         warning.help =
             fmt::format("begin earlier, train for more epochs, or leave {} out", at(i).type);
+    }
+
+    /// A factor that is negative, infinite or not a number at the beginning of an epoch. What
+    /// depends on the steps is known when these are.
+    void formulas(std::size_t i) {
+        constexpr std::int64_t kMostTried = 10'000;
+        const ComponentInfo& info = *schedules().find(at(i).type);
+        for (const Field& of : *info.fields) {
+            if (of.type != FieldType::expression) continue;
+            const std::string name(of.name);
+            const Expression factor = formula_of(at(i), of);
+            const auto epochs = double(training_.epochs);
+            if (reads(factor, 1) || reads(factor, 3)) continue;
+            for (std::int64_t epoch = 0; epoch < std::min(training_.epochs, kMostTried); ++epoch) {
+                const double value = evaluate(factor, std::array{double(epoch), 0.0, epochs, 0.0});
+                if (value >= 0 && std::isfinite(value)) continue;
+                diagnostics_
+                    .error(Code::out_of_range, span(i, name.c_str()),
+                           fmt::format("`{}` of {} is {} when epoch is {}; it must be a finite "
+                                       "number, 0 or more",
+                                       name, at(i).type, value, epoch))
+                    .help = "max(..., 0) keeps it from falling below 0";
+                return;
+            }
+        }
     }
 
     /// The epochs in which a cosine or polynomial falls: from, and up to.
@@ -123,6 +158,16 @@ class ScheduleCheck {
 };
 
 }  // namespace
+
+plan::Training planned_training(const TrainingSpec& spec) {
+    plan::Training training = spec.training;
+    for (plan::Component& schedule : training.schedules)
+        for (const Field& field : *schedules().find(schedule.type)->fields)
+            if (field.type == FieldType::expression)
+                schedule.attributes[std::string(field.name)] =
+                    to_postfix(simplify(formula_of(schedule, field)));
+    return training;
+}
 
 void check_schedules(const TrainingSpec& spec, Diagnostics& diagnostics) {
     ScheduleCheck(spec, diagnostics).run();

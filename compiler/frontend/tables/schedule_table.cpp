@@ -171,6 +171,17 @@ const FieldTable& one_cycle_fields() {
     return table;
 }
 
+const FieldTable& formula_schedule_fields() {
+    static const FieldTable table = {
+        {.name = "factor",
+         .type = FieldType::expression,
+         .doc = "what the learning rate is multiplied with: arithmetic over epoch (epochs done), "
+                "step (updates done), epochs and steps (of the whole training)",
+         .choices = {"epoch", "step", "epochs", "steps"}},
+    };
+    return table;
+}
+
 const FieldTable& reduce_on_plateau_fields() {
     static const FieldTable table = {
         metric_field(),
@@ -327,6 +338,12 @@ const ComponentSet& schedules() {
           "optimizer's learning rate). The momentum is not cycled.",
           "kind: training\nepochs: 20\nschedules: [{one_cycle: {rise: 0.25}}]\n",
           &one_cycle_fields()},
+         {"formula",
+          "A formula of your own: the learning rate is multiplied with what it gives, update by "
+          "update.",
+          "kind: training\nepochs: 20\n"
+          "schedules: [{formula: {factor: \"0.5 ** floor(epoch / 10)\"}}]\n",
+          &formula_schedule_fields()},
          {"reduce_on_plateau",
           "The learning rate is multiplied with the factor after more than `patience` epochs in a "
           "row without improvement (PyTorch's ReduceLROnPlateau with relative thresholds).",

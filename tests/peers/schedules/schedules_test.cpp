@@ -189,6 +189,36 @@ TEST_CASE("a minimum is a learning rate that no reduction goes below") {
     CHECK(decayed.learning_rate({5, 0}) == doctest::Approx(0.03));
 }
 
+TEST_CASE("a formula gives what the schedules do that it writes out") {
+    const auto formula = [](const char* factor) {
+        return Component{"formula", {{"factor", std::string(factor)}}};
+    };
+    const Component halves = {"reduce_every_n_epochs",
+                              {{"epochs", std::int64_t{2}}, {"factor", 0.5}, {"minimum", 0.0}}};
+    const Component line = {"polynomial",
+                            {{"begin", std::int64_t{0}},
+                             {"epochs", std::int64_t{0}},
+                             {"power", 1.0},
+                             {"minimum", 0.0}}};
+    const std::pair<Component, Component> pairs[] = {{halves, formula("0.5 x0 2 div floor pow")},
+                                                     {line, formula("1 x1 x3 div sub")}};
+    for (const auto& [known, written] : pairs) {
+        const Schedules wanted(plan_of(9, 7, {known})), got(plan_of(9, 7, {written}));
+        for (std::int64_t epoch = 0; epoch < 9; ++epoch)
+            for (std::int64_t batch = 0; batch < 7; ++batch)
+                CHECK(got.learning_rate({epoch, batch}) ==
+                      doctest::Approx(wanted.learning_rate({epoch, batch})).epsilon(1e-14));
+    }
+    const Schedules negative(plan_of(9, 7, {formula("1 x0 sub")}));
+    CHECK(negative.learning_rate({1, 0}) == 0);
+    expect_error(Exit::diverged, {"factor -1", "epoch is 2", "step is 14", "help:"}, [&] {
+        negative.learning_rate({2, 0});
+    });
+    for (const char* text : {"x4", "x0 add", "", "x0 nothing"})
+        expect_error(Exit::mismatch, {"schedule formula"},
+                     [&] { Schedules(plan_of(9, 7, {formula(text)})); });
+}
+
 TEST_CASE("schedules multiply") {
     const Component steps = {"multistep", {{"epochs", Epochs{1}}, {"factor", 0.5}}};
     Schedules schedules(plan_of(9, 2, {steps, plateau("loss", 0, "auto")}));
