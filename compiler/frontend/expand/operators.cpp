@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/frontend/expand/blocks.hpp"
 #include "compiler/frontend/read/operator_values.hpp"
 #include "compiler/frontend/tables/tables.hpp"
@@ -29,7 +31,9 @@ void check_parameters(const Block& block, const std::string& what, const SourceN
                        fmt::format("the parameter {} of {} is no number; formulas are of numbers",
                                    parameter.name, what))
                 .help = "give it the type real or integer";
-        if (parameter.name == "x" || is_expression_word(parameter.name))
+        const std::vector<std::string> words = expression_words();
+        const bool is_word = std::find(words.begin(), words.end(), parameter.name) != words.end();
+        if (parameter.name == "x" || is_word)
             diagnostics
                 .error(Code::bad_name, span,
                        fmt::format("a parameter of {} is named `{}`, which is {}", what,

@@ -5,6 +5,7 @@
 #include "compiler/frontend/expand/blocks.hpp"
 #include "compiler/frontend/expand/layers.hpp"
 #include "compiler/frontend/tables/tables.hpp"
+#include "compiler/ops/expression/expression.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/diagnostics.hpp"
 
@@ -190,6 +191,16 @@ void add_entry(Json& definitions, const LayerRules& rules) {
         {"anyOf", forms}};
 }
 
+/// Of blocks and operators.
+Json names_to_give() {
+    Json taken = {"repeat", "if", "input"};
+    for (const OpDef* op : all_ops())
+        taken.push_back(op->name);
+    for (const std::string& name : standard().names())
+        taken.push_back(name);
+    return {{"pattern", kBlockName}, {"not", {{"enum", taken}}}};
+}
+
 // Blocks may be given in part where the rest is in the model that is extended.
 Json blocks_schema(const LayerRules& rules, bool whole) {
     const FieldTable& parameter = block_parameter_table();
@@ -206,14 +217,8 @@ Json blocks_schema(const LayerRules& rules, bool whole) {
         {"anyOf", {{{"enum", types}}, form}}};
     if (whole) block["required"] = required_fields(block_table());
 
-    Json taken = {"repeat", "if", "input"};
-    for (const OpDef* op : all_ops())
-        taken.push_back(op->name);
-    for (const std::string& name : standard().names())
-        taken.push_back(name);
-    return {{"type", "object"},
-            {"propertyNames", {{"pattern", kBlockName}, {"not", {{"enum", taken}}}}},
-            {"additionalProperties", block}};
+    return {
+        {"type", "object"}, {"propertyNames", names_to_give()}, {"additionalProperties", block}};
 }
 
 Json operators_schema() {
@@ -223,12 +228,14 @@ Json operators_schema() {
     Json form = table_schema(operator_table(), true);
     form["required"] = required_fields(operator_table());
     form["properties"]["parameters"]["type"] = "object";
-    form["properties"]["parameters"]["propertyNames"] = {{"pattern", kBlockName}};
+    Json words = {"x"};
+    for (const std::string& word : expression_words())
+        words.push_back(word);
+    form["properties"]["parameters"]["propertyNames"] = {{"pattern", kBlockName},
+                                                         {"not", {{"enum", words}}}};
     form["properties"]["parameters"]["additionalProperties"] = {
         {"anyOf", {{{"enum", {"real", "integer"}}}, parameter}}};
-    return {{"type", "object"},
-            {"propertyNames", {{"pattern", kBlockName}}},
-            {"additionalProperties", form}};
+    return {{"type", "object"}, {"propertyNames", names_to_give()}, {"additionalProperties", form}};
 }
 
 Json defaults_schema(bool blocks) {

@@ -53,8 +53,8 @@ struct Expression {
 /// and calls of the terms that are called (kernels/terms.def); `where` is select. Inputs are x0,
 /// x1, ... and x, which is x0; or they are called by `names`, in that order.
 Expression parse_infix(std::string_view text, const std::vector<std::string>& names = {});
-/// Whether it is a function of infix texts.
-bool is_expression_word(std::string_view word);
+/// The functions of infix texts.
+std::vector<std::string> expression_words();
 Expression parse_postfix(std::string_view text);
 std::string to_postfix(const Expression& expression);
 

@@ -30,12 +30,15 @@ constexpr std::array kTerms = {
 #undef DTNN_TERM
 };
 
+/// What others call select.
+constexpr std::string_view kWhere = "where";
+
 bool is_function(const TermInfo& info) {
     return info.form == Form::call;
 }
 
 const TermInfo* find_term(std::string_view name) {
-    if (name == "where") name = "select";
+    if (name == kWhere) name = "select";
     for (const TermInfo& info : kTerms)
         if (info.name == name) return &info;
     return nullptr;
@@ -176,8 +179,8 @@ class ExpressionReader {
     [[noreturn]] void fail_word(const InfixToken& word) const {
         std::vector<std::string> known(names_);
         if (known.empty()) known.emplace_back("x");
-        for (const TermInfo& info : kTerms)
-            if (is_function(info)) known.emplace_back(info.name);
+        for (std::string& function : expression_words())
+            known.push_back(std::move(function));
         const auto near = did_you_mean(word.text, known);
         fail(word.begin, fmt::format("`{}` is neither an input nor a function", word.text),
              near ? fmt::format("did you mean `{}`?", *near)
@@ -209,9 +212,11 @@ ExpressionError::ExpressionError(std::string_view text, std::size_t column, std:
       reason_(std::move(reason)),
       help_(std::move(help)) {}
 
-bool is_expression_word(std::string_view word) {
-    const TermInfo* info = find_term(word);
-    return info != nullptr && is_function(*info);
+std::vector<std::string> expression_words() {
+    std::vector<std::string> words{std::string(kWhere)};
+    for (const TermInfo& info : kTerms)
+        if (is_function(info)) words.emplace_back(info.name);
+    return words;
 }
 
 Expression parse_infix(std::string_view text, const std::vector<std::string>& names) {
