@@ -210,6 +210,8 @@ class Slurm(unittest.TestCase):
         self.number = self.cluster.submit("pmix.sh", cwd=self.folder)
         ended = self.cluster.wait_for(self.number, ("COMPLETED", "FAILED", "TIMEOUT"), 120)
         said = self.output()
+        if "can not load PMIx library" in said:
+            self.skipTest("this Slurm's plugin finds no libpmix.so (Debian: libpmix-dev)")
         if MPICH:
             # Debian's does not know PMIx: each of its ranks would train alone.
             self.assertEqual((ended["JobState"], ended["ExitCode"]), ("FAILED", "2:0"), said)
