@@ -52,10 +52,10 @@ struct Field {
     std::string_view doc = {};
     std::optional<double> minimum =
         {};  ///< inclusive, for numbers (each element of pairs and lists)
-    std::optional<double> maximum = {};  ///< inclusive
+    std::optional<double> maximum = {};          ///< inclusive
     std::vector<std::string_view> choices = {};  ///< of an expression: the names of its inputs
-    std::string_view unit = {};  ///< "", "samples", "threads"
-    bool optional = false;       ///< may be absent without a default
+    std::string_view unit = {};                  ///< "", "samples", "threads"
+    bool optional = false;                       ///< may be absent without a default
     bool exclusive_minimum = false;
     bool exclusive_maximum = false;
     const ComponentSet* components = nullptr;    ///< of variant and variant_list
