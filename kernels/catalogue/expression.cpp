@@ -80,7 +80,7 @@ bool parse_expression(std::string_view text, Expression& expression, std::string
 
 double evaluate(const Expression& expression, std::span<const double> sources) {
     using T = double;
-    double stack[kMostEvaluatedDepth];
+    double stack[kMostEvaluatedDepth] = {};
     double* top = stack;  // behind the last value
     for (const Instruction& instruction : expression.instructions) {
         if (instruction.opcode == Opcode::source) {

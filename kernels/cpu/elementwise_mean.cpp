@@ -31,7 +31,7 @@ void elementwise_mean_chunked(const ElementwiseMeanArguments<T>& arguments, Thre
                 const T* const terms = stack[0];
 #pragma omp simd reduction(+ : sum)
                 for (std::int64_t i = 0; i < here; ++i)
-                    sum += double(terms[i]);
+                    sum += double(terms[i]);  // NOLINT(clang-analyzer-core.uninitialized.Assign)
             }
             sums[chunk] = sum;
         }

@@ -25,7 +25,6 @@ namespace dtnn::codegen_test::code_cache_test {
 
 namespace fs = std::filesystem;
 using runtime::CodeCache;
-using runtime::CodeFigures;
 using runtime::GeneratedCode;
 using runtime::TemporaryFolder;
 

@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
-#include <cstring>
-#include <set>
+#include <type_traits>
 
 #include "kernels/dispatch.hpp"
 #include "kernels/thread_team.hpp"
@@ -75,7 +75,8 @@ std::vector<T> run(const Problem& problem, const std::vector<std::vector<T>>& op
 
 template <class T>
 bool same_bits(T a, T b) {
-    return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof a) == 0;
+    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+    return (std::isnan(a) && std::isnan(b)) || std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b);
 }
 
 template <class T>

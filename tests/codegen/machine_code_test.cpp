@@ -4,7 +4,8 @@
 
 #include <doctest/doctest.h>
 
-#include <cstring>
+#include <algorithm>
+#include <iterator>
 
 #include "kernels/codegen/generator.hpp"
 #include "runtime/base/plugin.hpp"
@@ -48,7 +49,7 @@ TEST_CASE("code reads its constants wherever it lies") {
     const void* source = x;
     reinterpret_cast<LoopFunction>(moved.entry())(y, &source, 0, 5, nullptr);
     const float wanted[] = {2.5F, 0.25F, 10, 0.25F, 20};
-    CHECK(std::memcmp(y, wanted, sizeof y) == 0);
+    CHECK(std::equal(std::begin(y), std::end(y), std::begin(wanted)));
 }
 
 TEST_CASE("what is no object of ours is refused with the reason") {

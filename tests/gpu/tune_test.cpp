@@ -10,7 +10,6 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "runtime/device/cuda/cuda_device.hpp"
-#include "runtime/exec/load.hpp"
 #include "runtime/train/session.hpp"
 #include "tests/gpu/host_api.hpp"
 #include "tests/gpu/plans.hpp"
@@ -38,8 +37,9 @@ TEST_CASE("every engine of every problem is measured once, and a plan says which
     }
     CHECK(steps > int(tuned.size()));  // evaluation and training share problems
     // What was written reads back, and another engine is no other computation.
-    const runtime::LoadedPlan loaded = runtime::load_plan_text(plan::to_json(plan), "plan");
-    CHECK(loaded.plan.programs.size() == plan.programs.size());
+    const plan::ReadResult read = plan::read_plan(plan::to_json(plan));
+    REQUIRE_MESSAGE(read.plan.has_value(), read.error);
+    CHECK(read.plan->programs.size() == plan.programs.size());
 }
 
 TEST_CASE("an engine that the library does not have ends the run with the step's name") {

@@ -412,7 +412,7 @@ class LlvmGenerator final : public Generator {
         LLVMMemoryBufferRef made = nullptr;
         if (LLVMTargetMachineEmitToMemoryBuffer(machine.get(), module, type, &message, &made) != 0)
             throw CannotGenerate(taken(message));
-        const std::string bytes(LLVMGetBufferStart(made), LLVMGetBufferSize(made));
+        std::string bytes(LLVMGetBufferStart(made), LLVMGetBufferSize(made));
         LLVMDisposeMemoryBuffer(made);
         return bytes;
     }
