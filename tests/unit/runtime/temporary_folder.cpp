@@ -1,6 +1,7 @@
 #include "tests/unit/runtime/temporary_folder.hpp"
 
 #include <stdlib.h>
+
 #include <fstream>
 #include <stdexcept>
 
