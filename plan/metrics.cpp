@@ -35,6 +35,9 @@ Value value_of(const Attributes& attributes, const char* name, Value absent) {
     return value == nullptr ? absent : *value;
 }
 
+/// The metric that a spec writes as an expression, and names.
+constexpr std::string_view kFormula = "formula";
+
 /// "" or "_0.3".
 std::string threshold_suffix(const Attributes& attributes) {
     constexpr double kUsual = 0.5;
@@ -58,6 +61,7 @@ std::string metric_name(const Component& metric) {
     const Attributes& attributes = metric.attributes;
     if (metric.type == "top_k_accuracy")
         return fmt::format("top_{}_accuracy", value_of(attributes, "k", std::int64_t{5}));
+    if (metric.type == kFormula) return value_of(attributes, "name", std::string());
     const std::string average = value_of(attributes, "average", std::string("macro"));
     return metric.type + (average == "macro" ? "" : "_" + average) + threshold_suffix(attributes);
 }
@@ -69,14 +73,18 @@ bool is_one_number(const Metric& metric) {
            value_of(metric.attributes, "average", std::string("macro")) != "per_class";
 }
 
-bool higher_is_better(std::string_view type) {
-    const MetricInfo* info = find_metric(type);
-    return info != nullptr && info->better == MetricBetter::higher;
+bool higher_is_better(const Metric& metric) {
+    const MetricInfo* info = find_metric(metric.type);
+    if (info == nullptr) return false;
+    const bool higher = info->better == MetricBetter::higher;
+    return value_of(metric.attributes, "better", std::string(higher ? "higher" : "lower")) ==
+           "higher";
 }
 
 std::string metric_output(const Component& metric, LabelKind kind) {
     const MetricInfo* info = find_metric(metric.type);
     if (info != nullptr && info->join == MetricJoin::scores) return "predictions";
+    if (metric.type == kFormula) return fmt::format("{}.{}", kFormula, metric_name(metric));
     if (info == nullptr || info->join == MetricJoin::sum) return metric_name(metric);
     if (kind == LabelKind::classes) return "class_pairs";
     return "label_counts" + threshold_suffix(metric.attributes);
@@ -86,10 +94,12 @@ Metric make_metric(const Component& metric, LabelKind kind) {
     return {metric_name(metric), metric.type, metric.attributes, metric_output(metric, kind)};
 }
 
-std::int64_t metric_items(const MetricInfo& metric, const Dataset& dataset) {
-    return saturating_product(
-        {element_count(dataset.label_shape),
-         metric.over_elements ? std::max<std::int64_t>(dataset.classes, 1) : 1});
+std::int64_t metric_items(const Metric& metric, const Dataset& dataset) {
+    const MetricInfo* info = find_metric(metric.type);
+    const char* const over = info != nullptr && info->over_elements ? "elements" : "rows";
+    const bool elements = value_of(metric.attributes, "over", std::string(over)) == "elements";
+    return saturating_product({element_count(dataset.label_shape),
+                               elements ? std::max<std::int64_t>(dataset.classes, 1) : 1});
 }
 
 std::int64_t metric_bytes(const Training& training, const Dataset& dataset, DType dtype) {

@@ -31,17 +31,18 @@ const MetricInfo* find_metric(std::string_view type);
 
 /// The metric's name in histories and schedules: its type, and of the fields that are not as by
 /// default those that tell it from another of its type ("top_3_accuracy", "f1_per_class",
-/// "recall_0.3"; "top_k_accuracy" is always named by its k).
+/// "recall_0.3"; "top_k_accuracy" is always named by its k, a formula by its field `name`).
 std::string metric_name(const Component& metric);
 
 /// Whether its value is one number, which a schedule can watch. False of an unknown type.
 bool is_one_number(const Metric& metric);
-/// Whether a metric of this type is better when larger. "loss" is not, nor is an unknown type.
-bool higher_is_better(std::string_view type);
+/// Whether it is better when larger. False of an unknown type.
+bool higher_is_better(const Metric& metric);
 
 /// The output of the programs that the metric reads. Metrics that share one have one output.
-///     sum      the metric's name: f64, the sum over the batch
-///     counts   "class_pairs", i32 [rows, 2]: label and prediction of each row, -1 for a label that
+///     sum      the metric's name, of a formula "formula." and its name: f64, the sum over the
+///     batch counts   "class_pairs", i32 [rows, 2]: label and prediction of each row, -1 for a
+///     label that
 ///              is no class; where samples have any number of classes "label_counts", i64 [C, 4]:
 ///              true negatives, false positives, false negatives, true positives of each, with the
 ///              threshold in its name unless it is 0.5
@@ -52,7 +53,7 @@ std::string metric_output(const Component& metric, LabelKind kind);
 Metric make_metric(const Component& metric, LabelKind kind);
 
 /// What the sum of one sample is divided by.
-std::int64_t metric_items(const MetricInfo& metric, const Dataset& dataset);
+std::int64_t metric_items(const Metric& metric, const Dataset& dataset);
 
 /// The most that the metrics keep in memory during a pass and at its end, beside the programs:
 ///     counts of classes    8 C^2, or 32 C for each threshold where samples have any number of

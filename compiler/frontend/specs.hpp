@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/ops/op.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "plan/plan.hpp"
 
@@ -20,10 +21,11 @@ struct LayerSpec {
     /// ("stage_1/basic_2/conv2d_2"); unique in the model.
     std::string name;
     plan::Attributes fields;  ///< checked against the operator's table, defaults filled in
-    std::map<std::string, Span> spans;  ///< of the fields the user wrote
-    std::vector<int> sources;           ///< indices into the model's layers; -1: the model's input
-    plan::Dims shape;                   ///< of its result, without the batch
-    Span span;                          ///< of its type, where it is written
+    std::vector<ParameterRule> parameters;  ///< beside those of its operator
+    std::map<std::string, Span> spans;      ///< of the fields the user wrote
+    std::vector<int> sources;  ///< indices into the model's layers; -1: the model's input
+    plan::Dims shape;          ///< of its result, without the batch
+    Span span;                 ///< of its type, where it is written
 };
 
 struct ModelSpec {

@@ -134,6 +134,7 @@ class OpBuilder {
     OpBuilder& takes_relu() { return set(def_.takes_relu, true); }
     OpBuilder& takes_residual() { return set(def_.takes_residual, true); }
     OpBuilder& takes_mask() { return set(def_.takes_mask, true); }
+    OpBuilder& sums_expression() { return set(def_.sums_expression, true); }
     OpBuilder& exchange() { return set(def_.exchange, true); }
     OpBuilder& view(View when) { return set(def_.view, when); }
     OpBuilder& expression(std::string postfix) { return set(def_.expression, std::move(postfix)); }

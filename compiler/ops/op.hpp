@@ -80,7 +80,7 @@ struct Cost {
 
 /// A parameter that a layer owns, as its operator declares it: shape from the layer's input.
 struct ParameterRule {
-    std::string_view role;  ///< weights, bias, gamma, ...
+    std::string role;       ///< weights, bias, gamma, ...
     bool trainable = true;  ///< false: a moving statistic
     /// Returns no dims when the layer does not have it (bias: false). `input` is the layer's first
     /// operand.
@@ -197,6 +197,9 @@ struct OpDef {
     bool takes_relu = false;        ///< the attribute `epilogue`
     bool takes_residual = false;    ///< the attribute `residual`: an operand that is added
     bool takes_mask = false;  ///< the attribute `mask`: nothing where a last operand is not above 0
+    /// Its attribute `expression` is worked out for every element of operand 0 and then summed up:
+    /// the end of a chain of elementwise operators, which may become part of it.
+    bool sums_expression = false;
     /// Elementwise operators: the expression over x0, x1, ... in the form of expression.hpp; empty
     /// for others. `expression_of` of emit.hpp is what to ask.
     std::string expression;

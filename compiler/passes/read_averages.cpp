@@ -8,7 +8,9 @@ namespace dtnn::compiler {
 
 std::optional<Graph> read_averages(const Graph& graph, PassContext& context) {
     if (!(context.training.average_decay > 0)) return std::nullopt;
-    const auto is_average = [](const Parameter& parameter) { return parameter.role == "average"; };
+    const auto is_average = [](const Parameter& parameter) {
+        return parameter.kind == plan::ParameterKind::average;
+    };
     const auto is_trainable = [](const Parameter& parameter) { return parameter.trainable; };
     const ParameterTable& parameters = graph.parameters;
     if (std::any_of(parameters.begin(), parameters.end(), is_average) ||

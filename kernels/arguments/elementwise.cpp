@@ -1,8 +1,10 @@
 #include "kernels/arguments/elementwise.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 #include "kernels/codegen/loop.hpp"
+#include "kernels/layout.hpp"
 #include "kernels/problem.hpp"
 
 namespace dtnn::kernels {
@@ -15,6 +17,11 @@ void ElementwiseArguments<T>::read(const Problem& problem, Sources from) {
     [[maybe_unused]] const bool sound =
         parse_expression(problem.text("expression"), expression, mistake);
     assert(sound && expression.sources <= int(sources.size()));
+    periods = numbers_by_channel(expression, problem);
+    if (std::any_of(periods.begin(), periods.end(), [](std::int64_t n) { return n > 0; }))
+        channel_stride = strides_of(problem.sources[0])[1];
+    else
+        periods.clear();
     if (problem.loop == nullptr) return;
     functions = vector_functions(problem.isa, problem.dtype);
     if (functions != nullptr) loop = problem.loop;
@@ -22,11 +29,13 @@ void ElementwiseArguments<T>::read(const Problem& problem, Sources from) {
 
 template <class T>
 ElementwiseArguments<T> ElementwiseArguments<T>::bind(const Problem& problem, Sources sources,
-                                                      Destinations destinations, Workspace) {
+                                                      Destinations destinations,
+                                                      Workspace workspace) {
     ElementwiseArguments arguments;
     arguments.count = problem.destinations[0].elements();
     arguments.read(problem, sources);
     arguments.dst = static_cast<T*>(destinations[0]);
+    arguments.tiles = reinterpret_cast<T*>(workspace.data());
     return arguments;
 }
 

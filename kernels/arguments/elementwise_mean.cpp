@@ -1,6 +1,7 @@
 #include "kernels/arguments/elementwise_mean.hpp"
 
 #include "kernels/problem.hpp"
+#include "kernels/workspace/loss.hpp"
 
 namespace dtnn::kernels {
 
@@ -20,6 +21,8 @@ ElementwiseMeanArguments<T> ElementwiseMeanArguments<T>::bind(const Problem& pro
         a.mean = static_cast<T*>(destinations[0]);
     }
     a.sums_of_chunks = reinterpret_cast<double*>(workspace.data());
+    a.terms.tiles =
+        reinterpret_cast<T*>(workspace.data() + elementwise_mean_chunks_of(a.terms.count) * 8);
     return a;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -5,6 +6,10 @@
 
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/catalogue/predicates.hpp"
+#include "kernels/cuda/chunks.hpp"
+#include "kernels/layout.hpp"
+#include "kernels/workspace/elementwise.hpp"
+#include "kernels/workspace/loss.hpp"
 
 namespace dtnn::kernels {
 namespace {
@@ -30,12 +35,13 @@ std::optional<int> read_token(std::string_view token, Instruction& instruction) 
         }
     }
     const char* const end = token.data() + token.size();
-    if (token.size() > 1 && token.front() == 'x') {
+    if (token.size() > 1 && (token.front() == 'x' || token.front() == 'c')) {
         const auto read = std::from_chars(token.data() + 1, end, instruction.source);
         if (read.ec != std::errc{} || read.ptr != end || instruction.source < 0) return {};
         // One more is the number of sources, which must be a number too.
         if (instruction.source == std::numeric_limits<int>::max()) return {};
         instruction.opcode = Opcode::source;
+        instruction.by_channel = token.front() == 'c';
         return 0;
     }
     const auto read = std::from_chars(token.data(), end, instruction.constant);
@@ -76,6 +82,16 @@ bool parse_expression(std::string_view text, Expression& expression, std::string
         return false;
     }
     return true;
+}
+
+std::vector<std::int64_t> numbers_by_channel(const Expression& expression, const Problem& problem) {
+    std::vector<std::int64_t> numbers(problem.sources.size());
+    for (const Instruction& instruction : expression.instructions) {
+        const auto source = std::size_t(instruction.source);
+        if (instruction.by_channel && source < numbers.size())
+            numbers[source] = problem.sources[source].elements();
+    }
+    return numbers;
 }
 
 double evaluate(const Expression& expression, std::span<const double> sources) {
@@ -120,6 +136,12 @@ Refused unless_text(const Problem& problem, std::string_view wanted) {
     return "the expression is not `" + std::string(wanted) + "`";
 }
 
+Refused unless_sums_are_channels_last(const Problem& problem) {
+    if (problem.destinations[0].elements() == 1 || is_channels_last(problem.sources[0]))
+        return std::nullopt;
+    return "the image is not stored channels last";
+}
+
 }  // namespace
 
 Refused unless_relu(const Problem& problem) {
@@ -151,9 +173,67 @@ Refused unless_stack_suffices(const Problem& problem, int depth) {
     return std::nullopt;
 }
 
-/// The kernel keeps a chunk for every place of its stack in the first-level cache.
+namespace {
+
+/// Of the sources that are read by channel; empty without them.
+std::vector<std::int64_t> numbers_of(const Problem& problem) {
+    Expression expression;
+    std::string mistake;
+    if (!parse_expression(problem.text("expression"), expression, mistake)) return {};
+    std::vector<std::int64_t> numbers = numbers_by_channel(expression, problem);
+    if (std::all_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n == 0; }))
+        return {};
+    return numbers;
+}
+
+}  // namespace
+
+/// The kernel keeps a chunk for every place of its stack in the first-level cache, and goes over
+/// numbers by channel as they lie.
 Refused unless_expression_is_shallow(const Problem& problem) {
-    return unless_stack_suffices(problem, 8);
+    if (Refused refused = unless_stack_suffices(problem, 8)) return refused;
+    std::vector<std::int64_t> numbers = numbers_of(problem);
+    if (numbers.size() > kMostTiledSources)
+        return "it has more than " + std::to_string(kMostTiledSources) + " sources";
+    if (problem.op == "elementwise_sums") numbers.push_back(problem.destinations[0].elements());
+    const bool by_channel =
+        std::any_of(numbers.begin(), numbers.end(), [](std::int64_t n) { return n > 1; });
+    if (by_channel && !is_channels_last(problem.sources[0]))
+        return "numbers by channel, and an image that is not stored channels last";
+    return std::nullopt;
+}
+
+std::int64_t channel_tiles(const Problem& problem) {
+    std::int64_t elements = 0;
+    for (const std::int64_t numbers : numbers_of(problem))
+        elements += tile_of(numbers);
+    return elements * element_bytes(problem);
+}
+
+std::int64_t elementwise_mean_scratch(const Problem& problem) {
+    return elementwise_mean_chunks_of(problem.sources[0].elements()) * 8 + channel_tiles(problem);
+}
+
+std::int64_t elementwise_sums_scratch(const Problem& problem) {
+    const std::int64_t numbers = problem.destinations[0].elements();
+    const ElementwiseSumsCut cut = cut_elementwise_sums(problem.sources[0].elements(), numbers);
+    return cut.stretches * numbers * 8 + channel_tiles(problem);
+}
+
+/// A device's threads go along the channels where sums are by channel.
+Refused unless_sums_suit_registers(const Problem& problem) {
+    if (Refused refused = unless_stack_fits_registers(problem)) return refused;
+    return unless_sums_are_channels_last(problem);
+}
+Refused unless_sums_suit_thread(const Problem& problem) {
+    if (Refused refused = unless_stack_fits_thread(problem)) return refused;
+    return unless_sums_are_channels_last(problem);
+}
+
+std::int64_t device_elementwise_sums(const Problem& problem) {
+    const std::int64_t numbers = problem.destinations[0].elements();
+    if (numbers == 0) return 0;
+    return cuda::column_sums_of(1, 1, problem.sources[0].elements() / numbers, numbers) * 8;
 }
 
 }  // namespace predicates

@@ -58,27 +58,69 @@ void expression(Rule& rule) {
                  "its expression names more sources than there are");
 }
 
+bool reads_both_ways(const Expression& expression, int source) {
+    bool by_channel = false, by_element = false;
+    for (const Instruction& instruction : expression.instructions)
+        if (instruction.opcode == Opcode::source && instruction.source == source)
+            (instruction.by_channel ? by_channel : by_element) = true;
+    return by_channel && by_element;
+}
+
+/// Every source has as many elements as there are terms, or, where it is read by channel, as many
+/// numbers as x0 has channels, or one.
+void terms(Rule& rule, std::int64_t count) {
+    const Problem& p = rule.problem();
+    expression(rule);
+    if (rule.broken()) return;
+    Expression read;
+    std::string mistake;
+    parse_expression(p.text("expression"), read, mistake);
+    const std::vector<std::int64_t> numbers = numbers_by_channel(read, p);
+    for (std::size_t i = 0; i < p.sources.size(); ++i) {
+        const TensorDesc& source = p.sources[i];
+        if (numbers[i] == 0) {
+            rule.elements(source, count);
+            continue;
+        }
+        const Dims& dims = p.sources[0].dims;
+        const bool has_channels = i > 0 && (dims.size() == 2 || dims.size() == 4);
+        rule.require(has_channels, "a source is read by channel, and x0 has none");
+        if (rule.broken()) return;
+        rule.wide(source, source.elements() == 1 ? 1 : dims[1]);
+        rule.require(!reads_both_ways(read, int(i)), "a source is read in two ways");
+    }
+}
+
 }  // namespace
 
 void elementwise(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(p.sources.size(), 1)) return;
-    for (const TensorDesc& source : p.sources)
-        rule.elements(source, p.destinations[0].elements());
     rule.type(p.destinations[0], p.dtype);
-    expression(rule);
+    terms(rule, p.destinations[0].elements());
+}
+
+void elementwise_sums(Rule& rule) {
+    const Problem& p = rule.problem();
+    if (!rule.counts(std::max<std::size_t>(p.sources.size(), 1), 1)) return;
+    const Dims& dims = p.sources[0].dims;
+    rule.require(dims.size() == 2 || dims.size() == 4, "x0 has no channels");
+    terms(rule, p.sources[0].elements());
+    if (rule.broken()) return;
+    rule.wide(p.destinations[0], p.flag("by_channel") ? dims[1] : 1);
 }
 
 void elementwise_mean(Rule& rule) {
     const Problem& p = rule.problem();
     if (!rule.counts(std::max<std::size_t>(p.sources.size(), 1), 1)) return;
     if (!rule.rank(p.sources[0], 1, 4)) return;
+    terms(rule, p.sources[0].elements());
     for (const TensorDesc& source : p.sources) {
+        if (source.dims.size() == 1 && p.sources[0].dims.size() > 1) continue;  // by channel
         rule.shape(source, p.sources[0].dims);
         rule.same_place(source, p.sources[0]);
     }
     rule.elements(p.destinations[0], 1, p.flag("sum") ? DType::f64 : p.dtype);
-    expression(rule);
 }
 
 }  // namespace dtnn::kernels::operands

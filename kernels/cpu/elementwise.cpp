@@ -14,22 +14,25 @@ constexpr std::int64_t kExpressionGrain = 4096;
 
 template <class T>
 void elementwise_chunked(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
+    fill_tiles(arguments);
     if (arguments.loop != nullptr) {
-        const void* const* const sources = first_of(arguments.sources);
         team.for_ranges(
             arguments.count, kExpressionGrain, [&](std::int64_t begin, std::int64_t end, int) {
-                arguments.loop(arguments.dst + begin, sources, begin, end, arguments.functions);
+                for_stretches(arguments, begin, end, end - begin,
+                              [&](const T* const* sources, std::int64_t at, std::int64_t count) {
+                                  arguments.loop(arguments.dst + at, untyped(sources), at,
+                                                 at + count, arguments.functions);
+                              });
             });
         return;
     }
     team.for_ranges(
         arguments.count, kExpressionGrain, [&](std::int64_t begin, std::int64_t end, int) {
             alignas(64) T stack[kStackDepth][kChunk<T>];
-            for (std::int64_t at = begin; at < end; at += kChunk<T>) {
-                const std::int64_t count = end - at < kChunk<T> ? end - at : kChunk<T>;
-                evaluate_chunk<T>(arguments.expression, arguments.sources.data(), at, count, stack);
-                unary(arguments.dst + at, &stack[0][0], count, [](T x) { return x; });
-            }
+            for_values(arguments, begin, end, stack,
+                       [&](const T* values, std::int64_t at, std::int64_t count) {
+                           unary(arguments.dst + at, values, count, [](T x) { return x; });
+                       });
         });
 }
 

@@ -13,6 +13,7 @@ void elementwise_mean_chunked(const ElementwiseMeanArguments<T>& arguments, Thre
     const std::int64_t count = arguments.terms.count;
     const std::int64_t chunks = elementwise_mean_chunks_of(count);
     double* const sums = arguments.sums_of_chunks;
+    fill_tiles(arguments.terms);
     team.for_ranges(chunks, 1, [&](std::int64_t begin, std::int64_t end, int) {
         alignas(64) T stack[kStackDepth][kChunk<T>];
         for (std::int64_t chunk = begin; chunk < end; ++chunk) {
@@ -20,19 +21,12 @@ void elementwise_mean_chunked(const ElementwiseMeanArguments<T>& arguments, Thre
             const std::int64_t last =
                 count - first < kElementwiseMeanChunk ? count : first + kElementwiseMeanChunk;
             double sum = 0;
-            for (std::int64_t at = first; at < last; at += kChunk<T>) {
-                const std::int64_t here = last - at < kChunk<T> ? last - at : kChunk<T>;
-                if (arguments.terms.loop != nullptr)
-                    arguments.terms.loop(stack[0], first_of(arguments.terms.sources), at, at + here,
-                                         arguments.terms.functions);
-                else
-                    evaluate_chunk<T>(arguments.terms.expression, arguments.terms.sources.data(),
-                                      at, here, stack);
-                const T* const terms = stack[0];
+            for_values(arguments.terms, first, last, stack,
+                       [&](const T* terms, std::int64_t, std::int64_t here) {
 #pragma omp simd reduction(+ : sum)
-                for (std::int64_t i = 0; i < here; ++i)
-                    sum += double(terms[i]);  // NOLINT(clang-analyzer-core.uninitialized.Assign)
-            }
+                           for (std::int64_t i = 0; i < here; ++i)
+                               sum += double(terms[i]);
+                       });
             sums[chunk] = sum;
         }
     });

@@ -7,6 +7,7 @@
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/cpu/simd.hpp"
 #include "kernels/cpu/vector_math.hpp"
+#include "kernels/workspace/elementwise.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 
@@ -36,8 +37,8 @@ DTNN_INLINE void binary(T* dst, const T* a, const T* b, std::int64_t count, Oper
 
 /// A list of pointers as generated code takes it.
 template <class T>
-DTNN_INLINE const void* const* first_of(const std::vector<const T*>& sources) {
-    return reinterpret_cast<const void* const*>(sources.data());
+DTNN_INLINE const void* const* untyped(const T* const* sources) {
+    return reinterpret_cast<const void* const*>(sources);
 }
 
 /// Whole vectors: behind the last element there is room in the chunk.
@@ -156,5 +157,67 @@ void evaluate_chunk(const Expression& expression, const T* const* sources, std::
 }
 
 // NOLINTEND(clang-analyzer-core.*)
+
+/// Repeats the numbers by channel in the workspace, before for_stretches.
+template <class T>
+void fill_tiles(const ElementwiseArguments<T>& arguments) {
+    T* tile = arguments.tiles;
+    for (std::size_t s = 0; s < arguments.periods.size(); ++s) {
+        const std::int64_t numbers = arguments.periods.data()[s], all = tile_of(numbers);
+        const T* const source = arguments.sources.data()[s];
+        for (std::int64_t i = 0; i < all; i += numbers)
+            for (std::int64_t c = 0; c < numbers && i + c < all; ++c)
+                tile[i + c] = source[c];
+        tile += all;
+    }
+}
+
+/// use(sources, at, count) for stretches of at most `most` elements that follow each other in
+/// [first, last): element i of source s is sources[s][i].
+template <class T, class Use>
+DTNN_INLINE void for_stretches(const ElementwiseArguments<T>& arguments, std::int64_t first,
+                               std::int64_t last, std::int64_t most, const Use& use) {
+    const T* const* const given = arguments.sources.data();
+    const std::size_t tiled = arguments.periods.size();
+    if (tiled == 0) {
+        for (std::int64_t at = first; at < last; at += most)
+            use(given, at, last - at < most ? last - at : most);
+        return;
+    }
+    const T* sources[kMostTiledSources];
+    if (most > kTile) most = kTile;
+    for (std::int64_t at = first; at < last;) {
+        std::int64_t count = last - at < most ? last - at : most;
+        const T* tile = arguments.tiles;
+        for (std::size_t s = 0; s < tiled; ++s) {
+            const std::int64_t numbers = arguments.periods.data()[s], length = tile_of(numbers);
+            sources[s] = given[s];
+            if (numbers == 0) continue;
+            const std::int64_t channel = at % numbers;
+            sources[s] = (length > 0 ? tile : given[s]) + channel - at;
+            // Numbers that are not repeated end with their row.
+            if (length == 0 && numbers - channel < count) count = numbers - channel;
+            tile += length;
+        }
+        use(sources, at, count);
+        at += count;
+    }
+}
+
+/// use(values, at, count) for the values of the expression in [first, last), a chunk at a time;
+/// `stack` is where they are worked out.
+template <class T, class Use>
+DTNN_INLINE void for_values(const ElementwiseArguments<T>& arguments, std::int64_t first,
+                            std::int64_t last, T (*stack)[kChunk<T>], const Use& use) {
+    for_stretches(arguments, first, last, kChunk<T>,
+                  [&](const T* const* sources, std::int64_t at, std::int64_t count) {
+                      if (arguments.loop != nullptr)
+                          arguments.loop(stack[0], untyped(sources), at, at + count,
+                                         arguments.functions);
+                      else
+                          evaluate_chunk<T>(arguments.expression, sources, at, count, stack);
+                      use(stack[0], at, count);
+                  });
+}
 
 }  // namespace dtnn::kernels::DTNN_ISA

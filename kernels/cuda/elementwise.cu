@@ -2,6 +2,7 @@
 
 #include "kernels/arguments/elementwise.hpp"
 #include "kernels/arguments/elementwise_mean.hpp"
+#include "kernels/arguments/elementwise_sums.hpp"
 #include "kernels/cuda/expression_stack.hpp"
 #include "kernels/cuda/kernel.hpp"
 #include "kernels/cuda/reduce.hpp"
@@ -35,6 +36,8 @@ struct Terms {
     const Instruction* instructions;
     int count;
     const T* const* sources;
+    const std::int64_t* periods;  ///< of sources read by channel
+    std::int64_t channel_stride;
 
     /// Of kWidth neighbours, which share what reading the expression takes.
     template <int kWidth>
@@ -49,7 +52,7 @@ struct Terms {
 template <int kDepth, class T>
 Terms<T, kDepth> terms_of(const ElementwiseArguments<T>& a, const Launch& launch) {
     return {launch.constant(a.expression.instructions), int(a.expression.instructions.size()),
-            launch.constant(a.sources)};
+            launch.constant(a.sources), launch.constant(a.periods), a.channel_stride};
 }
 
 /// Neighbours that one access moves: 16 bytes.
@@ -68,6 +71,16 @@ DTNN_DEVICE void Terms<T, kDepth>::at(std::int64_t i, Number (&results)[kWidth])
     int next = 0;
     for (int k = 0; k < count; ++k) {
         const Instruction& instruction = instructions[k];
+        if (instruction.by_channel) {
+            const auto* const numbers =
+                reinterpret_cast<const Number*>(sources[instruction.source]);
+            const std::int64_t period = periods[instruction.source];
+            for (int n = 0; n < kWidth; ++n)
+                stack[next][n] =
+                    numbers[ElementwiseArguments<T>::place(i + n, period, channel_stride)];
+            ++next;
+            continue;
+        }
         if (instruction.opcode == Opcode::source) {
             const auto pack =
                 *reinterpret_cast<const Pack<T, kWidth>*>(sources[instruction.source] + i);
@@ -133,6 +146,22 @@ void evaluate_mean(const ElementwiseMeanArguments<T>& a, const Launch& launch) {
         });
 }
 
+/// The image lies channels last where the sums are by channel.
+template <int kDepth, class T>
+void evaluate_sums(const ElementwiseSumsArguments<T>& a, const Launch& launch) {
+    const auto terms = terms_of<kDepth>(a.terms, launch);
+    const std::int64_t numbers = a.numbers;
+    Wide<T>* const dst = a.dst;
+    reduce_columns<1>(
+        launch, 1, a.terms.count / numbers, numbers, reinterpret_cast<Sums<1>*>(a.sums),
+        [=] DTNN_DEVICE(std::int64_t, std::int64_t row, std::int64_t c) {
+            return Sums<1>{{double(terms.at(row * numbers + c))}};
+        },
+        [=] DTNN_DEVICE(std::int64_t, std::int64_t c, const Sums<1>& sums) {
+            dst[c] = Wide<T>(sums.of[0]);
+        });
+}
+
 }  // namespace
 
 template <class T>
@@ -153,8 +182,19 @@ void elementwise_mean_interpreted_deep(const ElementwiseMeanArguments<T>& a, con
     evaluate_mean<kDeepStack>(a, launch);
 }
 
+template <class T>
+void elementwise_sums_interpreted(const ElementwiseSumsArguments<T>& a, const Launch& launch) {
+    evaluate_sums<kShallowStack>(a, launch);
+}
+template <class T>
+void elementwise_sums_interpreted_deep(const ElementwiseSumsArguments<T>& a, const Launch& launch) {
+    evaluate_sums<kDeepStack>(a, launch);
+}
+
 DTNN_CUDA_KERNEL_OF_VALUES(elementwise_interpreted, ElementwiseArguments)
 DTNN_CUDA_KERNEL_OF_VALUES(elementwise_interpreted_deep, ElementwiseArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(elementwise_sums_interpreted, ElementwiseSumsArguments)
+DTNN_CUDA_KERNEL_OF_VALUES(elementwise_sums_interpreted_deep, ElementwiseSumsArguments)
 DTNN_CUDA_KERNEL(elementwise_mean_interpreted, ElementwiseMeanArguments)
 DTNN_CUDA_KERNEL(elementwise_mean_interpreted_deep, ElementwiseMeanArguments)
 

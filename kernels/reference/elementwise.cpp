@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "kernels/arguments/elementwise_mean.hpp"
+#include "kernels/arguments/elementwise_sums.hpp"
 #include "kernels/reference/reference.hpp"
 
 namespace dtnn::kernels::reference {
@@ -34,7 +35,11 @@ T evaluate(const ElementwiseArguments<T>& arguments, std::vector<T>& stack, std:
     T* next = stack.data();
     for (const Instruction& instruction : arguments.expression.instructions) {
         if (instruction.opcode == Opcode::source) {
-            *next++ = arguments.sources[std::size_t(instruction.source)][i];
+            const auto source = std::size_t(instruction.source);
+            *next++ = arguments.sources[source][instruction.by_channel
+                                                    ? arguments.place(i, arguments.periods[source],
+                                                                      arguments.channel_stride)
+                                                    : i];
         } else if (instruction.opcode == Opcode::constant) {
             *next++ = T(instruction.constant);
         } else {
@@ -66,7 +71,19 @@ void elementwise_mean_reference(const ElementwiseMeanArguments<T>& arguments, Th
     }
 }
 
+template <class T>
+void elementwise_sums_reference(const ElementwiseSumsArguments<T>& arguments, ThreadTeam&) {
+    std::vector<T> stack(std::size_t(arguments.terms.expression.depth));
+    std::vector<double> sums(std::size_t(arguments.numbers));
+    for (std::int64_t i = 0; i < arguments.terms.count; ++i)
+        sums[std::size_t(arguments.terms.place(i, arguments.numbers, arguments.channel_stride))] +=
+            double(evaluate(arguments.terms, stack, i));
+    for (std::size_t c = 0; c < sums.size(); ++c)
+        arguments.dst[c] = T(sums[c]);
+}
+
 DTNN_REFERENCE(elementwise, ElementwiseArguments)
 DTNN_REFERENCE(elementwise_mean, ElementwiseMeanArguments)
+DTNN_REFERENCE(elementwise_sums, ElementwiseSumsArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -285,6 +285,8 @@ void check_attributes(const plan::Plan& plan, const std::string& name) {
             }
         }
         if (fields.has("threshold")) fields.real("threshold");
+        for (const char* word : {"over", "better"})
+            if (fields.has(word)) fields.word(word);
         if (fields.has("k")) fields.whole("k", 1, std::numeric_limits<std::int64_t>::max());
     }
     const plan::Dataset& dataset = plan.dataset;

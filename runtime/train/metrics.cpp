@@ -88,7 +88,7 @@ MetricSet::MetricSet(const plan::Plan& plan, PassKind kind, std::int64_t samples
                            "compile the job again with the dtnnc of this version");
         }
         if (info->join == plan::MetricJoin::sum) {
-            running_.push_back({metric.name, i, plan::metric_items(*info, plan.dataset)});
+            running_.push_back({metric.name, i, plan::metric_items(metric, plan.dataset)});
         } else if (info->join == plan::MetricJoin::scores) {
             scoring_ = i;
         } else if (std::none_of(counts_.begin(), counts_.end(),

@@ -246,7 +246,7 @@ Watched::Watched(const plan::Component& component, const plan::Plan& plan) {
         metric = name.substr(std::string(kValidation).size());
         if (plan.dataset.validation_samples == 0) refuse("the plan has no validation samples");
     }
-    std::string type = metric;
+    const plan::Metric* measured = nullptr;
     if (metric != "loss") {
         const auto found =
             std::find_if(plan.training.metrics.begin(), plan.training.metrics.end(),
@@ -254,15 +254,16 @@ Watched::Watched(const plan::Component& component, const plan::Plan& plan) {
         if (found == plan.training.metrics.end()) {
             refuse("the plan does not compute it");
         } else if (plan::is_one_number(*found)) {
-            type = found->type;
+            measured = &*found;
         } else {
             refuse("it is not one number");
         }
-        if (type == "roc_auc" && metric == name)
+        if (measured->type == "roc_auc" && metric == name)
             refuse("it is measured on validation samples only");
     }
     const std::string direction = fields.word("direction");
-    maximize = direction == "maximize" || (direction == "auto" && plan::higher_is_better(type));
+    maximize = direction == "maximize" ||
+               (direction == "auto" && measured != nullptr && plan::higher_is_better(*measured));
 }
 
 double Watched::of(const EpochValues& values) const {

@@ -1,7 +1,10 @@
 """Formulas that users write in specs: a network with them learns as the one does that has the built-in operators."""
 
 import json
+import os
+import struct
 import unittest
+from unittest import mock
 
 from commands import CommandTest
 
@@ -11,15 +14,16 @@ model:
   input: {{shape: [1, 28, 28]}}
   operators: {{{operators}}}
   layers:
-    - conv2d: {{filters: 8, kernel: 3, stride: 2}}
+    - conv2d: {{{bias}filters: 8, kernel: 3, stride: 2}}
     - {activation}
     - flatten
     - dense: {{units: 10}}
     - {end}
 dataset: {{extends: digits, train_samples: 600, test_samples: 200}}
-training: {{epochs: 3, batch_size: 20, optimizer: {{sgd: {{learning_rate: {rate}}}}}, dtype: f64, loss: {loss}, schedules: {schedules}}}
+training: {{epochs: 3, batch_size: 20, optimizer: {{sgd: {{learning_rate: {rate}}}}}, dtype: f64, loss: {loss}, schedules: {schedules}, metrics: {metrics}}}
 """
-BUILT_IN = {"operators": "", "activation": "relu", "end": "softmax", "loss": "mean_squared_error", "schedules": "[]", "rate": 0.5}
+BUILT_IN = {"operators": "", "activation": "relu", "end": "softmax", "loss": "mean_squared_error", "schedules": "[]", "rate": 0.5,
+            "bias": "", "metrics": "[categorical_accuracy]"}
 
 
 class Formulas(CommandTest):
@@ -45,6 +49,55 @@ class Formulas(CommandTest):
             operators='mine: {parameters: {a: real}, forward: "where(x > 0, x, a * expm1(x))"}')
         for ours, theirs in zip(written, known):
             self.assertAlmostEqual(ours[0], theirs[0], delta=1e-12)
+
+    def test_numbers_by_channel_are_learned_as_a_bias_is(self):
+        """A convolution's bias, an operator that adds a number to every channel, and one that adds one to all of one."""
+        known = self.losses("known", activation="relu")
+        shift = 'shift: {parameters: {b: {type: real, default: 0, trainable: per_channel}}, forward: "x + b"}'
+        written = self.losses("written", operators=shift, activation="shift\n    - relu", bias="bias: false, ")
+        for ours, theirs in zip(written, known):
+            self.assertAlmostEqual(ours[0], theirs[0], delta=1e-12)
+            self.assertAlmostEqual(ours[1] or 0, theirs[1] or 0, delta=1e-12)
+        self.expect(self.dtnnc("summary", "written.json"), 0, "shift_1", "expression=x0 c1 add")
+        # With generated code and without it the bits are the same, and a number that is not learned stays what it is.
+        frozen = self.losses("frozen", operators=shift.replace(", trainable: per_channel", ""), activation="shift\n    - relu",
+                             bias="bias: false, ")
+        self.assertNotEqual(frozen, written)
+
+    def test_a_learned_number_moves_and_is_in_the_weights(self):
+        swish = 'swish: {parameters: {beta: {type: real, default: 1, trainable: %s}}, forward: "x * sigmoid(beta * x)"}'
+        sizes = {"one": 1, "per_channel": 8}
+        for trained, size in sizes.items():
+            losses = self.losses(trained, operators=swish % trained, activation="swish: {beta: 0.5}")
+            self.assertLess(losses[-1][0], 0.8 * losses[0][0])
+            with open(self.path(f"{trained}/weights.safetensors"), "rb") as file:
+                data = file.read()
+            length = int.from_bytes(data[:8], "little")
+            header = json.loads(data[8:8 + length])
+            entry = header["swish_1.beta"]
+            self.assertEqual(entry["shape"], [size])
+            begin, end = entry["data_offsets"]
+            values = struct.unpack(f"<{size}d", data[8 + length + begin:8 + length + end])
+            for value in values:
+                self.assertNotEqual(value, 0.5)
+                self.assertLess(abs(value - 0.5), 0.5)
+
+    def test_learned_numbers_give_the_same_bits_interpreted(self):
+        swish = 'swish: {parameters: {beta: {type: real, default: 1, trainable: per_channel}}, forward: "x * sigmoid(beta * x)"}'
+        generated = self.losses("generated", operators=swish, activation="swish")
+        with mock.patch.dict(os.environ, {"DTNN_CODEGEN": "off"}):
+            self.assertEqual(self.losses("interpreted", operators=swish, activation="swish"), generated)
+
+    def test_a_metric_by_its_formula_is_the_built_in_one(self):
+        losses = self.losses("measured", metrics='[mean_absolute_error, formula: {name: off, expression: "abs(p - t)"}, '
+                                                 'formula: {name: sum_off, expression: "abs(p - t)", over: rows}]')
+        self.assertEqual(len(losses), 3)
+        for event in self.history("measured"):
+            if event["event"] != "epoch":
+                continue
+            values = event["train"]
+            self.assertAlmostEqual(values["off"], values["mean_absolute_error"], delta=1e-12)
+            self.assertAlmostEqual(values["sum_off"], 10 * values["mean_absolute_error"], delta=1e-11)
 
     def test_a_loss_by_its_formula_is_the_built_in_one(self):
         known = self.losses("known")

@@ -39,6 +39,7 @@ std::vector<NamedTable> setting_tables() {
     tables.push_back({"model.input", &compiler::input_table()});
     tables.push_back({"model.blocks", &compiler::block_table()});
     tables.push_back({"model.blocks.parameters", &compiler::block_parameter_table()});
+    tables.push_back({"model.operators.parameters", &compiler::operator_parameter_table()});
     tables.push_back({"repeat", &compiler::repeat_table()});
     tables.push_back({"if", &compiler::if_table()});
     tables.push_back({"layer", &compiler::layer_table()});

@@ -259,6 +259,21 @@ const Case kCases[] = {
      {0, 1},
      0.02,
      3},
+    // Operands by channel: one number for each, and one for all.
+    {"elementwise",
+     "graph @g(%x: f64[2,3,4,5]{0,2,3,1}, %b: f64[3], %s: f64[1]) { %y = elementwise(%x, %b, %s) "
+     "{expression=\"x0 c1 mul sigmoid x0 mul c2 add c1 c2 mul add\"} }",
+     {0, 1, 2},
+     0.1},
+    {"elementwise",
+     "graph @g(%x: f64[2,3,4,5], %b: f64[3]) { %y = elementwise(%x, %b) "
+     "{expression=\"x0 0 gt x0 c1 x0 mul select\"} }",
+     {0, 1},
+     0.1},
+    {"elementwise",
+     "graph @g(%x: f64[4,9], %b: f64[9]) { %y = elementwise(%x, %b) "
+     "{expression=\"x0 c1 add\"} }",
+     {0, 1}},
     {"softmax", "graph @g(%x: f64[4,6]) { %y = softmax(%x) }", {0}, 0.1},
     {"softmax",
      "graph @g(%x: f64[2,4,3,2]{0,2,3,1}) { %y = softmax(%x) {axis=channels} }",

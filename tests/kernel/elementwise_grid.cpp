@@ -18,6 +18,43 @@ Case elementwise(std::int64_t count, std::string expression, int sources, double
 
 }  // namespace
 
+namespace {
+
+/// Sources read by channel: x0, two of numbers by channel and a single number.
+Case by_channel(const char* op, const TensorDesc& x, std::string expression, bool sums_by_channel,
+                double f32_tolerance, double f64_tolerance) {
+    const std::int64_t channels = x.dims[1];
+    const bool sums = std::string_view(op) == "elementwise_sums";
+    Case item;
+    item.problem = problem(op, {x, x, row_major({channels}), row_major({channels}), row_major({1})},
+                           {!sums             ? x
+                            : sums_by_channel ? row_major({channels})
+                                              : row_major({1})},
+                           {{"expression", std::move(expression)}});
+    if (sums) item.problem.attributes["by_channel"] = sums_by_channel;
+    item.f32_tolerance = f32_tolerance;
+    item.f64_tolerance = f64_tolerance;
+    if (!sums) item.in_place = {{0, 0}, {0, 1}};
+    return item;
+}
+
+constexpr const char* kByChannel = "x0 c2 mul x1 c3 add max c4 sub";
+
+/// Fewer channels than a stretch, more of them, and widths that no vector divides.
+std::vector<TensorDesc> images_by_channel() {
+    std::vector<TensorDesc> images;
+    for (const std::int64_t channels : {1, 3, 8, 17, 64})
+        for (const std::int64_t size : {1, 5, 23})
+            images.push_back(tensor({3, channels, size, size + 1}));
+    images.push_back(row_major({5, 10}));
+    images.push_back(row_major({130, 1500}));
+    images.push_back(row_major({3, 1024}));
+    images.push_back(row_major({2, 7, 6, 5}));  // only the reference takes it
+    return images;
+}
+
+}  // namespace
+
 GRID(elementwise) {
     std::vector<Case> cases;
     for (const std::int64_t count : {1, 7, 16, 33, 1000, 4097, 10007}) {
@@ -62,6 +99,21 @@ GRID(elementwise) {
         cases.push_back(elementwise(count, "x0 0.999 mul atanh", 1, 1e-6, 1e-14));
         cases.push_back(elementwise(count, "x0 0.999 mul log1p", 1, 1e-6, 1e-14));
     }
+    for (const TensorDesc& x : images_by_channel()) {
+        cases.push_back(by_channel("elementwise", x, kByChannel, false, 1e-6, 1e-14));
+        cases.push_back(
+            by_channel("elementwise", x, "x0 c2 mul sigmoid x1 mul c3 add c4 max", false, 1e-6, 1e-14));
+    }
+    return cases;
+}
+
+GRID(elementwise_sums) {
+    std::vector<Case> cases;
+    for (const TensorDesc& x : images_by_channel())
+        for (const bool each : {true, false}) {
+            cases.push_back(by_channel("elementwise_sums", x, kByChannel, each, 2e-6, 1e-13));
+            cases.push_back(by_channel("elementwise_sums", x, "x0 x1 mul c2 c3 c4 add mul sub", each, 2e-6, 1e-13));
+        }
     return cases;
 }
 

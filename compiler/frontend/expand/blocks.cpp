@@ -175,14 +175,18 @@ void read_block_parameters(const SourceNode& map, const std::string& what, Block
             continue;
         }
         const SourceNode& form = entry.value.is_map() ? entry.value : short_form;
-        const FieldValues values =
-            read_fields(form, block_parameter_table(), {whose, entry.key_span}, diagnostics);
+        const FieldValues values = read_fields(
+            form, block.is_operator ? operator_parameter_table() : block_parameter_table(),
+            {whose, entry.key_span}, diagnostics);
         BlockParameter& parameter = block.parameters.emplace_back();
         parameter.name = entry.key;
         parameter.doc = values.text("doc");
         parameter.field.name = parameter.name;
         parameter.field.doc = parameter.doc;
         parameter.field.type = type_named(values.text("type"));
+        if (const std::string trained = values.text("trainable"); !trained.empty())
+            parameter.trained = trained == "one" ? BlockParameter::Training::one
+                                                 : BlockParameter::Training::per_channel;
         for (const char* bound : {"minimum", "maximum"}) {
             if (!values.values.contains(bound)) continue;
             if (!takes_range(parameter.field.type)) {

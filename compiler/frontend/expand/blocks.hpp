@@ -13,16 +13,21 @@
 #include "compiler/frontend/formula/environment.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/ops/expression/expression.hpp"
+#include "compiler/ops/op.hpp"
 
 namespace dtnn::compiler {
 
 inline constexpr std::size_t kMaximumBlockDepth = 16;  ///< of blocks that use blocks
 
 struct BlockParameter {
+    enum class Training { one, per_channel };
+
     std::string name;
     std::string doc;
     Field field;                           ///< its texts are views of those above
     const SourceNode* fallback = nullptr;  ///< the default, which may have expressions
+    /// Of operators: it is learned, beginning with its value: one number, or one for each channel.
+    std::optional<Training> trained = std::nullopt;
 };
 
 /// A list of layers with a name and parameters; or, declared under `operators`, one layer that is a
@@ -63,9 +68,14 @@ void read_block_parameters(const SourceNode& map, const std::string& what, Block
                            Diagnostics& diagnostics);
 /// The fields of a declaration under `operators`. (operators.cpp)
 void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnostics);
-/// The operator's expression for a use of it, postfix over x0; nothing where a parameter's value is
-/// unknown, after a diagnostic. (operators.cpp)
-std::optional<std::string> expression_of_use(const Block& block, const Environment& parameters);
+/// What a use of an operator is.
+struct OperatorUse {
+    /// Postfix over x0 and, by channel, the trained parameters c1, c2, ...
+    std::string expression;
+    std::vector<ParameterRule> trained;
+};
+/// Nothing where a parameter's value is unknown, after a diagnostic. (operators.cpp)
+std::optional<OperatorUse> use_of_operator(const Block& block, const Environment& parameters);
 
 /// The fields of one use, evaluated: what blocks and operators are read from.
 struct UseFields {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "compiler/frontend/read/loss_check.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
@@ -89,19 +90,14 @@ class GraphBuilder {
         // of itself.
         std::vector<Parameter> parameters;
         const Type input = types.front();
-        for (const ParameterRule& rule : def.parameters) {
-            Parameter parameter;
-            parameter.dims = rule.dims(input, spec.fields);
-            if (parameter.dims.empty()) continue;
-            parameter.name = fmt::format("{}.{}", spec.name, rule.role);
-            parameter.role = rule.role;
-            parameter.trainable = rule.trainable;
-            if (!rule.trainable) parameter.kind = plan::ParameterKind::moving_statistic;
-            parameter.initializer = rule.initializer(parameter.dims, spec.fields);
-            parameter.layer = layer;
-            parameter.place = spec.span.place;
-            types.push_back({input.dtype, parameter.dims, {}});
-            parameters.push_back(std::move(parameter));
+        for (const auto* rules : {&def.parameters, &spec.parameters}) {
+            for (const ParameterRule& rule : *rules) {
+                std::optional<Parameter> parameter = parameter_of(rule, spec, input);
+                if (!parameter) continue;
+                parameter->layer = layer;
+                types.push_back({input.dtype, parameter->dims, {}});
+                parameters.push_back(std::move(*parameter));
+            }
         }
         std::vector<Type> results;
         if (const auto error = infer(def, types, node.attributes, results)) {
@@ -126,6 +122,21 @@ class GraphBuilder {
         const NodeId id = graph_.add_node(std::move(node), results, value_name(spec.name));
         values_.push_back(graph_.node(id).outputs.front());
         return true;
+    }
+
+    /// Nothing where the layer does not have it.
+    static std::optional<Parameter> parameter_of(const ParameterRule& rule, const LayerSpec& spec,
+                                                 const Type& input) {
+        Parameter parameter;
+        parameter.dims = rule.dims(input, spec.fields);
+        if (parameter.dims.empty()) return std::nullopt;
+        parameter.name = fmt::format("{}.{}", spec.name, rule.role);
+        parameter.role = rule.role;
+        parameter.trainable = rule.trainable;
+        if (!rule.trainable) parameter.kind = plan::ParameterKind::moving_statistic;
+        parameter.initializer = rule.initializer(parameter.dims, spec.fields);
+        parameter.place = spec.span.place;
+        return parameter;
     }
 
     static std::int64_t flops_per_sample(const OpDef& def, std::vector<Type> inputs,

@@ -241,8 +241,9 @@ class Expander {
             names_.declare(spec.name, index, place);
         else
             spec.name.resize(kMaximumNameBytes);
-        if (auto expression = expression_of_use(*entry.block, values)) {
-            spec.fields["expression"] = std::move(*expression);
+        if (auto form = use_of_operator(*entry.block, values)) {
+            spec.fields["expression"] = std::move(form->expression);
+            spec.parameters = std::move(form->trained);
             infer_shape(model_, op(spec.type), spec, diagnostics_);
         } else {
             incomplete_ = true;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/ops/emit.hpp"
 
@@ -54,9 +55,12 @@ void infer_shape(const ModelSpec& model, const OpDef& op, LayerSpec& layer,
     }
     if (types.empty()) return;
     const Type input = types.front();
-    for (const ParameterRule& rule : op.parameters) {
-        plan::Dims dims = rule.dims(input, layer.fields);
-        if (!dims.empty()) types.push_back({input.dtype, std::move(dims), {}});
+    for (const std::vector<ParameterRule>* rules :
+         {&op.parameters, &std::as_const(layer).parameters}) {
+        for (const ParameterRule& rule : *rules) {
+            plan::Dims dims = rule.dims(input, layer.fields);
+            if (!dims.empty()) types.push_back({input.dtype, std::move(dims), {}});
+        }
     }
     plan::Attributes attributes = layer.fields;
     std::vector<Type> results;

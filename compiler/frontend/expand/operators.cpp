@@ -25,12 +25,12 @@ void check_parameters(const Block& block, const std::string& what, const SourceN
     for (const BlockParameter& parameter : block.parameters) {
         const Span& span = map.find(parameter.name)->key_span;
         const FieldType type = parameter.field.type;
-        if (type != FieldType::real && type != FieldType::integer)
+        if (parameter.trained && type != FieldType::real)
             diagnostics
                 .error(Code::wrong_type, span,
-                       fmt::format("the parameter {} of {} is no number; formulas are of numbers",
+                       fmt::format("the parameter {} of {} is trained; only real ones are",
                                    parameter.name, what))
-                .help = "give it the type real or integer";
+                .help = "give it the type real, or leave `trainable` out";
         const std::vector<std::string> words = expression_words();
         const bool is_word = std::find(words.begin(), words.end(), parameter.name) != words.end();
         if (parameter.name == "x" || is_word)
@@ -41,6 +41,26 @@ void check_parameters(const Block& block, const std::string& what, const SourceN
                                    parameter.name == "x" ? "its input" : "a word of formulas"))
                 .help = "choose another name";
     }
+}
+
+std::optional<double> number_of(const Binding& binding) {
+    if (const auto* real = std::get_if<double>(&binding.value)) return *real;
+    if (const auto* whole = std::get_if<std::int64_t>(&binding.value)) return double(*whole);
+    return std::nullopt;
+}
+
+/// The parameter of a layer that learns it, all numbers of which begin with one value.
+ParameterRule trained(const BlockParameter& parameter, double value) {
+    const bool per_channel = parameter.trained == BlockParameter::Training::per_channel;
+    ParameterRule rule;
+    rule.role = parameter.name;
+    rule.dims = [per_channel](const Type& input, const Attributes&) {
+        return Dims{per_channel && input.dims.size() > 1 ? input.dims[1] : 1};
+    };
+    rule.initializer = [value](const Dims&, const Attributes&) {
+        return plan::Initializer{.kind = "constant", .numbers = {{"value", value}}};
+    };
+    return rule;
 }
 
 }  // namespace
@@ -77,20 +97,23 @@ void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnost
             .help = "x is what the operator reads";
 }
 
-std::optional<std::string> expression_of_use(const Block& block, const Environment& parameters) {
+std::optional<OperatorUse> use_of_operator(const Block& block, const Environment& parameters) {
     if (!block.forward) return std::nullopt;
+    OperatorUse use;
     std::vector<Expression> values{Expression::input_at(0)};
     for (const BlockParameter& parameter : block.parameters) {
         const Binding* binding = parameters.find(parameter.name);
-        if (!binding) return std::nullopt;
-        if (const auto* real = std::get_if<double>(&binding->value))
-            values.push_back(Expression::constant(*real));
-        else if (const auto* whole = std::get_if<std::int64_t>(&binding->value))
-            values.push_back(Expression::constant(double(*whole)));
-        else
-            return std::nullopt;
+        const std::optional<double> value = binding ? number_of(*binding) : std::nullopt;
+        if (!value) return std::nullopt;
+        if (parameter.trained) {
+            use.trained.push_back(trained(parameter, *value));
+            values.push_back(Expression::channel_input_at(int(use.trained.size())));
+        } else {
+            values.push_back(Expression::constant(*value));
+        }
     }
-    return to_postfix(simplify(substitute(*block.forward, values)));
+    use.expression = to_postfix(simplify(substitute(*block.forward, values)));
+    return use;
 }
 
 }  // namespace dtnn::compiler

@@ -222,9 +222,8 @@ Json blocks_schema(const LayerRules& rules, bool whole) {
 }
 
 Json operators_schema() {
-    Json parameter = table_schema(block_parameter_table(), true);
-    parameter["properties"]["type"]["enum"] = {"real", "integer"};
-    parameter["required"] = required_fields(block_parameter_table());
+    Json parameter = table_schema(operator_parameter_table(), true);
+    parameter["required"] = required_fields(operator_parameter_table());
     Json form = table_schema(operator_table(), true);
     form["required"] = required_fields(operator_table());
     form["properties"]["parameters"]["type"] = "object";

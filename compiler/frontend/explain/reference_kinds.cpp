@@ -25,6 +25,9 @@ std::string word_section(const LanguageWord& word) {
     if (word.name == "blocks")
         text += "\nA parameter is a type, or a map of these:\n\n" +
                 fields_markdown(block_parameter_table(), kInitializersPage);
+    if (word.name == "operators")
+        text += "\nA parameter is a type, or a map of these:\n\n" +
+                fields_markdown(operator_parameter_table(), kInitializersPage);
     return text;
 }
 

@@ -1,7 +1,11 @@
 // The metrics and their fields: what is measured besides the loss. How they are joined over a pass:
 // plan/metrics.def.
 
+#include <fmt/format.h>
+
+#include "compiler/frontend/formula/environment.hpp"
 #include "compiler/frontend/tables/components.hpp"
+#include "compiler/ops/expression/expression.hpp"
 #include "plan/metrics.hpp"
 
 namespace dtnn::compiler {
@@ -57,6 +61,56 @@ const FieldTable& area_fields() {
     return table;
 }
 
+const FieldTable& measured_formula_fields() {
+    static const FieldTable table = {
+        {.name = "name",
+         .type = FieldType::text,
+         .doc = "what it is called in histories, reports and schedules"},
+        {.name = "expression",
+         .type = FieldType::expression,
+         .doc =
+             "of every prediction p, as the model gives it, and its target t, which of labels is "
+             "0 or 1",
+         .choices = {"p", "t"}},
+        {.name = "over",
+         .type = FieldType::choice,
+         .fallback = std::string("elements"),
+         .doc = "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
+         .choices = {"elements", "rows"}},
+        {.name = "better",
+         .type = FieldType::choice,
+         .fallback = std::string("lower"),
+         .doc = "which values are, for schedules that watch it",
+         .choices = {"lower", "higher"}},
+    };
+    return table;
+}
+
+/// The name stands beside those of all metrics, and of the loss.
+void check_measured_formula(const ReadComponent& read, Diagnostics& diagnostics) {
+    const std::string name = read.text("name");
+    if (!is_variable_name(name)) {
+        diagnostics
+            .error(
+                Code::bad_name, read.span_of("name"),
+                fmt::format("the metric's name is `{}`; it must be a letter, then letters, digits "
+                            "and `_`, and no word of expressions",
+                            name))
+            .help = "choose another name";
+    } else if (name == "loss" || plan::find_metric(name) != nullptr) {
+        diagnostics
+            .error(Code::bad_name, read.span_of("name"),
+                   fmt::format("the metric's name is `{}`, which is {}", name,
+                               name == "loss" ? "the loss" : "a metric"))
+            .help = "choose another name";
+    }
+    if (reads(parse_infix(read.text("expression"), {"p", "t"}), 0)) return;
+    diagnostics
+        .error(Code::elementwise_syntax, read.span_of("expression"),
+               "`expression` of formula does not read p: nothing would be measured")
+        .help = "p is a prediction, t its target";
+}
+
 }  // namespace
 
 const ComponentSet& metrics() {
@@ -85,6 +139,12 @@ const ComponentSet& metrics() {
          {"mean_absolute_error",
           "The mean of the absolute differences of predictions and targets, over all numbers.",
           "kind: training\nmetrics: [mean_absolute_error]\n", &no_fields()},
+         {"formula",
+          "A formula of your own, of every prediction p and its target t: the mean of it, under "
+          "a name that you give. Labels become rows of zeros and a one.",
+          "kind: training\nmetrics: [{formula: {name: surprise, expression: \"t * -log(max(p, "
+          "1e-6))\", over: rows}}]\n",
+          &measured_formula_fields(), check_measured_formula},
          {"precision",
           "Of what was predicted to be a class, the share that is; 0 where nothing was.",
           "kind: training\nmetrics: [{precision: {average: micro}}]\n", &rate_fields()},

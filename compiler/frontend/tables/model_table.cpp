@@ -114,7 +114,7 @@ const FieldTable& operator_table() {
         {.name = "parameters",
          .type = FieldType::mapping,
          .doc = "numbers that a use gives it, by which the formula reads them: {beta: {type: real, "
-                "default: 1}}",
+                "default: 1}}; with `trainable` they are learned",
          .optional = true},
         {.name = "forward",
          .type = FieldType::text,
@@ -146,6 +146,22 @@ const FieldTable& block_parameter_table() {
          .optional = true},
         {.name = "doc", .type = FieldType::text, .doc = "what it is, for people", .optional = true},
     };
+    return table;
+}
+
+const FieldTable& operator_parameter_table() {
+    static const FieldTable table = [] {
+        FieldTable fields = block_parameter_table();
+        for (Field& field : fields)
+            if (field.name == "type") field.choices = {"integer", "real"};
+        fields.push_back({.name = "trainable",
+                          .type = FieldType::choice,
+                          .doc = "it is learned, beginning with its value: one number for a layer, "
+                                 "or one for each channel of what the layer reads",
+                          .choices = {"one", "per_channel"},
+                          .optional = true});
+        return fields;
+    }();
     return table;
 }
 

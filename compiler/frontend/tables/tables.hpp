@@ -45,6 +45,7 @@ const FieldTable& branches_table();
 const FieldTable& block_table();
 const FieldTable& operator_table();  ///< of what stands under `operators`
 const FieldTable& block_parameter_table();
+const FieldTable& operator_parameter_table();
 /// The entries `repeat` and `if` of a list of layers.
 const FieldTable& repeat_table();
 const FieldTable& if_table();

@@ -56,21 +56,14 @@ void elementwise_shape(ShapeContext& c) {
                "inputs are x0, x1, ... in the order of `from`; x is x0", "expression");
         return;
     }
-    for (std::size_t i = 1; i < c.inputs().size(); ++i)
-        if (c.input(i).dims != c.input(0).dims) {
-            c.fail(
-                fmt::format("elementwise needs inputs of one shape, but input 1 is {} and input "
-                            "{} is {}",
-                            sample_text(c.input(0)), i + 1, sample_text(c.input(i))));
-            return;
-        }
-    if (!expect_same_types(c, "elementwise")) return;
+    if (!expect_operands_of(c, "elementwise", expression)) return;
     c.attributes()["expression"] = to_postfix(expression);
     result_like(c);
 }
 
 /// diff_i = diff * (derivative of the expression by x_i), over diff and those inputs that the
-/// derivative reads.
+/// derivative reads. Of an operand by channel it is the sum over all that one number of it stands
+/// for.
 void elementwise_gradient(GradientContext& g) {
     const Expression forward =
         parse_postfix(std::get<std::string>(g.node().attributes.at("expression")));
@@ -79,14 +72,19 @@ void elementwise_gradient(GradientContext& g) {
         if (!g.wants(i)) continue;
         const Expression d = differentiate(forward, int(i));
         ValueList inputs{g.diff(0)};
-        std::vector<Expression> renamed(operands);
+        std::vector<int> renamed(operands);
         for (std::size_t j = 0; j < operands; ++j) {
             if (!reads(d, int(j))) continue;
-            renamed[j] = Expression::input_at(int(inputs.size()));
+            renamed[j] = int(inputs.size());
             inputs.push_back(g.input(j));
         }
-        const Expression backward = product(Expression::input_at(0), substitute(d, renamed));
-        if (backward == Expression::input_at(0)) {
+        const Expression backward = product(Expression::input_at(0), renumber(d, renamed));
+        if (reads_as(forward, int(i), true)) {
+            const bool single = g.graph().type(g.input(i)).elements() == 1;
+            g.set(i, g.emit("elementwise_sums", std::move(inputs),
+                            {{"expression", to_postfix(backward)}, {"by_channel", !single}},
+                            "diff_" + std::to_string(i))[0]);
+        } else if (backward == Expression::input_at(0)) {
             g.set(i, g.diff(0));
         } else {
             g.set(i, g.emit("elementwise", std::move(inputs),
@@ -120,6 +118,35 @@ bool expect_same_types(ShapeContext& c, const char* op) {
         c.fail(
             fmt::format("{} needs operands of one shape, but operand 1 is {} and operand {} is {}",
                         op, print(c.input(0)), i + 1, print(c.input(i))));
+        return false;
+    }
+    return true;
+}
+
+bool expect_operands_of(ShapeContext& c, const char* op, const Expression& expression) {
+    const Type& first = c.input(0);
+    for (std::size_t i = 0; i < c.inputs().size(); ++i) {
+        const Type& type = c.input(i);
+        if (reads_as(expression, int(i), true)) {
+            const bool fits = i > 0 && first.dims.size() >= 2 && type.dims.size() == 1 &&
+                              type.dtype == plan::wide_of(first.dtype) &&
+                              (type.dims[0] == first.dims[1] || type.dims[0] == 1);
+            if (fits && !reads_as(expression, int(i), false)) continue;
+            c.fail(
+                fmt::format("{}: the expression reads operand {} as c{}, but {} has not one "
+                            "number, or one for each channel of {}",
+                            op, i + 1, i, print(type), print(first)));
+            return false;
+        }
+        if (type.dims != first.dims) {
+            c.fail(fmt::format("{} needs inputs of one shape, but input 1 is {} and input {} is {}",
+                               op, sample_text(first), i + 1, sample_text(type)));
+            return false;
+        }
+        if (type == first) continue;
+        c.fail(
+            fmt::format("{} needs operands of one shape, but operand 1 is {} and operand {} is {}",
+                        op, print(first), i + 1, print(type)));
         return false;
     }
     return true;
@@ -212,7 +239,8 @@ OpBuilder elementwise_operator(const std::string& name, std::vector<Field> field
     return builder;
 }
 
-/// dst = expression(x0, x1, ...), element by element; all operands have one type.
+/// dst = expression(x0, x1, ...), element by element. Operands have the type of the first; those
+/// that the expression reads as c1, c2, ... have one number for each channel, or one for all.
 OpDef define_elementwise() {
     Field text{"expression", FieldType::expression};
     text.doc = "arithmetic over the inputs x0, x1, ... (x is x0), such as x * sigmoid(x)";

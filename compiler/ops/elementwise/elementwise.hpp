@@ -32,6 +32,9 @@ std::string chain_of(std::string_view operation, std::size_t operands);
 
 /// Fails unless all operands have one type, order included.
 bool expect_same_types(ShapeContext& c, const char* op);
+/// Fails unless the operands fit an expression over them: those read by element have the first
+/// one's type, those read by channel have [C] or [1], never in 16 bits.
+bool expect_operands_of(ShapeContext& c, const char* op, const Expression& expression);
 /// Adds the pairs (0, i) for the first operands; consumers ignore pairs beyond a node's operands.
 void in_place_over_all(OpBuilder& builder);
 

@@ -185,6 +185,12 @@ Expression Expression::input_at(int index) {
     return e;
 }
 
+Expression Expression::channel_input_at(int index) {
+    Expression e = input_at(index);
+    e.by_channel = true;
+    return e;
+}
+
 Expression Expression::constant(double number) {
     Expression e;
     e.number = number;
@@ -225,6 +231,17 @@ Expression simplify(const Expression& expression) {
     return simplify_root(std::move(e));
 }
 
+Expression renumber(const Expression& expression, const std::vector<int>& indices) {
+    Expression e = expression;
+    if (e.term == Term::input) {
+        DTNN_CHECK_COMPARE(std::size_t(e.index), <, indices.size());
+        e.index = indices[std::size_t(e.index)];
+    }
+    for (Expression& operand : e.operands)
+        operand = renumber(operand, indices);
+    return e;
+}
+
 Expression substitute(const Expression& expression, const std::vector<Expression>& replacements) {
     if (expression.term == Term::input) {
         DTNN_CHECK_COMPARE(std::size_t(expression.index), <, replacements.size());
@@ -263,9 +280,15 @@ int input_count(const Expression& expression) {
 }
 
 bool reads(const Expression& expression, int index) {
-    if (expression.term == Term::input) return expression.index == index;
-    return std::any_of(expression.operands.begin(), expression.operands.end(),
-                       [&](const Expression& operand) { return reads(operand, index); });
+    return reads_as(expression, index, false) || reads_as(expression, index, true);
+}
+
+bool reads_as(const Expression& expression, int index, bool by_channel) {
+    if (expression.term == Term::input)
+        return expression.index == index && expression.by_channel == by_channel;
+    return std::any_of(
+        expression.operands.begin(), expression.operands.end(),
+        [&](const Expression& operand) { return reads_as(operand, index, by_channel); });
 }
 
 }  // namespace dtnn::compiler

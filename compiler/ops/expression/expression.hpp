@@ -39,12 +39,14 @@ enum class Term {
 
 struct Expression {
     Term term = Term::number;
-    int index = 0;      ///< of an input
-    double number = 0;  ///< of a number
+    int index = 0;            ///< of an input
+    bool by_channel = false;  ///< of an input: it has one number for each channel, or one for all
+    double number = 0;        ///< of a number
     std::vector<Expression> operands;
     bool operator==(const Expression&) const = default;
 
     static Expression input_at(int index);
+    static Expression channel_input_at(int index);
     static Expression constant(double number);
     static Expression of(Term term, std::vector<Expression> operands);
 };
@@ -56,6 +58,9 @@ Expression parse_infix(std::string_view text, const std::vector<std::string>& na
 /// The functions of infix texts.
 std::vector<std::string> expression_words();
 Expression parse_postfix(std::string_view text);
+/// Inputs that have a number for each element are x0, x1, ...; those that have one for each
+/// channel, or a single one, are c0, c1, ..., counted together: "x0 c1 mul". Only postfix texts
+/// have these.
 std::string to_postfix(const Expression& expression);
 
 /// The derivative by input `index`, simplified. At a kink it is one of the two one-sided
@@ -68,6 +73,8 @@ Expression product(const Expression& a, const Expression& b);
 /// Folds constants and removes what does nothing (x-0, x*1, ...). The value stays what it is for
 /// every input, infinite ones, not-a-number and the sign of a zero too.
 Expression simplify(const Expression& expression);
+/// The same over other indices: input i becomes input indices[i].
+Expression renumber(const Expression& expression, const std::vector<int>& indices);
 /// Replaces every input i by replacements[i].
 Expression substitute(const Expression& expression, const std::vector<Expression>& replacements);
 
@@ -77,5 +84,7 @@ std::int64_t flops(const Expression& expression);
 /// One more than the largest input index; 0 without inputs.
 int input_count(const Expression& expression);
 bool reads(const Expression& expression, int index);
+/// Whether it reads the input as one by channel, or as one by element.
+bool reads_as(const Expression& expression, int index, bool by_channel);
 
 }  // namespace dtnn::compiler

@@ -50,9 +50,10 @@ std::string_view term_name(Term term) {
     return "?";
 }
 
-/// "x12" is input 12. The number of inputs, one more, must be an int too.
-std::optional<int> input_index(std::string_view word) {
-    if (word.size() < 2 || word[0] != 'x') return std::nullopt;
+/// "x12" is input 12, and "c12" where `letter` is c. The number of inputs, one more, must be an int
+/// too.
+std::optional<int> input_index(std::string_view word, char letter = 'x') {
+    if (word.size() < 2 || word[0] != letter) return std::nullopt;
     if (std::isdigit(static_cast<unsigned char>(word[1])) == 0) return std::nullopt;
     int index = 0;
     const auto [end, failure] = std::from_chars(word.data() + 1, word.data() + word.size(), index);
@@ -196,7 +197,7 @@ void write_postfix(const Expression& e, std::string& text) {
         write_postfix(operand, text);
     if (!text.empty()) text += ' ';
     if (e.term == Term::input)
-        text += fmt::format("x{}", e.index);
+        text += fmt::format("{}{}", e.by_channel ? 'c' : 'x', e.index);
     else if (e.term == Term::number)
         text += fmt::format("{}", e.number);
     else
@@ -238,6 +239,8 @@ Expression parse_postfix(std::string_view text) {
         if (word.empty()) continue;
         if (const auto index = input_index(word)) {
             stack.push_back(Expression::input_at(*index));
+        } else if (const auto channel = input_index(word, 'c')) {
+            stack.push_back(Expression::channel_input_at(*channel));
         } else if (const auto number = number_of(word)) {
             stack.push_back(Expression::constant(*number));
         } else {

@@ -11,8 +11,8 @@ void elementwise_mean_shape(ShapeContext& c) {
         c.fail("elementwise_mean needs operands with a batch");
         return;
     }
-    if (!expect_same_types(c, "elementwise_mean")) return;
     try {
+        if (!expect_operands_of(c, "elementwise_mean", parse_postfix(c.text("expression")))) return;
         for (const char* name : {"expression", "derivative"}) {
             if (!c.attributes().contains(name)) continue;
             const Expression expression = parse_postfix(c.text(name));
@@ -67,6 +67,7 @@ OpDef define_elementwise_mean() {
         .family(Family::loss)
         .kernel_class(KernelClass::memory)
         .doc("Mean of an expression, element by element: the pointwise losses.")
+        .sums_expression()
         .inputs({"x0"})
         .outputs({"loss"})
         .variadic(1)

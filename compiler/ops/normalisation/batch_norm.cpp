@@ -4,7 +4,7 @@ namespace dtnn::compiler {
 namespace {
 
 ParameterRule per_channel(std::string_view role, bool trainable, const char* kind) {
-    return {role, trainable,
+    return {std::string(role), trainable,
             [](const Type& input, const Attributes&) {
                 return Dims{input.dims.size() > 1 ? input.dims[1] : 1};
             },

@@ -10,7 +10,7 @@ namespace dtnn::compiler {
 namespace {
 
 ParameterRule affine_rule(std::string_view role, const char* kind, ParameterDims dims) {
-    return {role, true,
+    return {std::string(role), true,
             [dims](const Type& input, const Attributes& attributes) {
                 return flag(attributes, "affine") ? dims(input, attributes) : Dims{};
             },

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kMaxOperands = 8;
 constexpr std::ptrdiff_t kMaxTokens = 64;
+/// Of the stack that works an expression out: the CPU's interpreter has no more.
+constexpr int kMaxDepth = 8;
 
 /// An expression over values of the old graph.
 struct Composed {
@@ -23,6 +25,20 @@ struct Composed {
 std::ptrdiff_t tokens(const Expression& expression) {
     const std::string text = to_postfix(expression);
     return 1 + std::count(text.begin(), text.end(), ' ');
+}
+
+/// Places of the stack that the expression needs.
+int depth(const Expression& expression) {
+    int most = 1;
+    for (std::size_t i = 0; i < expression.operands.size(); ++i)
+        most = std::max(most, int(i) + depth(expression.operands[i]));
+    return most;
+}
+
+/// The postfix expression that the node works out for each element; empty: none.
+std::string read_by(const Node& node) {
+    if (op(node.op).sums_expression) return std::get<std::string>(node.attributes.at("expression"));
+    return expression_of(node);
 }
 
 int occurrences(const Expression& expression, int input) {
@@ -49,7 +65,7 @@ class ElementwiseFuser {
                          [&](const Node& node) { return fuses(node) && may_wait(node); }))
             return std::nullopt;
         for (const Node& node : graph_.nodes) {
-            const std::string text = expression_of(node);
+            const std::string text = read_by(node);
             if (text.empty()) {
                 r_.copy(node);
                 continue;
@@ -66,11 +82,12 @@ class ElementwiseFuser {
   private:
     static bool fuses(const Node& node) { return !expression_of(node).empty(); }
 
-    /// The only reader is elementwise too and may take the node along.
+    /// The only reader has an expression too and may take the node along.
     bool may_wait(const Node& node) const {
+        if (!fuses(node)) return false;
         const Node* reader = uses_.only_reader(node.outputs[0]);
-        return reader && reader->phase == node.phase && !expression_of(*reader).empty() &&
-               graph_.type(reader->outputs[0]) == graph_.type(node.outputs[0]);
+        return reader && reader->phase == node.phase && !read_by(*reader).empty() &&
+               graph_.type(reader->inputs[0]) == graph_.type(node.outputs[0]);
     }
 
     /// Takes waiting operands in, as far as the bounds allow; the others are written now.
@@ -89,7 +106,10 @@ class ElementwiseFuser {
                 const std::size_t wider = width + found->second.operands.size() - 1;
                 const bool cheap = uses <= 1 || flops(found->second.expression) <= 1;
                 const bool once = std::count(node.inputs.begin(), node.inputs.end(), input) == 1;
-                if (cheap && once && size + longer <= kMaxTokens && wider <= kMaxOperands) {
+                const bool fits =
+                    size + longer <= kMaxTokens && wider <= kMaxOperands &&
+                    depth_with(own, replacements, found->second.expression) <= kMaxDepth;
+                if (cheap && once && fits) {
                     size += longer;
                     width = wider;
                     replacements.push_back(over(result, found->second));
@@ -101,18 +121,30 @@ class ElementwiseFuser {
                 waiting_.erase(found);
                 write(*inner, other);
             }
-            replacements.push_back(Expression::input_at(int(operand_of(result, input))));
+            Expression operand = Expression::input_at(int(operand_of(result, input)));
+            operand.by_channel = reads_as(own, int(i), true);
+            replacements.push_back(std::move(operand));
         }
         result.expression = substitute(own, replacements);
         return result;
     }
 
+    /// Of `own` over what its first operands have become, `next` and operands that are read.
+    static int depth_with(const Expression& own, std::vector<Expression> replacements,
+                          const Expression& next) {
+        replacements.push_back(next);
+        const auto operands = std::size_t(input_count(own));
+        while (replacements.size() < operands)
+            replacements.push_back(Expression::input_at(0));
+        return depth(substitute(own, replacements));
+    }
+
     /// The inner expression over the outer one's operands, which it extends.
     static Expression over(Composed& outer, const Composed& inner) {
-        std::vector<Expression> replacements;
+        std::vector<int> places;
         for (const ValueId operand : inner.operands)
-            replacements.push_back(Expression::input_at(int(operand_of(outer, operand))));
-        return substitute(inner.expression, replacements);
+            places.push_back(int(operand_of(outer, operand)));
+        return renumber(inner.expression, places);
     }
 
     void write(const Node& node, const Composed& composed) {
@@ -121,10 +153,15 @@ class ElementwiseFuser {
             return;
         }
         Node fused = node;
-        fused.op = "elementwise";
         fused.inputs = composed.operands;
         fused = r_.mapped(fused);
-        fused.attributes = {{"expression", to_postfix(composed.expression)}};
+        if (op(node.op).sums_expression) {
+            fused.attributes.erase("derivative");  // of the expression that it was
+        } else {
+            fused.op = "elementwise";
+            fused.attributes = {};
+        }
+        fused.attributes["expression"] = to_postfix(composed.expression);
         r_.replace(node.outputs[0],
                    emit(r_, std::move(fused), graph_.value(node.outputs[0]).name)[0]);
     }

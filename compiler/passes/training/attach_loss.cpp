@@ -138,9 +138,10 @@ class Measures {
             else
                 add(metric.output, "label_counts", {probabilities(), answers_},
                     {{"threshold", limit}});
-        } else if (metric.type == "mean_squared_error" || metric.type == "mean_absolute_error") {
-            Attributes attributes = pointwise_attributes(*find_loss(metric.type), {}, false);
+        } else if (const LossInfo* same = find_loss(metric.type); same && same->is_pointwise()) {
+            Attributes attributes = pointwise_attributes(*same, metric.attributes, false);
             attributes.erase("derivative");
+            attributes.erase("rows");
             attributes["sum"] = true;
             add(metric.output, "elementwise_mean", {predictions_, targets()},
                 std::move(attributes));

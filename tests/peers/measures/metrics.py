@@ -27,7 +27,7 @@ def rounded(x, places=2):
     return np.round(x, places)
 
 
-def metric(kind, name, value, **attributes):
+def metric(kind, name, value, /, **attributes):
     if isinstance(value, np.ndarray):
         value = value.tolist()
     value = None if isinstance(value, float) and np.isnan(value) else value
@@ -72,6 +72,14 @@ def areas(truth, scores):
             for average in ("macro", "micro")]
 
 
+def written(x, truth, over):
+    """A formula: a mean over all numbers, or over samples."""
+    away = np.abs(x - truth)
+    terms = np.where(away < 0.5, away ** 2, away)
+    return metric("formula", "capped", terms.mean() * (x.shape[1] if over == "rows" else 1), name="capped", over=over,
+                  expression="where(abs(p - t) < 0.5, (p - t) ** 2, abs(p - t))")
+
+
 def of_classes(name, x, labels, batches, ks=(1, 2, 3)):
     count, classes = x.shape
     one_hot = np.eye(classes)[labels]
@@ -84,7 +92,8 @@ def of_classes(name, x, labels, batches, ks=(1, 2, 3)):
              metric("mean_absolute_error", "mean_absolute_error", sk.mean_absolute_error(one_hot, x)),
              *rates(labels, guess, everything),
              metric("confusion_matrix", "confusion_matrix", sk.confusion_matrix(labels, guess, labels=everything).astype(float)),
-             *areas(one_hot, x)]
+             *areas(one_hot, x),
+             written(x, one_hot, "rows")]
     return {"name": name, "label_kind": "classes", "loss": {"type": "mean_squared_error", "attributes": {}}, "shape": [count, classes],
             "batches": batches, "predictions": x.ravel().tolist(), "labels": labels.tolist(), "metrics": found}
 
@@ -100,14 +109,16 @@ def of_many(name, x, truth, batches, loss, threshold=0.5):
              metric("mean_absolute_error", "mean_absolute_error", sk.mean_absolute_error(truth, x)),
              *rates(truth, guess, **more),
              metric("confusion_matrix", "confusion_matrix" + suffix, counts, **more),
-             *areas(truth, x)]
+             *areas(truth, x),
+             written(x, truth, "elements")]
     return {"name": name, "label_kind": "multiple", "loss": loss, "shape": list(x.shape), "batches": batches,
             "predictions": x.ravel().tolist(), "targets": truth.ravel().astype(float).tolist(), "metrics": found}
 
 
 def of_values(name, x, truth, batches):
     found = [metric("mean_squared_error", "mean_squared_error", sk.mean_squared_error(truth, x)),
-             metric("mean_absolute_error", "mean_absolute_error", sk.mean_absolute_error(truth, x))]
+             metric("mean_absolute_error", "mean_absolute_error", sk.mean_absolute_error(truth, x)),
+             written(x, truth, "elements")]
     return {"name": name, "label_kind": "values", "loss": {"type": "mean_absolute_error", "attributes": {}}, "shape": list(x.shape),
             "batches": batches, "predictions": x.ravel().tolist(), "targets": truth.ravel().tolist(), "metrics": found}
 

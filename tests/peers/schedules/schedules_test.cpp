@@ -259,10 +259,10 @@ TEST_CASE("PyDTNN: the rate depends on the position only, not on how the run cam
 TEST_CASE("PyDTNN: what is better comes from the metric, not from the word accuracy in its name") {
     for (const char* type : {"categorical_accuracy", "top_k_accuracy", "binary_accuracy",
                              "precision", "recall", "f1", "roc_auc"}) {
-        CHECK(plan::higher_is_better(type));
+        CHECK(plan::higher_is_better({type, type, {}, type}));
     }
     for (const char* type : {"loss", "hinge", "mean_squared_error", "mean_absolute_error"})
-        CHECK_FALSE(plan::higher_is_better(type));
+        CHECK_FALSE(plan::higher_is_better({type, type, {}, type}));
     // F1 rises: training goes on. It falls: it ends. PyDTNN minimizes it.
     Schedules rising(plan_of(9, 2, {early_stopping("validation.f1", 2, false)}));
     for (const EpochDecision& decision :

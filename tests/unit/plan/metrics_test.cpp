@@ -33,16 +33,23 @@ TEST_CASE("what schedules can watch, and what is better, are the table's columns
     };
     for (const MetricInfo& info : all_metrics()) {
         CAPTURE(info.type);
-        CHECK(higher_is_better(info.type) == (info.better == MetricBetter::higher));
+        CHECK(higher_is_better(make_metric({std::string(info.type), {}}, LabelKind::classes)) ==
+              (info.better == MetricBetter::higher));
         // What has a better is a number, and the other way around.
         CHECK((info.better == MetricBetter::neither) == (info.form == MetricForm::table));
         CHECK(one_number(std::string(info.type), "macro") == (info.form != MetricForm::table));
         CHECK(one_number(std::string(info.type), "per_class") == (info.form == MetricForm::number));
     }
-    CHECK(higher_is_better("f1"));
-    CHECK_FALSE(higher_is_better("loss"));
+    CHECK(higher_is_better({"f1", "f1", {}, "f1"}));
+    const Metric written =
+        make_metric({"formula", {{"name", std::string("gain")}, {"better", std::string("higher")}}},
+                    LabelKind::values);
+    CHECK(written.name == "gain");
+    CHECK(written.output == "formula.gain");
+    CHECK(higher_is_better(written));
+    CHECK_FALSE(higher_is_better(make_metric({"formula", {}}, LabelKind::values)));
     // By its line in the table, not by what it is called.
-    CHECK_FALSE(higher_is_better("inaccuracy"));
+    CHECK_FALSE(higher_is_better({"inaccuracy", "inaccuracy", {}, "inaccuracy"}));
     CHECK_FALSE(is_one_number({"inaccuracy", "inaccuracy", {}, "inaccuracy"}));
 }
 
@@ -73,8 +80,14 @@ TEST_CASE("what a sum is divided by counts pixels, and classes where all numbers
     Dataset dataset;
     dataset.classes = 5;
     dataset.label_shape = {4, 6};
-    CHECK(metric_items(*find_metric("categorical_accuracy"), dataset) == 24);
-    CHECK(metric_items(*find_metric("mean_squared_error"), dataset) == 120);
+    const auto items = [&](const char* type, Attributes attributes) {
+        return metric_items(make_metric({type, std::move(attributes)}, LabelKind::classes),
+                            dataset);
+    };
+    CHECK(items("categorical_accuracy", {}) == 24);
+    CHECK(items("mean_squared_error", {}) == 120);
+    CHECK(items("formula", {{"over", std::string("elements")}}) == 120);
+    CHECK(items("formula", {{"over", std::string("rows")}}) == 24);
 }
 
 TEST_CASE("memory of metrics is what their outputs make up, once for those that share") {

@@ -87,6 +87,8 @@ Topic explain_word(const LanguageWord& word) {
     if (word.fields) text += "\nfields:\n" + field_lines(*word.fields);
     if (word.name == "blocks")
         text += "\na parameter is a type, or a map of:\n" + field_lines(block_parameter_table());
+    if (word.name == "operators")
+        text += "\na parameter is a type, or a map of:\n" + field_lines(operator_parameter_table());
     return topic(std::string(word.name), std::string(word.group), text);
 }
 
@@ -141,6 +143,7 @@ std::vector<Owner> make_owners() {
         if (word.fields && word.fields != &branches_table())
             owners.push_back({std::string(word.name), *word.fields});
     owners.push_back({"blocks.parameters", block_parameter_table()});
+    owners.push_back({"operators.parameters", operator_parameter_table()});
     owners.push_back({"groups", any_group_table()});
     owners.push_back({"clip", clip_table()});
     owners.push_back({"average", average_table()});

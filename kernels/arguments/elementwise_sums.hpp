@@ -1,0 +1,24 @@
+#pragma once
+/// Sums of an elementwise expression over everything but the channels of x0, or over all:
+///
+///     dst[c] = sum over the elements i of channel c of f(x0[i], x1[i], ...)
+///
+/// Terms are in T, as those of elementwise are, and added in double.
+
+#include "kernels/arguments/elementwise.hpp"
+
+namespace dtnn::kernels {
+
+template <class T>
+struct ElementwiseSumsArguments {
+    ElementwiseArguments<T> terms;  ///< without a destination
+    std::int64_t numbers = 1;       ///< of the result: the channels, or 1
+    std::int64_t channel_stride = 1;
+    Wide<T>* dst = nullptr;
+    double* sums = nullptr;  ///< workspace
+
+    static ElementwiseSumsArguments bind(const Problem& problem, Sources sources,
+                                         Destinations destinations, Workspace workspace);
+};
+
+}  // namespace dtnn::kernels

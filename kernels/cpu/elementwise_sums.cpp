@@ -1,0 +1,65 @@
+#include "kernels/arguments/elementwise_sums.hpp"
+
+#include "kernels/cpu/expression_chunk.hpp"
+#include "kernels/thread_team.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+/// Adds values that begin at channel `channel` to the sums of their channels.
+template <class T>
+DTNN_INLINE void add_by_channel(const T* values, std::int64_t count, std::int64_t channel,
+                                double* sums, std::int64_t channels) {
+    if (channels == 1) {
+        double sum = 0;
+#pragma omp simd reduction(+ : sum)
+        for (std::int64_t i = 0; i < count; ++i)
+            sum += double(values[i]);
+        sums[0] += sum;
+        return;
+    }
+    while (count > 0) {
+        const std::int64_t run = channels - channel < count ? channels - channel : count;
+        double* const to = sums + channel;
+        for (std::int64_t i = 0; i < run; ++i)
+            to[i] += double(values[i]);
+        values += run;
+        count -= run;
+        channel = 0;
+    }
+}
+
+}  // namespace
+
+/// Every stretch of the elements has its own sums, and these are added in order, so that the result
+/// does not depend on the number of threads.
+template <class T>
+void elementwise_sums_chunked(const ElementwiseSumsArguments<T>& arguments, ThreadTeam& team) {
+    const std::int64_t count = arguments.terms.count, numbers = arguments.numbers;
+    const ElementwiseSumsCut cut = cut_elementwise_sums(count, numbers);
+    fill_tiles(arguments.terms);
+    team.for_ranges(cut.stretches, 1, [&](std::int64_t begin, std::int64_t end, int) {
+        alignas(64) T stack[kStackDepth][kChunk<T>];
+        for (std::int64_t stretch = begin; stretch < end; ++stretch) {
+            double* const sums = arguments.sums + stretch * numbers;
+            for (std::int64_t c = 0; c < numbers; ++c)
+                sums[c] = 0;
+            const std::int64_t first = stretch * cut.length;
+            const std::int64_t last = count - first < cut.length ? count : first + cut.length;
+            for_values(arguments.terms, first, last, stack,
+                       [&](const T* values, std::int64_t at, std::int64_t here) {
+                           add_by_channel(values, here, at % numbers, sums, numbers);
+                       });
+        }
+    });
+    for (std::int64_t c = 0; c < numbers; ++c) {
+        double sum = 0;
+        for (std::int64_t stretch = 0; stretch < cut.stretches; ++stretch)
+            sum += arguments.sums[stretch * numbers + c];
+        arguments.dst[c] = T(sum);
+    }
+}
+
+DTNN_KERNEL(elementwise_sums_chunked, ElementwiseSumsArguments)
+
+}  // namespace dtnn::kernels::DTNN_ISA
