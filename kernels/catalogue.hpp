@@ -47,7 +47,7 @@ std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& prob
 bool takes(const KernelInfo& kernel, DType dtype);
 /// Whether the kernel reads an expression term by term, and runs the code that was made for it
 /// (Problem::loop) where there is some.
-bool reads_terms(const KernelInfo& kernel);
+bool reads_terms(const KernelInfo& kernel, const Problem& problem);
 std::string types_of(const KernelInfo& kernel);  ///< "f32, f64"
 std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem);
 

@@ -83,4 +83,7 @@ struct Problem {
     std::vector<double> reals(const char* name) const;           ///< absent: empty
 };
 
+/// Whether an expression, the attribute of that name, is the end of a step that is about more.
+bool has_written_epilogue(const Problem& problem);
+
 }  // namespace dtnn::kernels

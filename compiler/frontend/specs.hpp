@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/ops/expression/expression.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "plan/plan.hpp"
@@ -28,13 +29,28 @@ struct LayerSpec {
     Span span;                 ///< of its type, where it is written
 };
 
+/// An operator that a model declares by its formula.
+struct FormulaSpec {
+    struct Name {
+        std::string name;
+        std::string kind;  ///< for people: "the input", "a real number, 1 by default"
+        bool has_slope;    ///< training needs the derivative by it
+    };
+    std::string name, doc;
+    std::string text;         ///< as it is written
+    std::vector<Name> names;  ///< x, then the parameters
+    Expression forward;       ///< over them, in that order
+    Span span;                ///< of its name
+};
+
 struct ModelSpec {
     std::string name;
     plan::Dims input_shape;  ///< channels, height, width
     /// Blocks, repeats, branches and expressions worked out: every layer after those it reads, the
     /// branches' before the layer that joins them. The last is the model's output.
     std::vector<LayerSpec> layers;
-    std::map<std::string, Span> spans;  ///< of the fields the user wrote
+    std::vector<FormulaSpec> operators;  ///< those that are sound
+    std::map<std::string, Span> spans;   ///< of the fields the user wrote
     Span span;
     Span input_span;  ///< of the shape
 };

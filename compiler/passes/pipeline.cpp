@@ -10,6 +10,7 @@
 #include "compiler/passes/common_subexpressions.hpp"
 #include "compiler/passes/dead_code.hpp"
 #include "compiler/passes/fusion/fold_batch_norm.hpp"
+#include "compiler/passes/fusion/fuse_batch_norm_activation.hpp"
 #include "compiler/passes/fusion/fuse_batch_norm_add_relu.hpp"
 #include "compiler/passes/fusion/fuse_batch_norm_relu.hpp"
 #include "compiler/passes/fusion/fuse_batch_statistics.hpp"
@@ -71,6 +72,8 @@ constexpr std::string_view kOrder[] = {
     // Then batch norm takes the relu after it, the nearest one before the one behind a sum.
     "fuse_batch_norm_relu",
     "fuse_batch_norm_add_relu",
+    // Other activations behind a batch norm have no kernel of their own there.
+    "fuse_batch_norm_activation",
     // What relu is left belongs to convolutions and dense layers, forward and backward.
     "fuse_relu",
     "fuse_relu_backward",

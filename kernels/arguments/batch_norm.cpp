@@ -32,6 +32,8 @@ BatchNormTrainingArguments<T> BatchNormTrainingArguments<T>::bind(const Problem&
     a.epsilon = problem.real("epsilon");
     a.momentum = problem.real("momentum");
     a.relu = problem.text("epilogue", "none") == "relu";
+    a.written = has_written_epilogue(problem);
+    if (a.written) a.epilogue.read_terms(problem);
     a.src_layout = reader.layout();
     a.src = reader.next<T>();
     a.gamma = reader.next<Wide<T>>();
@@ -63,7 +65,13 @@ BatchNormBackwardArguments<T> BatchNormBackwardArguments<T>::bind(const Problem&
     BatchNormBackwardArguments a;
     OperandReader reader(problem, sources);
     a.bind_sources(reader);
-    a.bind_relu(problem, reader);
+    a.written = has_written_epilogue(problem);
+    if (a.written) {
+        a.epilogue.read_terms(problem);
+        a.beta = reader.next<Wide<T>>();
+    } else {
+        a.bind_relu(problem, reader);
+    }
     a.diff_src_layout = image_layout(problem.destinations[0]);
     a.diff_src = static_cast<T*>(destinations[0]);
     a.diff_gamma = static_cast<Wide<T>*>(destinations[1]);

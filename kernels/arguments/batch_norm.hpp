@@ -3,13 +3,15 @@
 /// batch and pixels:
 ///
 ///     xhat = (x - mean) * inverse_deviation        inverse_deviation = 1 / sqrt(variance +
-///     epsilon), biased variance y    = gamma * xhat + beta [+ residual], then relu when the
-///     epilogue says so
+///     epsilon), biased variance y    = gamma * xhat + beta [+ residual], then relu or an
+///     expression over it when the epilogue says so
 ///
 /// backward, with g = diff_dst where y > 0 (all of it without relu), M elements per channel:
 ///
 ///     diff_beta = sum g      diff_gamma = sum g * xhat      diff_residual = g
 ///     diff_src  = gamma * inverse_deviation * (g - diff_beta / M - xhat * diff_gamma / M)
+///
+/// With an expression backward's is over diff_dst and y as it was before the expression.
 ///
 /// dst may be src or residual, diff_src and diff_residual may be diff_dst.
 ///
@@ -17,6 +19,7 @@
 /// whose mean is large beside its deviation nothing is lost but what src itself has lost.
 
 #include "kernels/arguments/arguments.hpp"
+#include "kernels/arguments/elementwise.hpp"
 #include "kernels/layout.hpp"
 
 namespace dtnn::kernels {
@@ -27,7 +30,8 @@ template <class T>
 struct BatchNormTrainingArguments {
     ImageLayout src_layout, residual_layout, dst_layout;
     double epsilon = 0, momentum = 0;
-    bool relu = false;
+    bool relu = false, written = false;
+    ElementwiseArguments<T> epilogue;  ///< where it is written: over y, without sources
     const T* src = nullptr;
     const Wide<T>*gamma = nullptr, *beta = nullptr, *running_mean = nullptr,
           *running_variance = nullptr;
@@ -77,7 +81,9 @@ struct BatchNormBackwardArguments : BatchNormGradient<T> {
     ImageLayout diff_src_layout, diff_residual_layout;
     T* diff_src = nullptr;
     Wide<T>*diff_gamma = nullptr, *diff_beta = nullptr;
-    T* diff_residual = nullptr;  ///< null: none
+    T* diff_residual = nullptr;        ///< null: none
+    bool written = false;              ///< beta is there, no relu, no mask, no residual
+    ElementwiseArguments<T> epilogue;  ///< where it is written: over diff_dst and y
 
     static BatchNormBackwardArguments bind(const Problem&, Sources, Destinations, Workspace);
 };

@@ -13,15 +13,21 @@ template <class T>
 void ElementwiseArguments<T>::read(const Problem& problem, Sources from) {
     for (const void* source : from)
         sources.push_back(static_cast<const T*>(source));
-    std::string mistake;
-    [[maybe_unused]] const bool sound =
-        parse_expression(problem.text("expression"), expression, mistake);
-    assert(sound && expression.sources <= int(sources.size()));
+    read_terms(problem);
+    assert(expression.sources <= int(sources.size()));
     periods = numbers_by_channel(expression, problem);
     if (std::any_of(periods.begin(), periods.end(), [](std::int64_t n) { return n > 0; }))
         channel_stride = strides_of(problem.sources[0])[1];
     else
         periods.clear();
+}
+
+template <class T>
+void ElementwiseArguments<T>::read_terms(const Problem& problem) {
+    std::string mistake;
+    [[maybe_unused]] const bool sound =
+        parse_expression(problem.text("expression"), expression, mistake);
+    assert(sound);
     if (problem.loop == nullptr) return;
     functions = vector_functions(problem.isa, problem.dtype);
     if (functions != nullptr) loop = problem.loop;

@@ -62,6 +62,8 @@ struct ElementwiseArguments {
 
     /// The sources, the expression and the code for it.
     void read(const Problem& problem, Sources from);
+    /// Without the sources, which the kernel makes itself.
+    void read_terms(const Problem& problem);
     /// Where a source has what element i of x0 meets.
     DTNN_DEVICE static std::int64_t place(std::int64_t i, std::int64_t period,
                                           std::int64_t channel_stride) {

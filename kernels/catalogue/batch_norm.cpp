@@ -9,6 +9,18 @@ std::int64_t batch_norm_scratch(const Problem& problem) {
                                 problem.threads);
 }
 
+/// The expression, if any, as elementwise takes it.
+Refused unless_flat_batch_norm(const Problem& problem) {
+    if (Refused refused = unless_stored_channels_last(problem)) return refused;
+    return has_written_epilogue(problem) ? unless_stack_suffices(problem, 8) : std::nullopt;
+}
+
+Refused unless_device_batch_norm(const Problem& problem) {
+    if (Refused refused = unless_stored_channels_last(problem)) return refused;
+    if (has_written_epilogue(problem)) return "its end is an expression";
+    return std::nullopt;
+}
+
 /// One scale per output channel, of which there are as many as gammas.
 std::int64_t fold_batch_norm_scratch(const Problem& problem) {
     return problem.sources[1].elements() * 8;

@@ -119,7 +119,8 @@ bool takes(const KernelInfo& kernel, DType dtype) {
 }
 
 // Those whose stack has an end are those that have one.
-bool reads_terms(const KernelInfo& kernel) {
+bool reads_terms(const KernelInfo& kernel, const Problem& problem) {
+    if (kernel.refuses == &predicates::unless_flat_batch_norm) return has_written_epilogue(problem);
     return kernel.refuses == &predicates::unless_expression_is_shallow;
 }
 

@@ -1,5 +1,6 @@
 /// Normalisation, softmax, and their gradients.
 
+#include "kernels/arguments/elementwise.hpp"
 #include "kernels/catalogue/operand_rule.hpp"
 
 namespace dtnn::kernels::operands {
@@ -23,6 +24,23 @@ std::int64_t mask_bytes(const TensorDesc& tensor) {
     return (tensor.elements() + 7) / 8;
 }
 
+/// An expression over so many numbers, alone: nothing else stands between it and the normalised
+/// one.
+void written_epilogue(Rule& rule, int sources) {
+    const Problem& p = rule.problem();
+    Expression expression;
+    std::string mistake;
+    const bool sound = parse_expression(p.text("expression"), expression, mistake);
+    rule.require(sound, "its expression cannot be read: " + mistake);
+    rule.require(expression.sources <= sources && expression.depth <= kMostEvaluatedDepth,
+                 "its expression is over other numbers, or too deep");
+    const bool by_channel =
+        std::any_of(expression.instructions.begin(), expression.instructions.end(),
+                    [](const Instruction& instruction) { return instruction.by_channel; });
+    rule.require(!by_channel && !p.flag("mask") && !p.flag("residual"),
+                 "its expression does not stand alone");
+}
+
 }  // namespace
 
 void batch_norm_training(Rule& rule) {
@@ -43,13 +61,16 @@ void batch_norm_training(Rule& rule) {
     rule.elements(p.destinations[1], src.dims[1], DType::f64);
     per_channel(rule, p.destinations, 2, 5, src.dims[1]);
     if (mask) rule.elements(p.destinations[5], mask_bytes(src), DType::u8);
+    if (has_written_epilogue(p)) written_epilogue(rule, 1);
 }
 
 void batch_norm_backward(Rule& rule) {
     const Problem& p = rule.problem();
     const bool mask = p.flag("mask"), residual = p.flag("residual");
-    const bool beta = p.text("epilogue", "none") == "relu" && !mask;
+    const bool written = has_written_epilogue(p);
+    const bool beta = written || (p.text("epilogue", "none") == "relu" && !mask);
     if (!rule.counts(5u + beta + mask, 3u + residual)) return;
+    if (written) written_epilogue(rule, 2);
     const TensorDesc& src = p.sources[0];
     if (!rule.image_or_matrix(src)) return;
     rule.shape(p.sources[1], src.dims);

@@ -44,6 +44,10 @@ void Problem::set_dtype(DType floating) {
             if (is_reduced(operand.dtype)) dtype = operand.dtype;
 }
 
+bool has_written_epilogue(const Problem& problem) {
+    return problem.text("epilogue", "none") == "expression";
+}
+
 bool Problem::flag(const char* name) const {
     const bool* value = find<bool>(attributes, name);
     return value != nullptr && *value;

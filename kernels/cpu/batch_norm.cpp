@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/cpu/batch_norm_flat.hpp"
+#include "kernels/cpu/expression_chunk.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
@@ -30,20 +31,33 @@ struct Normalise {
     std::uint8_t* mask;
 
     template <bool relu, bool with_residual, bool with_mask>
+    DTNN_INLINE void groups(const Flat& flat, std::int64_t begin, std::int64_t end) const {
+        for_elements<T>(flat, begin, end, [&](auto lanes, std::int64_t i, std::int64_t p) {
+            using V = decltype(lanes);
+            auto y =
+                (V::load(src + i) - V::load(centre + p)) * V::load(scale + p) + V::load(shift + p);
+            if constexpr (with_residual) y += V::load(residual + i);
+            if constexpr (with_mask) {
+                const typename V::Ints positive = y > V::zero();
+                put_bits<V>(mask, i, positive);
+            }
+            if constexpr (relu) y = y <= V::zero() ? V::zero() : y;
+            V::store(dst + i, y);
+        });
+    }
+    template <bool relu, bool with_residual, bool with_mask>
     void apply(const Flat& flat, ThreadTeam& team) const {
         team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int) {
-            for_elements<T>(flat, begin, end, [&](auto lanes, std::int64_t i, std::int64_t p) {
-                using V = decltype(lanes);
-                auto y = (V::load(src + i) - V::load(centre + p)) * V::load(scale + p) +
-                         V::load(shift + p);
-                if constexpr (with_residual) y += V::load(residual + i);
-                if constexpr (with_mask) {
-                    const typename V::Ints positive = y > V::zero();
-                    put_bits<V>(mask, i, positive);
-                }
-                if constexpr (relu) y = y <= V::zero() ? V::zero() : y;
-                V::store(dst + i, y);
-            });
+            groups<relu, with_residual, with_mask>(flat, begin, end);
+        });
+    }
+    /// Then an expression, over a chunk at a time.
+    void then(const ElementwiseArguments<T>& epilogue, const Flat& flat, ThreadTeam& team) const {
+        for_chunks(flat, team, [&](std::int64_t from, std::int64_t to, int) {
+            groups<false, false, false>(flat, from, to);
+            const std::int64_t first = from * flat.period, last = flat.end_of(to);
+            const T* const sources[] = {dst};
+            evaluate_into(epilogue, sources, first, last, dst + first);
         });
     }
     template <bool relu, bool with_residual>
@@ -116,7 +130,10 @@ void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam
     const Normalise<T> normalise{
         a.src, a.residual, scratch.constant(2), scratch.constant(0), scratch.constant(1),
         a.dst, a.mask};
-    normalise(a.relu, flat, team);
+    if (a.written)
+        normalise.then(a.epilogue, flat, team);
+    else
+        normalise(a.relu, flat, team);
 }
 
 template <class T>
@@ -138,12 +155,54 @@ void batch_norm_inference_flat(const BatchNormInferenceArguments<T>& a, ThreadTe
 
 namespace {
 
+/// What passes the expression, into diff_src, which may lie on diff_dst; and its sums.
+template <class T>
+void add_written_gradients(const BatchNormBackwardArguments<T>& a, const Flat& flat,
+                           const Scratch<T>& scratch, ThreadTeam& team) {
+    const T *const centre = scratch.constant(0), *const scale = scratch.constant(1),
+                   *const shift = scratch.constant(2);
+    scratch.clear_sums();
+    for_chunks(flat, team, [&](std::int64_t from, std::int64_t to, int member) {
+        alignas(64) T normalised[kChunkElements];
+        const auto pass = [&](std::int64_t at, std::int64_t count) {
+            const T* const sources[] = {a.diff_dst, normalised - at};
+            evaluate_into(a.epilogue, sources, at, at + count, a.diff_src + at);
+        };
+        const auto normalise = [&](std::int64_t at, std::int64_t p, std::int64_t count,
+                                   T* to_here) {
+#pragma GCC ivdep
+            for (std::int64_t i = 0; i < count; ++i)
+                to_here[i] = (a.src[at + i] - centre[p + i]) * scale[p + i] + shift[p + i];
+        };
+        const std::int64_t first = from * flat.period, last = flat.end_of(to);
+        if (last - first <= kChunkElements) {
+            for (std::int64_t group = from; group < to; ++group) {
+                const std::int64_t at = group * flat.period;
+                normalise(at, 0, flat.length(group), normalised + (at - first));
+            }
+            pass(first, last - first);
+        } else {  // one group
+            for (std::int64_t at = first; at < last; at += kChunkElements) {
+                const std::int64_t count = last - at < kChunkElements ? last - at : kChunkElements;
+                normalise(at, at - first, count, normalised);
+                pass(at, count);
+            }
+        }
+        add_gradients_of_groups<Passing::in_diff_src>(a, flat, scratch, from, to, member);
+    });
+}
+
 template <Passing passing, class T>
 void backward(const BatchNormBackwardArguments<T>& a, ThreadTeam& team) {
     const Flat flat(a.src_layout);
     const Scratch<T> scratch(a.workspace, flat, team);
-    spread_forward<passing>(a, flat, scratch);
-    add_gradients<passing>(a, flat, scratch, team);
+    if constexpr (passing == Passing::in_diff_src) {
+        spread_forward<Passing::where_positive>(a, flat, scratch);
+        add_written_gradients(a, flat, scratch, team);
+    } else {
+        spread_forward<passing>(a, flat, scratch);
+        add_gradients<passing>(a, flat, scratch, team);
+    }
     const auto count = double(flat.rows);
     for (std::int64_t c = 0; c < flat.channels; ++c) {
         double diff_beta = 0, diff_gamma = 0;
@@ -159,7 +218,10 @@ void backward(const BatchNormBackwardArguments<T>& a, ThreadTeam& team) {
 
 template <class T>
 void batch_norm_backward_flat(const BatchNormBackwardArguments<T>& a, ThreadTeam& team) {
-    choose_passing(a, [&](auto passing) { backward<decltype(passing)::value>(a, team); });
+    if (a.written)
+        backward<Passing::in_diff_src>(a, team);
+    else
+        choose_passing(a, [&](auto passing) { backward<decltype(passing)::value>(a, team); });
 }
 
 template <class T>

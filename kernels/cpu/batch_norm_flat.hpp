@@ -68,7 +68,8 @@ void affine(T gamma, T beta, double mean, T inverse_deviation, double& scale, do
     shift = double(beta) - rest_of<T>(mean) * scale;
 }
 
-enum class Passing { all, where_masked, where_positive };
+/// In `diff_src`: what passes lies there already.
+enum class Passing { all, where_masked, where_positive, in_diff_src };
 
 /// Calls body with what passes as a constant.
 template <class A, class Body>
@@ -86,6 +87,7 @@ DTNN_INLINE void choose_passing(const A& a, Body body) {
 template <class V, Passing passing, class A, class T>
 DTNN_INLINE typename V::Vector passed(const A& a, const Scratch<T>& scratch, typename V::Vector x,
                                       std::int64_t i, std::int64_t p) {
+    if constexpr (passing == Passing::in_diff_src) return V::load(a.diff_src + i);
     const auto diff = V::load(a.diff_dst + i);
     if constexpr (passing == Passing::where_masked) {
         return V::mask_of_bits(bits_at<V::kLanes>(a.mask, i)) ? diff : V::zero();
@@ -113,20 +115,39 @@ void spread_forward(const A& a, const Flat& flat, const Scratch<T>& scratch) {
     }
 }
 
+/// use(from, to, member) for chunks of groups that a first-level cache holds: at most so many
+/// elements, or one group.
+inline constexpr std::int64_t kChunkElements = 2048;
+template <class Use>
+void for_chunks(const Flat& flat, ThreadTeam& team, const Use& use) {
+    const std::int64_t chunk = flat.period >= kChunkElements ? 1 : kChunkElements / flat.period;
+    team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int member) {
+        for (std::int64_t from = begin; from < end; from += chunk)
+            use(from, from + chunk < end ? from + chunk : end, member);
+    });
+}
+
+/// Of groups [begin, end), added to the member's sums.
+template <Passing passing, class A, class T>
+DTNN_INLINE void add_gradients_of_groups(const A& a, const Flat& flat, const Scratch<T>& scratch,
+                                         std::int64_t begin, std::int64_t end, int member) {
+    const T* const mean = scratch.constant(0);
+    add_terms<T>(flat, begin, end, scratch.first_sums(member), scratch.second_sums(member),
+                 [&](auto lanes, std::int64_t i, std::int64_t p, auto& sum, auto& products) {
+                     using V = decltype(lanes);
+                     const auto x = V::load(a.src + i);
+                     const auto g = passed<V, passing>(a, scratch, x, i, p);
+                     sum += V::to_double(g);
+                     products += V::to_double(g) * V::to_double(x - V::load(mean + p));
+                 });
+}
+
 /// The sums of g and of g * (x - T(mean)), after spread_forward.
 template <Passing passing, class A, class T>
 void add_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, ThreadTeam& team) {
-    const T* const mean = scratch.constant(0);
     scratch.clear_sums();
     team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int member) {
-        add_terms<T>(flat, begin, end, scratch.first_sums(member), scratch.second_sums(member),
-                     [&](auto lanes, std::int64_t i, std::int64_t p, auto& sum, auto& products) {
-                         using V = decltype(lanes);
-                         const auto x = V::load(a.src + i);
-                         const auto g = passed<V, passing>(a, scratch, x, i, p);
-                         sum += V::to_double(g);
-                         products += V::to_double(g) * V::to_double(x - V::load(mean + p));
-                     });
+        add_gradients_of_groups<passing>(a, flat, scratch, begin, end, member);
     });
 }
 

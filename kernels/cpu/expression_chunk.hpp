@@ -204,6 +204,23 @@ DTNN_INLINE void for_stretches(const ElementwiseArguments<T>& arguments, std::in
     }
 }
 
+/// dst[i - first] of sources[0][i], ..., for first <= i < last, for a kernel that makes the sources
+/// itself; dst may be where one of them has element `first`.
+template <class T>
+DTNN_INLINE void evaluate_into(const ElementwiseArguments<T>& arguments, const T* const* sources,
+                               std::int64_t first, std::int64_t last, T* dst) {
+    if (arguments.loop != nullptr) {
+        arguments.loop(dst, untyped(sources), first, last, arguments.functions);
+        return;
+    }
+    alignas(64) T stack[kStackDepth][kChunk<T>];
+    for (std::int64_t at = first; at < last; at += kChunk<T>) {
+        const std::int64_t count = last - at < kChunk<T> ? last - at : kChunk<T>;
+        evaluate_chunk<T>(arguments.expression, sources, at, count, stack);
+        unary(dst + (at - first), stack[0], count, [](T x) { return x; });
+    }
+}
+
 /// use(values, at, count) for the values of the expression in [first, last), a chunk at a time;
 /// `stack` is where they are worked out.
 template <class T, class Use>

@@ -26,6 +26,10 @@ struct Flat {
 
     /// Groups that are worth a thread.
     std::int64_t grain() const { return period >= 8192 ? 1 : 8192 / period; }
+    /// Where the group before `group` ends.
+    std::int64_t end_of(std::int64_t group) const {
+        return group * period < total ? group * period : total;
+    }
     std::int64_t length(std::int64_t group) const {
         const std::int64_t left = total - group * period;
         return left < period ? left : period;

@@ -1,5 +1,6 @@
 #include "kernels/arguments/batch_norm.hpp"
 
+#include <array>
 #include <cmath>
 
 #include "kernels/reference/batch_norm_gradient.hpp"
@@ -66,6 +67,7 @@ void batch_norm_training_reference(const BatchNormTrainingArguments<T>& a, Threa
             if (a.residual != nullptr) y += double(a.residual[a.residual_layout.at(n, c, h, w)]);
             const std::int64_t at = a.dst_layout.at(n, c, h, w);
             if (a.mask != nullptr) set_bit(a.mask, at, T(y) > 0);
+            if (a.written) y = evaluate(a.epilogue.expression, std::array{y});
             a.dst[at] = a.relu && y <= 0 ? T(0) : T(y);
         });
     }

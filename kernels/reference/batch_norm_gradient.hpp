@@ -1,6 +1,7 @@
 #pragma once
 /// What the naive gradients of batch norm share, of one rank and of all.
 
+#include <array>
 #include <cstdint>
 #include <type_traits>
 
@@ -35,9 +36,20 @@ double passed(const BatchNormGradient<T>& a, std::int64_t n, std::int64_t c, std
     return passes ? double(a.diff_dst[at]) : 0.0;
 }
 
-/// The sums of g and of g * xhat over a channel.
+/// The gradient behind an expression.
 template <class T>
-void add_gradients(const BatchNormGradient<T>& a, std::int64_t c, double& sum, double& product) {
+double passed(const BatchNormBackwardArguments<T>& a, std::int64_t n, std::int64_t c,
+              std::int64_t h, std::int64_t w) {
+    const auto& plain = static_cast<const BatchNormGradient<T>&>(a);
+    if (!a.written) return passed(plain, n, c, h, w);
+    const double y = normalised(plain, n, c, h, w) * double(a.gamma[c]) + double(a.beta[c]);
+    const double diff = double(a.diff_dst[a.diff_dst_layout.at(n, c, h, w)]);
+    return evaluate(a.epilogue.expression, std::array{diff, y});
+}
+
+/// The sums of g and of g * xhat over a channel.
+template <class Arguments>
+void add_gradients(const Arguments& a, std::int64_t c, double& sum, double& product) {
     sum = product = 0;
     for_pixels(a.src_layout, [&](auto n, auto h, auto w) {
         const double g = passed(a, n, c, h, w);

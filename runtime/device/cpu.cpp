@@ -58,7 +58,7 @@ class Cpu final : public Device {
                                      std::span<void* const> destinations,
                                      std::span<std::byte> workspace) override {
         kernels::Problem with_code;
-        if (code_ != nullptr && kernels::reads_terms(kernel)) {
+        if (code_ != nullptr && kernels::reads_terms(kernel, problem)) {
             with_code = problem;
             with_code.loop = code_->loop_for(problem);
         }

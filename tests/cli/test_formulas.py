@@ -99,6 +99,21 @@ class Formulas(CommandTest):
             self.assertAlmostEqual(values["off"], values["mean_absolute_error"], delta=1e-12)
             self.assertAlmostEqual(values["sum_off"], 10 * values["mean_absolute_error"], delta=1e-11)
 
+    def test_explain_says_what_an_operator_of_a_file_computes(self):
+        with open(self.path("told.yaml"), "w", encoding="utf-8") as file:
+            file.write(MODEL.format(name="told", **{
+                **BUILT_IN, "activation": "mine", "loss": '{formula: {expression: "(p - t) ** 2"}}',
+                "operators": 'mine: {description: "of ours", parameters: {b: {type: real, default: 2, trainable: per_channel}, '
+                             'c: {type: real, default: 3}}, forward: "x * sigmoid(b * x) + c"}'}))
+        self.expect(self.dtnnc("explain", "told.yaml#mine"), 0, "of ours", "x * sigmoid(b * x) + c",
+                    "a real number, learned, one for each channel, 2 by default", "a real number, 3 by default",
+                    "by x         sigmoid(b * x) + x * (sigmoid(b * x) * (1 - sigmoid(b * x)) * b)", "by b ", "keeps        x")
+        self.expect(self.dtnnc("explain", "told.yaml#loss"), 0, "by p         2 * (p - t)")
+        self.expect(self.dtnnc("explain", "told.yaml#other"), 2, "declares no operator `other`; it has mine, loss")
+        self.expect(self.dtnnc("explain", "nowhere.yaml#mine"), 2, "cannot read")
+        told = json.loads(self.dtnnc("explain", "told.yaml#mine", "--format", "json").stdout)
+        self.assertEqual(told["sections"][0]["name"], "mine")
+
     def test_a_loss_by_its_formula_is_the_built_in_one(self):
         known = self.losses("known")
         written = self.losses("written", loss='{formula: {expression: "(p - t) ** 2"}}')

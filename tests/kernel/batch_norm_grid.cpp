@@ -15,6 +15,8 @@ std::vector<Dims> shapes() {
     list.push_back({2, 128, 7, 7});
     list.push_back({8, 4, 28, 28});
     list.push_back({2, 100, 6, 6});
+    list.push_back({3, 1300, 1, 3});
+    list.push_back({5, 2064});
     return list;
 }
 
@@ -103,6 +105,10 @@ GRID(batch_norm_training) {
                         buffers[5].set(2 * channels + c, bias);
             };
             cases.push_back(item);
+            if (variant.relu || variant.residual) continue;
+            item.problem.attributes["epilogue"] = std::string("expression");
+            item.problem.attributes["expression"] = std::string("x0 sigmoid x0 mul x0 -1 max sub");
+            cases.push_back(item);
         }
     }
     return cases;
@@ -130,6 +136,11 @@ GRID(batch_norm_backward) {
             item.in_place = {{0, 1}};
             if (variant.residual) item.in_place.emplace_back(3, 1);
             item.prepare = [](std::vector<Buffer>& buffers) { make_positive(buffers[4]); };
+            cases.push_back(item);
+            if (variant.relu || variant.residual || variant.statistics) continue;
+            item.problem.attributes["epilogue"] = std::string("expression");
+            item.problem.attributes["expression"] = std::string("x1 sigmoid x0 mul x0 x1 mul sub");
+            item.problem.sources.push_back(channel);
             cases.push_back(item);
         }
     }

@@ -12,6 +12,7 @@
 
 #include "compiler/frontend/formula/environment.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/specs.hpp"
 #include "compiler/ops/expression/expression.hpp"
 #include "compiler/ops/op.hpp"
 
@@ -41,6 +42,7 @@ struct Block {
     bool is_operator = false;
     /// Of operators: over x0, the input, and x1, x2, ..., the parameters; none after a diagnostic.
     std::optional<Expression> forward;
+    std::string doc, forward_text;
     Span forward_span;
 };
 
@@ -74,6 +76,8 @@ struct OperatorUse {
     std::string expression;
     std::vector<ParameterRule> trained;
 };
+/// Of a model, by name. (operators.cpp)
+std::vector<FormulaSpec> formulas_of(const Blocks& blocks);
 /// Nothing where a parameter's value is unknown, after a diagnostic. (operators.cpp)
 std::optional<OperatorUse> use_of_operator(const Block& block, const Environment& parameters);
 

@@ -79,6 +79,8 @@ void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnost
     if (!forward || !values.values.contains("forward") || diagnostics.error_count() != errors)
         return;
     block.forward_span = forward->value.span;
+    block.forward_text = forward->value.text;
+    block.doc = values.text("description");
     block.forward = read_formula(forward->value, "forward", what, names_of(block), diagnostics);
     if (!block.forward) return;
     for (std::size_t i = 0; i < block.parameters.size(); ++i) {
@@ -95,6 +97,31 @@ void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnost
             .error(Code::elementwise_syntax, block.forward_span,
                    fmt::format("`forward` of {} does not read x", what))
             .help = "x is what the operator reads";
+}
+
+std::vector<FormulaSpec> formulas_of(const Blocks& blocks) {
+    std::vector<FormulaSpec> formulas;
+    for (const std::string& name : blocks.names()) {
+        const Block& block = *blocks.find(name);
+        if (!block.forward) continue;
+        FormulaSpec formula{
+            name,           block.doc, block.forward_text, {{"x", "the input", true}},
+            *block.forward, block.span};
+        for (const BlockParameter& parameter : block.parameters) {
+            const bool is_real = parameter.field.type == FieldType::real;
+            std::string kind = is_real ? "a real number" : "an integer";
+            if (parameter.trained)
+                kind += *parameter.trained == BlockParameter::Training::one
+                            ? ", learned, one for a layer"
+                            : ", learned, one for each channel";
+            if (parameter.fallback)
+                kind += fmt::format(", {} by default", parameter.fallback->text);
+            formula.names.push_back(
+                {parameter.name, std::move(kind), parameter.trained.has_value()});
+        }
+        formulas.push_back(std::move(formula));
+    }
+    return formulas;
 }
 
 std::optional<OperatorUse> use_of_operator(const Block& block, const Environment& parameters) {

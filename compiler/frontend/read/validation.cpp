@@ -112,6 +112,7 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
             expand_layers(*layers, language, model, diagnostics);
         }
     }
+    model.operators = formulas_of(language.blocks());
     forget_made(fields.spans);
     model.spans = std::move(fields.spans);
     return model;

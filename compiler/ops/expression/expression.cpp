@@ -272,6 +272,13 @@ std::int64_t flops(const Expression& expression) {
     return count;
 }
 
+int depth(const Expression& expression) {
+    int most = 1;
+    for (std::size_t i = 0; i < expression.operands.size(); ++i)
+        most = std::max(most, int(i) + depth(expression.operands[i]));
+    return most;
+}
+
 int input_count(const Expression& expression) {
     int count = expression.term == Term::input ? expression.index + 1 : 0;
     for (const Expression& operand : expression.operands)

@@ -63,6 +63,9 @@ Expression parse_postfix(std::string_view text);
 /// have these.
 std::string to_postfix(const Expression& expression);
 
+/// For people: infix, inputs by their names; those without one are x0, x1, ...
+std::string to_infix(const Expression& expression, const std::vector<std::string>& names = {});
+
 /// The derivative by input `index`, simplified. At a kink it is one of the two one-sided
 /// derivatives.
 Expression differentiate(const Expression& expression, int index);
@@ -81,6 +84,10 @@ Expression substitute(const Expression& expression, const std::vector<Expression
 double evaluate(const Expression& expression, std::span<const double> inputs);
 /// Operations per element, each counted once, transcendental ones too.
 std::int64_t flops(const Expression& expression);
+/// Of the stack of the CPU's interpreter: what fusions compose is no deeper.
+inline constexpr int kMaximumFusedDepth = 8;
+/// Places of the stack that works it out.
+int depth(const Expression& expression);
 /// One more than the largest input index; 0 without inputs.
 int input_count(const Expression& expression);
 bool reads(const Expression& expression, int index);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -204,6 +205,76 @@ void write_postfix(const Expression& e, std::string& text) {
         text += term_name(e.term);
 }
 
+/// How tightly the written form holds together: 1 comparisons, 2 sums, 3 products, 4 signs, 5
+/// powers, 6 the rest.
+int strength(const Expression& e) {
+    switch (e.term) {
+        case Term::gt:
+        case Term::ge:
+        case Term::eq:
+            return 1;
+        case Term::add:
+        case Term::sub:
+            return 2;
+        case Term::mul:
+        case Term::div:
+            return 3;
+        case Term::neg:
+            return 4;
+        case Term::square:
+        case Term::pow:
+            return 5;
+        case Term::number:
+            return std::signbit(e.number) ? 4 : 6;
+        default:
+            return 6;
+    }
+}
+
+std::string_view sign_of(Term term) {
+    switch (term) {
+        case Term::gt:
+            return ">";
+        case Term::ge:
+            return ">=";
+        case Term::eq:
+            return "==";
+        case Term::add:
+            return "+";
+        case Term::sub:
+            return "-";
+        case Term::mul:
+            return "*";
+        case Term::div:
+            return "/";
+        default:
+            return "";
+    }
+}
+
+std::string infix_of(const Expression& e, const std::vector<std::string>& names) {
+    const auto part = [&](std::size_t i, int least) {
+        const std::string text = infix_of(e.operands[i], names);
+        return strength(e.operands[i]) < least ? "(" + text + ")" : text;
+    };
+    if (e.term == Term::number) return fmt::format("{}", e.number);
+    if (e.term == Term::input)
+        return std::size_t(e.index) < names.size() ? names[std::size_t(e.index)]
+                                                   : fmt::format("x{}", e.index);
+    if (const std::string_view sign = sign_of(e.term); !sign.empty()) {
+        const int own = strength(e);
+        // A comparison stands alone; what is left of a sign may be as strong as it.
+        return fmt::format("{} {} {}", part(0, own == 1 ? 2 : own), sign, part(1, own + 1));
+    }
+    if (e.term == Term::neg) return "-" + part(0, 4);
+    if (e.term == Term::square) return part(0, 6) + " ** 2";
+    if (e.term == Term::pow) return part(0, 6) + " ** " + part(1, 5);
+    std::string operands;
+    for (std::size_t i = 0; i < e.operands.size(); ++i)
+        operands += (i > 0 ? ", " : "") + part(i, 0);
+    return fmt::format("{}({})", e.term == Term::select ? kWhere : term_name(e.term), operands);
+}
+
 }  // namespace
 
 ExpressionError::ExpressionError(std::string_view text, std::size_t column, std::string reason,
@@ -260,6 +331,10 @@ Expression parse_postfix(std::string_view text) {
         throw ExpressionError(text, text.size() + 1,
                               fmt::format("{} values are left, not one", stack.size()));
     return std::move(stack.front());
+}
+
+std::string to_infix(const Expression& expression, const std::vector<std::string>& names) {
+    return infix_of(expression, names);
 }
 
 std::string to_postfix(const Expression& expression) {

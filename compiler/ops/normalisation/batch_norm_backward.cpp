@@ -15,7 +15,8 @@ void batch_norm_backward_shape(ShapeContext& c) {
 
 }  // namespace
 
-/// With x = (src-mean)*inverse_deviation, d = diff_dst (masked by relu's sign when fused) and m
+/// With x = (src-mean)*inverse_deviation, d = diff_dst (masked by relu's sign when fused; with the
+/// epilogue `expression` that attribute over diff_dst and gamma*x+beta) and m
 /// elements per channel: diff_gamma = sum(d*x), diff_beta = sum(d), diff_src =
 /// gamma*inverse_deviation*(d - diff_beta/m - x*diff_gamma/m), diff_residual = d.
 OpDef define_batch_norm_backward() {
@@ -30,7 +31,7 @@ OpDef define_batch_norm_backward() {
         .no_gradient(kNoSecondDerivative)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
             const bool relu = text_or(a, "epilogue", "none") == "relu";
-            return (relu ? 12 : 10) * in[0].elements();
+            return ((relu ? 12 : 10) + flops_of_epilogue(a)) * in[0].elements();
         })
         .in_place(0, 1);
 }

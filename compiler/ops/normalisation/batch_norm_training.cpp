@@ -43,10 +43,10 @@ void batch_norm_training_gradient(GradientContext& g) {
 
 /// Per channel over all other axes, with m elements: mean = sum(src)/m, variance =
 /// sum((src-mean)^2)/m, dst = gamma * (src-mean) * inverse_deviation + beta [+ residual], then relu
-/// when the epilogue says so; inverse_deviation = 1/sqrt(variance + epsilon); new_running =
-/// momentum*running + (1-momentum)*batch. With `synchronised` the statistics are the sums of all
-/// ranks (batch_norm_sums), and m is their count. `dst` may not overwrite `src`: backward reads
-/// src.
+/// or the attribute `expression` over it when the epilogue says so; inverse_deviation =
+/// 1/sqrt(variance + epsilon); new_running = momentum*running + (1-momentum)*batch. With
+/// `synchronised` the statistics are the sums of all ranks (batch_norm_sums), and m is their count.
+/// `dst` may not overwrite `src`: backward reads src.
 OpDef define_batch_norm_training() {
     return OpBuilder("batch_norm_training")
         .family(Family::normalisation)
@@ -64,9 +64,9 @@ OpDef define_batch_norm_training() {
         .shape(batch_norm_training_shape)
         .gradient(batch_norm_training_gradient)
         .flops([](const std::vector<Type>& in, const std::vector<Type>&, const Attributes& a) {
-            const std::int64_t per_element = (flag(a, "statistics") ? 0 : 3) + 2 +
-                                             (flag(a, "residual") ? 1 : 0) +
-                                             (text_or(a, "epilogue", "none") == "relu" ? 1 : 0);
+            const std::int64_t per_element =
+                (flag(a, "statistics") ? 0 : 3) + 2 + (flag(a, "residual") ? 1 : 0) +
+                (text_or(a, "epilogue", "none") == "relu" ? 1 : 0) + flops_of_epilogue(a);
             return per_element * in[0].elements();
         })
         // The running statistics are read once and written once, element by element.

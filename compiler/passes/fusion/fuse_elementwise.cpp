@@ -12,8 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxOperands = 8;
 constexpr std::ptrdiff_t kMaxTokens = 64;
-/// Of the stack that works an expression out: the CPU's interpreter has no more.
-constexpr int kMaxDepth = 8;
 
 /// An expression over values of the old graph.
 struct Composed {
@@ -25,14 +23,6 @@ struct Composed {
 std::ptrdiff_t tokens(const Expression& expression) {
     const std::string text = to_postfix(expression);
     return 1 + std::count(text.begin(), text.end(), ' ');
-}
-
-/// Places of the stack that the expression needs.
-int depth(const Expression& expression) {
-    int most = 1;
-    for (std::size_t i = 0; i < expression.operands.size(); ++i)
-        most = std::max(most, int(i) + depth(expression.operands[i]));
-    return most;
 }
 
 /// The postfix expression that the node works out for each element; empty: none.
@@ -108,7 +98,7 @@ class ElementwiseFuser {
                 const bool once = std::count(node.inputs.begin(), node.inputs.end(), input) == 1;
                 const bool fits =
                     size + longer <= kMaxTokens && wider <= kMaxOperands &&
-                    depth_with(own, replacements, found->second.expression) <= kMaxDepth;
+                    depth_with(own, replacements, found->second.expression) <= kMaximumFusedDepth;
                 if (cheap && once && fits) {
                     size += longer;
                     width = wider;

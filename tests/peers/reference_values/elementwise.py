@@ -136,7 +136,28 @@ def elementwise():
                   lambda a, b: a.log() / b - torch.maximum(a, b) + b.clamp(max=2), "ab", shift=2.5)
 
 
+def trained():
+    """Numbers that are learned: one for each channel, and one for all."""
+    image, row = numbers(2, 3, 2, 3, spread=3.0), numbers(4, 5, spread=3.0)
+    swish = '%y = elementwise(@x, @b) {expression="x0 c1 x0 mul sigmoid mul"}'
+    prelu = '%y = elementwise(@x, @b) {expression="x0 0 gt x0 c1 x0 mul select"}'
+
+    def aligned(x, b):
+        return b.reshape([-1] + [1] * (x.dim() - 2))
+
+    for what, x, count in (("channels of an image", image, 3), ("features", row, 5), ("all of an image", image, 1), ("all of a row", row, 1)):
+        operands = {"x": x, "b": numbers(count, seed=4, shift=0.7)}
+        yield case(f"swish with a learned beta, {what}", swish, operands, lambda x, b: x * torch.sigmoid(aligned(x, b) * x),
+                   float_tolerance=3e-6)
+        yield case(f"prelu, {what}", prelu, operands, lambda x, b: F.prelu(x, b), float_tolerance=3e-6)
+    yield case("two learned numbers", '%y = elementwise(@x, @a, @b) {expression="x0 c1 mul c2 add x0 exp mul c1 c2 mul add"}',
+               {"x": image, "a": numbers(3, seed=1), "b": numbers(1, seed=2)},
+               lambda x, a, b: (x * aligned(x, a) + b) * torch.exp(x) + aligned(x, a) * b)
+    yield case("an activation behind one that learns", '%z = elementwise(@x, @b) {expression="x0 c1 mul"} %y = silu(%z)',
+               {"x": image, "b": numbers(3, seed=3)}, lambda x, b: F.silu(x * aligned(x, b)))
+
+
 def cases():
     for operator in (relu, sigmoid, tanh, leaky_relu, relu6, elu, selu, gelu, silu, hard_swish, hard_sigmoid, softplus, log_sigmoid,
-                     log, arctanh, identity, scale, add, multiply, elementwise):
+                     log, arctanh, identity, scale, add, multiply, elementwise, trained):
         yield from operator()

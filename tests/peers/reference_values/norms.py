@@ -62,6 +62,17 @@ def negative_log_likelihood():
                {"p": numbers(4, 5, spread=1.0, shift=-2.0), "labels": labels}, lambda p, labels: F.nll_loss(p, labels.long()))
 
 
+def batch_norm_and_activation():
+    """What one kernel does: the activation is worked out again where backward needs what it read."""
+    operands = {"x": numbers(3, 5, 4, 3, spread=3.0, shift=2.0), "g": numbers(5, seed=1, shift=1.0), "b": numbers(5, seed=2),
+                "m": torch.zeros(5), "v": torch.ones(5)}
+    for name, function in (("silu", F.silu), ("relu6", F.relu6), ("hard_swish", F.hardswish), ("sigmoid", torch.sigmoid),
+                           ("softplus", F.softplus), ("elu", F.elu)):
+        yield case(f"batch_norm and {name}", f"%n = batch_norm(@x, @g, @b, @m, @v) %y = {name}(%n)", operands,
+                   lambda x, g, b, m, v: function(F.batch_norm(x, None, None, g, b, training=True)), frozen=("m", "v"))
+
+
 def cases():
-    for family in (layer_norm, layer_norm_channels, group_norm, local_response_norm, log_softmax, negative_log_likelihood):
+    for family in (layer_norm, layer_norm_channels, group_norm, local_response_norm, log_softmax, negative_log_likelihood,
+                   batch_norm_and_activation):
         yield from family()

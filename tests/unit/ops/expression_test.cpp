@@ -241,6 +241,44 @@ TEST_CASE("symbolic derivatives of random expressions agree with central differe
     CHECK(compared > 1000);
 }
 
+TEST_CASE("what is printed infix reads back as the same expression") {
+    std::mt19937_64 random(13);
+    std::uniform_real_distribution<double> point(-2, 2);
+    for (int i = 0; i < 2000; ++i) {
+        const Expression e = random_expression(random, 5);
+        const std::string text = to_infix(e);
+        CAPTURE(text);
+        if (text.size() > kMaximumExpressionBytes) continue;
+        // Signs of numbers have two forms, and a square is read as a power; values tell.
+        const Expression again = simplify(parse_infix(text));
+        const std::array<double, 2> at{point(random), point(random)};
+        const double ours = evaluate(simplify(e), at), theirs = evaluate(again, at);
+        CHECK((ours == theirs || (std::isnan(ours) && std::isnan(theirs)) ||
+               std::fabs(ours - theirs) <= 1e-12 * std::fabs(ours)));
+    }
+    const auto printed = [](const char* infix) {
+        return to_infix(parse_infix(infix, {"x", "b"}), {"x", "b"});
+    };
+    for (const char* same : {"x * sigmoid(b * x)", "x - (b - x)", "(x - b) ** 2", "x / (b * x) * 3",
+                             "where(x > 0, x, b * (x + 1))", "-x ** b", "(-x) ** b", "2 ** x ** b",
+                             "(2 ** x) ** b", "max(x, 0) == b"})
+        CHECK(printed(same) == same);
+}
+
+TEST_CASE("inputs by channel are told from those by element") {
+    const Expression e = parse_postfix("x0 c1 mul c2 add");
+    CHECK(to_postfix(e) == "x0 c1 mul c2 add");
+    CHECK(reads_as(e, 1, true));
+    CHECK_FALSE(reads_as(e, 1, false));
+    CHECK(to_postfix(renumber(e, {2, 0, 1})) == "x2 c0 mul c1 add");
+    CHECK(to_postfix(differentiate(e, 0)) == "c1");
+    CHECK(to_postfix(differentiate(e, 1)) == "x0");
+    CHECK(to_postfix(substitute(e, {Expression::constant(3), Expression::channel_input_at(4),
+                                    Expression::input_at(1)})) == "3 c4 mul x1 add");
+    // Texts of users have names; c1 is none.
+    CHECK_THROWS_AS(parse_infix("x0 * c1"), ExpressionError);
+}
+
 TEST_CASE("substitution composes") {
     const Expression relu = parse_infix("max(x, 0)");
     const Expression sum = parse_infix("x0 + x1");

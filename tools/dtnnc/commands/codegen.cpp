@@ -44,9 +44,9 @@ std::vector<LoopOfSteps> loops_of(const plan::Plan& plan, const std::string& wan
                 const kernels::KernelInfo* kernel =
                     kernels::find_kernel(step.op, step.kernel, plan.target.device);
                 const int own = number++;
-                if (kernel == nullptr || !kernels::reads_terms(*kernel)) continue;
-                if (!wanted.empty() && step.name != wanted) continue;
+                if (kernel == nullptr || (!wanted.empty() && step.name != wanted)) continue;
                 const kernels::Problem problem = runtime::problem_of(plan, program, step);
+                if (!kernels::reads_terms(*kernel, problem)) continue;
                 const auto loop = runtime::loop_of(problem);
                 if (!loop) continue;
                 const auto [place, added] = known.emplace(kernels::text_of(*loop), loops.size());

@@ -11,6 +11,7 @@
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "tools/dtnnc/command.hpp"
+#include "tools/dtnnc/explain/explain_formula.hpp"
 #include "tools/dtnnc/explain/explain_topics.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -89,7 +90,18 @@ int list_groups(bool json) {
 int explain(const std::string& word, const CommonOptions& options) {
     const bool json = options.format == "json";
     if (word.empty()) return list_groups(json);
-    const std::vector<Topic> found = topics_of(word);
+    std::vector<Topic> found;
+    if (const std::size_t at = word.rfind('#'); at != std::string::npos) {
+        compiler::Diagnostics diagnostics;
+        std::string mistake;
+        const auto topic =
+            explain_formula(word.substr(0, at), word.substr(at + 1), options, diagnostics, mistake);
+        if (!mistake.empty()) throw UsageError(mistake);
+        if (!topic) return print_diagnostics(diagnostics, options);
+        found.push_back(*topic);
+    } else {
+        found = topics_of(word);
+    }
     if (found.empty()) {
         write_stderr(fmt::format("dtnnc: nothing is named `{}`\n", word));
         if (const auto near = compiler::did_you_mean(word, topic_words()))
@@ -122,8 +134,12 @@ struct ExplainArguments {
 
 std::function<int()> declare_explain(OptionList& list) {
     auto given = std::make_shared<ExplainArguments>();
-    list.argument("WORD", given->word, "What to explain; without it, the words there are", false);
+    list.argument("WORD", given->word,
+                  "What to explain; FILE#NAME: an operator that a spec declares, or its `loss`; "
+                  "without it, the words there are",
+                  false);
     declare_format(list, given->common);
+    declare_spec_path(list, given->common);
     return [given] { return explain(given->word, given->common); };
 }
 
