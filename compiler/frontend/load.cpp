@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "compiler/frontend/compose/composition.hpp"
+#include "compiler/frontend/expand/blocks.hpp"
 #include "compiler/frontend/read/resolved.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/validation.hpp"
@@ -307,6 +308,16 @@ void check_spec(const std::string& path, const LoadOptions& options, Diagnostics
         const JobSpec job =
             finish_job(composer, std::move(*loaded), file, options.ranks, diagnostics);
         if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
+        return;
+    }
+    if (kind == "operator") {
+        SourceNode operators = make_map(Span{{file, 1, 1}, 1});
+        const SourceEntry* name = loaded->tree.find("name");
+        const SourceEntry named = name ? *name : SourceEntry();
+        loaded->tree.erase("name");
+        loaded->tree.span = operators.span;
+        operators.entries.push_back({named.value.text, operators.span, std::move(loaded->tree)});
+        const Blocks read(nullptr, &operators, diagnostics);
         return;
     }
     // A part of a job by itself; settings have the same paths as in a job.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/codegen/c/c_generator.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/plugin.hpp"
 #include "runtime/base/run_error.hpp"
@@ -34,14 +35,18 @@ std::string cache_folder() {
     return "";
 }
 
-bool is_switched_on() {
+/// Of the process, by DTNN_CODEGEN; null: it is off.
+std::unique_ptr<GeneratedCode> code_by_environment() {
     const char* const text = std::getenv("DTNN_CODEGEN");
     const std::string_view value = text == nullptr ? "on" : text;
-    if (value != "on" && value != "off") {
-        throw RunError(Exit::usage, fmt::format("DTNN_CODEGEN is `{}`: it is on or off", value),
+    if (value == "off") return nullptr;
+    const std::string folder = cache_folder();
+    if (value == "on") return std::make_unique<GeneratedCode>(CodeCache(folder));
+    if (value != "cc")
+        throw RunError(Exit::usage, fmt::format("DTNN_CODEGEN is `{}`: it is on, off or cc", value),
                        "unset it, which is on");
-    }
-    return value == "on";
+    return std::make_unique<GeneratedCode>(CodeCache(folder.empty() ? "" : folder + "-cc"),
+                                           &c_generator());
 }
 
 }  // namespace
@@ -56,6 +61,11 @@ const kernels::Generator* open_generator(std::string& lacking) {
     }
     check_plugin(plugin, kernels::kCodegenVersionEntry, kernels::kCodegenVersion);
     return plugin_function<kernels::Generator*()>(plugin, kernels::kCodegenOpenEntry)();
+}
+
+const kernels::Generator& c_generator() {
+    static const kernels::CGenerator generator;
+    return generator;
 }
 
 std::optional<kernels::Loop> loop_of(const kernels::Problem& problem) {
@@ -73,8 +83,7 @@ GeneratedCode::GeneratedCode(CodeCache cache, const kernels::Generator* generato
     : cache_(std::move(cache)), generator_(generator) {}
 
 GeneratedCode* GeneratedCode::of_process() {
-    static const std::unique_ptr<GeneratedCode> code =
-        is_switched_on() ? std::make_unique<GeneratedCode>(CodeCache(cache_folder())) : nullptr;
+    static const std::unique_ptr<GeneratedCode> code = code_by_environment();
     return code.get();
 }
 

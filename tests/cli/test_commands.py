@@ -294,7 +294,7 @@ class Runtime(CommandTest):
                 weights.append(file.read())
         self.assertEqual(*weights)
         self.assertTrue(os.listdir(self.path("cache/codegen")))
-        self.expect(self.dtnn_run("net.json", env={"DTNN_CODEGEN": "maybe"}), 2, "DTNN_CODEGEN is `maybe`: it is on or off")
+        self.expect(self.dtnn_run("net.json", env={"DTNN_CODEGEN": "maybe"}), 2, "DTNN_CODEGEN is `maybe`: it is on, off or cc")
 
     def test_missing_data_is_a_failed_run(self):
         job = os.path.join(ROOT, "specs", "jobs", "mnist_simplecnn.yaml")

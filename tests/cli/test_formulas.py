@@ -99,6 +99,20 @@ class Formulas(CommandTest):
             self.assertAlmostEqual(values["off"], values["mean_absolute_error"], delta=1e-12)
             self.assertAlmostEqual(values["sum_off"], 10 * values["mean_absolute_error"], delta=1e-11)
 
+    def test_operators_are_found_by_name(self):
+        own = self.losses("own", activation="mine",
+                          operators='mine: {parameters: {b: {type: real, default: 1, trainable: per_channel}}, forward: "x * sigmoid(b * x)"}')
+        self.assertEqual(self.losses("found", activation="mine", operators="mine: swish_beta"), own)
+        with open(self.path("gate.yaml"), "w", encoding="utf-8") as file:
+            file.write("kind: operator\nextends: swish_beta\ndescription: ours\n")
+        self.assertEqual(self.losses("beside", activation="mine", operators="mine: ./gate.yaml"), own)
+        with open(self.path("found.yaml"), encoding="utf-8") as file:
+            listed = file.read().replace("{mine: swish_beta}", "[gate]").replace("- mine", "- gate")
+        with open(self.path("listed.yaml"), "w", encoding="utf-8") as file:
+            file.write(listed)
+        self.expect(self.dtnnc("summary", "listed.yaml"), 0, "gate_1", "expression=x0 c1 x0 mul sigmoid mul")
+        self.expect(self.dtnnc("check", "gate.yaml"), 0)
+
     def test_explain_says_what_an_operator_of_a_file_computes(self):
         with open(self.path("told.yaml"), "w", encoding="utf-8") as file:
             file.write(MODEL.format(name="told", **{

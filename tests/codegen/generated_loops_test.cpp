@@ -5,8 +5,10 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <type_traits>
 
+#include "kernels/codegen/c/c_generator.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/thread_team.hpp"
 #include "runtime/base/plugin.hpp"
@@ -32,12 +34,14 @@ const Generator* generator() {
     return found;
 }
 
-MachineCode loaded(const Loop& loop) {
+MachineCode loaded(const Loop& loop, const Generator& by) {
     std::string mistake;
-    auto code =
-        MachineCode::load(generator()->generate(loop, CodeForm::object), kLoopSymbol, mistake);
+    auto code = MachineCode::load(by.generate(loop, CodeForm::object), kLoopSymbol, mistake);
     REQUIRE_MESSAGE(code.has_value(), mistake);
     return std::move(*code);
+}
+MachineCode loaded(const Loop& loop) {
+    return loaded(loop, *generator());
 }
 
 Problem problem_of(const std::string& expression, DType dtype, Isa isa, std::int64_t count) {
@@ -80,7 +84,8 @@ bool same_bits(T a, T b) {
 }
 
 template <class T>
-void compare_with_interpreter(DType dtype, int expressions, std::uint64_t seed) {
+void compare_with_interpreter(DType dtype, int expressions, std::uint64_t seed,
+                              const Generator& by) {
     std::mt19937_64 random(seed);
     int compared = 0;
     for (int trial = 0; trial < expressions; ++trial) {
@@ -98,7 +103,7 @@ void compare_with_interpreter(DType dtype, int expressions, std::uint64_t seed) 
             Problem problem = problem_of(text, dtype, isa, count);
             const std::vector<T> interpreted = run(problem, operands);
             if (interpreted.empty()) continue;  // its stack is too deep for the kernel
-            const MachineCode code = loaded(loop_of(text, dtype, isa));
+            const MachineCode code = loaded(loop_of(text, dtype, isa), by);
             problem.loop = reinterpret_cast<LoopFunction>(code.entry());
             const std::vector<T> generated = run(problem, operands);
             for (std::size_t i = 0; i < interpreted.size(); ++i)
@@ -116,11 +121,38 @@ void compare_with_interpreter(DType dtype, int expressions, std::uint64_t seed) 
 }  // namespace
 
 TEST_CASE("generated code gives the interpreter's bits in float") {
-    if (generator() != nullptr) compare_with_interpreter<float>(DType::f32, 400, 1);
+    if (generator() != nullptr) compare_with_interpreter<float>(DType::f32, 400, 1, *generator());
 }
 
 TEST_CASE("generated code gives the interpreter's bits in double") {
-    if (generator() != nullptr) compare_with_interpreter<double>(DType::f64, 400, 2);
+    if (generator() != nullptr) compare_with_interpreter<double>(DType::f64, 400, 2, *generator());
+}
+
+TEST_CASE("a second generator, C by the system's compiler, gives the same bits") {
+    const CGenerator by_c;
+    try {
+        by_c.generate(loop_of("x0 1 add", DType::f32, Isa::baseline), CodeForm::object);
+    } catch (const CannotGenerate& reason) {
+        MESSAGE("skipped: no C compiler here: ", reason.what());
+        return;
+    }
+    compare_with_interpreter<float>(DType::f32, 25, 5, by_c);
+    compare_with_interpreter<double>(DType::f64, 25, 6, by_c);
+    const Loop loop = loop_of("x0 x1 max 6 min x0 exp mul", DType::f32, Isa::avx2);
+    CHECK(by_c.generate(loop, CodeForm::source).find("void dtnn_loop(") != std::string::npos);
+    CHECK(by_c.generate(loop, CodeForm::assembly).find("vmulps") != std::string::npos);
+}
+
+TEST_CASE("a compiler that is not there, and one that fails, are told") {
+    const Loop loop = loop_of("x0 1 add", DType::f32, Isa::baseline);
+    const CGenerator by_c;
+    const char* const own = std::getenv("CC");
+    const std::string before = own == nullptr ? "" : own;
+    for (const char* none : {"/nowhere/cc", "false"}) {
+        setenv("CC", none, 1);
+        CHECK_THROWS_AS(by_c.generate(loop, CodeForm::object), CannotGenerate);
+    }
+    before.empty() ? unsetenv("CC") : setenv("CC", before.c_str(), 1);
 }
 
 TEST_CASE("the destination may be any of the sources, and nothing beside it is touched") {

@@ -26,7 +26,7 @@ std::string kind_names() {
 }
 
 std::string article(std::string_view kind) {
-    return fmt::format("a {} spec", kind);
+    return fmt::format("{} {} spec", kind.starts_with('o') ? "an" : "a", kind);
 }
 
 bool is_path(std::string_view text) {
@@ -385,7 +385,7 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
 }
 
 std::optional<SourceNode> Composer::resolve(const SourceNode& reference, const KindInfo& kind,
-                                            const std::string& field) {
+                                            const std::string& what) {
     if (reference.is_map()) {
         SourceNode tree = reference;
         if (!merge_extends(tree, kind)) return std::nullopt;
@@ -393,8 +393,8 @@ std::optional<SourceNode> Composer::resolve(const SourceNode& reference, const K
     }
     if (!reference.is_scalar()) {
         diagnostics_.error(Code::wrong_type, reference.span,
-                           fmt::format("`{}` of job is {}; it must be {}", field,
-                                       describe(reference), describe(FieldType::reference)));
+                           fmt::format("{} is {}; it must be {}", what, describe(reference),
+                                       describe(FieldType::reference)));
         return std::nullopt;
     }
     const auto file = find(reference, kind);
@@ -417,7 +417,8 @@ bool Composer::compose_job(SourceNode& job, const std::string& root_file) {
     for (const char* field : {"model", "dataset", "training", "machine"}) {
         SourceEntry* entry = job.find(field);
         if (!entry) continue;
-        if (auto tree = resolve(entry->value, *find_kind(field), field)) {
+        if (auto tree =
+                resolve(entry->value, *find_kind(field), fmt::format("`{}` of job", field))) {
             entry->value = std::move(*tree);
         } else {
             job.erase(field);
@@ -426,6 +427,51 @@ bool Composer::compose_job(SourceNode& job, const std::string& root_file) {
     }
     for (Setting& setting : settings)
         if (!setting.applied) apply(setting, job);
+    if (SourceEntry* model = job.find("model")) sound = resolve_operators(model->value) && sound;
+    return sound;
+}
+
+bool Composer::resolve_operators(SourceNode& model) {
+    SourceEntry* entry = model.is_map() ? model.find("operators") : nullptr;
+    if (!entry) return true;
+    SourceNode& operators = entry->value;
+    const KindInfo& kind = *find_kind("operator");
+    bool sound = true;
+    if (operators.is_list()) {
+        // Under their own names.
+        SourceNode map = make_map(operators.span);
+        for (const SourceNode& item : operators.items) {
+            const auto tree = resolve(item, kind, "an item of `operators`");
+            if (!tree) {
+                sound = false;
+                continue;
+            }
+            const SourceEntry* name = tree->find("name");
+            const std::string key = name ? name->value.text : item.text;
+            if (map.find(key)) {
+                diagnostics_.error(Code::conflicting_fields, item.span,
+                                   fmt::format("the operator `{}` is listed twice", key));
+                sound = false;
+                continue;
+            }
+            map.entries.push_back({key, item.span, *tree});
+        }
+        operators = std::move(map);
+    } else if (operators.is_map()) {
+        for (SourceEntry& one : operators.entries) {
+            const bool refers =
+                (one.value.is_scalar() && may_be_reference(one.value.text)) ||
+                (one.value.is_map() && (one.value.find("extends") || one.value.find("kind")));
+            if (!refers) continue;
+            auto tree = resolve(one.value, kind, fmt::format("the operator {}", one.key));
+            sound = sound && tree;
+            // A name stands for what was looked for in vain.
+            one.value = tree ? std::move(*tree) : make_scalar(one.key);
+        }
+    }
+    if (operators.is_map())
+        for (SourceEntry& one : operators.entries)
+            if (one.value.is_map()) one.value.erase("name");
     return sound;
 }
 

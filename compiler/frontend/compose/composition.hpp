@@ -41,9 +41,11 @@ class Composer {
     const SourceNode* read(const std::string& file);
     std::optional<Loaded> load(const std::string& file, const KindInfo* wanted,
                                const Span& reference);
-    /// Follows a reference of `kind` written in a file.
+    /// Follows a reference of `kind` written in a file; `what` begins messages: "`model` of job".
     std::optional<SourceNode> resolve(const SourceNode& reference, const KindInfo& kind,
-                                      const std::string& field);
+                                      const std::string& what);
+    /// Puts operators that the model refers to in their places. False after a diagnostic.
+    bool resolve_operators(SourceNode& model);
     /// The files of this name in the first folder of the spec path that has any, of every kind.
     std::vector<std::string> on_spec_path(const std::string& name) const;
     bool merge_extends(SourceNode& tree, const KindInfo& kind);

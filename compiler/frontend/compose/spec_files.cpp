@@ -4,6 +4,14 @@
 
 namespace dtnn::compiler {
 
+bool may_be_reference(std::string_view text) {
+    const auto fits = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '_' || c == '-' || c == '.' || c == '/';
+    };
+    return !text.empty() && std::all_of(text.begin(), text.end(), fits);
+}
+
 namespace fs = std::filesystem;
 
 std::vector<fs::path> rooms_of(const fs::path& folder) {

@@ -8,6 +8,9 @@
 
 namespace dtnn::compiler {
 
+/// Whether the text can be a spec's name or the path of its file, and is no formula.
+bool may_be_reference(std::string_view text);
+
 /// The folders inside a folder, in the order of their names; none of what is no folder.
 std::vector<std::filesystem::path> rooms_of(const std::filesystem::path& folder);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/expand/layers.hpp"
 #include "compiler/frontend/expand/standard_blocks.hpp"
 #include "compiler/frontend/tables/tables.hpp"
@@ -113,7 +114,9 @@ void Blocks::read(const SourceEntry& entry, bool is_operator, Diagnostics& diagn
     block.is_operator = is_operator;
     const std::string what =
         fmt::format("the {} {}", is_operator ? "operator" : "block", block.name);
-    if (!entry.value.is_map()) {
+    if (is_operator && entry.value.is_scalar() && may_be_reference(entry.value.text)) {
+        // A name, which was looked for in vain when specs were put together.
+    } else if (!entry.value.is_map()) {
         bad_block(diagnostics, entry.value.span,
                   fmt::format("{} is {}; it must be a map with `{}`", what, describe(entry.value),
                               is_operator ? "forward" : "layers"),

@@ -114,6 +114,7 @@ Json definitions_of(std::string_view kind) {
     if (job || kind == "training") definitions["training"] = training_schema();
     if (job || kind == "machine")
         definitions["machine"] = kind_properties(machine_table(), "machine");
+    if (kind == "operator") definitions["operator"] = operator_schema();
     if (kind == "model") definitions.erase("model_part");
     const auto add_sets = [&](const FieldTable& table) {
         for (const Field& field : table)

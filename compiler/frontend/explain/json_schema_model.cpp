@@ -221,11 +221,13 @@ Json blocks_schema(const LayerRules& rules, bool whole) {
         {"type", "object"}, {"propertyNames", names_to_give()}, {"additionalProperties", block}};
 }
 
-Json operators_schema() {
+// Of the kind, by itself or under a name in a model, where it may extend another.
+Json operator_form() {
     Json parameter = table_schema(operator_parameter_table(), true);
     parameter["required"] = required_fields(operator_parameter_table());
     Json form = table_schema(operator_table(), true);
-    form["required"] = required_fields(operator_table());
+    form["if"] = {{"required", Json::array({"extends"})}};
+    form["else"] = {{"required", required_fields(operator_table())}};
     form["properties"]["parameters"]["type"] = "object";
     Json words = {"x"};
     for (const std::string& word : expression_words())
@@ -234,7 +236,15 @@ Json operators_schema() {
                                                          {"not", {{"enum", words}}}};
     form["properties"]["parameters"]["additionalProperties"] = {
         {"anyOf", {{{"enum", {"real", "integer"}}}, parameter}}};
-    return {{"type", "object"}, {"propertyNames", names_to_give()}, {"additionalProperties", form}};
+    return form;
+}
+
+Json operators_schema() {
+    const Json name = {{"type", "string"}, {"pattern", "^[A-Za-z0-9_./-]+$"}};
+    const Json map = {{"type", "object"},
+                      {"propertyNames", names_to_give()},
+                      {"additionalProperties", {{"anyOf", {name, reference_to("operator")}}}}};
+    return {{"anyOf", {map, {{"type", "array"}, {"items", name}}}}};
 }
 
 Json defaults_schema(bool blocks) {
@@ -287,6 +297,7 @@ Json model_properties() {
 
 void add_model_definitions(Json& definitions) {
     definitions["initializer"] = initializer_schema();
+    definitions["operator"] = operator_form();
     for (const OpDef* op : layer_ops()) {
         if (op->variadic) continue;
         Json fields = table_schema(op->fields, true);
@@ -344,6 +355,10 @@ void add_model_definitions(Json& definitions) {
         part["properties"][name] = form;
     part["properties"]["input"].erase("required");
     definitions["model_part"] = part;
+}
+
+Json operator_schema() {
+    return operator_form();
 }
 
 }  // namespace dtnn::compiler

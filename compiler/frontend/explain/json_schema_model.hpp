@@ -8,4 +8,7 @@ namespace dtnn::compiler {
 /// The definitions that `model` needs, itself included, into `definitions`.
 void add_model_definitions(Json& definitions);
 
+/// An operator by its formula.
+Json operator_schema();
+
 }  // namespace dtnn::compiler

@@ -21,6 +21,11 @@ const std::vector<KindInfo>& all_kinds() {
          "kind: machine\nnodes: 4\ncores: 32\nmemory: 192GiB\nisa: avx512\n"
          "network: {latency: 1.5us, bandwidth: 100Gbit/s}",
          &machine_table()},
+        {"operator", "operators",
+         "An elementwise operator by its formula, which models take up by its name.",
+         "kind: operator\nparameters: {beta: {type: real, default: 1, trainable: per_channel}}\n"
+         "forward: \"x * sigmoid(beta * x)\"",
+         &operator_table()},
     };
     return kinds;
 }

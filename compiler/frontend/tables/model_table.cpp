@@ -41,7 +41,8 @@ const FieldTable& model_table() {
         {.name = "operators",
          .type = FieldType::mapping,
          .doc = "formulas with parameters, by name, which layers use like operators: {swish: "
-                "{forward: \"x * sigmoid(x)\"}}",
+                "{forward: \"x * sigmoid(x)\"}}; or the names of operator specs, as a list, or "
+                "under names of your own: {gate: swish_beta}",
          .optional = true},
         {.name = "layers",
          .type = FieldType::layers,
@@ -107,6 +108,19 @@ const FieldTable& block_table() {
 
 const FieldTable& operator_table() {
     static const FieldTable table = {
+        {.name = "kind",
+         .type = FieldType::choice,
+         .doc = "the kind of spec",
+         .choices = {"operator"},
+         .optional = true},
+        {.name = "name",
+         .type = FieldType::text,
+         .doc = "the operator's name; the file's name when not given",
+         .optional = true},
+        {.name = "extends",
+         .type = FieldType::reference,
+         .doc = "an operator that this one is merged over, field by field",
+         .optional = true},
         {.name = "description",
          .type = FieldType::text,
          .doc = "what the operator is, for people",

@@ -18,7 +18,7 @@ struct KindInfo {
     const FieldTable* fields;
 };
 
-const std::vector<KindInfo>& all_kinds();  ///< job, model, dataset, training, machine
+const std::vector<KindInfo>& all_kinds();  ///< job, model, dataset, training, ...
 const KindInfo* find_kind(std::string_view name);
 
 const FieldTable& job_table();

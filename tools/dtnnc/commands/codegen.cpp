@@ -66,8 +66,10 @@ int codegen(const CodegenCommand& command) {
     if (loops.empty() && !command.step.empty())
         throw UsageError(fmt::format("{} has no step `{}` that code is generated for", command.plan,
                                      command.step));
+    const bool is_c = command.emit == "c";
     std::string lacking;
-    const kernels::Generator* const generator = runtime::open_generator(lacking);
+    const kernels::Generator* const generator =
+        is_c ? &runtime::c_generator() : runtime::open_generator(lacking);
     if (generator == nullptr) {
         write_stderr(fmt::format(
             "dtnnc: {}\nhelp: install LLVM (Debian: llvm-19-dev) and build again; plans run "
@@ -76,7 +78,7 @@ int codegen(const CodegenCommand& command) {
         return 1;
     }
     const bool assembly = command.emit == "asm";
-    const char* const comment = assembly ? "#" : ";";
+    const char* const comment = is_c ? "//" : assembly ? "#" : ";";
     std::string text = fmt::format("{} {} loops by {}\n", comment, loops.size(), generator->name());
     for (const LoopOfSteps& one : loops) {
         text += fmt::format("\n{} {}\n", comment, one.expression);
@@ -94,9 +96,11 @@ int codegen(const CodegenCommand& command) {
 std::function<int()> declare_codegen(OptionList& list) {
     auto command = std::make_shared<CodegenCommand>();
     list.argument("PLAN", command->plan, "A plan for the cpu");
-    list.text("--emit", command->emit,
-              "llvm: the intermediate language; asm: what the processor runs",
-              {.shows_default = true, .choices = {"llvm", "asm"}});
+    list.text(
+        "--emit", command->emit,
+        "llvm: the intermediate language; asm: what the processor runs; c: the same as C, which "
+        "DTNN_CODEGEN=cc runs",
+        {.shows_default = true, .choices = {"llvm", "asm", "c"}});
     list.text("--step", command->step, "Of this step alone, by its name in the plan");
     return [command] {
         try {
