@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernels/codegen/c/c_generator.hpp"
+#include "kernels/codegen/cuda/cuda_generator.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/plugin.hpp"
 #include "runtime/base/run_error.hpp"
@@ -68,9 +69,11 @@ const kernels::Generator& c_generator() {
     return generator;
 }
 
+const kernels::Generator* cuda_generator(std::string& lacking) {
+    return kernels::CudaGenerator::open(lacking);
+}
+
 std::optional<kernels::Loop> loop_of(const kernels::Problem& problem) {
-    if (problem.dtype != kernels::DType::f32 && problem.dtype != kernels::DType::f64)
-        return std::nullopt;
     kernels::Loop loop{{}, problem.dtype, problem.isa};
     std::string mistake;
     if (!kernels::parse_expression(problem.text("expression"), loop.expression, mistake) ||
@@ -89,7 +92,7 @@ GeneratedCode* GeneratedCode::of_process() {
 
 kernels::LoopFunction GeneratedCode::loop_for(const kernels::Problem& problem) {
     const std::optional<kernels::Loop> loop = loop_of(problem);
-    if (!loop || kernels::vector_functions(problem.isa, problem.dtype) == nullptr) return nullptr;
+    if (!loop || kernels::is_reduced(problem.dtype) || kernels::vector_functions(problem.isa, problem.dtype) == nullptr) return nullptr;
     const std::string key = key_of(kernels::text_of(*loop));
     const std::lock_guard lock(mutex_);
     auto known = loops_.find(key);

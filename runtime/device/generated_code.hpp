@@ -26,6 +26,8 @@ const kernels::Generator* open_generator(std::string& lacking);
 
 /// C by the system's compiler, for debugging.
 const kernels::Generator& c_generator();
+/// For CUDA devices, to be read; null, and why, where there is no NVRTC.
+const kernels::Generator* cuda_generator(std::string& lacking);
 
 /// The loop of a kernel's problem; nothing: it has no expression that code is made for.
 std::optional<kernels::Loop> loop_of(const kernels::Problem& problem);

@@ -285,6 +285,8 @@ class Runtime(CommandTest):
         self.expect(shown, 0, "define void @dtnn_loop", "x0 x0 3 add 0 max 6 min mul 6 div", "net.yaml:5")
         self.expect(self.dtnnc("codegen", "net.json", "--emit", "asm", "--step", "hard_swish_1.hard_swish"), 0, "mulps")
         self.expect(self.dtnnc("codegen", "net.json", "--step", "none"), 2, "has no step `none`")
+        self.expect(self.dtnnc("codegen", "net.json", "--emit", "c"), 0, "void dtnn_loop(", "net.yaml:5")
+        self.expect(self.dtnnc("codegen", "net.json", "--emit", "ptx"), 2, "is for cpu, and --emit ptx is for cuda")
         # The same numbers, whoever computes them.
         weights = []
         for which in ("on", "off"):

@@ -2,13 +2,17 @@
 /// digits.
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <type_traits>
 
 #include "kernels/codegen/c/c_generator.hpp"
+#include "kernels/codegen/cuda/cuda_generator.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/thread_team.hpp"
 #include "runtime/base/plugin.hpp"
@@ -141,6 +145,44 @@ TEST_CASE("a second generator, C by the system's compiler, gives the same bits")
     const Loop loop = loop_of("x0 x1 max 6 min x0 exp mul", DType::f32, Isa::avx2);
     CHECK(by_c.generate(loop, CodeForm::source).find("void dtnn_loop(") != std::string::npos);
     CHECK(by_c.generate(loop, CodeForm::assembly).find("vmulps") != std::string::npos);
+}
+
+TEST_CASE("code for CUDA devices is what NVIDIA's assembler takes") {
+    std::string lacking;
+    const CudaGenerator* const by_cuda = CudaGenerator::open(lacking);
+    if (by_cuda == nullptr) {
+        MESSAGE("skipped: ", lacking);
+        return;
+    }
+    char folder[] = "/tmp/dtnn-ptx-XXXXXX";
+    REQUIRE(mkdtemp(folder) != nullptr);
+    const std::string file = std::string(folder) + "/loop.ptx";
+    const char* const assembler = "/usr/local/cuda/bin/ptxas";
+    const bool assembles = std::ifstream(assembler).good();
+    if (!assembles) MESSAGE("skipped: ptxas is not there; NVRTC alone has read the code");
+    std::mt19937_64 random(17);
+    for (int trial = 0; trial < 8; ++trial) {
+        const DType types[] = {DType::f32, DType::f64, DType::bf16, DType::fp16};
+        Loop loop = loop_of(trial < 4 ? "x0 c1 mul exp x0 log1p sub x2 pow x0 0 gt x2 0.1 select mul "
+                                        "c3 add tanh erf floor abs sqrt 1 max 3 min atanh"
+                                      : random_expression(random, kSources),
+                            types[trial % 4], Isa::baseline);
+        CAPTURE(cuda_source(loop));
+        const std::string ptx = by_cuda->generate(loop, CodeForm::assembly);
+        CHECK(ptx.find(".entry dtnn_loop") != std::string::npos);
+        // Every operation is rounded by itself, as the kernels that interpret do.
+        CHECK(ptx.find("fma.rn.ftz") == std::string::npos);
+        if (!assembles) continue;
+        std::ofstream(file) << ptx;
+        for (const char* device : {"sm_80", "sm_90"})
+            CHECK(
+                std::system((std::string(assembler) + " -arch=" + device + " -o /dev/null " + file)
+                                .c_str()) == 0);
+    }
+    CHECK_THROWS_AS(by_cuda->generate(loop_of("x0", DType::f32, Isa::baseline), CodeForm::object),
+                    CannotGenerate);
+    std::remove(file.c_str());
+    rmdir(folder);
 }
 
 TEST_CASE("a compiler that is not there, and one that fails, are told") {

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -19,18 +19,10 @@ namespace {
 
 constexpr const char* kMarch[] = {"-march=x86-64", "-march=x86-64-v3", "-march=x86-64-v4"};
 
-/// A number as C reads it back to the bit.
-std::string literal(double value, bool is_f32) {
-    char digits[40];
-    std::snprintf(digits, sizeof digits, "%a", is_f32 ? double(float(value)) : value);
-    return std::string(digits) + (is_f32 ? "f" : "");
-}
-
 /// Writes the statements of an expression: a name for what every instruction leaves.
 class Statements {
   public:
-    Statements(const Loop& loop, int lanes)
-        : loop_(loop), lanes_(lanes), is_f32_(loop.dtype == DType::f32) {}
+    Statements(const Loop& loop, int lanes) : loop_(loop), lanes_(lanes) {}
 
     /// The name of the value; `indent` begins every line.
     std::string write(std::string& text, const std::string& indent) {
@@ -56,7 +48,7 @@ class Statements {
     std::string every_lane(double number) const {
         std::string text = "(V){";
         for (int lane = 0; lane < lanes_; ++lane)
-            text += (lane > 0 ? ", " : "") + literal(number, is_f32_);
+            text += (lane > 0 ? ", " : "") + c_literal(number, loop_.dtype);
         return text + "}";
     }
     static std::string choose(const std::string& mask, const std::string& a, const std::string& b) {
@@ -121,7 +113,6 @@ class Statements {
 
     const Loop& loop_;
     int lanes_;
-    bool is_f32_;
 };
 
 std::string compiler() {

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <span>
 
@@ -43,6 +44,17 @@ Expression random_expression(std::mt19937_64& random, int depth) {
     for (int i = 0; i < known.operands; ++i)
         operands.push_back(random_expression(random, depth - 1));
     return Expression::of(known.term, std::move(operands));
+}
+
+/// For a long search: DTNN_TRIALS=N takes N random expressions in place of a few thousand, and
+/// DTNN_SEED=N others.
+long trials_of(long usual) {
+    const char* const given = std::getenv("DTNN_TRIALS");
+    return given == nullptr ? usual : std::atol(given);
+}
+std::uint64_t seed_of(std::uint64_t usual) {
+    const char* const given = std::getenv("DTNN_SEED");
+    return given == nullptr ? usual : std::uint64_t(std::atoll(given));
 }
 
 /// Whether every part is a finite number at the point, and no base of a power is 0 or negative,
@@ -184,10 +196,10 @@ TEST_CASE("powers") {
 }
 
 TEST_CASE("simplification changes no value of a random expression, and is done once") {
-    std::mt19937_64 random(7);
+    std::mt19937_64 random(seed_of(7));
     const double special[] = {0.0,      -0.0,      1.0, -1.0,   0.5,   2.0,
                               INFINITY, -INFINITY, NAN, 5e-324, 1e308, -3.25};
-    for (int trial = 0; trial < 3000; ++trial) {
+    for (long trial = 0; trial < trials_of(3000); ++trial) {
         const Expression e = random_expression(random, 5);
         const Expression s = simplify(e);
         CAPTURE(to_postfix(e));
@@ -211,10 +223,10 @@ TEST_CASE("simplification changes no value of a random expression, and is done o
 }
 
 TEST_CASE("symbolic derivatives of random expressions agree with central differences") {
-    std::mt19937_64 random(11);
+    std::mt19937_64 random(seed_of(11));
     std::uniform_real_distribution<double> point(-2, 2);
     int compared = 0;
-    for (int trial = 0; trial < 2000; ++trial) {
+    for (long trial = 0; trial < trials_of(2000); ++trial) {
         const Expression e = random_expression(random, 4);
         const std::array<double, 2> at{point(random), point(random)};
         if (!is_regular(e, at)) continue;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <vector>
@@ -21,7 +22,7 @@ namespace {
 
 struct CodegenCommand {
     std::string plan;
-    std::string emit = "llvm";
+    std::string emit;  ///< empty: what suits the plan's device
     std::string step;  ///< empty: of all
 };
 
@@ -49,7 +50,8 @@ std::vector<LoopOfSteps> loops_of(const plan::Plan& plan, const std::string& wan
                 if (!kernels::reads_terms(*kernel, problem)) continue;
                 const auto loop = runtime::loop_of(problem);
                 if (!loop) continue;
-                const auto [place, added] = known.emplace(kernels::text_of(*loop), loops.size());
+                const auto [place, added] = known.emplace(
+                    kernels::text_of(*loop) + problem.text("expression"), loops.size());
                 if (added) loops.push_back({*loop, problem.text("expression"), {}});
                 loops[place->second].steps.push_back(
                     runtime::describe_step(plan, program, own, step));
@@ -58,27 +60,50 @@ std::vector<LoopOfSteps> loops_of(const plan::Plan& plan, const std::string& wan
     return loops;
 }
 
+/// What can be printed of a loop, and who makes it.
+struct Emission {
+    std::string_view name, device, comment;
+    kernels::CodeForm form;
+    const kernels::Generator* (*open)(std::string& lacking);
+    std::string_view help;  ///< where there is no generator
+};
+
+constexpr std::string_view kInstallLlvm =
+    "install LLVM (Debian: llvm-19-dev) and build again; plans run without it, and interpret their "
+    "expressions";
+constexpr std::string_view kInstallCuda = "install NVIDIA's CUDA toolkit, which has NVRTC";
+
+constexpr Emission kEmissions[] = {
+    {"llvm", "cpu", ";", kernels::CodeForm::source, runtime::open_generator, kInstallLlvm},
+    {"asm", "cpu", "#", kernels::CodeForm::assembly, runtime::open_generator, kInstallLlvm},
+    {"c", "cpu", "//", kernels::CodeForm::source,
+     [](std::string&) { return &runtime::c_generator(); }, ""},
+    {"cuda", "cuda", "//", kernels::CodeForm::source, runtime::cuda_generator, kInstallCuda},
+    {"ptx", "cuda", "//", kernels::CodeForm::assembly, runtime::cuda_generator, kInstallCuda},
+};
+
 int codegen(const CodegenCommand& command) {
     const plan::Plan plan = load_plan(command.plan);
-    if (plan.target.device != "cpu")
-        throw UsageError(command.plan + ": code is generated for the cpu alone");
+    const std::string wanted = !command.emit.empty()         ? command.emit
+                               : plan.target.device == "cpu" ? "llvm"
+                                                             : "ptx";
+    const Emission& emission =
+        *std::find_if(std::begin(kEmissions), std::end(kEmissions),
+                      [&](const Emission& one) { return one.name == wanted; });
+    if (plan.target.device != emission.device)
+        throw UsageError(fmt::format("{} is for {}, and --emit {} is for {}", command.plan,
+                                     plan.target.device, emission.name, emission.device));
     const std::vector<LoopOfSteps> loops = loops_of(plan, command.step);
     if (loops.empty() && !command.step.empty())
         throw UsageError(fmt::format("{} has no step `{}` that code is generated for", command.plan,
                                      command.step));
-    const bool is_c = command.emit == "c";
     std::string lacking;
-    const kernels::Generator* const generator =
-        is_c ? &runtime::c_generator() : runtime::open_generator(lacking);
+    const kernels::Generator* const generator = emission.open(lacking);
     if (generator == nullptr) {
-        write_stderr(fmt::format(
-            "dtnnc: {}\nhelp: install LLVM (Debian: llvm-19-dev) and build again; plans run "
-            "without it, and interpret their expressions\n",
-            lacking));
+        write_stderr(fmt::format("dtnnc: {}\nhelp: {}\n", lacking, emission.help));
         return 1;
     }
-    const bool assembly = command.emit == "asm";
-    const char* const comment = is_c ? "//" : assembly ? "#" : ";";
+    const std::string_view comment = emission.comment;
     std::string text = fmt::format("{} {} loops by {}\n", comment, loops.size(), generator->name());
     for (const LoopOfSteps& one : loops) {
         text += fmt::format("\n{} {}\n", comment, one.expression);
@@ -86,8 +111,7 @@ int codegen(const CodegenCommand& command) {
             text += fmt::format("{} {}\n", comment, one.steps[i]);
         if (one.steps.size() > kMostSteps)
             text += fmt::format("{} and {} more\n", comment, one.steps.size() - kMostSteps);
-        text += generator->generate(
-            one.loop, assembly ? kernels::CodeForm::assembly : kernels::CodeForm::source);
+        text += generator->generate(one.loop, emission.form);
     }
     write_stdout(text);
     return 0;
@@ -95,12 +119,12 @@ int codegen(const CodegenCommand& command) {
 
 std::function<int()> declare_codegen(OptionList& list) {
     auto command = std::make_shared<CodegenCommand>();
-    list.argument("PLAN", command->plan, "A plan for the cpu");
-    list.text(
-        "--emit", command->emit,
-        "llvm: the intermediate language; asm: what the processor runs; c: the same as C, which "
-        "DTNN_CODEGEN=cc runs",
-        {.shows_default = true, .choices = {"llvm", "asm", "c"}});
+    list.argument("PLAN", command->plan, "An execution plan");
+    list.text("--emit", command->emit,
+              "Of the cpu: llvm, the intermediate language (what is printed by itself); asm, what "
+              "the processor runs; c, the same as C, which DTNN_CODEGEN=cc runs. Of cuda: ptx (by "
+              "itself), or cuda, what it is made of; plans for devices interpret their expressions",
+              {.choices = {"llvm", "asm", "c", "ptx", "cuda"}});
     list.text("--step", command->step, "Of this step alone, by its name in the plan");
     return [command] {
         try {
