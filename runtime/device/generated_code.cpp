@@ -92,7 +92,9 @@ GeneratedCode* GeneratedCode::of_process() {
 
 kernels::LoopFunction GeneratedCode::loop_for(const kernels::Problem& problem) {
     const std::optional<kernels::Loop> loop = loop_of(problem);
-    if (!loop || kernels::is_reduced(problem.dtype) || kernels::vector_functions(problem.isa, problem.dtype) == nullptr) return nullptr;
+    if (!loop || kernels::is_reduced(problem.dtype) ||
+        kernels::vector_functions(problem.isa, problem.dtype) == nullptr)
+        return nullptr;
     const std::string key = key_of(kernels::text_of(*loop));
     const std::lock_guard lock(mutex_);
     auto known = loops_.find(key);

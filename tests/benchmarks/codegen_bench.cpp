@@ -80,9 +80,10 @@ class Bench {
   public:
     Bench(int threads, std::int64_t bytes) : team_(threads), elements_(bytes / 4) {
         for (int i = 0; i < 4; ++i) {
-            arrays_.push_back(std::vector<float>(std::size_t(elements_)));
-            for (std::size_t k = 0; k < arrays_.back().size(); ++k)
-                arrays_.back()[k] =
+            // Aligned as a plan's arena is.
+            arrays_.emplace_back(static_cast<float*>(std::aligned_alloc(64, std::size_t(bytes))));
+            for (std::size_t k = 0; k < std::size_t(elements_); ++k)
+                arrays_.back().get()[k] =
                     float(int((k * 7919 + std::size_t(i) * 31) % 2001) - 1000) / 150;
         }
     }
@@ -110,8 +111,8 @@ class Bench {
         return {"copy", [this, bytes] {
                     const std::int64_t half = std::min<std::int64_t>(bytes / 2, elements_ * 4);
                     team_.for_ranges(half / 4096, 1, [&](auto begin, auto end, int) {
-                        std::memcpy(reinterpret_cast<char*>(arrays_[3].data()) + begin * 4096,
-                                    reinterpret_cast<char*>(arrays_[2].data()) + begin * 4096,
+                        std::memcpy(reinterpret_cast<char*>(arrays_[3].get()) + begin * 4096,
+                                    reinterpret_cast<char*>(arrays_[2].get()) + begin * 4096,
                                     std::size_t(end - begin) * 4096);
                     });
                 }};
@@ -121,11 +122,11 @@ class Bench {
         measure(forms);
         std::map<std::string, double> rates;
         for (const Form& form : forms) {
-            const double moved =
+            const std::int64_t moved =
                 form.name == "copy"
-                    ? double(std::min<std::int64_t>(bytes / 2, elements_ * 4) / 4096 * 4096 * 2)
-                    : double(bytes);
-            rates[form.name] = moved / median(form.seconds) / 1e9;
+                    ? std::min<std::int64_t>(bytes / 2, elements_ * 4) / 4096 * 4096 * 2
+                    : bytes;
+            rates[form.name] = double(moved) / median(form.seconds) / 1e9;
         }
         const auto rate = [&](const char* form) {
             return rates.contains(form) ? fmt::format("{:.1f}", rates[form]) : std::string("-");
@@ -146,14 +147,14 @@ class Bench {
         std::vector<const void*> from;
         for (int s = 0; s < chain.sources; ++s) {
             problem.sources.push_back({DType::f32, dims, {}});
-            from.push_back(arrays_[std::size_t(s)].data());
+            from.push_back(arrays_[std::size_t(s)].get());
         }
         for (int s = 0; s < (chain.channels > 0 ? 2 : 0); ++s) {
             problem.sources.push_back({DType::f32, {channels}, {}});
-            from.push_back(arrays_[2].data() + s * channels);
+            from.push_back(arrays_[2].get() + s * channels);
         }
         problem.destinations.push_back({DType::f32, dims, {}});
-        const std::vector<void*> to{arrays_[3].data()};
+        const std::vector<void*> to{arrays_[3].get()};
         const KernelInfo& chunked = *find_kernel("elementwise", "chunked");
         std::vector<Form> forms;
         const auto add = [&](const char* name, const KernelInfo& info, const Problem& what) {
@@ -184,11 +185,11 @@ class Bench {
             {"beta1", 0.9}, {"beta2", 0.999}, {"epsilon", 1e-8}, {"weight_decay", 0.0}};
         const float rate = 0.001F;
         const std::int64_t update = 3;
-        for (float& number : arrays_[3])
-            number = std::abs(number);
-        const std::vector<const void*> from{arrays_[0].data(), arrays_[1].data(), &rate, &update,
-                                            arrays_[2].data(), arrays_[3].data()};
-        const std::vector<void*> to{arrays_[0].data(), arrays_[2].data(), arrays_[3].data()};
+        for (std::int64_t k = 0; k < elements_; ++k)
+            arrays_[3].get()[k] = std::abs(arrays_[3].get()[k]);
+        const std::vector<const void*> from{arrays_[0].get(), arrays_[1].get(), &rate,
+                                            &update,          arrays_[2].get(), arrays_[3].get()};
+        const std::vector<void*> to{arrays_[0].get(), arrays_[2].get(), arrays_[3].get()};
         for (const KernelInfo& info : kernels_of("adam_update", "cpu")) {
             if (refusal(info, problem)) continue;
             kernels_.push_back(bound(info, problem, from, to));
@@ -203,7 +204,10 @@ class Bench {
 
     ThreadTeam team_;
     std::int64_t elements_;
-    std::vector<std::vector<float>> arrays_;
+    struct Free {
+        void operator()(float* memory) const { std::free(memory); }
+    };
+    std::vector<std::unique_ptr<float, Free>> arrays_;
     std::vector<std::vector<std::byte>> workspaces_;
     std::vector<std::unique_ptr<BoundKernel>> kernels_;
     runtime::GeneratedCode code_{runtime::CodeCache()};

@@ -163,10 +163,11 @@ TEST_CASE("code for CUDA devices is what NVIDIA's assembler takes") {
     std::mt19937_64 random(17);
     for (int trial = 0; trial < 8; ++trial) {
         const DType types[] = {DType::f32, DType::f64, DType::bf16, DType::fp16};
-        Loop loop = loop_of(trial < 4 ? "x0 c1 mul exp x0 log1p sub x2 pow x0 0 gt x2 0.1 select mul "
-                                        "c3 add tanh erf floor abs sqrt 1 max 3 min atanh"
-                                      : random_expression(random, kSources),
-                            types[trial % 4], Isa::baseline);
+        Loop loop =
+            loop_of(trial < 4 ? "x0 c1 mul exp x0 log1p sub x2 pow x0 0 gt x2 0.1 select mul "
+                                "c3 add tanh erf floor abs sqrt 1 max 3 min atanh"
+                              : random_expression(random, kSources),
+                    types[trial % 4], Isa::baseline);
         CAPTURE(cuda_source(loop));
         const std::string ptx = by_cuda->generate(loop, CodeForm::assembly);
         CHECK(ptx.find(".entry dtnn_loop") != std::string::npos);

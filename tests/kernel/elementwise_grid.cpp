@@ -101,8 +101,8 @@ GRID(elementwise) {
     }
     for (const TensorDesc& x : images_by_channel()) {
         cases.push_back(by_channel("elementwise", x, kByChannel, false, 1e-6, 1e-14));
-        cases.push_back(
-            by_channel("elementwise", x, "x0 c2 mul sigmoid x1 mul c3 add c4 max", false, 1e-6, 1e-14));
+        cases.push_back(by_channel("elementwise", x, "x0 c2 mul sigmoid x1 mul c3 add c4 max",
+                                   false, 1e-6, 1e-14));
     }
     return cases;
 }
@@ -112,7 +112,8 @@ GRID(elementwise_sums) {
     for (const TensorDesc& x : images_by_channel())
         for (const bool each : {true, false}) {
             cases.push_back(by_channel("elementwise_sums", x, kByChannel, each, 2e-6, 1e-13));
-            cases.push_back(by_channel("elementwise_sums", x, "x0 x1 mul c2 c3 c4 add mul sub", each, 2e-6, 1e-13));
+            cases.push_back(by_channel("elementwise_sums", x, "x0 x1 mul c2 c3 c4 add mul sub",
+                                       each, 2e-6, 1e-13));
         }
     return cases;
 }

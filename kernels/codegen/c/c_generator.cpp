@@ -227,7 +227,7 @@ std::string CGenerator::name() const {
 }
 
 std::string CGenerator::generate(const Loop& loop, CodeForm form) const {
-    const std::string source = c_source(loop);
+    std::string source = c_source(loop);
     if (form == CodeForm::source) return source;
     const Scratch scratch;
     std::ofstream(scratch.file("loop.c"), std::ios::binary) << source;

@@ -163,7 +163,7 @@ std::string CudaGenerator::name() const {
 }
 
 std::string CudaGenerator::generate(const Loop& loop, CodeForm form) const {
-    const std::string source = cuda_source(loop);
+    std::string source = cuda_source(loop);
     if (form == CodeForm::source) return source;
     if (form == CodeForm::object) throw CannotGenerate("device code has no objects of this form");
     using Program = void*;
