@@ -236,6 +236,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
         job.dataset =
             read_dataset(dataset->value, model_alone ? job.model.name : job.name, diagnostics);
     }
+    settle_loss(tree, diagnostics);
     SourceEntry* training = part("training");
     if (training) {
         if (training->value.span.place.file.empty()) training->value.span = job.model.span;
@@ -310,12 +311,13 @@ void check_spec(const std::string& path, const LoadOptions& options, Diagnostics
         if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
         return;
     }
-    if (kind == "operator") {
+    if (kind == "operator" || kind == "loss") {
         SourceNode operators = make_map(Span{{file, 1, 1}, 1});
         const SourceEntry* name = loaded->tree.find("name");
         const SourceEntry named = name ? *name : SourceEntry();
         loaded->tree.erase("name");
         loaded->tree.span = operators.span;
+        loaded->tree.entries.push_back({"kind", Span{}, make_scalar(kind)});
         operators.entries.push_back({named.value.text, operators.span, std::move(loaded->tree)});
         const Blocks read(nullptr, &operators, diagnostics);
         return;
@@ -325,6 +327,10 @@ void check_spec(const std::string& path, const LoadOptions& options, Diagnostics
     loaded->tree.span = Span{{file, 1, 1}, 1};
     job.entries.push_back({kind, Span{}, std::move(loaded->tree)});
     if (!composer.compose_job(job, file)) return;
+    if (const SourceEntry* model = job.find("model"))
+        if (const SourceEntry* losses = model->value.find("operators"))
+            const Blocks read(nullptr, &losses->value, diagnostics);
+    settle_loss(job, diagnostics);
     const SourceNode& part = job.find(kind)->value;
     if (kind == "dataset")
         read_dataset(part, name_of_file(file), diagnostics);

@@ -37,8 +37,9 @@ struct FormulaSpec {
         bool has_slope;    ///< training needs the derivative by it
     };
     std::string name, doc;
+    bool is_loss = false;
     std::string text;         ///< as it is written
-    std::vector<Name> names;  ///< x, then the parameters
+    std::vector<Name> names;  ///< x, or p and t of a loss; then the parameters
     Expression forward;       ///< over them, in that order
     Span span;                ///< of its name
 };

@@ -50,7 +50,7 @@ struct BatchNormTrainingArguments {
 
     /// Elements per channel that the statistics are of.
     double count() const {
-        if (!synchronised) return double(src_layout.pixels());
+        if (!synchronised || statistics == nullptr) return double(src_layout.pixels());
         const double all = statistics[2 * src_layout.channels];
         return all > 0 ? all : 1;
     }

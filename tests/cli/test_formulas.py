@@ -134,6 +134,33 @@ class Formulas(CommandTest):
         for ours, theirs in zip(written, known):
             self.assertAlmostEqual(ours[0], theirs[0], delta=1e-12)
 
+    def test_a_loss_is_found_by_its_name(self):
+        """Declared by the model with and without numbers, a spec of its own, or one that ships: the bits of the formula itself."""
+        known = self.losses("known", loss='{formula: {expression: "where(abs(p - t) < 0.5, (p - t) ** 2, abs(p - t) - 0.25)"}}')
+        declared = 'mine: {kind: loss, forward: "where(abs(p - t) < 0.5, (p - t) ** 2, abs(p - t) - 0.25)"}'
+        self.assertEqual(self.losses("declared", operators=declared, loss="mine"), known)
+        numbers = ('mine: {kind: loss, parameters: {d: {type: real, default: 1}, n: {type: integer, default: 2}}, '
+                   'forward: "where(abs(p - t) < d, (p - t) ** n, abs(p - t) - 0.5 * d)"}')
+        self.assertEqual(self.losses("numbers", operators=numbers, loss="{mine: {d: 0.5}}"), known)
+        with open(self.path("own.yaml"), "w", encoding="utf-8") as file:
+            file.write('kind: loss\nforward: "where(abs(p - t) < 0.5, (p - t) ** 2, abs(p - t) - 0.25)"\n')
+        self.assertEqual(self.losses("beside", loss="own"), known)
+        self.assertEqual(self.losses("path", loss="./own.yaml"), known)
+        self.expect(self.dtnnc("check", "own.yaml"), 0)
+        with open(self.path("training.yaml"), "w", encoding="utf-8") as file:
+            file.write("kind: training\nloss: own\n")
+        self.expect(self.dtnnc("check", "training.yaml"), 0)
+        half = self.losses("half", loss="mean_absolute_error")
+        quantile = self.losses("halved", loss="quantile", rate=1.0)  # half the absolute difference
+        for ours, theirs in zip(quantile, half):
+            self.assertAlmostEqual(2 * ours[0], theirs[0], delta=1e-12)
+        folder = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "specs", "losses")
+        for name in sorted(os.path.splitext(file)[0] for file in os.listdir(folder)):
+            losses = self.losses(name, loss=name, rate=0.05 if name == "focal" else 0.5)
+            self.assertLess(losses[-1][0], 0.95 * losses[0][0], name)
+        self.expect(self.dtnnc("explain", "numbers.yaml#mine"), 0, "a loss of numbers.yaml", "an integer, 2 by default", "by p  ")
+        self.expect(self.dtnnc("explain", "numbers.yaml#loss"), 0, "the loss of numbers.yaml")
+
     def test_a_schedule_by_its_formula_is_the_built_in_one(self):
         known = self.losses("known", schedules="[{reduce_every_n_epochs: {epochs: 1, factor: 0.5}}]")
         self.assertEqual([round(rate, 6) for _, _, rate in known], [0.5, 0.25, 0.125])

@@ -22,7 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 DTNNC = os.path.join(os.environ.get("DTNN_BIN", os.path.join(ROOT, "build", "release", "bin")), "dtnnc")
 SCHEMAS = os.path.join(ROOT, "specs", "schema")
 CORPUS = os.path.join(ROOT, "tests", "golden", "diagnostics")
-KINDS = ("job", "model", "dataset", "training", "machine", "operator")
+KINDS = ("job", "model", "dataset", "training", "machine", "operator", "loss")
 
 # What one file's schema cannot see, by diagnostic code.
 NOT_STRUCTURAL = {

@@ -46,6 +46,9 @@ class Composer {
                                       const std::string& what);
     /// Puts operators that the model refers to in their places. False after a diagnostic.
     bool resolve_operators(SourceNode& model);
+    /// Puts the spec of a loss that the training names beside the operators of the model; what
+    /// is unknown is left out of a job that is not sound. False after a diagnostic.
+    bool resolve_loss(SourceNode& job, bool sound);
     /// The files of this name in the first folder of the spec path that has any, of every kind.
     std::vector<std::string> on_spec_path(const std::string& name) const;
     bool merge_extends(SourceNode& tree, const KindInfo& kind);

@@ -144,6 +144,7 @@ void Blocks::read(const SourceEntry& entry, bool is_operator, Diagnostics& diagn
         // What a use does not give is found by bind_parameters.
         block.fields.back().optional = parameter.fallback != nullptr;
     }
+    if (block.is_loss) return;
     for (const Field& field : layer_table())
         block.fields.push_back(field);
 }
@@ -178,9 +179,11 @@ void read_block_parameters(const SourceNode& map, const std::string& what, Block
             continue;
         }
         const SourceNode& form = entry.value.is_map() ? entry.value : short_form;
-        const FieldValues values = read_fields(
-            form, block.is_operator ? operator_parameter_table() : block_parameter_table(),
-            {whose, entry.key_span}, diagnostics);
+        const FieldValues values = read_fields(form,
+                                               block.is_loss       ? loss_parameter_table()
+                                               : block.is_operator ? operator_parameter_table()
+                                                                   : block_parameter_table(),
+                                               {whose, entry.key_span}, diagnostics);
         BlockParameter& parameter = block.parameters.emplace_back();
         parameter.name = entry.key;
         parameter.doc = values.text("doc");

@@ -37,10 +37,13 @@ struct Block {
     std::string name;
     Span span;                              ///< of the declared name
     std::deque<BlockParameter> parameters;  ///< in the order declared
-    FieldTable fields;                      ///< what a use takes: the parameters, `name` and `from`
-    const SourceNode* layers = nullptr;     ///< null after a diagnostic, and of operators
+    FieldTable fields;  ///< what a use takes: the parameters, and of layers `name` and `from`
+    const SourceNode* layers = nullptr;  ///< null after a diagnostic, and of operators
     bool is_operator = false;
-    /// Of operators: over x0, the input, and x1, x2, ..., the parameters; none after a diagnostic.
+    bool is_loss = false;  ///< of operators: trainings take it up, layers do not
+    std::string over;      ///< of losses
+    /// Of operators: over x0, the input, and x1, x2, ..., the parameters; of losses over x0, the
+    /// prediction, x1, its target, then the parameters. None after a diagnostic.
     std::optional<Expression> forward;
     std::string doc, forward_text;
     Span forward_span;
@@ -72,14 +75,21 @@ void read_block_parameters(const SourceNode& map, const std::string& what, Block
 void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnostics);
 /// What a use of an operator is.
 struct OperatorUse {
-    /// Postfix over x0 and, by channel, the trained parameters c1, c2, ...
-    std::string expression;
+    /// Over x0 (of a loss x0 and x1) and, by channel, the trained parameters c1, c2, ...
+    Expression expression;
     std::vector<ParameterRule> trained;
 };
+/// What every loss reads.
+std::vector<FormulaSpec::Name> loss_inputs();
 /// Of a model, by name. (operators.cpp)
 std::vector<FormulaSpec> formulas_of(const Blocks& blocks);
 /// Nothing where a parameter's value is unknown, after a diagnostic. (operators.cpp)
 std::optional<OperatorUse> use_of_operator(const Block& block, const Environment& parameters);
+
+/// A training's loss that a model declares, or a spec of its own that was put beside them, becomes
+/// the loss `formula` in the tree of the job. What is wrong with the declaration itself is not
+/// said again. (loss_formula.cpp)
+void settle_loss(SourceNode& job, Diagnostics& diagnostics);
 
 /// The fields of one use, evaluated: what blocks and operators are read from.
 struct UseFields {

@@ -242,7 +242,7 @@ class Expander {
         else
             spec.name.resize(kMaximumNameBytes);
         if (auto form = use_of_operator(*entry.block, values)) {
-            spec.fields["expression"] = std::move(form->expression);
+            spec.fields["expression"] = to_postfix(simplify(form->expression));
             spec.parameters = std::move(form->trained);
             infer_shape(model_, op(spec.type), spec, diagnostics_);
         } else {

@@ -131,6 +131,11 @@ std::optional<LayerEntry> read_entry(const SourceNode& item, const Blocks& block
                                                                  : std::string();
         return std::nullopt;
     }
+    if (entry.block && entry.block->is_loss) {
+        bad_layer(diagnostics, entry.span, fmt::format("`{}` is a loss of the model", entry.type),
+                  fmt::format("trainings take it up: `loss: {}`", entry.type));
+        return std::nullopt;
+    }
     if (!value || value->is_null()) return entry;
     if (value->is_map()) {
         entry.fields = value;

@@ -12,9 +12,15 @@
 namespace dtnn::compiler {
 namespace {
 
-/// The names in a formula: the input, then the parameters.
+/// What a formula reads beside its parameters.
+std::vector<std::string> inputs_of(const Block& block) {
+    if (block.is_loss) return {"p", "t"};
+    return {"x"};
+}
+
+/// The names in a formula: what it reads, then the parameters.
 std::vector<std::string> names_of(const Block& block) {
-    std::vector<std::string> names{"x"};
+    std::vector<std::string> names = inputs_of(block);
     for (const BlockParameter& parameter : block.parameters)
         names.push_back(parameter.name);
     return names;
@@ -32,13 +38,18 @@ void check_parameters(const Block& block, const std::string& what, const SourceN
                                    parameter.name, what))
                 .help = "give it the type real, or leave `trainable` out";
         const std::vector<std::string> words = expression_words();
-        const bool is_word = std::find(words.begin(), words.end(), parameter.name) != words.end();
-        if (parameter.name == "x" || is_word)
+        const std::vector<std::string> inputs = inputs_of(block);
+        const auto among = [&](const std::vector<std::string>& names) {
+            return std::find(names.begin(), names.end(), parameter.name) != names.end();
+        };
+        if (among(inputs) || among(words))
             diagnostics
                 .error(Code::bad_name, span,
                        fmt::format("a parameter of {} is named `{}`, which is {}", what,
                                    parameter.name,
-                                   parameter.name == "x" ? "its input" : "a word of formulas"))
+                                   among(words)    ? "a word of formulas"
+                                   : block.is_loss ? "one of those of every loss"
+                                                   : "its input"))
                 .help = "choose another name";
     }
 }
@@ -66,9 +77,14 @@ ParameterRule trained(const BlockParameter& parameter, double value) {
 }  // namespace
 
 void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnostics) {
-    const std::string what = fmt::format("the operator {}", block.name);
+    const SourceEntry* kind = entry.value.find("kind");
+    block.is_loss = kind && kind->value.is_scalar() && kind->value.text == "loss";
+    const std::string what =
+        fmt::format("the {} {}", block.is_loss ? "loss" : "operator", block.name);
     const FieldValues values =
-        read_fields(entry.value, operator_table(), {what, entry.key_span}, diagnostics);
+        read_fields(entry.value, block.is_loss ? loss_operator_table() : operator_table(),
+                    {what, entry.key_span}, diagnostics);
+    if (block.is_loss) block.over = values.text("over");
     const int errors = diagnostics.error_count();
     if (const SourceNode* parameters = values.node("parameters")) {
         read_block_parameters(*parameters, what, block, diagnostics);
@@ -83,8 +99,9 @@ void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnost
     block.doc = values.text("description");
     block.forward = read_formula(forward->value, "forward", what, names_of(block), diagnostics);
     if (!block.forward) return;
+    const std::size_t inputs = inputs_of(block).size();
     for (std::size_t i = 0; i < block.parameters.size(); ++i) {
-        if (reads(*block.forward, int(i) + 1)) continue;
+        if (reads(*block.forward, int(i + inputs))) continue;
         const BlockParameter& parameter = block.parameters[i];
         diagnostics
             .error(
@@ -95,8 +112,14 @@ void read_operator(const SourceEntry& entry, Block& block, Diagnostics& diagnost
     if (!reads(*block.forward, 0))
         diagnostics
             .error(Code::elementwise_syntax, block.forward_span,
-                   fmt::format("`forward` of {} does not read x", what))
-            .help = "x is what the operator reads";
+                   fmt::format("`forward` of {} does not read {}", what,
+                               block.is_loss ? "p: nothing would be learnt" : "x"))
+            .help =
+            block.is_loss ? "p is a prediction, t its target" : "x is what the operator reads";
+}
+
+std::vector<FormulaSpec::Name> loss_inputs() {
+    return {{"p", "a prediction", true}, {"t", "its target", false}};
 }
 
 std::vector<FormulaSpec> formulas_of(const Blocks& blocks) {
@@ -104,9 +127,15 @@ std::vector<FormulaSpec> formulas_of(const Blocks& blocks) {
     for (const std::string& name : blocks.names()) {
         const Block& block = *blocks.find(name);
         if (!block.forward) continue;
-        FormulaSpec formula{
-            name,           block.doc, block.forward_text, {{"x", "the input", true}},
-            *block.forward, block.span};
+        FormulaSpec formula{name,
+                            block.doc,
+                            block.is_loss,
+                            block.forward_text,
+                            block.is_loss
+                                ? loss_inputs()
+                                : std::vector<FormulaSpec::Name>{{"x", "the input", true}},
+                            *block.forward,
+                            block.span};
         for (const BlockParameter& parameter : block.parameters) {
             const bool is_real = parameter.field.type == FieldType::real;
             std::string kind = is_real ? "a real number" : "an integer";
@@ -127,7 +156,9 @@ std::vector<FormulaSpec> formulas_of(const Blocks& blocks) {
 std::optional<OperatorUse> use_of_operator(const Block& block, const Environment& parameters) {
     if (!block.forward) return std::nullopt;
     OperatorUse use;
-    std::vector<Expression> values{Expression::input_at(0)};
+    std::vector<Expression> values;
+    for (std::size_t i = 0; i < inputs_of(block).size(); ++i)
+        values.push_back(Expression::input_at(int(i)));
     for (const BlockParameter& parameter : block.parameters) {
         const Binding* binding = parameters.find(parameter.name);
         const std::optional<double> value = binding ? number_of(*binding) : std::nullopt;
@@ -139,7 +170,7 @@ std::optional<OperatorUse> use_of_operator(const Block& block, const Environment
             values.push_back(Expression::constant(*value));
         }
     }
-    use.expression = to_postfix(simplify(substitute(*block.forward, values)));
+    use.expression = substitute(*block.forward, values);
     return use;
 }
 

@@ -115,11 +115,12 @@ Json definitions_of(std::string_view kind) {
     if (job || kind == "machine")
         definitions["machine"] = kind_properties(machine_table(), "machine");
     if (kind == "operator") definitions["operator"] = operator_schema();
+    if (job || kind == "model" || kind == "loss") definitions["loss"] = loss_schema();
     if (kind == "model") definitions.erase("model_part");
     const auto add_sets = [&](const FieldTable& table) {
         for (const Field& field : table)
             if (field.components)
-                definitions[std::string(field.components->name)] =
+                definitions[std::string(field.components->plural)] =
                     component_schema(*field.components);
     };
     if (job || kind == "training") add_sets(training_table());

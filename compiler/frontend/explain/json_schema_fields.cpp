@@ -139,6 +139,17 @@ Json component_schema(const ComponentSet& set) {
                          {"additionalProperties", false}});
     }
     if (!bare.empty()) forms.insert(forms.begin(), choices_schema(bare));
+    if (set.open) {
+        std::vector<std::string_view> names = set.names();
+        forms.push_back({{"type", "string"},
+                         {"minLength", 1},
+                         {"not", {{"anyOf", {{{"pattern", R"(\$\{)"}}, choices_schema(names)}}}}});
+        forms.push_back({{"type", "object"},
+                         {"propertyNames", {{"not", choices_schema(names)}}},
+                         {"additionalProperties", {{"type", Json::array({"object", "null"})}}},
+                         {"minProperties", 1},
+                         {"maxProperties", 1}});
+    }
     return any_of(forms);
 }
 
@@ -191,12 +202,12 @@ Json field_schema(const Field& field, bool expressions) {
             break;
         case FieldType::variant:
             if (field.components)
-                forms.push_back(reference_to(std::string(field.components->name)));
+                forms.push_back(reference_to(std::string(field.components->plural)));
             else
                 open = false;
             break;
         case FieldType::variant_list: {
-            const Json item = reference_to(std::string(field.components->name));
+            const Json item = reference_to(std::string(field.components->plural));
             forms.push_back(item);
             forms.push_back(list_schema(item, 0, 0));
             break;

@@ -222,14 +222,13 @@ Json blocks_schema(const LayerRules& rules, bool whole) {
 }
 
 // Of the kind, by itself or under a name in a model, where it may extend another.
-Json operator_form() {
-    Json parameter = table_schema(operator_parameter_table(), true);
-    parameter["required"] = required_fields(operator_parameter_table());
-    Json form = table_schema(operator_table(), true);
+Json formula_form(const FieldTable& table, const FieldTable& parameters, Json words) {
+    Json parameter = table_schema(parameters, true);
+    parameter["required"] = required_fields(parameters);
+    Json form = table_schema(table, true);
     form["if"] = {{"required", Json::array({"extends"})}};
-    form["else"] = {{"required", required_fields(operator_table())}};
+    form["else"] = {{"required", required_fields(table)}};
     form["properties"]["parameters"]["type"] = "object";
-    Json words = {"x"};
     for (const std::string& word : expression_words())
         words.push_back(word);
     form["properties"]["parameters"]["propertyNames"] = {{"pattern", kBlockName},
@@ -239,11 +238,18 @@ Json operator_form() {
     return form;
 }
 
+Json operator_form() {
+    return formula_form(operator_table(), operator_parameter_table(), {"x"});
+}
+
 Json operators_schema() {
     const Json name = {{"type", "string"}, {"pattern", "^[A-Za-z0-9_./-]+$"}};
-    const Json map = {{"type", "object"},
-                      {"propertyNames", names_to_give()},
-                      {"additionalProperties", {{"anyOf", {name, reference_to("operator")}}}}};
+    // Only the word tells one from an operator.
+    const Json loss = {{"allOf", {reference_to("loss"), {{"required", {"kind"}}}}}};
+    const Json map = {
+        {"type", "object"},
+        {"propertyNames", names_to_give()},
+        {"additionalProperties", {{"anyOf", {name, reference_to("operator"), loss}}}}};
     return {{"anyOf", {map, {{"type", "array"}, {"items", name}}}}};
 }
 
@@ -359,6 +365,10 @@ void add_model_definitions(Json& definitions) {
 
 Json operator_schema() {
     return operator_form();
+}
+
+Json loss_schema() {
+    return formula_form(loss_operator_table(), loss_parameter_table(), {"p", "t"});
 }
 
 }  // namespace dtnn::compiler

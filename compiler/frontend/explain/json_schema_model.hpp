@@ -10,5 +10,7 @@ void add_model_definitions(Json& definitions);
 
 /// An operator by its formula.
 Json operator_schema();
+/// A loss by its formula.
+Json loss_schema();
 
 }  // namespace dtnn::compiler

@@ -237,7 +237,10 @@ std::vector<LanguageWord> make_words() {
          "Elementwise operators with a name, a formula and numbers as parameters, which layers "
          "then use like any other. The formula is arithmetic over x and the parameters: + - * / "
          "**, comparisons, min, max, where, abs, floor, sqrt, exp, log, tanh, sigmoid and others "
-         "(`dtnnc explain elementwise`); the gradient follows from it.",
+         "(`dtnnc explain elementwise`); the gradient follows from it. With `kind: loss` it is a "
+         "loss "
+         "over every prediction p and its target t, which a training takes up by its name: "
+         "[loss](loss.md).",
          kOperatorsExample, &operator_table()},
         {"repeat", kWord, "Layers several times over, each round behind the one before.",
          kRepeatExample, &repeat_table()},

@@ -62,6 +62,7 @@ struct ComponentSet {
     std::string_view plural;  ///< "losses"
     std::string_view group;   ///< "a loss"
     std::vector<ComponentInfo> members;
+    bool open = false;  ///< specs of their own, and models, may declare others
 
     const ComponentInfo* find(std::string_view member) const;  ///< null when there is none
     std::vector<std::string_view> names() const;

@@ -26,6 +26,11 @@ const std::vector<KindInfo>& all_kinds() {
          "kind: operator\nparameters: {beta: {type: real, default: 1, trainable: per_channel}}\n"
          "forward: \"x * sigmoid(beta * x)\"",
          &operator_table()},
+        {"loss", "losses", "A loss by its formula, which trainings take up by its name.",
+         "kind: loss\nparameters: {delta: {type: real, default: 1}}\n"
+         "forward: \"where(abs(p - t) < delta, 0.5 * (p - t) ** 2, delta * (abs(p - t) - 0.5 * "
+         "delta))\"",
+         &loss_operator_table()},
     };
     return kinds;
 }

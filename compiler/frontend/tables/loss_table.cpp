@@ -170,7 +170,8 @@ const ComponentSet& losses() {
           "kind: training\nloss: {formula: {expression: \"where(abs(p - t) < 1, 0.5 * (p - t) ** "
           "2, "
           "abs(p - t) - 0.5)\"}}\n",
-          &formula_fields(), check_formula}}};
+          &formula_fields(), check_formula}},
+        true};
     return set;
 }
 

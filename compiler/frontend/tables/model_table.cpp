@@ -138,6 +138,43 @@ const FieldTable& operator_table() {
     return table;
 }
 
+const FieldTable& loss_operator_table() {
+    static const FieldTable table = {
+        {.name = "kind",
+         .type = FieldType::choice,
+         .doc = "the kind of spec; among a model's operators it tells a loss from a layer",
+         .choices = {"loss"},
+         .optional = true},
+        {.name = "name",
+         .type = FieldType::text,
+         .doc = "the loss's name; the file's name when not given",
+         .optional = true},
+        {.name = "extends",
+         .type = FieldType::reference,
+         .doc = "a loss that this one is merged over, field by field",
+         .optional = true},
+        {.name = "description",
+         .type = FieldType::text,
+         .doc = "what the loss is, for people",
+         .optional = true},
+        {.name = "parameters",
+         .type = FieldType::mapping,
+         .doc = "numbers that a training gives it, by which the formula reads them: {delta: {type: "
+                "real, default: 1}}",
+         .optional = true},
+        {.name = "forward",
+         .type = FieldType::text,
+         .doc = "arithmetic over every prediction p, its target t, which of labels is 0 or 1, and "
+                "the parameters; the mean of it is the loss"},
+        {.name = "over",
+         .type = FieldType::choice,
+         .fallback = std::string("elements"),
+         .doc = "what the sum of all is divided by: all numbers, or the samples (of pixels: these)",
+         .choices = {"elements", "rows"}},
+    };
+    return table;
+}
+
 const FieldTable& block_parameter_table() {
     static const FieldTable table = {
         {.name = "type",
@@ -163,11 +200,19 @@ const FieldTable& block_parameter_table() {
     return table;
 }
 
-const FieldTable& operator_parameter_table() {
+const FieldTable& loss_parameter_table() {
     static const FieldTable table = [] {
         FieldTable fields = block_parameter_table();
         for (Field& field : fields)
             if (field.name == "type") field.choices = {"integer", "real"};
+        return fields;
+    }();
+    return table;
+}
+
+const FieldTable& operator_parameter_table() {
+    static const FieldTable table = [] {
+        FieldTable fields = loss_parameter_table();
         fields.push_back({.name = "trainable",
                           .type = FieldType::choice,
                           .doc = "it is learned, beginning with its value: one number for a layer, "

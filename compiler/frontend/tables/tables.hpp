@@ -43,9 +43,11 @@ const FieldTable& layer_table();
 const FieldTable& branches_table();
 /// The declaration of a block, of one of its parameters.
 const FieldTable& block_table();
-const FieldTable& operator_table();  ///< of what stands under `operators`
+const FieldTable& operator_table();       ///< of what stands under `operators`
+const FieldTable& loss_operator_table();  ///< of what says there that it is a loss
 const FieldTable& block_parameter_table();
 const FieldTable& operator_parameter_table();
+const FieldTable& loss_parameter_table();
 /// The entries `repeat` and `if` of a list of layers.
 const FieldTable& repeat_table();
 const FieldTable& if_table();

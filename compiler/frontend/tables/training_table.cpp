@@ -160,7 +160,9 @@ const FieldTable& training_table() {
         {.name = "loss",
          .type = FieldType::variant,
          .fallback = std::string("categorical_cross_entropy"),
-         .doc = "what is made small",
+         .doc =
+             "what is made small; besides those that are built in, one that the model declares, or "
+             "a spec of kind loss",
          .choices = losses().names(),
          .components = &losses()},
         {.name = "metrics",

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 #include "compiler/support/check.hpp"
@@ -16,15 +18,6 @@ bool is_number(const Expression& e, double number) {
 
 bool is_comparison(const Expression& e) {
     return e.term == Term::gt || e.term == Term::ge || e.term == Term::eq;
-}
-
-/// The powers that are one rounding of another term: a^0 (1 whatever a is), a, a^2, 1/a.
-Expression power(const Expression& base, const Expression& exponent) {
-    if (is_number(exponent, 0)) return Expression::constant(1);
-    if (is_number(exponent, 1)) return base;
-    if (is_number(exponent, 2)) return Expression::of(Term::square, {base});
-    if (is_number(exponent, -1)) return Expression::of(Term::div, {Expression::constant(1), base});
-    return Expression::of(Term::pow, {base, exponent});
 }
 
 double apply_term(Term term, std::span<const double> v) {
@@ -116,7 +109,7 @@ Expression derivative(const Expression& e, int by) {
             return product(of(Term::mul, {number(2), v[0]}), d[0]);
         case Term::pow: {  // b a^(b-1) a' + a^b log(a) b', whose second part is 0 where a is
             const Expression by_base = product(
-                product(v[1], power(v[0], simplify(of(Term::sub, {v[1], number(1)})))), d[0]);
+                product(v[1], simplify(power(v[0], of(Term::sub, {v[1], number(1)})))), d[0]);
             const Expression grows = of(Term::select, {of(Term::eq, {v[0], number(0)}), number(0),
                                                        of(Term::mul, {e, of(Term::log, {v[0]})})});
             return sum(is_number(d[0], 0) ? number(0) : by_base, product(grows, d[1]));
@@ -160,7 +153,9 @@ Expression simplify_root(Expression e) {
             if (is_number(v[1], 1)) return v[0];
             break;
         case Term::pow:
-            return power(v[0], v[1]);
+            if (is_number(v[1], 0)) return Expression::constant(1);  // whatever the base is
+            if (is_number(v[1], 1)) return v[0];
+            break;
         case Term::neg:
             if (v[0].term == Term::neg) return v[0].operands[0];
             break;
@@ -177,6 +172,12 @@ Expression simplify_root(Expression e) {
 }
 
 }  // namespace
+
+bool Expression::operator==(const Expression& other) const {
+    const auto bits = [](double value) { return std::bit_cast<std::uint64_t>(value); };
+    return term == other.term && index == other.index && by_channel == other.by_channel &&
+           bits(number) == bits(other.number) && operands == other.operands;
+}
 
 Expression Expression::input_at(int index) {
     Expression e;
@@ -250,7 +251,16 @@ Expression substitute(const Expression& expression, const std::vector<Expression
     Expression e = expression;
     for (Expression& operand : e.operands)
         operand = substitute(operand, replacements);
+    // The exponent may have become a number.
+    if (e.term == Term::pow) return power(e.operands[0], e.operands[1]);
     return e;
+}
+
+Expression power(const Expression& base, const Expression& exponent) {
+    const Expression known = simplify(exponent);
+    if (is_number(known, 2)) return Expression::of(Term::square, {base});
+    if (is_number(known, -1)) return Expression::of(Term::div, {Expression::constant(1), base});
+    return Expression::of(Term::pow, {base, exponent});
 }
 
 double evaluate(const Expression& expression, std::span<const double> inputs) {

@@ -43,7 +43,8 @@ struct Expression {
     bool by_channel = false;  ///< of an input: it has one number for each channel, or one for all
     double number = 0;        ///< of a number
     std::vector<Expression> operands;
-    bool operator==(const Expression&) const = default;
+    /// 0 and -0 are two numbers, not-a-number is itself.
+    bool operator==(const Expression& other) const;
 
     static Expression input_at(int index);
     static Expression channel_input_at(int index);
@@ -66,6 +67,10 @@ std::string to_postfix(const Expression& expression);
 /// For people: infix, inputs by their names; those without one are x0, x1, ...
 std::string to_infix(const Expression& expression, const std::vector<std::string>& names = {});
 
+/// What `a ** b` and `pow(a, b)` mean: where b is the number 2 or -1, a * a or 1 / a, rounded once,
+/// which C's pow need not be; else C's pow. Reading a text and `substitute` make powers by it;
+/// `simplify` does not.
+Expression power(const Expression& base, const Expression& exponent);
 /// The derivative by input `index`, simplified. At a kink it is one of the two one-sided
 /// derivatives.
 Expression differentiate(const Expression& expression, int index);

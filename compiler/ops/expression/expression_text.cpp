@@ -120,6 +120,7 @@ class ExpressionReader {
             fail(word.begin,
                  fmt::format("`{}` takes {} operand{}, not {}", word.text, info.operands,
                              info.operands == 1 ? "" : "s", operands.size()));
+        if (info.term == Term::pow) return compiler::power(operands[0], operands[1]);
         return Expression::of(info.term, std::move(operands));
     }
 
@@ -145,8 +146,8 @@ class ExpressionReader {
         if (sign.text == "==") return of(Term::eq);
         return Expression::of(Term::sub, {Expression::constant(1), of(Term::eq)});
     }
-    static Expression power(const InfixToken&, Expression base, Expression exponent) {
-        return Expression::of(Term::pow, {std::move(base), std::move(exponent)});
+    static Expression power(const InfixToken&, const Expression& base, const Expression& exponent) {
+        return compiler::power(base, exponent);
     }
     static Expression choose(const InfixToken&, const Expression&, Expression then,
                              const Expression&) {

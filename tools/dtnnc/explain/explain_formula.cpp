@@ -20,7 +20,7 @@ std::string operations(const Expression& expression) {
 }
 
 /// Numbers that layers may give other values keep their names.
-std::string text_of(const FormulaSpec& formula, bool is_loss) {
+std::string text_of(const FormulaSpec& formula) {
     const Expression forward = compiler::simplify(formula.forward);
     std::string text;
     if (!formula.doc.empty()) text += formula.doc + "\n\n";
@@ -41,9 +41,9 @@ std::string text_of(const FormulaSpec& formula, bool is_loss) {
                             i == 0 ? "" : ", added up over all elements that a number stands for");
     }
     text += fmt::format("  keeps        {}\n",
-                        is_loss       ? "the predictions and the targets"
-                        : keeps_input ? "x, what the layer reads"
-                                      : "nothing: no slope depends on what the layer reads");
+                        formula.is_loss ? "the predictions and the targets"
+                        : keeps_input   ? "x, what the layer reads"
+                                        : "nothing: no slope depends on what the layer reads");
     return text;
 }
 
@@ -54,6 +54,7 @@ std::optional<FormulaSpec> loss_of(const compiler::JobSpec& job) {
     FormulaSpec formula;
     formula.name = "loss";
     formula.text = std::get<std::string>(written->second);
+    formula.is_loss = true;
     formula.names = {{"p", "a prediction", true}, {"t", "its target", false}};
     formula.forward = compiler::parse_infix(formula.text, {"p", "t"});
     return formula;
@@ -80,11 +81,13 @@ std::optional<Topic> explain_formula(const std::string& file, const std::string&
             names.empty() ? "it has none" : fmt::format("it has {}", fmt::join(names, ", ")));
         return std::nullopt;
     }
-    const bool is_loss = loss && found->name == loss->name;
+    const char* const what = found->is_loss ? "loss" : "operator";
     const std::string group =
-        is_loss ? fmt::format("the loss of {}", file) : fmt::format("an operator of {}", file);
+        loss && found->name == loss->name
+            ? fmt::format("the loss of {}", file)
+            : fmt::format("{} {} of {}", found->is_loss ? "a" : "an", what, file);
     return Topic{found->name, group,
-                 fmt::format("{}: {}\n\n{}", found->name, group, text_of(*found, is_loss))};
+                 fmt::format("{}: {}\n\n{}", found->name, group, text_of(*found))};
 }
 
 }  // namespace dtnn::tools
