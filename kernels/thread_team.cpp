@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/subnormals.hpp"
+
 namespace dtnn::kernels {
 namespace {
 
@@ -41,6 +43,7 @@ struct ThreadTeam::Shared {
     alignas(64) std::atomic<int> unfinished{0};  ///< members other than the caller still at work
     alignas(64) void (*body)(void*, int) = nullptr;
     void* context = nullptr;
+    unsigned number_mode = 0;  ///< the caller's
     bool stop = false;
     int spins = 0;
     std::vector<std::thread> threads;
@@ -55,6 +58,7 @@ struct ThreadTeam::Shared {
             }
             seen = now;
             if (stop) return;
+            set_number_mode(number_mode);
             body(context, member);
             if (unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished.notify_one();
         }
@@ -116,6 +120,7 @@ void ThreadTeam::run_all(void (*body)(void* context, int member), void* context)
     Shared& shared = *shared_;
     shared.body = body;
     shared.context = context;
+    shared.number_mode = number_mode();
     shared.unfinished.store(size_ - 1, std::memory_order_relaxed);
     shared.round.fetch_add(1, std::memory_order_release);
     shared.round.notify_all();

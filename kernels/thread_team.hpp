@@ -30,7 +30,7 @@ class ThreadTeam {
     void observe(ShareObserver* observer) { observer_ = observer; }
 
     /// Runs `body(context, member)` for member 0 (the caller) .. size()-1 and returns when all
-    /// have. No allocation.
+    /// have. Every member computes in the caller's mode (subnormals.hpp). No allocation.
     void run(void (*body)(void* context, int member), void* context);
 
     /// The same for a callable `body(int member)`.

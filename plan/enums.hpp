@@ -62,6 +62,18 @@ struct EnumNames<Compute> {
     static constexpr const char* names[] = {"full", "tf32", "bf16", "fp16"};
 };
 
+/// How numbers of a plan for a CPU behave where that costs time.
+///     fast     subnormal numbers, operands and results alike, are 0: they decay out of momenta and
+///              running means after some thousand steps, and a processor works on each for a
+///              hundred cycles or more
+///     strict   IEEE 754 to the letter; kernels whose rounding differs from a plain sum's by more
+///              than its order are not chosen
+enum class Numerics : std::uint8_t { fast, strict };
+template <>
+struct EnumNames<Numerics> {
+    static constexpr const char* names[] = {"fast", "strict"};
+};
+
 /// The role of a region of the arena. Parameters, states and inputs are persistent: they live
 /// through the whole run.
 enum class BufferRole { parameter, state, input, transient, workspace, ahead };

@@ -18,7 +18,7 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 8;
+inline constexpr int kVersion = 9;
 inline constexpr std::int64_t kAlignment = 64;
 
 using Dims = std::vector<std::int64_t>;
@@ -39,6 +39,7 @@ struct Target {
     std::string device = "cpu";
     DType dtype = DType::f32;
     Compute compute = Compute::full;
+    Numerics numerics = Numerics::fast;
     std::string isa;       ///< "baseline", "avx2" or "avx512": what the machine must at least have
     int threads = 1;       ///< workspaces are laid out for this many threads; a run may use fewer
     int data_workers = 1;  ///< threads that prepare batches

@@ -71,6 +71,7 @@ struct TrainingSpec {
     plan::Training training;
     plan::DType dtype = plan::DType::f32;
     plan::Compute compute = plan::Compute::full;
+    plan::Numerics numerics = plan::Numerics::fast;
     /// Of all ranks together; 0: not given. In a job whose number of ranks is known
     /// training.batch_size is a rank's share of it.
     std::int64_t global_batch_size = 0;

@@ -48,6 +48,7 @@ Settings own_fields(const Plan& plan) {
     add("training.metrics", metrics);
     add("training.dtype", std::string(name_of(plan.target.dtype)));
     add("training.compute", std::string(name_of(plan.target.compute)));
+    add("training.numerics", std::string(name_of(plan.target.numerics)));
     add("training.optimizer", t.optimizer);
     const std::string optimizer = "training.optimizer." + t.optimizer + ".";
     add(optimizer + "learning_rate", t.learning_rate);

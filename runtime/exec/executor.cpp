@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "kernels/catalogue.hpp"
+#include "kernels/subnormals.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/staging.hpp"
 #include "runtime/base/clock.hpp"
@@ -195,6 +196,7 @@ void BoundProgram::run_each(const std::vector<plan::Step>& steps, std::span<cons
 void BoundProgram::run_steps(const std::vector<plan::Step>& steps, std::span<const BoundStep> bound,
                              auto before, auto after) {
     std::size_t at = 0;
+    const kernels::SubnormalsFlushed flushed(plan_->target.numerics == plan::Numerics::fast);
     try {
         run_each(steps, bound, before, after, at);
     } catch (const DeviceError& error) {

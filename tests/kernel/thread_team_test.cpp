@@ -3,9 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <cfloat>
 #include <chrono>
 #include <thread>
 #include <vector>
+
+#include "kernels/subnormals.hpp"
 
 namespace dtnn::kernels::thread_team_test {
 namespace {
@@ -21,6 +24,30 @@ TEST_CASE("every member runs once, also after the team has gone to sleep") {
         for (const int count : runs)
             CHECK(count == 2000);
     }
+}
+
+/// Half the least normal number, on every member.
+std::vector<float> halves_of_least(ThreadTeam& team) {
+    std::vector<float> halves(std::size_t(team.size()), -1);
+    volatile float least = FLT_MIN;
+    team.run([&](int member) { halves[std::size_t(member)] = least / 2; });
+    return halves;
+}
+
+TEST_CASE("members flush subnormal numbers exactly while their caller does") {
+    ThreadTeam team(3);
+    const std::vector<float> kept(3, FLT_MIN / 2), flushed(3, 0.0F);
+    CHECK(halves_of_least(team) == kept);
+    {
+        const SubnormalsFlushed scope(true);
+#if defined(__x86_64__)
+        CHECK(halves_of_least(team) == flushed);
+#endif
+        const SubnormalsFlushed nothing(false);
+    }
+    CHECK(halves_of_least(team) == kept);
+    const SubnormalsFlushed nothing(false);
+    CHECK(halves_of_least(team) == kept);
 }
 
 TEST_CASE("what members wrote is seen after the run, and what the caller wrote within it") {

@@ -14,6 +14,11 @@ bool may_be_reference(std::string_view text) {
 
 namespace fs = std::filesystem;
 
+bool is_path(std::string_view text) {
+    return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
+           text.ends_with(".yml");
+}
+
 std::vector<fs::path> rooms_of(const fs::path& folder) {
     std::error_code error;
     std::vector<fs::path> rooms;

@@ -11,6 +11,9 @@ namespace dtnn::compiler {
 /// Whether the text can be a spec's name or the path of its file, and is no formula.
 bool may_be_reference(std::string_view text);
 
+/// Whether a reference is the path of a file, not a name.
+bool is_path(std::string_view text);
+
 /// The folders inside a folder, in the order of their names; none of what is no folder.
 std::vector<std::filesystem::path> rooms_of(const std::filesystem::path& folder);
 

@@ -393,6 +393,8 @@ class Writer {
         field("  ", "training.", "dtype", std::string(plan::name_of(job_.training.dtype)), spans);
         field("  ", "training.", "compute", std::string(plan::name_of(job_.training.compute)),
               spans);
+        field("  ", "training.", "numerics", std::string(plan::name_of(job_.training.numerics)),
+              spans);
         field("  ", "training.", "loss_scale", training.loss_scale, spans);
         field("  ", "training.", "steps_per_epoch", training.steps_per_epoch, spans);
     }

@@ -63,6 +63,7 @@ class TrainingReader {
         training.validation_split = fields_.real("validation_split");
         plan::parse_name(fields_.text("dtype"), spec_.dtype);
         plan::parse_name(fields_.text("compute"), spec_.compute);
+        plan::parse_name(fields_.text("numerics"), spec_.numerics);
         training.loss_scale = fields_.real("loss_scale");
         optimizer();
         groups();

@@ -232,6 +232,12 @@ const FieldTable& training_table() {
              "what devices round to beside it: nothing more; the factors of products to TF32; or "
              "the values between layers to 16 bits, sums and parameters staying f32",
          .choices = {"full", "tf32", "bf16", "fp16"}},
+        {.name = "numerics",
+         .type = FieldType::choice,
+         .fallback = std::string("fast"),
+         .doc = "of processors: fast, subnormal numbers are 0; or strict, as IEEE 754 has it, by "
+                "kernels that round as sums do",
+         .choices = {"fast", "strict"}},
         {.name = "loss_scale",
          .type = FieldType::real,
          .fallback = 0.0,

@@ -12,8 +12,14 @@
 namespace dtnn::compiler {
 namespace {
 
+/// 0 and -0 are two numbers.
 bool is_number(const Expression& e, double number) {
-    return e.term == Term::number && e.number == number;
+    return e == Expression::constant(number);
+}
+
+/// Either of them.
+bool is_zero(const Expression& e) {
+    return e.term == Term::number && e.number == 0;
 }
 
 bool is_comparison(const Expression& e) {
@@ -41,8 +47,8 @@ double apply_term(Term term, std::span<const double> v) {
 }
 
 Expression sum(const Expression& a, const Expression& b) {
-    if (is_number(a, 0)) return b;
-    if (is_number(b, 0)) return a;
+    if (is_zero(a)) return b;
+    if (is_zero(b)) return a;
     return Expression::of(Term::add, {a, b});
 }
 
@@ -61,17 +67,17 @@ Expression derivative(const Expression& e, int by) {
     for (const Expression& operand : v)
         d.push_back(derivative(operand, by));
     if (std::all_of(d.begin() + (e.term == Term::select ? 1 : 0), d.end(),
-                    [](const Expression& slope) { return is_number(slope, 0); }))
+                    [](const Expression& slope) { return is_zero(slope); }))
         return number(0);
     switch (e.term) {
         case Term::add:
             return sum(d[0], d[1]);
         case Term::sub:
-            return is_number(d[1], 0) ? d[0] : of(Term::sub, {d[0], d[1]});
+            return is_zero(d[1]) ? d[0] : of(Term::sub, {d[0], d[1]});
         case Term::mul:
             return sum(product(d[0], v[1]), product(v[0], d[1]));
         case Term::div:  // (a/b)' = (a' - (a/b) b') / b
-            if (is_number(d[1], 0)) return of(Term::div, {d[0], v[1]});
+            if (is_zero(d[1])) return of(Term::div, {d[0], v[1]});
             return of(Term::div, {of(Term::sub, {d[0], product(e, d[1])}), v[1]});
         case Term::max:
             return of(Term::select, {of(Term::gt, {v[0], v[1]}), d[0], d[1]});
@@ -112,7 +118,7 @@ Expression derivative(const Expression& e, int by) {
                 product(v[1], simplify(power(v[0], of(Term::sub, {v[1], number(1)})))), d[0]);
             const Expression grows = of(Term::select, {of(Term::eq, {v[0], number(0)}), number(0),
                                                        of(Term::mul, {e, of(Term::log, {v[0]})})});
-            return sum(is_number(d[0], 0) ? number(0) : by_base, product(grows, d[1]));
+            return sum(is_zero(d[0]) ? number(0) : by_base, product(grows, d[1]));
         }
         case Term::select:
             return of(Term::select, {v[0], d[1], d[2]});
@@ -143,7 +149,7 @@ Expression simplify_root(Expression e) {
     }
     switch (e.term) {
         case Term::sub:  // x + 0 stays: it makes 0 of -0
-            if (is_number(v[1], 0) && !std::signbit(v[1].number)) return v[0];
+            if (is_number(v[1], 0)) return v[0];
             break;
         case Term::mul:
             if (is_number(v[0], 1)) return v[1];
@@ -153,7 +159,7 @@ Expression simplify_root(Expression e) {
             if (is_number(v[1], 1)) return v[0];
             break;
         case Term::pow:
-            if (is_number(v[1], 0)) return Expression::constant(1);  // whatever the base is
+            if (is_zero(v[1])) return Expression::constant(1);  // whatever the base is
             if (is_number(v[1], 1)) return v[0];
             break;
         case Term::neg:
@@ -206,7 +212,7 @@ Expression Expression::of(Term term, std::vector<Expression> operands) {
 }
 
 Expression product(const Expression& a, const Expression& b) {
-    if (is_number(a, 0) || is_number(b, 0)) return Expression::constant(0);
+    if (is_zero(a) || is_zero(b)) return Expression::constant(0);
     if (is_number(a, 1)) return b;
     if (is_number(b, 1)) return a;
     if (a.term == Term::number && b.term == Term::number)
@@ -215,7 +221,7 @@ Expression product(const Expression& a, const Expression& b) {
     if (is_comparison(b)) return Expression::of(Term::select, {b, a, Expression::constant(0)});
     if (is_comparison(a)) return Expression::of(Term::select, {a, b, Expression::constant(0)});
     // a * select(c, b, 0) = select(c, a * b, 0)
-    if (b.term == Term::select && is_number(b.operands[2], 0))
+    if (b.term == Term::select && is_zero(b.operands[2]))
         return Expression::of(Term::select,
                               {b.operands[0], product(a, b.operands[1]), Expression::constant(0)});
     return Expression::of(Term::mul, {a, b});

@@ -57,12 +57,17 @@ std::uint64_t seed_of(std::uint64_t usual) {
     return given == nullptr ? usual : std::uint64_t(std::atoll(given));
 }
 
-/// Whether every part is a finite number at the point, and no base of a power is 0 or negative,
-/// where the slope by the exponent is not defined.
+/// Whether every part is a finite number at the point, and has a slope there: the base of a power is
+/// positive, a square root is not 0, and floor does not jump.
 bool is_regular(const Expression& e, std::span<const double> point) {
     for (const Expression& operand : e.operands)
         if (!is_regular(operand, point)) return false;
     if (e.term == Term::pow && evaluate(e.operands[0], point) <= 0) return false;
+    if (e.term == Term::sqrt && evaluate(e, point) == 0) return false;
+    if (e.term == Term::floor) {
+        const double value = evaluate(e.operands[0], point);
+        if (std::fabs(value - std::round(value)) < 1e-3) return false;
+    }
     return std::isfinite(evaluate(e, point));
 }
 
@@ -169,6 +174,9 @@ TEST_CASE("simplification folds constants and drops what does nothing") {
     CHECK(simple("select(1 > 0, x, 3)") == "x0");
     CHECK(simple("select(x > 0, 2, 2)") == "2");
     CHECK(simple("select(x > 0, 0, -0)") == "x0 0 gt 0 -0 select");
+    CHECK(simple("select(x > 0, 1, -0)") == "x0 0 gt 1 -0 select");
+    CHECK(simple("select(x > 0, 1, 0)") == "x0 0 gt");
+    CHECK(simple("x - -0") == "x0 -0 sub");
     CHECK(simple("x0 * (x1 > 0)") == "x0 x1 0 gt mul");
     CHECK(simple("1 / 0") == "1 0 div");  // not folded: the result is no number
 }
