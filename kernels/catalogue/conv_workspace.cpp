@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels {
@@ -38,11 +40,23 @@ OuterWorkspace::OuterWorkspace(const ConvShape& shape, std::int64_t element_byte
     const std::int64_t items =
         shape.taps() * shape.groups * round_up(shape.group_channels(), 8) / 8;
     divide_rows = items < 16 * threads;
-    pairs_per_thread = round_up(kBlockRows * 2 * 8, 64);
+    const std::int64_t block = std::min(kBlockCells, shape.out_pixels());
+    const std::int64_t columns =
+        round_up(std::min(shape.group_filters(), kMostColumns), kWidestTile / element_bytes);
+    const bool joins = joins_taps(shape);
+    places = round_up(block * 8, 64);
+    edges = places + round_up(block * 4, 64);
+    panel =
+        edges +
+        (joins ? round_up(block * (shape.kernel_width * shape.channels + kMostRows) * element_bytes,
+                          64)
+               : 0);
+    filters = panel + round_up(block * kMostRows * element_bytes, 64);
+    scratch_per_thread = filters + round_up(block * columns * element_bytes, 64);
     bias_per_thread = round_up(shape.filters * 8, 64);
     partials_per_thread =
         divide_rows && threads > 1 ? round_up(shape.weight_elements() * element_bytes, 64) : 0;
-    bias = threads * pairs_per_thread;
+    bias = threads * scratch_per_thread;
     partials = bias + threads * bias_per_thread;
     bytes = partials + threads * partials_per_thread;
 }

@@ -346,6 +346,34 @@ void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t block) 
     }
 }
 
+/// The source rows of the tile behind this one, spread over the work of `blocks` panels, where one
+/// tap reads them, side by side: nothing but their coming bounds such a convolution.
+template <class T>
+Ahead next_tile(const GatherConv<T>& c, const TileCells& cells, std::int64_t rows,
+                std::int64_t blocks) {
+    const bool side_by_side = c.tap_count() == 1 && c.groups == 1 && c.x.multiply == 1 &&
+                              c.x.divide == 1 && c.y.multiply == 1 && c.y.divide == 1 &&
+                              c.y.offset == 0 && c.x.offset == 0 && c.x.source == c.x.output &&
+                              c.y.source == c.y.output;
+    if (!side_by_side || cells.pixel[0] + 1 != cells.pixel[rows > 1 ? 1 : 0])
+        return {reinterpret_cast<const char*>(c.panels), 0};
+    return {reinterpret_cast<const char*>(c.src + (cells.pixel[0] + rows) * c.depth),
+            (rows * std::int64_t(sizeof(T)) + blocks - 1) / blocks};
+}
+
+/// Asks for the memory that a tile of N columns will be written to, and is masked by or added to.
+template <class T, int N>
+DTNN_INLINE void want_results(const GatherConv<T>& c, const TileCells& cells, std::int64_t column) {
+    for (std::int64_t r = 0; r < cells.count; ++r) {
+        const std::int64_t at = cells.pixel[r] * c.output_pixel() + column;
+        for (std::int64_t j = 0; j < N; j += 64 / std::int64_t(sizeof(T))) {
+            __builtin_prefetch(c.dst + at + j, 1);
+            if (c.mask) __builtin_prefetch(c.mask + at + j);
+            if (c.residual) __builtin_prefetch(c.residual + at + j);
+        }
+    }
+}
+
 template <class T, int L, int R, int V>
 void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, std::int64_t begin,
                   std::int64_t end, int member) {
@@ -367,12 +395,14 @@ void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, std::int64_t 
                 tiling.cells(c, tile, cells);
                 if (cells.count == 0) continue;
                 const std::int64_t count = list_taps(c, cells, R, group, runs);
+                Ahead ahead = next_tile(c, cells, R, last - first);
                 for (std::int64_t block = first; block < last; ++block) {
                     const T* panel = c.panels + (group * blocks + block) * panel_size;
                     Vector<T, L> sums[R][V] = {};
+                    want_results<T, N>(c, cells, group * c.width + block * N);
                     for (std::int64_t i = 0; i < count; ++i) {
                         multiply_rows<T, L, R, V>(sums, runs[i].rows, runs[i].length,
-                                                  panel + runs[i].first * N);
+                                                  panel + runs[i].first * N, ahead);
                     }
                     const std::int64_t left = c.width - block * N;
                     finish_tile<T, L, R, V>(c, cells, group * c.width + block * N,

@@ -70,13 +70,23 @@ DTNN_INLINE void expand(Body&& body) {
     body(std::make_integer_sequence<int, N>{});
 }
 
+/// Memory that is wanted soon: a line of it is asked for at every step of an inner loop, so that it
+/// comes while there is arithmetic to do. What lies past its end is only asked for, never read.
+struct Ahead {
+    const char* at = nullptr;
+    std::int64_t step = 0;  ///< bytes; 0: nothing is wanted
+};
+
 /// sums[r][v] += rows[r][k] * panel[k][v] over k in [0, length); a panel row is V*L elements.
 template <class T, int L, int R, int V>
 DTNN_INLINE void multiply_rows(Vector<T, L> (&sums)[R][V], const T* const* rows,
-                               std::int64_t length, const T* panel) {
+                               std::int64_t length, const T* panel, Ahead& ahead) {
     const T* row[R];
+    const char* at = ahead.at;
+    const std::int64_t step = ahead.step;
     unroll<R>([&](auto r) DTNN_UNROLLED { row[r] = rows[r]; });
-    for (std::int64_t k = 0; k < length; ++k, panel += V * L) {
+    for (std::int64_t k = 0; k < length; ++k, panel += V * L, at += step) {
+        __builtin_prefetch(at);
         Vector<T, L> b[V];
         unroll<V>([&](auto v) DTNN_UNROLLED { b[v] = load<T, L>(panel + v * L); });
         unroll<R>([&](auto r) DTNN_UNROLLED {
@@ -84,22 +94,7 @@ DTNN_INLINE void multiply_rows(Vector<T, L> (&sums)[R][V], const T* const* rows,
             unroll<V>([&](auto v) DTNN_UNROLLED { sums[r][v] += a * b[v]; });
         });
     }
-}
-
-/// sums[r][v] += a[i][r] * b[i][v] over the pairs (a[i], b[i]): a sum of outer products.
-template <class T, int L, int R, int V>
-DTNN_INLINE void multiply_pairs(Vector<T, L> (&sums)[R][V], const T* const* pairs,
-                                std::int64_t count, std::int64_t a_offset, std::int64_t b_offset) {
-    for (std::int64_t i = 0; i < count; ++i) {
-        const T* a = pairs[2 * i] + a_offset;
-        const T* from = pairs[2 * i + 1] + b_offset;
-        Vector<T, L> b[V];
-        unroll<V>([&](auto v) DTNN_UNROLLED { b[v] = load<T, L>(from + v * L); });
-        unroll<R>([&](auto r) DTNN_UNROLLED {
-            const Vector<T, L> scalar = broadcast<T, L>(a[r]);
-            unroll<V>([&](auto v) DTNN_UNROLLED { sums[r][v] += scalar * b[v]; });
-        });
-    }
+    ahead.at = at;
 }
 
 }  // namespace

@@ -30,14 +30,24 @@ struct GatherWorkspace {
                     std::int64_t bytes_per_element, int threads, bool with_statistics);
 };
 
-/// conv2d_backward_weights "direct": for each thread a list of pairs of pointers, its sums for the
-/// bias, and, where the threads divide the rows, its own weights.
+/// conv2d_backward_weights "direct": for each thread a list of cells (a pointer and a place each),
+/// rows at the image's edges, a packed panel of the source, packed panels of diff_dst, its sums for
+/// the bias, and, where the threads divide the cells, its own weights.
 struct OuterWorkspace {
-    static constexpr std::int64_t kBlockRows = 512;  ///< output pixels that are worked on at a time
+    static constexpr std::int64_t kBlockCells =
+        256;                                       ///< output pixels that are worked on at a time
+    static constexpr std::int64_t kMostRows = 12;  ///< of a panel of the source
+    static constexpr std::int64_t kMostColumns = 512;  ///< filters that are packed at a time
 
-    std::int64_t pairs = 0, bias = 0, partials = 0, bytes = 0;
-    std::int64_t pairs_per_thread = 0, bias_per_thread = 0, partials_per_thread = 0;
+    std::int64_t bias = 0, partials = 0, bytes = 0;
+    std::int64_t scratch_per_thread = 0, bias_per_thread = 0, partials_per_thread = 0;
+    std::int64_t places = 0, edges = 0, panel = 0, filters = 0;  ///< within a thread's scratch
     bool divide_rows = false;
+
+    /// Whether the taps of a kernel row are taken together.
+    __attribute__((always_inline)) static bool joins_taps(const ConvShape& s) {
+        return s.groups == 1 && s.dilation_width == 1 && s.kernel_width > 1 && s.channels < 16;
+    }
 
     OuterWorkspace(const ConvShape& shape, std::int64_t element_bytes, int threads);
 };

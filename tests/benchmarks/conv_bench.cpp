@@ -1,10 +1,11 @@
-/// The speed of every convolution and dense kernel on the layers of known networks, batch 64, fp32,
+/// The speed of every convolution and dense kernel on the layers of known networks, fp32,
 /// next to BLIS on the matrix product of the lowered layer. Prints one line a kernel: microseconds
 /// a sample and GFLOP/s, counting every multiply-add of the definition, those with padding
 /// included, so that skipping work shows as speed.
 ///
 ///   conv_bench [MODEL [THREADS]]     MODEL: simplecnn, simplemlp, alexnet (dense only), vgg16,
-///                                resnet20, mobilenet (depthwise only), all (default)
+///                                resnet20, resnet50, densenet,
+///                                mobilenet_v2, mobilenet (depthwise only), all (default)
 
 #include <blis.h>
 
@@ -24,8 +25,6 @@ namespace {
 
 using namespace dtnn::kernels;
 
-constexpr std::int64_t kBatch = 64;
-
 struct Layer {
     const char* model;
     const char* name;
@@ -33,6 +32,7 @@ struct Layer {
     int count;
     bool first;  ///< needs no gradient to its source
     std::int64_t groups = 1;
+    std::int64_t batch = 64;
 };
 
 const Layer kLayers[] = {
@@ -59,6 +59,57 @@ const Layer kLayers[] = {
     {"resnet20", "32->32 16", 32, 16, 32, 3, 1, 1, 5, false},
     {"resnet20", "32->64 16/2", 32, 16, 64, 3, 2, 1, 1, false},
     {"resnet20", "64->64 8", 64, 8, 64, 3, 1, 1, 5, false},
+    {"resnet50", "3->64 224/2 7x7", 3, 224, 64, 7, 2, 3, 1, true, 1, 16},
+    {"resnet50", "64->64 56 1x1", 64, 56, 64, 1, 1, 0, 1, false, 1, 16},
+    {"resnet50", "64->64 56 3x3", 64, 56, 64, 3, 1, 1, 3, false, 1, 16},
+    {"resnet50", "64->256 56 1x1", 64, 56, 256, 1, 1, 0, 4, false, 1, 16},
+    {"resnet50", "256->64 56 1x1", 256, 56, 64, 1, 1, 0, 2, false, 1, 16},
+    {"resnet50", "256->128 56 1x1", 256, 56, 128, 1, 1, 0, 1, false, 1, 16},
+    {"resnet50", "128->128 56/2 3x3", 128, 56, 128, 3, 2, 1, 1, false, 1, 16},
+    {"resnet50", "128->512 28 1x1", 128, 28, 512, 1, 1, 0, 4, false, 1, 16},
+    {"resnet50", "256->512 56/2 1x1", 256, 56, 512, 1, 2, 0, 1, false, 1, 16},
+    {"resnet50", "512->128 28 1x1", 512, 28, 128, 1, 1, 0, 3, false, 1, 16},
+    {"resnet50", "128->128 28 3x3", 128, 28, 128, 3, 1, 1, 3, false, 1, 16},
+    {"resnet50", "512->256 28 1x1", 512, 28, 256, 1, 1, 0, 1, false, 1, 16},
+    {"resnet50", "256->256 28/2 3x3", 256, 28, 256, 3, 2, 1, 1, false, 1, 16},
+    {"resnet50", "256->1024 14 1x1", 256, 14, 1024, 1, 1, 0, 6, false, 1, 16},
+    {"resnet50", "512->1024 28/2 1x1", 512, 28, 1024, 1, 2, 0, 1, false, 1, 16},
+    {"resnet50", "1024->256 14 1x1", 1024, 14, 256, 1, 1, 0, 5, false, 1, 16},
+    {"resnet50", "256->256 14 3x3", 256, 14, 256, 3, 1, 1, 5, false, 1, 16},
+    {"resnet50", "1024->512 14 1x1", 1024, 14, 512, 1, 1, 0, 1, false, 1, 16},
+    {"resnet50", "512->512 14/2 3x3", 512, 14, 512, 3, 2, 1, 1, false, 1, 16},
+    {"resnet50", "512->2048 7 1x1", 512, 7, 2048, 1, 1, 0, 3, false, 1, 16},
+    {"resnet50", "1024->2048 14/2 1x1", 1024, 14, 2048, 1, 2, 0, 1, false, 1, 16},
+    {"resnet50", "2048->512 7 1x1", 2048, 7, 512, 1, 1, 0, 2, false, 1, 16},
+    {"resnet50", "512->512 7 3x3", 512, 7, 512, 3, 1, 1, 2, false, 1, 16},
+    {"densenet", "84->48 32 1x1", 84, 32, 48, 1, 1, 0, 6, false, 1, 64},
+    {"densenet", "48->12 32 3x3", 48, 32, 12, 3, 1, 1, 6, false, 1, 64},
+    {"densenet", "120->48 16 1x1", 120, 16, 48, 1, 1, 0, 12, false, 1, 64},
+    {"densenet", "48->12 16 3x3", 48, 16, 12, 3, 1, 1, 12, false, 1, 64},
+    {"densenet", "200->48 8 1x1", 200, 8, 48, 1, 1, 0, 24, false, 1, 64},
+    {"densenet", "48->12 8 3x3", 48, 8, 12, 3, 1, 1, 24, false, 1, 64},
+    {"densenet", "300->48 4 1x1", 300, 4, 48, 1, 1, 0, 16, false, 1, 64},
+    {"densenet", "48->12 4 3x3", 48, 4, 12, 3, 1, 1, 16, false, 1, 64},
+    {"mobilenet_v2", "3->32 224/2 3x3", 3, 224, 32, 3, 2, 1, 1, true, 1, 16},
+    {"mobilenet_v2", "32->16 112 1x1", 32, 112, 16, 1, 1, 0, 1, false, 1, 16},
+    {"mobilenet_v2", "16->96 112 1x1", 16, 112, 96, 1, 1, 0, 1, false, 1, 16},
+    {"mobilenet_v2", "96->24 56 1x1", 96, 56, 24, 1, 1, 0, 1, false, 1, 16},
+    {"mobilenet_v2", "24->144 56 1x1", 24, 56, 144, 1, 1, 0, 2, false, 1, 16},
+    {"mobilenet_v2", "144->24 56 1x1", 144, 56, 24, 1, 1, 0, 1, false, 1, 16},
+    {"mobilenet_v2", "144->32 28 1x1", 144, 28, 32, 1, 1, 0, 1, false, 1, 16},
+    {"mobilenet_v2", "32->192 28 1x1", 32, 28, 192, 1, 1, 0, 3, false, 1, 16},
+    {"mobilenet_v2", "192->32 28 1x1", 192, 28, 32, 1, 1, 0, 2, false, 1, 16},
+    {"mobilenet_v2", "192->64 14 1x1", 192, 14, 64, 1, 1, 0, 1, false, 1, 16},
+    {"mobilenet_v2", "64->384 14 1x1", 64, 14, 384, 1, 1, 0, 4, false, 1, 16},
+    {"mobilenet_v2", "384->64 14 1x1", 384, 14, 64, 1, 1, 0, 3, false, 1, 16},
+    {"mobilenet_v2", "384->96 14 1x1", 384, 14, 96, 1, 1, 0, 1, false, 1, 16},
+    {"mobilenet_v2", "96->576 14 1x1", 96, 14, 576, 1, 1, 0, 3, false, 1, 16},
+    {"mobilenet_v2", "576->96 14 1x1", 576, 14, 96, 1, 1, 0, 2, false, 1, 16},
+    {"mobilenet_v2", "576->160 7 1x1", 576, 7, 160, 1, 1, 0, 1, false, 1, 16},
+    {"mobilenet_v2", "160->960 7 1x1", 160, 7, 960, 1, 1, 0, 3, false, 1, 16},
+    {"mobilenet_v2", "960->160 7 1x1", 960, 7, 160, 1, 1, 0, 2, false, 1, 16},
+    {"mobilenet_v2", "960->320 7 1x1", 960, 7, 320, 1, 1, 0, 1, false, 1, 16},
+    {"mobilenet_v2", "320->1280 7 1x1", 320, 7, 1280, 1, 1, 0, 1, false, 1, 16},
     {"mobilenet", "32 112", 32, 112, 32, 3, 1, 1, 1, false, 32},
     {"mobilenet", "64 112/2", 64, 112, 64, 3, 2, 1, 1, false, 64},
     {"mobilenet", "128 56", 128, 56, 128, 3, 1, 1, 1, false, 128},
@@ -142,10 +193,12 @@ std::vector<Problem> problems(const Layer& layer, int threads) {
     const std::int64_t out =
         dense ? 1 : (layer.size + 2 * layer.padding - layer.kernel) / layer.stride + 1;
     const TensorDesc src =
-        dense ? TensorDesc{DType::f32, {kBatch, layer.channels}, {}}
-              : TensorDesc{DType::f32, {kBatch, layer.channels, layer.size, layer.size}, image};
-    const TensorDesc dst = dense ? TensorDesc{DType::f32, {kBatch, layer.filters}, {}}
-                                 : TensorDesc{DType::f32, {kBatch, layer.filters, out, out}, image};
+        dense
+            ? TensorDesc{DType::f32, {layer.batch, layer.channels}, {}}
+            : TensorDesc{DType::f32, {layer.batch, layer.channels, layer.size, layer.size}, image};
+    const TensorDesc dst =
+        dense ? TensorDesc{DType::f32, {layer.batch, layer.filters}, {}}
+              : TensorDesc{DType::f32, {layer.batch, layer.filters, out, out}, image};
     const TensorDesc weights =
         dense
             ? TensorDesc{DType::f32, {layer.channels, layer.filters}, {}}
@@ -154,11 +207,14 @@ std::vector<Problem> problems(const Layer& layer, int threads) {
                          {2, 3, 1, 0}};
     const TensorDesc bias{DType::f32, {layer.filters}, {}};
     const std::string op = dense ? "dense" : "conv2d";
+    // Behind batch norm there is no bias.
+    const std::string model = layer.model;
+    const bool with_bias = model != "resnet50" && model != "densenet" && model != "mobilenet_v2";
     for (Problem& problem : result) {
         problem.isa = host_isa();
         if (const char* isa = std::getenv("CONV_BENCH_ISA")) parse_isa(isa, problem.isa);
         problem.threads = threads;
-        problem.attributes["bias"] = true;
+        problem.attributes["bias"] = with_bias;
         if (dense) continue;
         problem.attributes["stride"] = std::vector<std::int64_t>(2, layer.stride);
         problem.attributes["padding"] = std::vector<std::int64_t>(4, layer.padding);
@@ -167,11 +223,13 @@ std::vector<Problem> problems(const Layer& layer, int threads) {
     }
     result[0].op = op;
     result[0].attributes["epilogue"] = std::string("relu");
-    result[0].sources = {src, weights, bias};
+    result[0].sources = {src, weights};
+    if (with_bias) result[0].sources.push_back(bias);
     result[0].destinations = {dst};
     result[1].op = op + "_backward_weights";
     result[1].sources = {src, dst};
-    result[1].destinations = {weights, bias};
+    result[1].destinations = {weights};
+    if (with_bias) result[1].destinations.push_back(bias);
     result[2].op = op + "_backward_data";
     result[2].attributes["mask"] = true;
     result[2].attributes["source_shape"] = src.dims;
@@ -187,11 +245,11 @@ int main(int argc, char** argv) {
     const std::string model = argc > 1 ? argv[1] : "all";
     const int threads = argc > 2 ? std::atoi(argv[2]) : 1;
     ThreadTeam team(threads);
-    for (const char* name :
-         {"simplecnn", "simplemlp", "alexnet", "vgg16", "resnet20", "mobilenet"}) {
+    for (const char* name : {"simplecnn", "simplemlp", "alexnet", "vgg16", "resnet20", "resnet50",
+                             "densenet", "mobilenet_v2", "mobilenet"}) {
         if (model != "all" && model != name) continue;
         double total = 0;
-        std::printf("%s, batch %d, %d threads\n", name, int(kBatch), threads);
+        std::printf("%s, %d threads\n", name, threads);
         for (const Layer& layer : kLayers) {
             if (std::string(layer.model) != name) continue;
             for (const Problem& problem : problems(layer, threads)) {
@@ -206,7 +264,7 @@ int main(int argc, char** argv) {
                         : (layer.size + 2 * layer.padding - layer.kernel) / layer.stride + 1;
                 const std::int64_t depth = layer.channels / layer.groups *
                                            std::max<std::int64_t>(1, layer.kernel * layer.kernel);
-                const double work = 2.0 * double(kBatch * out * out * depth * layer.filters);
+                const double work = 2.0 * double(layer.batch * out * out * depth * layer.filters);
                 std::printf("  %-16s %-24s", layer.name, problem.op.c_str());
                 double best = 0;
                 for (const KernelInfo& kernel : kernels_of(problem.op)) {
@@ -214,19 +272,18 @@ int main(int argc, char** argv) {
                     const double taken = time_kernel(kernel, problem, team);
                     if (best == 0) best = taken;  // the catalogue's first is the one that is chosen
                     std::printf("  %s %.2f us %.1f", std::string(kernel.name).c_str(),
-                                taken / kBatch * 1e6, work / taken * 1e-9);
+                                taken / double(layer.batch) * 1e6, work / taken * 1e-9);
                 }
                 if (pixels != 0 && layer.groups == 1) {
                     const double blis =
-                        time_blis(kBatch * out * out, layer.filters, depth, threads);
+                        time_blis(layer.batch * out * out, layer.filters, depth, threads);
                     std::printf("  blis product %.1f", work / blis * 1e-9);
                 }
                 std::printf("\n");
-                total += best * layer.count;
+                total += best * layer.count / double(layer.batch);
             }
         }
-        std::printf("  all: %.2f us a sample, %.0f samples/s\n", total / kBatch * 1e6,
-                    kBatch / total);
+        std::printf("  all: %.2f us a sample, %.0f samples/s\n", total * 1e6, 1 / total);
     }
     return 0;
 }
