@@ -51,7 +51,7 @@ OuterWorkspace::OuterWorkspace(const ConvShape& shape, std::int64_t element_byte
         (joins ? round_up(block * (shape.kernel_width * shape.channels + kMostRows) * element_bytes,
                           64)
                : 0);
-    filters = panel + round_up(block * kMostRows * element_bytes, 64);
+    filters = panel + block * kWidestTile;
     scratch_per_thread = filters + round_up(block * columns * element_bytes, 64);
     bias_per_thread = round_up(shape.filters * 8, 64);
     partials_per_thread =

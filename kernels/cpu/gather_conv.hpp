@@ -16,193 +16,11 @@
 #include <cstdint>
 
 #include "kernels/cpu/conv_statistics.hpp"
-#include "kernels/cpu/gemm_tile.hpp"
+#include "kernels/cpu/gather_tiles.hpp"
 #include "kernels/thread_team.hpp"
-#include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
-
-struct GatherAxis {
-    std::int64_t source = 0, output = 0, taps = 0;  ///< sizes
-    std::int64_t multiply = 1, offset = 0, dilation = 1, divide = 1;
-
-    /// The source cell of a tap, or -1 when there is none.
-    std::int64_t cell(std::int64_t start, std::int64_t tap) const {
-        std::int64_t at = start + tap * dilation;
-        if (at < 0) return -1;
-        if (divide != 1) {
-            if (at % divide != 0) return -1;
-            at /= divide;
-        }
-        return at < source ? at : -1;
-    }
-    std::int64_t start(std::int64_t output_cell) const { return output_cell * multiply + offset; }
-};
-
-template <class T>
-struct GatherConv {
-    GatherAxis y, x;
-    std::int64_t batch = 0, groups = 1;
-    std::int64_t depth = 0, width = 0;  ///< of a group
-    const T* src = nullptr;
-    T* dst = nullptr;
-    const T* bias = nullptr;      ///< [groups*width] or null
-    const T* residual = nullptr;  ///< like dst, or null
-    const T* mask = nullptr;  ///< like dst, or null: the result is zero where this is not positive
-    bool relu = false;
-    double* statistics = nullptr;  ///< [3, groups*width] or null
-    /// Weights [taps, depth, groups*width], or transposed and the taps reversed: [taps, width,
-    /// groups*depth].
-    const T* weights = nullptr;
-    bool transposed = false;
-    T* panels = nullptr;
-    T* zeros = nullptr;
-    std::byte* taps = nullptr;
-    std::int64_t taps_per_thread = 0;
-    double* partial_statistics = nullptr;
-    std::int64_t partial_stride = 0;  ///< elements between the threads' sums
-
-    std::int64_t source_pixel() const { return groups * depth; }
-    std::int64_t output_pixel() const { return groups * width; }
-    std::int64_t tap_count() const { return y.taps * x.taps; }
-};
-
-/// A run of taps whose rows and panel rows follow each other in memory.
-template <class T>
-struct TapRun {
-    const T* rows[kMostTileRows];
-    std::int64_t first = 0;   ///< panel row
-    std::int64_t length = 0;  ///< panel rows
-};
-
-/// The output cells of a tile: their places in dst (in pixels) and where they start in the source.
-struct TileCells {
-    std::int64_t count = 0;
-    std::int64_t pixel[kMostTileRows], image[kMostTileRows];
-    std::int64_t start_y[kMostTileRows], start_x[kMostTileRows];
-};
-
-/// How tiles are numbered. Cells are divided into phases by (y % step_y, x % step_x); a tile holds
-/// cells of one phase.
-template <class T>
-struct Tiling {
-    std::int64_t rows = 1, step_y = 1, step_x = 1, tiles_per_phase = 0;
-
-    Tiling(const GatherConv<T>& c, std::int64_t tile_rows) : rows(tile_rows) {
-        step_y = c.y.divide;
-        step_x = c.x.divide;
-        if (c.y.divide == 1 && c.x.divide == 1 && saves_taps(c)) {
-            step_y = c.y.output;
-            step_x = c.x.output;
-        }
-        const std::int64_t height = (c.y.output + step_y - 1) / step_y;
-        const std::int64_t width = (c.x.output + step_x - 1) / step_x;
-        tiles_per_phase = (c.batch * height * width + rows - 1) / rows;
-    }
-
-    std::int64_t tiles() const { return tiles_per_phase * step_y * step_x; }
-
-    /// Whether tiles of one cell of several images do clearly less work than tiles of neighbouring
-    /// cells.
-    bool saves_taps(const GatherConv<T>& c) const {
-        if (c.batch < rows || c.depth < 8 || c.y.output * c.x.output > 64) return false;
-        const std::int64_t valid = inside(c.y) * inside(c.x);
-        const std::int64_t scanned = (c.batch * c.y.output * c.x.output + rows - 1) / rows;
-        return (c.batch + rows - 1) / rows * valid * 100 < scanned * c.tap_count() * 95;
-    }
-
-    static std::int64_t inside(const GatherAxis& axis) {
-        std::int64_t count = 0;
-        for (std::int64_t cell = 0; cell < axis.output; ++cell) {
-            for (std::int64_t tap = 0; tap < axis.taps; ++tap) {
-                count += axis.cell(axis.start(cell), tap) >= 0;
-            }
-        }
-        return count;
-    }
-
-    void cells(const GatherConv<T>& c, std::int64_t tile, TileCells& cells) const {
-        const std::int64_t phases = step_y * step_x;
-        const std::int64_t phase = tile % phases;
-        const std::int64_t phase_y = phase / step_x;
-        const std::int64_t phase_x = phase % step_x;
-        cells.count = 0;
-        if (phase_y >= c.y.output || phase_x >= c.x.output) return;
-        const std::int64_t height = (c.y.output - phase_y + step_y - 1) / step_y;
-        const std::int64_t width = (c.x.output - phase_x + step_x - 1) / step_x;
-        const std::int64_t first = tile / phases * rows;
-        const std::int64_t left = c.batch * height * width - first;
-        if (left <= 0) return;
-        cells.count = left < rows ? left : rows;
-        std::int64_t n = first / (height * width);
-        std::int64_t row = first / width % height;
-        std::int64_t column = first % width;
-        for (std::int64_t r = 0; r < rows; ++r) {
-            const std::int64_t at_y = phase_y + row * step_y;
-            const std::int64_t at_x = phase_x + column * step_x;
-            cells.image[r] = n;
-            cells.pixel[r] = (n * c.y.output + at_y) * c.x.output + at_x;
-            cells.start_y[r] = c.y.start(at_y);
-            cells.start_x[r] = c.x.start(at_x);
-            // Rows past the end repeat the last cell: they are computed and not stored.
-            if (r + 1 >= cells.count) continue;
-            if (++column == width) {
-                column = 0;
-                if (++row == height) {
-                    row = 0;
-                    ++n;
-                }
-            }
-        }
-    }
-};
-
-/// Lists the taps of a tile that are inside for any of its cells; returns how many runs there are.
-template <class T>
-std::int64_t list_taps(const GatherConv<T>& c, const TileCells& cells, std::int64_t rows,
-                       std::int64_t group, TapRun<T>* runs) {
-    const bool joinable = c.groups == 1 && c.x.dilation == 1 && c.x.divide == 1;
-    const std::int64_t pixel = c.source_pixel();
-    std::int64_t count = 0;
-    for (std::int64_t ky = 0; ky < c.y.taps; ++ky) {
-        const T* lines[kMostTileRows];
-        bool any_line = false;
-        for (std::int64_t r = 0; r < rows; ++r) {
-            const std::int64_t at = c.y.cell(cells.start_y[r], ky);
-            lines[r] = nullptr;
-            if (at < 0) continue;
-            any_line = true;
-            lines[r] =
-                c.src + (cells.image[r] * c.y.source + at) * c.x.source * pixel + group * c.depth;
-        }
-        if (!any_line) continue;
-        for (std::int64_t kx = 0; kx < c.x.taps; ++kx) {
-            TapRun<T>& run = runs[count];
-            bool any = false;
-            const std::int64_t first = (ky * c.x.taps + kx) * c.depth;
-            bool joins =
-                joinable && count > 0 && runs[count - 1].first + runs[count - 1].length == first;
-            for (std::int64_t r = 0; r < rows; ++r) {
-                const std::int64_t at = c.x.cell(cells.start_x[r], kx);
-                const bool inside = lines[r] != nullptr && at >= 0;
-                any |= inside;
-                run.rows[r] = inside ? lines[r] + at * pixel : c.zeros;
-                joins = joins && inside &&
-                        run.rows[r] == runs[count - 1].rows[r] + runs[count - 1].length;
-            }
-            if (!any) continue;
-            if (joins) {
-                runs[count - 1].length += c.depth;
-                continue;
-            }
-            run.first = first;
-            run.length = c.depth;
-            ++count;
-        }
-    }
-    return count;
-}
 
 /// Bias, residual, relu, mask and statistics on a tile of `columns` columns starting at `column`,
 /// then stores it.
@@ -295,14 +113,18 @@ DTNN_INLINE void transpose_4x4(const T* from, std::int64_t from_stride, T* to,
     store<T, 4>(to + 3 * to_stride, __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7));
 }
 
-/// Packs block `block` of V*L columns of a group: panel[tap][depth][V*L], zeros past the width.
+/// Whether the last columns fit one vector, and have a panel of that width.
+template <int L, int V>
+constexpr bool has_narrow_panel(std::int64_t columns) {
+    return V == 2 && columns <= L;
+}
+
+/// Packs N columns of a group, from column `first` of it: panel[tap][depth][N], zeros past the
+/// width.
 template <class T, int N>
-void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t block) {
-    const std::int64_t blocks = (c.width + N - 1) / N;
-    const std::int64_t first = block * N;
+void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t first, T* panel) {
     const std::int64_t columns = c.width - first < N ? c.width - first : N;
     const std::int64_t taps = c.tap_count();
-    T* panel = c.panels + (group * blocks + block) * taps * c.depth * N;
     for (std::int64_t tap = 0; tap < taps; ++tap, panel += c.depth * N) {
         if (!c.transposed) {
             const T* from = c.weights + tap * c.depth * c.output_pixel() + group * c.width + first;
@@ -374,6 +196,20 @@ DTNN_INLINE void want_results(const GatherConv<T>& c, const TileCells& cells, st
     }
 }
 
+/// One tile against one panel of V*L columns, of which `columns` are wanted.
+template <class T, int L, int R, int V>
+DTNN_INLINE void gather_tile(const GatherConv<T>& c, const TileCells& cells, const TapRun<T>* runs,
+                             std::int64_t count, const T* panel, std::int64_t column,
+                             std::int64_t columns, double* partial, Ahead& ahead) {
+    Vector<T, L> sums[R][V] = {};
+    want_results<T, V * L>(c, cells, column);
+    for (std::int64_t i = 0; i < count; ++i) {
+        multiply_rows<T, L, R, V>(sums, runs[i].rows, runs[i].length,
+                                  panel + runs[i].first * (V * L), ahead);
+    }
+    finish_tile<T, L, R, V>(c, cells, column, columns, sums, partial);
+}
+
 template <class T, int L, int R, int V>
 void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, std::int64_t begin,
                   std::int64_t end, int member) {
@@ -398,15 +234,14 @@ void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, std::int64_t 
                 Ahead ahead = next_tile(c, cells, R, last - first);
                 for (std::int64_t block = first; block < last; ++block) {
                     const T* panel = c.panels + (group * blocks + block) * panel_size;
-                    Vector<T, L> sums[R][V] = {};
-                    want_results<T, N>(c, cells, group * c.width + block * N);
-                    for (std::int64_t i = 0; i < count; ++i) {
-                        multiply_rows<T, L, R, V>(sums, runs[i].rows, runs[i].length,
-                                                  panel + runs[i].first * N, ahead);
-                    }
                     const std::int64_t left = c.width - block * N;
-                    finish_tile<T, L, R, V>(c, cells, group * c.width + block * N,
-                                            left < N ? left : N, sums, partial);
+                    const std::int64_t column = group * c.width + block * N;
+                    if (has_narrow_panel<L, V>(left))
+                        gather_tile<T, L, R, 1>(c, cells, runs, count, panel, column, left, partial,
+                                                ahead);
+                    else
+                        gather_tile<T, L, R, V>(c, cells, runs, count, panel, column,
+                                                left < N ? left : N, partial, ahead);
                 }
             }
         }
@@ -422,7 +257,12 @@ void gather_with_tile(const GatherConv<T>& c, ThreadTeam& team) {
         const std::int64_t panels = c.groups * blocks;
         for (std::int64_t i = panels * member / team.size();
              i < panels * (member + 1) / team.size(); ++i) {
-            pack_panel<T, N>(c, i / blocks, i % blocks);
+            T* panel = c.panels + i * c.tap_count() * c.depth * N;
+            const std::int64_t first = i % blocks * N;
+            if (has_narrow_panel<L, V>(c.width - first))
+                pack_panel<T, L>(c, i / blocks, first, panel);
+            else
+                pack_panel<T, N>(c, i / blocks, first, panel);
         }
         if (member == 0) {
             for (std::int64_t d = 0; d < c.depth; ++d)
@@ -451,6 +291,8 @@ void gather(const GatherConv<T>& c, ThreadTeam& team) {
         gather_with_tile<T, (L > 4 ? L / 2 : L), kTileRows, 1>(c, team);
     } else if (c.width <= L) {
         gather_with_tile<T, L, kTileRows, 1>(c, team);
+    } else if (kTileVectors > 2 && c.width % (3 * L) == 0) {
+        gather_with_tile<T, L, kTileRows, kTileVectors>(c, team);
     } else {
         gather_with_tile<T, L, kTileRows, 2>(c, team);
     }

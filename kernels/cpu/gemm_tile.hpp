@@ -16,9 +16,11 @@ namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
 #if defined(__AVX512F__)
-inline constexpr int kTileRows = 8;  ///< 8 rows by 2 vectors, of 32 registers
+inline constexpr int kTileRows = 8;     ///< 8 rows by 2 or 3 vectors, of 32 registers
+inline constexpr int kTileVectors = 3;  ///< at most
 #else
 inline constexpr int kTileRows = 6;  ///< 6 rows by 2 vectors, of 16 registers
+inline constexpr int kTileVectors = 2;
 #endif
 
 template <class T>

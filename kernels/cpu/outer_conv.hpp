@@ -17,240 +17,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cpu/gemm_tile.hpp"
+#include "kernels/cpu/outer_panels.hpp"
 #include "kernels/thread_team.hpp"
-#include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
-
-/// Rows of the widest tile, a multiple of three: narrower ones have a third and two thirds of them.
-#if defined(__AVX512F__)
-inline constexpr int kOuterRows = 12;
-#else
-inline constexpr int kOuterRows = 6;
-#endif
-static_assert(kOuterRows <= OuterWorkspace::kMostRows);
-
-/// Cells of a block for which a segment has a row: of the source, and the place in the block.
-template <class T>
-struct OuterCells {
-    const T** rows = nullptr;
-    std::int32_t* places = nullptr;
-    std::int64_t count = 0;
-    bool readable = false;  ///< kOuterRows values behind every row, too
-};
-
-/// Rows of diff_weights that follow each other, and are a contiguous row of the source for every
-/// cell: the channels of a tap, or those of all taps of a kernel row.
-struct OuterSegment {
-    std::int64_t first = 0;   ///< row of diff_weights
-    std::int64_t length = 0;  ///< rows
-    std::int64_t kh = 0, kw = 0;
-    bool kernel_row = false;
-};
-
-inline std::int64_t outer_panels(std::int64_t length) {
-    return (length + kOuterRows - 1) / kOuterRows;
-}
-
-/// How the rows of diff_weights of a group are cut.
-struct OuterCut {
-    std::int64_t segments = 0, length = 0;
-    bool kernel_rows = false;
-
-    explicit OuterCut(const ConvShape& s) {
-        kernel_rows = OuterWorkspace::joins_taps(s);
-        segments = kernel_rows ? s.kernel_height : s.taps();
-        length = s.group_channels() * (kernel_rows ? s.kernel_width : 1);
-    }
-    /// Panels of a group.
-    std::int64_t panels() const { return segments * outer_panels(length); }
-    OuterSegment segment(const ConvShape& s, std::int64_t number) const {
-        return {number * length, length, kernel_rows ? number : number / s.kernel_width,
-                kernel_rows ? 0 : number % s.kernel_width, kernel_rows};
-    }
-};
-
-/// A row of a segment at the left or right edge of the image: zeros stand for what is outside.
-template <class T>
-void copy_edge_row(const T* line, std::int64_t from_w, const ConvShape& s, T* to) {
-    for (std::int64_t kw = 0; kw < s.kernel_width; ++kw, to += s.channels) {
-        const std::int64_t iw = from_w + kw;
-        const bool inside = iw >= 0 && iw < s.width;
-        for (std::int64_t c = 0; c < s.channels; ++c)
-            to[c] = inside ? line[iw * s.channels + c] : T(0);
-    }
-}
-
-/// Lists output cells [begin, end) that have a row of the segment. `edges` has room for a row of
-/// every cell.
-template <class T>
-void list_cells(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t begin, std::int64_t end,
-                const OuterSegment& segment, std::int64_t group, T* edges, OuterCells<T>& cells) {
-    const ConvShape& s = a.shape;
-    cells.count = 0;
-    cells.readable = segment.kernel_row;
-    std::int64_t line = begin / s.out_width;
-    std::int64_t ow = begin % s.out_width;
-    const std::int64_t from_w = segment.kw * s.dilation_width - s.pad_left;
-    const std::int64_t wide = segment.kernel_row ? s.kernel_width : 1;
-    const T* last = a.src + s.pixels() * s.channels - segment.length - kOuterRows;
-    for (std::int64_t cell = begin; cell < end; ++line, ow = 0) {
-        const std::int64_t n = line / s.out_height;
-        const std::int64_t oh = line % s.out_height;
-        const std::int64_t stop = ow + end - cell < s.out_width ? ow + end - cell : s.out_width;
-        const std::int64_t ih = oh * s.stride_height - s.pad_top + segment.kh * s.dilation_height;
-        if (ih >= 0 && ih < s.height) {
-            const T* src = a.src + (n * s.height + ih) * s.width * s.channels;
-            for (std::int64_t w = ow; w < stop; ++w) {
-                const std::int64_t iw = w * s.stride_width + from_w;
-                if (iw + wide <= 0 || iw >= s.width) continue;
-                const T* row = src + iw * s.channels + group * s.group_channels();
-                // A panel may read past its row, but not past the image.
-                if (iw < 0 || iw + wide > s.width || (segment.kernel_row && row >= last)) {
-                    T* edge = edges + cells.count * (segment.length + kOuterRows);
-                    copy_edge_row(src, iw, s, edge);
-                    row = edge;
-                }
-                cells.rows[cells.count] = row;
-                cells.places[cells.count] = std::int32_t(cell - begin + w - ow);
-                ++cells.count;
-            }
-        }
-        cell += stop - ow;
-    }
-}
-
-/// panel[k][R]: `values` values of every row from `first` on, then zeros, or what lies behind the
-/// row where that may be read.
-template <class T, int R>
-void pack_rows(const OuterCells<T>& cells, std::int64_t first, std::int64_t values, T* panel) {
-    if (values == R || cells.readable) {
-        for (std::int64_t k = 0; k < cells.count; ++k)
-            std::memcpy(panel + k * R, cells.rows[k] + first, R * sizeof(T));
-        return;
-    }
-    for (std::int64_t k = 0; k < cells.count; ++k) {
-        const T* from = cells.rows[k] + first;
-        for (std::int64_t r = 0; r < R; ++r)
-            panel[k * R + r] = r < values ? from[r] : T(0);
-    }
-}
-
-/// panel[k][N]: `columns` values of `count` rows, then zeros.
-template <class T, int N>
-void pack_columns(const T* rows, std::int64_t count, std::int64_t stride, std::int64_t columns,
-                  T* panel) {
-    if (columns == N) {
-        for (std::int64_t k = 0; k < count; ++k)
-            std::memcpy(panel + k * N, rows + k * stride, N * sizeof(T));
-        return;
-    }
-    for (std::int64_t k = 0; k < count; ++k) {
-        for (std::int64_t j = 0; j < N; ++j)
-            panel[k * N + j] = j < columns ? rows[k * stride + j] : T(0);
-    }
-}
-
-/// A tile: `rows` of R rows of diff_weights from `weights` on, `columns` of its V*L columns.
-template <class T, int L, int R, int V>
-void outer_tile(const OuterCells<T>& cells, const T* a_panel, const T* b_panel, T* weights,
-                std::int64_t stride, std::int64_t rows, std::int64_t columns, bool overwrite,
-                Ahead& ahead) {
-    Vector<T, L> sums[R][V] = {};
-    const T* a = a_panel;
-    const char* wanted = ahead.at;
-    const std::int64_t step = ahead.step;
-    for (std::int64_t k = 0; k < cells.count; ++k, a += R, wanted += step) {
-        __builtin_prefetch(wanted, 0, 2);
-        const T* from = b_panel + std::int64_t(cells.places[k]) * (V * L);
-        Vector<T, L> b[V];
-        unroll<V>([&](auto v) DTNN_UNROLLED { b[v] = load<T, L>(from + v * L); });
-        unroll<R>([&](auto r) DTNN_UNROLLED {
-            const Vector<T, L> scalar = broadcast<T, L>(a[r]);
-            unroll<V>([&](auto v) DTNN_UNROLLED { sums[r][v] += scalar * b[v]; });
-        });
-    }
-    ahead.at = wanted;
-    if (rows == R && columns == V * L) {
-        unroll<R>([&](auto r) DTNN_UNROLLED {
-            unroll<V>([&](auto v) DTNN_UNROLLED {
-                T* at = weights + r * stride + v * L;
-                store<T, L>(at, overwrite ? sums[r][v] : sums[r][v] + load<T, L>(at));
-            });
-        });
-        return;
-    }
-    T values[R][V * L];
-    unroll<R>([&](auto r) DTNN_UNROLLED {
-        unroll<V>([&](auto v) DTNN_UNROLLED { store<T, L>(&values[r][v * L], sums[r][v]); });
-    });
-    for (std::int64_t r = 0; r < rows; ++r) {
-        for (std::int64_t j = 0; j < columns; ++j) {
-            T& at = weights[r * stride + j];
-            at = overwrite ? values[r][j] : at + values[r][j];
-        }
-    }
-}
-
-/// The rows of both operands that the next block of cells reads, spread over the tiles of a block:
-/// of the source first, then of diff_dst.
-struct OuterAhead {
-    Ahead ahead;
-    const char* second = nullptr;
-    std::int64_t tiles = 0;  ///< that are left for the first of them
-
-    Ahead& next() {
-        if (tiles-- == 0) ahead.at = second;
-        return ahead;
-    }
-};
-
-/// The packed filters of a block of cells: whole panels of two vectors, and one of one where no
-/// more than that is left.
-template <class T>
-struct OuterColumns {
-    const T* panels = nullptr;
-    std::int64_t count = 0;    ///< rows of a panel
-    std::int64_t columns = 0;  ///< of all panels
-};
-
-/// One panel of R rows against all panels of filters.
-template <class T, int R>
-void outer_row_panel(const OuterCells<T>& cells, const OuterColumns<T>& b, std::int64_t first,
-                     std::int64_t rows, T* panel, T* weights, std::int64_t stride, bool overwrite,
-                     OuterAhead& ahead) {
-    constexpr int L = kLanes<T>;
-    pack_rows<T, R>(cells, first, rows, panel);
-    const T* from = b.panels;
-    std::int64_t f = 0;
-    for (; b.columns - f > L; f += 2 * L, from += b.count * 2 * L) {
-        const std::int64_t left = b.columns - f;
-        outer_tile<T, L, R, 2>(cells, panel, from, weights + f, stride, rows,
-                               left < 2 * L ? left : 2 * L, overwrite, ahead.next());
-    }
-    if (f < b.columns)
-        outer_tile<T, L, R, 1>(cells, panel, from, weights + f, stride, rows, b.columns - f,
-                               overwrite, ahead.next());
-}
-
-template <class T>
-void pack_filters(const T* rows, std::int64_t count, std::int64_t stride, std::int64_t columns,
-                  T* panels, OuterColumns<T>& packed) {
-    constexpr int L = kLanes<T>;
-    packed = {panels, count, columns};
-    if (stride == columns && (columns == L || columns == 2 * L)) {
-        packed.panels = rows;  // a panel as it is
-        return;
-    }
-    std::int64_t f = 0;
-    for (; columns - f > L; f += 2 * L, panels += count * 2 * L) {
-        const std::int64_t left = columns - f;
-        pack_columns<T, 2 * L>(rows + f, count, stride, left < 2 * L ? left : 2 * L, panels);
-    }
-    if (f < columns) pack_columns<T, L>(rows + f, count, stride, columns - f, panels);
-}
 
 /// What a thread works with.
 template <class T>
@@ -261,51 +32,134 @@ struct OuterScratch {
     T* filters = nullptr;
 };
 
-/// Adds panels [begin, end) of (group, segment, panel) over output cells [cell, stop) to `weights`.
+/// body(R) for the narrowest tile that has so many rows, the number as a constant.
+template <class Body>
+DTNN_INLINE void with_rows(std::int64_t rows, Body&& body) {
+    constexpr int kThird = kOuterRows / 3;
+    if (rows > 2 * kThird)
+        body(std::integral_constant<int, kOuterRows>{});
+    else if (rows > kThird)
+        body(std::integral_constant<int, 2 * kThird>{});
+    else
+        body(std::integral_constant<int, kThird>{});
+}
+
+/// What a block of cells is worked on with.
 template <class T>
-void outer_block(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t cell, std::int64_t stop,
-                 std::int64_t begin, std::int64_t end, OuterScratch<T>& scratch, T* weights,
-                 bool overwrite, OuterAhead& ahead) {
-    const ConvShape& s = a.shape;
-    const OuterCut cut(s);
-    const std::int64_t per_segment = outer_panels(cut.length);
-    for (std::int64_t group = begin / cut.panels(); group * cut.panels() < end; ++group) {
-        const std::int64_t from = begin - group * cut.panels();
-        const std::int64_t to = end - group * cut.panels();
-        for (std::int64_t f = 0; f < s.group_filters(); f += OuterWorkspace::kMostColumns) {
-            const std::int64_t left = s.group_filters() - f;
-            const std::int64_t columns =
-                left < OuterWorkspace::kMostColumns ? left : OuterWorkspace::kMostColumns;
-            const std::int64_t column = group * s.group_filters() + f;
-            OuterColumns<T> filters;
-            pack_filters(a.diff_dst + cell * s.filters + column, stop - cell, s.filters, columns,
-                         scratch.filters, filters);
-            std::int64_t listed = -1;
-            OuterSegment segment;
-            for (std::int64_t item = from < 0 ? 0 : from; item < to && item < cut.panels();
-                 ++item) {
-                if (item / per_segment != listed) {
-                    listed = item / per_segment;
-                    segment = cut.segment(s, listed);
-                    list_cells(a, cell, stop, segment, group, scratch.edges, scratch.cells);
-                }
-                const std::int64_t first = item % per_segment * kOuterRows;
-                const std::int64_t rows = segment.length - first;
-                T* at = weights + (segment.first + first) * s.filters + column;
-                if (rows > kOuterRows / 3 * 2)
-                    outer_row_panel<T, kOuterRows>(scratch.cells, filters, first,
-                                                   rows < kOuterRows ? rows : kOuterRows,
-                                                   scratch.panel, at, s.filters, overwrite, ahead);
-                else if (rows > kOuterRows / 3)
-                    outer_row_panel<T, kOuterRows / 3 * 2>(scratch.cells, filters, first, rows,
-                                                           scratch.panel, at, s.filters, overwrite,
-                                                           ahead);
-                else
-                    outer_row_panel<T, kOuterRows / 3>(scratch.cells, filters, first, rows,
-                                                       scratch.panel, at, s.filters, overwrite,
-                                                       ahead);
-            }
+struct OuterBlock {
+    const Conv2dBackwardWeightsArguments<T>* a = nullptr;
+    OuterScratch<T>* scratch = nullptr;
+    std::int64_t cell = 0, stop = 0;  ///< output cells
+    T* weights = nullptr;
+    bool overwrite = false;
+    OuterAhead* ahead = nullptr;
+};
+
+/// body(segment, first row, rows) for panels [from, to) of a group; the cells of the segment are
+/// listed.
+template <class T, class Body>
+void for_panels(const OuterBlock<T>& block, const OuterCut& cut, std::int64_t group,
+                std::int64_t from, std::int64_t to, Body&& body) {
+    const ConvShape& s = block.a->shape;
+    const std::int64_t per_segment = cut.per_segment();
+    std::int64_t listed = -1;
+    OuterSegment segment;
+    for (std::int64_t item = from < 0 ? 0 : from; item < to && item < cut.panels(); ++item) {
+        if (item / per_segment != listed) {
+            listed = item / per_segment;
+            segment = cut.segment(s, listed);
+            list_cells(*block.a, block.cell, block.stop, segment, group, block.scratch->edges,
+                       block.scratch->cells);
         }
+        const std::int64_t first = item % per_segment * cut.panel_rows;
+        const std::int64_t left = segment.length - first;
+        body(segment, first, left < cut.panel_rows ? left : cut.panel_rows);
+    }
+}
+
+/// Panels [from, to) of a group.
+template <class T>
+void outer_group(const OuterBlock<T>& block, const OuterCut& cut, std::int64_t group,
+                 std::int64_t from, std::int64_t to) {
+    const ConvShape& s = block.a->shape;
+    OuterScratch<T>& scratch = *block.scratch;
+    for (std::int64_t f = 0; f < s.group_filters(); f += OuterWorkspace::kMostColumns) {
+        const std::int64_t left = s.group_filters() - f;
+        const std::int64_t column = group * s.group_filters() + f;
+        OuterColumns<T> filters;
+        pack_filters(block.a->diff_dst + block.cell * s.filters + column, block.stop - block.cell,
+                     s.filters,
+                     left < OuterWorkspace::kMostColumns ? left : OuterWorkspace::kMostColumns,
+                     scratch.filters, filters);
+        for_panels(block, cut, group, from, to,
+                   [&](const OuterSegment& segment, std::int64_t first, std::int64_t rows) {
+                       T* at = block.weights + (segment.first + first) * s.filters + column;
+                       with_rows(rows, [&](auto r) {
+                           outer_row_panel<T, r>(scratch.cells, filters, first, rows, scratch.panel,
+                                                 at, s.filters, block.overwrite, *block.ahead);
+                       });
+                   });
+    }
+}
+
+/// The same with turned tiles. The filters fill one panel or two.
+template <class T>
+void outer_group_turned(const OuterBlock<T>& block, const OuterCut& cut, std::int64_t group,
+                        std::int64_t from, std::int64_t to) {
+    constexpr int L = kLanes<T>;
+    const ConvShape& s = block.a->shape;
+    OuterScratch<T>& scratch = *block.scratch;
+    const std::int64_t cells = block.stop - block.cell;
+    const std::int64_t column = group * s.group_filters();
+    const auto for_filters = [&](auto&& body) {
+        T* panel = scratch.filters;
+        for (std::int64_t f = 0; f < s.group_filters(); f += kOuterRows) {
+            const std::int64_t left = s.group_filters() - f;
+            with_rows(left, [&](auto r) {
+                body(r, f, left < r ? left : std::int64_t(r), panel);
+                panel += cells * r;
+            });
+        }
+    };
+    for_filters([&](auto r, std::int64_t f, std::int64_t rows, T* panel) {
+        pack_columns<T, r>(block.a->diff_dst + block.cell * s.filters + column + f, cells,
+                           s.filters, rows, panel);
+    });
+    // Rows that are read once, in whole vectors, are not packed.
+    const bool in_place = s.group_filters() <= kOuterRows && cut.length % L == 0;
+    for_panels(block, cut, group, from, to,
+               [&](const OuterSegment& segment, std::int64_t first, std::int64_t channels) {
+                   T* at = block.weights + (segment.first + first) * s.filters + column;
+                   const auto tiles = [&](auto vectors, auto form) {
+                       if (form == OuterForm::turned)
+                           pack_rows<T, L * vectors>(scratch.cells, first, channels, scratch.panel);
+                       for_filters([&](auto r, std::int64_t f, std::int64_t rows, const T* panel) {
+                           outer_tile<T, L, r, vectors, form>(
+                               scratch.cells, panel, scratch.panel, at + f, s.filters, rows,
+                               channels, block.overwrite, block.ahead->next(), first);
+                       });
+                   };
+                   constexpr std::integral_constant<int, 1> one;
+                   constexpr std::integral_constant<int, 2> two;
+                   constexpr std::integral_constant<OuterForm, OuterForm::turned> packed;
+                   constexpr std::integral_constant<OuterForm, OuterForm::turned_in_place> rows;
+                   if (channels <= L)
+                       in_place ? tiles(one, rows) : tiles(one, packed);
+                   else
+                       in_place ? tiles(two, rows) : tiles(two, packed);
+               });
+}
+
+/// Adds panels [begin, end) of (group, segment, panel).
+template <class T>
+void outer_block(const OuterBlock<T>& block, const OuterCut& cut, std::int64_t begin,
+                 std::int64_t end) {
+    for (std::int64_t group = begin / cut.panels(); group * cut.panels() < end; ++group) {
+        const std::int64_t before = group * cut.panels();
+        if (cut.turned)
+            outer_group_turned(block, cut, group, begin - before, end - before);
+        else
+            outer_group(block, cut, group, begin - before, end - before);
     }
 }
 
@@ -339,21 +193,21 @@ void sum_columns(const T* rows, std::int64_t count, std::int64_t width, double* 
 
 /// Of the block that begins at `cell`, for a thread with so many panels of rows.
 template <class T>
-OuterAhead block_behind(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t cell,
-                        std::int64_t end, std::int64_t panels) {
+OuterAhead block_behind(const Conv2dBackwardWeightsArguments<T>& a, const OuterCut& cut,
+                        std::int64_t cell, std::int64_t end, std::int64_t panels) {
     const ConvShape& s = a.shape;
     OuterAhead ahead;
     ahead.ahead.at = reinterpret_cast<const char*>(a.diff_dst);
     const std::int64_t left = end - cell;
-    if (left <= 0) return ahead;
+    if (left <= 0 || panels <= 0) return ahead;
     const std::int64_t cells =
         left < OuterWorkspace::kBlockCells ? left : OuterWorkspace::kBlockCells;
     // With other strides than 1, what of the source is read does not lie side by side.
     const bool whole = s.height == s.out_height && s.width == s.out_width;
     const std::int64_t source = whole ? cells * s.channels * std::int64_t(sizeof(T)) : 0;
     const std::int64_t diff = cells * s.filters * std::int64_t(sizeof(T));
-    constexpr std::int64_t kColumns = 2 * kLanes<T>;
-    const std::int64_t tiles = panels * ((s.group_filters() + kColumns - 1) / kColumns);
+    const std::int64_t wide = cut.turned ? kOuterRows : 2 * kLanes<T>;
+    const std::int64_t tiles = panels * ((s.group_filters() + wide - 1) / wide);
     ahead.tiles = tiles * source / (source + diff);
     ahead.ahead.step = (source + diff) / (tiles * OuterWorkspace::kBlockCells) + 1;
     ahead.ahead.at = reinterpret_cast<const char*>(a.src + cell * s.channels);
@@ -366,7 +220,8 @@ void outer_backward_weights(const Conv2dBackwardWeightsArguments<T>& a, ThreadTe
     const ConvShape& s = a.shape;
     const OuterWorkspace layout(s, sizeof(T), team.size());
     const std::int64_t cells = s.out_pixels();
-    const std::int64_t items = s.groups * OuterCut(s).panels();
+    const OuterCut cut(s, kLanes<T>);
+    const std::int64_t items = s.groups * cut.panels();
     const std::int64_t threads = team.size();
     const auto place = [&](std::int64_t offset) { return a.workspace.data() + offset; };
     const auto partial = [&](std::int64_t member) {
@@ -401,8 +256,9 @@ void outer_backward_weights(const Conv2dBackwardWeightsArguments<T>& a, ThreadTe
         for (std::int64_t at = from; at < to || first; at += OuterWorkspace::kBlockCells) {
             const std::int64_t stop =
                 at + OuterWorkspace::kBlockCells < to ? at + OuterWorkspace::kBlockCells : to;
-            OuterAhead ahead = block_behind(a, stop, to, item_end - item_begin);
-            outer_block(a, at, stop, item_begin, item_end, scratch, partial(member), first, ahead);
+            OuterAhead ahead = block_behind(a, cut, stop, to, item_end - item_begin);
+            const OuterBlock<T> block{&a, &scratch, at, stop, partial(member), first, &ahead};
+            outer_block(block, cut, item_begin, item_end);
             first = false;
             // Where threads divide the panels, each adds up the blocks that begin among its cells.
             if (a.diff_bias && at >= begin && at < end)

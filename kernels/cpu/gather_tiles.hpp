@@ -1,0 +1,208 @@
+#pragma once
+/// What gather_conv.hpp works on: a convolution as rows that every output cell gathers, how output
+/// cells become tiles, and which taps of a tile are inside the image.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cpu/gemm_tile.hpp"
+#include "kernels/workspace/conv.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+struct GatherAxis {
+    std::int64_t source = 0, output = 0, taps = 0;  ///< sizes
+    std::int64_t multiply = 1, offset = 0, dilation = 1, divide = 1;
+
+    /// The source cell of a tap, or -1 when there is none.
+    std::int64_t cell(std::int64_t start, std::int64_t tap) const {
+        std::int64_t at = start + tap * dilation;
+        if (at < 0) return -1;
+        if (divide != 1) {
+            if (at % divide != 0) return -1;
+            at /= divide;
+        }
+        return at < source ? at : -1;
+    }
+    std::int64_t start(std::int64_t output_cell) const { return output_cell * multiply + offset; }
+};
+
+template <class T>
+struct GatherConv {
+    GatherAxis y, x;
+    std::int64_t batch = 0, groups = 1;
+    std::int64_t depth = 0, width = 0;  ///< of a group
+    const T* src = nullptr;
+    T* dst = nullptr;
+    const T* bias = nullptr;      ///< [groups*width] or null
+    const T* residual = nullptr;  ///< like dst, or null
+    const T* mask = nullptr;  ///< like dst, or null: the result is zero where this is not positive
+    bool relu = false;
+    double* statistics = nullptr;  ///< [3, groups*width] or null
+    /// Weights [taps, depth, groups*width], or transposed and the taps reversed: [taps, width,
+    /// groups*depth].
+    const T* weights = nullptr;
+    bool transposed = false;
+    T* panels = nullptr;
+    T* zeros = nullptr;
+    std::byte* taps = nullptr;
+    std::int64_t taps_per_thread = 0;
+    double* partial_statistics = nullptr;
+    std::int64_t partial_stride = 0;  ///< elements between the threads' sums
+
+    std::int64_t source_pixel() const { return groups * depth; }
+    std::int64_t output_pixel() const { return groups * width; }
+    std::int64_t tap_count() const { return y.taps * x.taps; }
+};
+
+/// A run of taps whose rows and panel rows follow each other in memory.
+template <class T>
+struct TapRun {
+    const T* rows[kMostTileRows];
+    std::int64_t first = 0;   ///< panel row
+    std::int64_t length = 0;  ///< panel rows
+};
+
+/// The output cells of a tile: their places in dst (in pixels) and where they start in the source.
+struct TileCells {
+    std::int64_t count = 0;
+    std::int64_t pixel[kMostTileRows], image[kMostTileRows];
+    std::int64_t start_y[kMostTileRows], start_x[kMostTileRows];
+};
+
+/// How tiles are numbered. Cells are divided into phases by (y % step_y, x % step_x); a tile holds
+/// cells of one phase.
+template <class T>
+struct Tiling {
+    std::int64_t rows = 1, step_y = 1, step_x = 1, tiles_per_phase = 0;
+
+    Tiling(const GatherConv<T>& c, std::int64_t tile_rows) : rows(tile_rows) {
+        step_y = c.y.divide;
+        step_x = c.x.divide;
+        if (c.y.divide == 1 && c.x.divide == 1 && saves_taps(c)) {
+            step_y = c.y.output;
+            step_x = c.x.output;
+        }
+        const std::int64_t height = (c.y.output + step_y - 1) / step_y;
+        const std::int64_t width = (c.x.output + step_x - 1) / step_x;
+        tiles_per_phase = (c.batch * height * width + rows - 1) / rows;
+    }
+
+    std::int64_t tiles() const { return tiles_per_phase * step_y * step_x; }
+
+    /// Whether tiles of one cell of several images do clearly less work than tiles of neighbouring
+    /// cells.
+    bool saves_taps(const GatherConv<T>& c) const {
+        if (c.batch < rows || c.depth < 8 || c.y.output * c.x.output > 64) return false;
+        const std::int64_t valid = inside(c.y) * inside(c.x);
+        const std::int64_t scanned = (c.batch * c.y.output * c.x.output + rows - 1) / rows;
+        return (c.batch + rows - 1) / rows * valid * 100 < scanned * c.tap_count() * 95;
+    }
+
+    static std::int64_t inside(const GatherAxis& axis) {
+        std::int64_t count = 0;
+        for (std::int64_t cell = 0; cell < axis.output; ++cell) {
+            for (std::int64_t tap = 0; tap < axis.taps; ++tap) {
+                count += axis.cell(axis.start(cell), tap) >= 0;
+            }
+        }
+        return count;
+    }
+
+    void cells(const GatherConv<T>& c, std::int64_t tile, TileCells& cells) const {
+        const std::int64_t phases = step_y * step_x;
+        const std::int64_t phase = tile % phases;
+        const std::int64_t phase_y = phase / step_x;
+        const std::int64_t phase_x = phase % step_x;
+        cells.count = 0;
+        if (phase_y >= c.y.output || phase_x >= c.x.output) return;
+        const std::int64_t height = (c.y.output - phase_y + step_y - 1) / step_y;
+        const std::int64_t width = (c.x.output - phase_x + step_x - 1) / step_x;
+        const std::int64_t first = tile / phases * rows;
+        const std::int64_t left = c.batch * height * width - first;
+        if (left <= 0) return;
+        cells.count = left < rows ? left : rows;
+        std::int64_t n = first / (height * width);
+        std::int64_t row = first / width % height;
+        std::int64_t column = first % width;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            const std::int64_t at_y = phase_y + row * step_y;
+            const std::int64_t at_x = phase_x + column * step_x;
+            cells.image[r] = n;
+            cells.pixel[r] = (n * c.y.output + at_y) * c.x.output + at_x;
+            cells.start_y[r] = c.y.start(at_y);
+            cells.start_x[r] = c.x.start(at_x);
+            // Rows past the end repeat the last cell: they are computed and not stored.
+            if (r + 1 >= cells.count) continue;
+            if (++column == width) {
+                column = 0;
+                if (++row == height) {
+                    row = 0;
+                    ++n;
+                }
+            }
+        }
+    }
+};
+
+/// Lists the taps of a tile that are inside for any of its cells; returns how many runs there are.
+template <class T>
+std::int64_t list_taps(const GatherConv<T>& c, const TileCells& cells, std::int64_t rows,
+                       std::int64_t group, TapRun<T>* runs) {
+    const bool joinable = c.groups == 1 && c.x.dilation == 1 && c.x.divide == 1;
+    const std::int64_t pixel = c.source_pixel();
+    bool within = joinable;
+    for (std::int64_t r = 0; within && r < rows; ++r)
+        within = cells.start_x[r] >= 0 && cells.start_x[r] + c.x.taps <= c.x.source;
+    std::int64_t count = 0;
+    for (std::int64_t ky = 0; ky < c.y.taps; ++ky) {
+        const T* lines[kMostTileRows];
+        std::int64_t inside_lines = 0;
+        for (std::int64_t r = 0; r < rows; ++r) {
+            const std::int64_t at = c.y.cell(cells.start_y[r], ky);
+            lines[r] = nullptr;
+            if (at < 0) continue;
+            ++inside_lines;
+            lines[r] =
+                c.src + (cells.image[r] * c.y.source + at) * c.x.source * pixel + group * c.depth;
+        }
+        if (inside_lines == 0) continue;
+        if (within && inside_lines == rows) {
+            // All taps of the kernel row, one behind the other.
+            TapRun<T>& run = runs[count++];
+            for (std::int64_t r = 0; r < rows; ++r)
+                run.rows[r] = lines[r] + cells.start_x[r] * pixel;
+            run.first = ky * c.x.taps * c.depth;
+            run.length = c.x.taps * c.depth;
+            continue;
+        }
+        for (std::int64_t kx = 0; kx < c.x.taps; ++kx) {
+            TapRun<T>& run = runs[count];
+            bool any = false;
+            const std::int64_t first = (ky * c.x.taps + kx) * c.depth;
+            bool joins =
+                joinable && count > 0 && runs[count - 1].first + runs[count - 1].length == first;
+            for (std::int64_t r = 0; r < rows; ++r) {
+                const std::int64_t at = c.x.cell(cells.start_x[r], kx);
+                const bool inside = lines[r] != nullptr && at >= 0;
+                any |= inside;
+                run.rows[r] = inside ? lines[r] + at * pixel : c.zeros;
+                joins = joins && inside &&
+                        run.rows[r] == runs[count - 1].rows[r] + runs[count - 1].length;
+            }
+            if (!any) continue;
+            if (joins) {
+                runs[count - 1].length += c.depth;
+                continue;
+            }
+            run.first = first;
+            run.length = c.depth;
+            ++count;
+        }
+    }
+    return count;
+}
+
+}  // namespace
+}  // namespace dtnn::kernels::DTNN_ISA
