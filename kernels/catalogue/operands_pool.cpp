@@ -28,6 +28,14 @@ void global_pool(Rule& rule, const TensorDesc& image, const TensorDesc& result) 
     if (rule.rank(image, 4, 4)) rule.shape(result, {image.dims[0], image.dims[1], 1, 1});
 }
 
+/// Cells of a window are told by a byte, and one value of it means none.
+void few_cells(Rule& rule) {
+    if (rule.broken()) return;
+    const auto kernel = rule.values<2>("kernel", 1, 1);
+    rule.require(kernel[0] <= 255 && kernel[1] <= 255 && kernel[0] * kernel[1] <= 255,
+                 "its window has more than 255 cells");
+}
+
 }  // namespace
 
 void max_pool2d(Rule& rule) {
@@ -36,6 +44,7 @@ void max_pool2d(Rule& rule) {
     if (!rule.counts(1, 1u + indices)) return;
     pool(rule, p.sources[0], p.destinations[0]);
     if (indices) rule.shape(p.destinations[1], p.destinations[0].dims, DType::u8);
+    few_cells(rule);
 }
 
 void max_pool2d_backward(Rule& rule) {
@@ -44,6 +53,7 @@ void max_pool2d_backward(Rule& rule) {
     pool(rule, p.destinations[0], p.sources[0]);
     rule.shape(p.sources[1], p.sources[0].dims, DType::u8);
     if (p.flag("mask")) rule.shape(p.sources[2], p.sources[0].dims);
+    few_cells(rule);
 }
 
 void avg_pool2d(Rule& rule) {

@@ -146,30 +146,32 @@ void max_pool2d_backward_channels_last(const MaxPool2dBackwardArguments<T>& a, T
             for (std::int64_t x = 0; x < in.width; ++x) {
                 const Reach ow = reach(x, window.stride_w, window.left, window.dilation_w,
                                        window.kernel_w, out.width);
-                T* const diff_src = a.diff_src + (row * in.width + x) * channels;
-                bool written = false;
+                // The windows that reach the cell, and which of their cells it is. An index is a
+                // byte, so that a window has fewer cells than kNoCell.
+                std::int64_t at[kNoCell], places[kNoCell], count = 0;
                 for (std::int64_t i = oh.first; i <= oh.last; ++i) {
                     const std::int64_t down = y + window.top - i * window.stride_h;
                     if (down % window.dilation_h != 0) continue;
                     for (std::int64_t j = ow.first; j <= ow.last; ++j) {
                         const std::int64_t right = x + window.left - j * window.stride_w;
                         if (right % window.dilation_w != 0) continue;
-                        const std::int64_t place =
+                        places[count] =
                             down / window.dilation_h * window.kernel_w + right / window.dilation_w;
-                        const std::int64_t at = ((n * out.height + i) * out.width + j) * channels;
-                        for_channels<T>(channels, [&](auto lanes, std::int64_t c) {
-                            using V = decltype(lanes);
-                            auto mine = V::load_bytes(a.indices + at + c) ==
-                                        V::broadcast_int(typename V::Int(place));
-                            if (a.y != nullptr) mine &= V::load(a.y + at + c) > V::zero();
-                            const auto part = mine ? V::load(a.diff_dst + at + c) : V::zero();
-                            V::store(diff_src + c, written ? V::load(diff_src + c) + part : part);
-                        });
-                        written = true;
+                        at[count++] = ((n * out.height + i) * out.width + j) * channels;
                     }
                 }
-                for (std::int64_t c = 0; c < channels && !written; ++c)
-                    diff_src[c] = 0;
+                T* const diff_src = a.diff_src + (row * in.width + x) * channels;
+                for_channels<T>(channels, [&](auto lanes, std::int64_t c) {
+                    using V = decltype(lanes);
+                    auto sum = V::zero();
+                    for (std::int64_t k = 0; k < count; ++k) {
+                        auto mine = V::load_bytes(a.indices + at[k] + c) ==
+                                    V::broadcast_int(typename V::Int(places[k]));
+                        if (a.y != nullptr) mine &= V::load(a.y + at[k] + c) > V::zero();
+                        sum += mine ? V::load(a.diff_dst + at[k] + c) : V::zero();
+                    }
+                    V::store(diff_src + c, sum);
+                });
             }
         }
     });

@@ -1,8 +1,9 @@
-#!/usr/bin/python3
-"""Trains one of the shipped models with PyTorch on made-up data and prints samples per second as JSON.
+#!/usr/bin/env python3
+"""Trains a model of ours with PyTorch on made-up data and prints samples per second as JSON.
 
-PyTorch's best form on CPUs: channels last, one set of gradient tensors kept, huge pages (the caller sets GLIBC_TUNABLES).
-Layers and parameter counts are those of specs/models; the loss is cross entropy on logits.
+The network is made from what `dtnnc summary MODEL --format json` prints, layer by layer, and must have the same number of trainable
+parameters. PyTorch's best form on CPUs: channels last, one set of gradient tensors kept, subnormal numbers flushed; the caller sets
+GLIBC_TUNABLES. The loss is cross entropy on logits, so that the last softmax is left out.
 """
 
 import argparse
@@ -12,52 +13,125 @@ import time
 
 import torch
 from torch import nn
+from torch.nn import functional
 
 
-def simplecnn():
-    return nn.Sequential(
-        nn.Conv2d(1, 4, 3, padding=1), nn.ReLU(), nn.Conv2d(4, 8, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2),
-        nn.Flatten(), nn.Linear(1568, 128), nn.ReLU(), nn.Dropout(0.5), nn.Linear(128, 10)), (1, 28, 28), 202_458
+def padding_of(layer):
+    """Rows and columns on either side, which are alike in what is compared."""
+    a = layer["attributes"]
+    padding = a.get("padding", "valid")
+    if padding == "valid":
+        return 0, 0
+    if padding == "same":
+        assert a.get("stride", [1, 1]) == [1, 1] and all(k % 2 for k in a["kernel"]), layer["name"]
+        return tuple(k // 2 for k in a["kernel"])
+    if len(padding) == 4:
+        assert padding[0] == padding[1] and padding[2] == padding[3], layer["name"]
+        padding = padding[::2]
+    return tuple(padding)
 
 
-def vgg16_cifar10():
-    layers, channels = [], 3
-    for repeats, width in [(2, 64), (2, 128), (3, 256), (3, 512), (3, 512)]:
-        for _ in range(repeats):
-            layers += [nn.Conv2d(channels, width, 3, padding=1), nn.ReLU()]
-            channels = width
-        layers.append(nn.MaxPool2d(2))
-    layers.append(nn.Flatten())
-    for _ in range(2):
-        layers += [nn.Linear(512, 512), nn.ReLU(), nn.Dropout(0.5)]
-    return nn.Sequential(*layers, nn.Linear(512, 10)), (3, 32, 32), 15_245_130
+def conv(layer, channels):
+    a = layer["attributes"]
+    depthwise = layer["type"] == "depthwise_conv2d"
+    return nn.Conv2d(channels, layer["output_shape"][0], a["kernel"], stride=a.get("stride", 1), padding=padding_of(layer),
+                     dilation=a.get("dilation", 1), groups=channels if depthwise else a["groups"], bias=a["bias"])
+
+
+def pool(layer, kind):
+    a = layer["attributes"]
+    return kind(a["kernel"], stride=a.get("stride", a["kernel"]), padding=padding_of(layer))
+
+
+class Network(nn.Module):
+    """The layers of a summary; values that nothing reads any more are let go."""
+
+    def __init__(self, layers, shape):
+        super().__init__()
+        shapes = {"input": shape}
+        self.steps = []
+        modules = []
+        if layers[-1]["type"] == "softmax":
+            layers = layers[:-1]
+        for layer in layers:
+            source = shapes[layer["from"][0]]
+            kind = layer["type"]
+            if kind in ("conv2d", "depthwise_conv2d"):
+                made = conv(layer, source[0])
+            elif kind == "batch_norm":
+                made = (nn.BatchNorm2d if len(source) == 3 else nn.BatchNorm1d)(source[0], eps=layer["attributes"]["epsilon"])
+            elif kind == "dense":
+                made = nn.Linear(source[0], layer["output_shape"][0], bias=layer["attributes"]["bias"])
+            elif kind == "max_pool2d":
+                made = pool(layer, nn.MaxPool2d)
+            elif kind == "avg_pool2d":
+                made = pool(layer, nn.AvgPool2d)
+            else:
+                made = {"relu": lambda: nn.ReLU(inplace=False), "relu6": nn.ReLU6, "silu": nn.SiLU, "sigmoid": nn.Sigmoid,
+                        "hard_swish": nn.Hardswish, "flatten": nn.Flatten, "global_avg_pool2d": lambda: nn.AdaptiveAvgPool2d(1),
+                        "dropout": lambda: nn.Dropout(layer["attributes"]["rate"]), "add": nn.Identity, "concat": nn.Identity,
+                        "multiply": nn.Identity}[kind]()
+            modules.append(made)
+            self.steps.append((layer["name"], kind, layer["from"]))
+            shapes[layer["name"]] = layer["output_shape"]
+        self.made = nn.ModuleList(modules)
+        self.last_reader = {}
+        for number, (_, _, sources) in enumerate(self.steps):
+            for source in sources:
+                self.last_reader[source] = number
+
+    def forward(self, value):
+        values = {"input": value}
+        for number, (name, kind, sources) in enumerate(self.steps):
+            read = [values[source] for source in sources]
+            if kind == "add":
+                value = read[0]
+                for other in read[1:]:
+                    value = value + other
+            elif kind == "concat":
+                value = torch.cat(read, 1)
+            elif kind == "multiply":
+                value = read[0] * read[1]
+            else:
+                value = self.made[number](read[0])
+            for source in sources:
+                if self.last_reader[source] == number:
+                    values.pop(source, None)
+            values[name] = value
+        return value
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("model", choices=["simplecnn", "vgg16_cifar10"])
-    parser.add_argument("--optimizer", choices=["sgd", "adam"], default="sgd")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("summary", help="what dtnnc summary --format json printed")
+    parser.add_argument("--shape", required=True, help="of a sample: 3,224,224")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--compile", action="store_true", help="by torch.compile")
     options = parser.parse_args()
 
     torch.set_num_threads(options.threads)
+    torch.set_flush_denormal(True)
     torch.manual_seed(0)
-    model, shape, parameters = globals()[options.model]()
-    assert sum(p.numel() for p in model.parameters()) == parameters
+    with open(options.summary, encoding="utf-8") as file:
+        summary = json.load(file)
+    shape = [int(extent) for extent in options.shape.split(",")]
+    model = Network(summary["layers"], shape)
+    assert sum(p.numel() for p in model.parameters()) == sum(layer["trainable"] for layer in summary["layers"])
     model = model.to(memory_format=torch.channels_last).train()
-    optimizer = (torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9) if options.optimizer == "sgd"
-                 else torch.optim.Adam(model.parameters(), lr=0.001))
-    loss_function = nn.CrossEntropyLoss()
-    source = torch.rand(options.batch, *shape).contiguous(memory_format=torch.channels_last)
-    labels = torch.randint(0, 10, (options.batch,))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    source = torch.rand(options.batch, *shape)
+    if len(shape) == 3:
+        source = source.contiguous(memory_format=torch.channels_last)
+    labels = torch.randint(0, summary["layers"][-1]["output_shape"][0], (options.batch,))
+    run = torch.compile(model) if options.compile else model
 
     times = []
     for step in range(options.steps + 3):
         start = time.perf_counter()
         optimizer.zero_grad(set_to_none=False)
-        loss = loss_function(model(source), labels)
+        loss = functional.cross_entropy(run(source), labels)
         loss.backward()
         optimizer.step()
         loss.item()
