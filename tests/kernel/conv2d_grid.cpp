@@ -56,6 +56,18 @@ std::vector<Convolution> convolutions() {
         {33, 64, 4, 4, 64, 3, 3, {1, 1}, kSame},
         {8, 16, 1, 1, 16, 3, 3, {1, 1}, kSame},
         {16, 24, 6, 3, 40, 5, 3, {1, 1}, {2, 2, 1, 1}},
+        // Few filters of many channels, whole vectors of these and not; three vectors of filters,
+        // one
+        // more; more filters and channels than are taken at a time; a stem.
+        {2, 48, 13, 11, 12, 3, 3, {1, 1}, kSame},
+        {3, 40, 9, 7, 5, 3, 3, {2, 1}, kSame},
+        {3, 33, 5, 6, 16, 3, 3, {1, 1}, kSame},
+        {2, 84, 8, 8, 48, 1, 1},
+        {2, 20, 6, 7, 144, 3, 1, {1, 1}, {1, 1, 0, 0}},
+        {1, 20, 3, 3, 530, 1, 1},
+        {1, 1025, 2, 3, 18, 1, 1},
+        {2, 3, 33, 31, 20, 7, 7, {2, 2}, {3, 3, 3, 3}},
+        {1, 96, 6, 6, 24, 3, 3, {1, 1}, kSame, {1, 1}, 2},
         // Odd sizes, strides, dilations, uneven padding, groups.
         {1, 64, 7, 9, 32, 3, 3, {1, 1}, {0, 1, 2, 1}},
         {1, 5, 7, 9, 11, 3, 3, {2, 1}, {0, 1, 2, 1}},
