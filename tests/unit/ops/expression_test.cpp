@@ -57,18 +57,36 @@ std::uint64_t seed_of(std::uint64_t usual) {
     return given == nullptr ? usual : std::uint64_t(std::atoll(given));
 }
 
-/// Whether every part is a finite number at the point, and has a slope there: the base of a power is
-/// positive, a square root is not 0, and floor does not jump.
+/// Whether every part is a number at the point and near nothing that differences cannot
+/// tell: a pole, the end of a domain, a jump.
 bool is_regular(const Expression& e, std::span<const double> point) {
     for (const Expression& operand : e.operands)
         if (!is_regular(operand, point)) return false;
-    if (e.term == Term::pow && evaluate(e.operands[0], point) <= 0) return false;
-    if (e.term == Term::sqrt && evaluate(e, point) == 0) return false;
-    if (e.term == Term::floor) {
-        const double value = evaluate(e.operands[0], point);
-        if (std::fabs(value - std::round(value)) < 1e-3) return false;
+    const auto operand = [&](std::size_t i) { return evaluate(e.operands[i], point); };
+    switch (e.term) {
+        case Term::pow:
+        case Term::log:
+        case Term::sqrt:
+            if (operand(0) < 1e-3) return false;
+            break;
+        case Term::log1p:
+            if (operand(0) < -0.999) return false;
+            break;
+        case Term::atanh:
+            if (std::fabs(operand(0)) > 0.99) return false;
+            break;
+        case Term::div:
+            if (std::fabs(operand(1)) < 1e-3) return false;
+            break;
+        case Term::floor:
+            if (std::fabs(operand(0)) > 50) return false;
+            if (std::fabs(operand(0) - std::round(operand(0))) < 0.02) return false;
+            break;
+        default:
+            break;
     }
-    return std::isfinite(evaluate(e, point));
+    // Beside large numbers a difference of small ones is lost.
+    return std::fabs(evaluate(e, point)) < 1e3;
 }
 
 }  // namespace
@@ -265,7 +283,7 @@ TEST_CASE("symbolic derivatives of random expressions agree with central differe
             ++compared;
         }
     }
-    CHECK(compared > 1000);
+    CHECK(compared > 900);
 }
 
 TEST_CASE("what is printed infix reads back as the same expression") {
