@@ -58,7 +58,7 @@ std::uint64_t seed_of(std::uint64_t usual) {
 }
 
 /// Whether every part is a number at the point and near nothing that differences cannot
-/// tell: a pole, the end of a domain, a jump.
+/// tell: a pole, the end of a domain, a kink, a jump.
 bool is_regular(const Expression& e, std::span<const double> point) {
     for (const Expression& operand : e.operands)
         if (!is_regular(operand, point)) return false;
@@ -77,6 +77,16 @@ bool is_regular(const Expression& e, std::span<const double> point) {
             break;
         case Term::div:
             if (std::fabs(operand(1)) < 1e-3) return false;
+            break;
+        case Term::gt:
+        case Term::ge:
+        case Term::eq:
+        case Term::min:
+        case Term::max:
+            if (std::fabs(operand(0) - operand(1)) < 1e-2) return false;
+            break;
+        case Term::abs:
+            if (std::fabs(operand(0)) < 1e-2) return false;
             break;
         case Term::floor:
             if (std::fabs(operand(0)) > 50) return false;
