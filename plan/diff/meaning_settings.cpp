@@ -237,7 +237,8 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"training", "seed", kMath, "first weights, order of samples and dropout are drawn anew"},
         {"training", "dtype", kMath, "values are rounded to another precision"},
         {"training", "compute", kMath, "values are rounded to another precision on devices"},
-        {"training", "numerics", kMath, "subnormal numbers are 0 or not, and kernels round otherwise"},
+        {"training", "numerics", kMath,
+         "subnormal numbers are 0 or not, and kernels round otherwise"},
         {"training", "loss_scale", kMath, "other gradients vanish or overflow in 16 bits"},
         {"training", "steps_per_epoch", kMath, "an epoch has another number of updates"},
 
