@@ -16,8 +16,8 @@ template <class T, class Record>
 concept is_record = std::same_as<std::remove_const_t<T>, Record>;
 
 void visit_fields(auto& v, is_record<Target> auto& r) {
-    v("device", r.device), v("dtype", r.dtype), v("compute", r.compute),
-        v("numerics", r.numerics), v("isa", r.isa), v("threads", r.threads);
+    v("device", r.device), v("dtype", r.dtype), v("compute", r.compute), v("numerics", r.numerics),
+        v("isa", r.isa), v("threads", r.threads);
     v("ranks", r.ranks), v("data_workers", r.data_workers);
 }
 
