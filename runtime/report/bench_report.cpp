@@ -76,6 +76,7 @@ std::string bench_json(const BenchResult& result, const BenchFacts& facts) {
     Json json = {
         {"version", 1},
         {"name", facts.plan->name},
+        {"program", name_of(result.program->kind)},
         {"batch", result.batch},
         {"steps", result.seconds.size()},
         {"samples_per_second", to_json(numbers.rate)},
@@ -108,17 +109,18 @@ std::string bench_text(const BenchResult& result, const BenchFacts& facts) {
     const Figures numbers = figures(result);
     const auto mebibytes = [](std::int64_t bytes) { return double(bytes) / 1048576.0; };
     std::string text = fmt::format(
-        "{}: {} steps of {} samples, {} {}\n"
+        "{}: {} {} steps of {} samples, {} {}\n"
         "samples/s      {:.1f} median, {:.1f} least, {:.1f} most\n"
         "ms per step    {:.3f} median, {:.3f} least, {:.3f} most\n"
         "arena          {:.2f} MiB planned, {:.2f} MiB allocated\n"
         "peak memory    {:.2f} MiB\n"
         "allocations after the first step: {}\n",
-        facts.plan->name, result.seconds.size(), result.batch, facts.threads,
-        facts.threads == 1 ? "thread" : "threads", numbers.rate.median, numbers.rate.least,
-        numbers.rate.most, numbers.milliseconds.median, numbers.milliseconds.least,
-        numbers.milliseconds.most, mebibytes(facts.planned_bytes), mebibytes(facts.allocated_bytes),
-        mebibytes(facts.peak_rss_bytes), result.allocations_after_first_step);
+        facts.plan->name, result.seconds.size(), name_of(result.program->kind), result.batch,
+        facts.threads, facts.threads == 1 ? "thread" : "threads", numbers.rate.median,
+        numbers.rate.least, numbers.rate.most, numbers.milliseconds.median,
+        numbers.milliseconds.least, numbers.milliseconds.most, mebibytes(facts.planned_bytes),
+        mebibytes(facts.allocated_bytes), mebibytes(facts.peak_rss_bytes),
+        result.allocations_after_first_step);
     if (!result.program_step_seconds.empty()) text += tables(result, *facts.plan);
     return text;
 }

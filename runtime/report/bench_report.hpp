@@ -15,8 +15,8 @@ struct BenchFacts {
     int threads = 1;
 };
 
-/// {"version": 1, "name", "batch", "steps", "samples_per_second": {"median", "min", "max"},
-/// "step_milliseconds": {...},
+/// {"version": 1, "name", "program", "batch", "steps", "samples_per_second": {"median", "min",
+/// "max"}, "step_milliseconds": {...},
 ///  "arena_bytes": {"planned", "allocated"}, "peak_rss_bytes", "allocations_after_first_step",
 ///  "threads"}; when steps were
 /// timed also "program_steps": [{"name", "op", "kernel", "layer", "phase", "milliseconds",

@@ -1,10 +1,13 @@
 #include "runtime/train/bench.hpp"
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "runtime/base/clock.hpp"
+#include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
 
 namespace dtnn::runtime {
@@ -51,34 +54,37 @@ class Batches {
     std::int64_t epoch_ = 0;
 };
 
-}  // namespace
+/// What a step does before its program runs.
+using Prepare = std::function<void()>;
 
-BenchResult bench(Session& session, const BenchRequest& request) {
-    const plan::Plan& plan = session.plan();
-    Batches batches(session);
-    const BatchProgram& program = session.train_program(batches.size());
+/// Fills the inputs with the first samples, over again where there are fewer than the batch has.
+void fill_once(Session& session, const BoundProgram& program) {
+    const std::vector<std::int64_t>& samples = session.sampler().train();
+    if (samples.empty()) return;
+    std::vector<std::int64_t> order(std::size_t(program.batch()));
+    for (std::size_t i = 0; i < order.size(); ++i)
+        order[i] = samples[i % samples.size()];
+    session.pipeline().start(Split::train, order, program.batch());
+    session.pipeline().wait();
+    session.pipeline().take({program.input("source"),
+                             static_cast<std::int32_t*>(program.input("labels")),
+                             program.input("targets")});
+    session.pipeline().stop();
+}
+
+BenchResult measure(Session& session, const BenchRequest& request, BoundProgram& program,
+                    const Prepare& prepare) {
     BenchResult result;
-    result.batch = batches.size() * session.ranks();
-    result.program = &program.program->program();
+    result.batch = program.batch() * session.ranks();
+    result.program = &program.program();
     result.seconds.reserve(std::size_t(request.steps));
     if (request.per_step) result.program_step_seconds.assign(result.program->steps.size(), 0.0);
 
-    session.share_parameters();
-    std::int64_t step = 0;
-    const auto run = [&] {
-        batches.take(program);
-        program.set_learning_rate(plan.training.learning_rate, plan.target.dtype);
-        program.set_batch_weight(1.0 / double(plan.training.accumulation * session.ranks()),
-                                 plan.target.dtype);
-        program.set_position(0, step * result.batch);
-        if (program.update != nullptr) *program.update = step;
-        ++step;
-    };
-    program.program->run_prologue();
+    program.run_prologue();
     std::int64_t before = 0;
     for (std::int64_t i = 0; i < std::max<std::int64_t>(1, request.warm_up); ++i) {
-        run();
-        program.program->run();
+        prepare();
+        program.run();
         if (i == 0 && request.allocations != nullptr) before = request.allocations();
     }
     // A stop takes a step to be known to all, as in training.
@@ -87,14 +93,14 @@ BenchResult bench(Session& session, const BenchRequest& request) {
     bool under_way = false;
     for (std::int64_t i = 0; i < request.steps && !stopped; ++i) {
         const Stopwatch watch;
-        run();
-        program.program->start();
-        if (under_way) program.program->wait();
+        prepare();
+        program.start();
+        if (under_way) program.wait();
         under_way = true;
         stopped = session.agreement().tell({.stop = stop_requested() != 0}).stop;
         result.seconds.push_back(watch.seconds());
     }
-    if (under_way) program.program->wait();
+    if (under_way) program.wait();
     static_cast<void>(session.agreement().settle());
     if (request.allocations != nullptr) {
         result.allocations_after_first_step = request.allocations() - before;
@@ -102,14 +108,49 @@ BenchResult bench(Session& session, const BenchRequest& request) {
     if (request.per_step && !result.seconds.empty()) {
         const std::size_t rounds = result.seconds.size();
         for (std::size_t i = 0; i < rounds; ++i) {
-            run();
-            program.program->run_timed(result.program_step_seconds);
+            prepare();
+            program.run_timed(result.program_step_seconds);
         }
         for (double& seconds : result.program_step_seconds)
             seconds /= double(rounds);
     }
+    return result;
+}
+
+BenchResult bench_training(Session& session, const BenchRequest& request) {
+    const plan::Plan& plan = session.plan();
+    Batches batches(session);
+    const BatchProgram& program = session.train_program(batches.size());
+    const std::int64_t samples = batches.size() * session.ranks();
+    session.share_parameters();
+    std::int64_t step = 0;
+    BenchResult result = measure(session, request, *program.program, [&] {
+        batches.take(program);
+        program.set_learning_rate(plan.training.learning_rate, plan.target.dtype);
+        program.set_batch_weight(1.0 / double(plan.training.accumulation * session.ranks()),
+                                 plan.target.dtype);
+        program.set_position(0, step * samples);
+        if (program.update != nullptr) *program.update = step;
+        ++step;
+    });
     session.pipeline().stop();
     return result;
+}
+
+}  // namespace
+
+BenchResult bench(Session& session, const BenchRequest& request) {
+    if (request.program == plan::ProgramKind::train) return bench_training(session, request);
+    const plan::Program* const program = plan::find_program(session.plan(), request.program);
+    if (program == nullptr) {
+        throw RunError(Exit::usage,
+                       fmt::format("the plan has no `{}` program", plan::name_of(request.program)),
+                       "measure another program, or compile a job that has samples for it");
+    }
+    BoundProgram& bound = *session.executor().find(program->kind, program->batch);
+    session.share_parameters();
+    fill_once(session, bound);
+    return measure(session, request, bound, [] {});
 }
 
 Spread spread_of(std::vector<double> values) {

@@ -1,5 +1,5 @@
 #pragma once
-/// Measures training steps.
+/// Measures steps of training, or of inference.
 
 #include <cstdint>
 #include <vector>
@@ -9,6 +9,7 @@
 namespace dtnn::runtime {
 
 struct BenchRequest {
+    plan::ProgramKind program = plan::ProgramKind::train;  ///< or evaluate, predict
     std::int64_t steps = 50;
     std::int64_t warm_up = 3;
     bool per_step = false;  ///< a second round, in which each step of the program is timed
@@ -18,7 +19,7 @@ struct BenchRequest {
 
 struct BenchResult {
     std::int64_t batch = 0;       ///< samples of all ranks together
-    std::vector<double> seconds;  ///< what each measured step took, with the copy of its batch
+    std::vector<double> seconds;  ///< what each measured step took; in training with its batch
     std::vector<double>
         program_step_seconds;  ///< mean of each of the program's steps; empty unless asked for
     std::int64_t allocations_after_first_step = 0;
@@ -26,8 +27,11 @@ struct BenchResult {
 };
 
 /// Trains on the data, full batches only (where there are any), starting over when the samples are
-/// used up. Ends early when a stop is requested. With several ranks all call it; each measures its
-/// own steps, which wait for those of the others.
+/// used up; what a step waits for its batch, and takes to copy it, is part of its time. Programs of
+/// inference run on one full batch of training samples, which is read once: their time is the
+/// network's alone. Ends early when a stop is requested. With several ranks all call it; each
+/// measures its own steps, which in training wait for those of the others. A program that the plan
+/// does not have is a RunError (exit 2).
 BenchResult bench(Session& session, const BenchRequest& request);
 
 struct Spread {

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Compares training speed with PyTorch, measured alternately in one run.
+"""Compares the speed of training, or of inference, with PyTorch and ONNX Runtime, measured alternately in one run.
 
     tests/benchmarks/compare_pytorch.py [--models simplecnn,resnet50] [--threads 1] [--rounds 5] [--isa avx2] [--json FILE]
+    tests/benchmarks/compare_pytorch.py --inference --batch 1 [--forms jit,onnxruntime] ...
 
 Each round runs dtnn-run bench and then PyTorch on the same model, batch and optimizer, in PyTorch's best form (torch_peer.py, and the
-allocator's settings below). Printed are the medians and, of the rounds' ratios, the median, which survives a machine whose speed
+allocator's settings below). With --inference the peer is the fastest of eager PyTorch, torch.jit.optimize_for_inference, torch.compile
+and ONNX Runtime (where the interpreter has onnxruntime, onnx and onnxscript): all are measured in the first round, the fastest of them
+in every round. Printed are the medians and, of the rounds' ratios, the median, which survives a machine whose speed
 drifts, with the least and the largest. Not a test: it has no verdict unless --at-least MODEL=RATIO is given.
 """
 
@@ -38,6 +41,10 @@ TUNABLES = ("glibc.malloc.hugetlb=1:glibc.malloc.mmap_max=0:glibc.malloc.trim_th
             "glibc.malloc.top_pad=67108864")
 
 
+FORMS = ("eager", "jit", "compile", "onnxruntime")
+SECONDS = 1.5  # of inference in a round
+
+
 def run(command, environment):
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
     if result.returncode != 0:
@@ -49,57 +56,108 @@ def rate(command, environment):
     return json.loads(run(command, environment))["samples_per_second"]["median"]
 
 
+def has(python, *modules):
+    return subprocess.run([python, "-c", f"import {', '.join(modules)}"], capture_output=True).returncode == 0
+
+
+class Model:
+    """Both sides' commands for a model, in a folder of its own."""
+
+    def __init__(self, name, options, folder, environments):
+        self.ours_environment, self.peer_environment = environments
+        self.inference = options.inference
+        self.batch, self.steps = MODELS[name]
+        if options.batch:
+            self.batch = options.batch
+        plan, summary = os.path.join(folder, "plan.json"), os.path.join(folder, "summary.json")
+        dtnnc = os.path.join(options.bin, "dtnnc")
+        settings = ["--set", f"training.batch_size={self.batch}", "--set", f"dataset.train_samples={self.batch * 8}",
+                    "--set", "training.optimizer={sgd: {learning_rate: 0.01, momentum: 0.9}}"]
+        run([dtnnc, "compile", name, "-o", plan, "--threads", str(options.threads)] + settings +
+            (["--isa", options.isa] if options.isa else []), self.ours_environment)
+        with open(summary, "w", encoding="utf-8") as file:
+            file.write(run([dtnnc, "summary", name, "--format", "json"], self.ours_environment))
+        with open(plan, encoding="utf-8") as file:
+            shape = json.load(file)["dataset"]["shape"]
+        self.ours_command = [os.path.join(options.bin, "dtnn-run"), "bench", plan, "--format", "json"]
+        if self.inference:
+            self.ours_command += ["--program", "predict"]
+        self.peer_command = [options.python, os.path.join(HERE, "torch_peer.py"), summary, "--shape", ",".join(map(str, shape)),
+                             "--batch", str(self.batch), "--threads", str(options.threads)]
+        if options.compile:
+            self.peer_command.append("--compile")
+        if self.inference:
+            self.steps = 3
+            self.steps = max(3, min(5000, int(SECONDS * self.ours() / self.batch)))
+
+    def ours(self):
+        return rate(self.ours_command + ["--steps", str(self.steps)], self.ours_environment)
+
+    def peer(self, form):
+        return rate(self.peer_command + ["--steps", str(self.steps)] + (["--inference", form] if self.inference else []),
+                    self.peer_environment)
+
+
+def measure(model, forms, rounds):
+    """Rates of both sides in every round, and by form those of the first."""
+    ours, peers = [model.ours()], []
+    first = {form: model.peer(form) for form in forms}
+    best = max(first, key=first.get)
+    peers.append(first[best])
+    for _ in range(rounds - 1):
+        ours.append(model.ours())
+        peers.append(model.peer(best))
+    return ours, peers, best, first
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--inference", action="store_true", help="predictions instead of training steps")
+    parser.add_argument("--batch", type=int, help="samples of a batch; the table's when not given, of inference 64")
+    parser.add_argument("--forms", help=f"of the peer's inference: {', '.join(FORMS)}; all that there are when not given")
     parser.add_argument("--isa", choices=["avx2", "avx512"], help="for both sides; the machine's best when not given")
     parser.add_argument("--bin", default=os.path.join(ROOT, "build", "release", "bin"))
     parser.add_argument("--python", default=sys.executable, help="an interpreter that has torch")
-    parser.add_argument("--compile", action="store_true", help="PyTorch by torch.compile")
+    parser.add_argument("--compile", action="store_true", help="PyTorch's training by torch.compile")
     parser.add_argument("--json", help="a file for the figures")
     parser.add_argument("--at-least", action="append", default=[], metavar="MODEL=RATIO")
     options = parser.parse_args()
     bars = dict(bar.split("=") for bar in options.at_least)
+    if options.inference and not options.batch:
+        options.batch = 64
 
     ours_environment = dict(os.environ, DTNN_SPEC_PATH=os.path.join(ROOT, "specs"))
     peer_environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads), GLIBC_TUNABLES=TUNABLES)
     if options.isa == "avx2":
         peer_environment.update(ATEN_CPU_CAPABILITY="avx2", ONEDNN_MAX_CPU_ISA="AVX2")
-    if subprocess.run([options.python, "-c", "import torch"], capture_output=True).returncode != 0:
+    if not has(options.python, "torch"):
         print("skipped: no PyTorch (python3-torch, or an environment of its own by --python)")
         return 0
+    forms = ["training"]
+    if options.inference:
+        forms = options.forms.split(",") if options.forms else list(FORMS)
+        if "onnxruntime" in forms and not has(options.python, "onnxruntime", "onnx", "onnxscript"):
+            print("without ONNX Runtime: no onnxruntime, onnx and onnxscript")
+            forms.remove("onnxruntime")
     status = 0
     figures = []
-    print(f"{'model':<20} {'batch':>5} {'threads':>7} {'dtnn':>9} {'PyTorch':>9} {'ratio':>6}   rounds")
-    for model in options.models.split(","):
-        batch, steps = MODELS[model]
+    print(f"{'model':<20} {'batch':>5} {'threads':>7} {'dtnn':>9} {'peer':>9} {'ratio':>6}   {'rounds':<12}  peer's form")
+    for name in options.models.split(","):
         with tempfile.TemporaryDirectory() as folder:
-            plan, summary = os.path.join(folder, "plan.json"), os.path.join(folder, "summary.json")
-            dtnnc = os.path.join(options.bin, "dtnnc")
-            settings = ["--set", f"training.batch_size={batch}", "--set", f"dataset.train_samples={batch * 8}",
-                        "--set", "training.optimizer={sgd: {learning_rate: 0.01, momentum: 0.9}}"]
-            run([dtnnc, "compile", model, "-o", plan, "--threads", str(options.threads)] + settings +
-                (["--isa", options.isa] if options.isa else []), ours_environment)
-            with open(summary, "w", encoding="utf-8") as file:
-                file.write(run([dtnnc, "summary", model, "--format", "json"], ours_environment))
-            with open(plan, encoding="utf-8") as file:
-                shape = json.load(file)["dataset"]["shape"]
-            peer = [options.python, os.path.join(HERE, "torch_peer.py"), summary, "--shape", ",".join(map(str, shape)), "--batch",
-                    str(batch), "--steps", str(steps), "--threads", str(options.threads)] + (["--compile"] if options.compile else [])
-            ours, peers = [], []
-            for _ in range(options.rounds):
-                ours.append(rate([os.path.join(options.bin, "dtnn-run"), "bench", plan, "--steps", str(steps), "--format", "json"],
-                                 ours_environment))
-                peers.append(rate(peer, peer_environment))
+            model = Model(name, options, folder, (ours_environment, peer_environment))
+            ours, peers, form, first = measure(model, forms, options.rounds)
         ratios = [a / b for a, b in zip(ours, peers)]
         ratio = statistics.median(ratios)
-        figures.append({"model": model, "batch": batch, "threads": options.threads, "ours": ours, "pytorch": peers, "ratio": ratio})
-        print(f"{model:<20} {batch:>5} {options.threads:>7} {statistics.median(ours):9.1f} {statistics.median(peers):9.1f} {ratio:6.2f}   "
-              f"{min(ratios):.2f} to {max(ratios):.2f}", flush=True)
-        if model in bars and ratio < float(bars[model]):
-            print(f"{model}: {ratio:.2f} is below {bars[model]}")
+        figures.append({"model": name, "batch": model.batch, "threads": options.threads, "ours": ours, "peer": peers, "form": form,
+                        "forms": first, "ratio": ratio})
+        spread = f"{min(ratios):.2f} to {max(ratios):.2f}"
+        print(f"{name:<20} {model.batch:>5} {options.threads:>7} {statistics.median(ours):9.1f} {statistics.median(peers):9.1f} "
+              f"{ratio:6.2f}   {spread:<12}  {form}", flush=True)
+        if name in bars and ratio < float(bars[name]):
+            print(f"{name}: {ratio:.2f} is below {bars[name]}")
             status = 1
     mean = math.exp(statistics.fmean(math.log(one["ratio"]) for one in figures))
     print(f"{'geometric mean':<53} {mean:6.2f}")

@@ -1,14 +1,21 @@
 #!/usr/bin/env python3
-"""Trains a model of ours with PyTorch on made-up data and prints samples per second as JSON.
+"""Trains a model of ours with PyTorch on made-up data, or runs its inference, and prints samples per second as JSON.
 
 The network is made from what `dtnnc summary MODEL --format json` prints, layer by layer, and must have the same number of trainable
 parameters. PyTorch's best form on CPUs: channels last, one set of gradient tensors kept, subnormal numbers flushed; the caller sets
 GLIBC_TUNABLES. The loss is cross entropy on logits, so that the last softmax is left out.
+
+--inference FORM runs the same network without its loss, on one batch that stays where it is: `eager`, `jit` (traced, frozen, by
+optimize_for_inference), `compile` (torch.compile, frozen) or `onnxruntime` (exported from the same network).
 """
 
 import argparse
+import contextlib
 import json
+import os
 import statistics
+import sys
+import tempfile
 import time
 
 import torch
@@ -101,6 +108,55 @@ class Network(nn.Module):
         return value
 
 
+def training_step(model, source, classes, compiled):
+    """A function that trains one batch."""
+    model.train()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    labels = torch.randint(0, classes, (source.shape[0],))
+    run = torch.compile(model) if compiled else model
+
+    def step():
+        optimizer.zero_grad(set_to_none=False)
+        loss = functional.cross_entropy(run(source), labels)
+        loss.backward()
+        optimizer.step()
+        loss.item()
+
+    return step
+
+
+def onnxruntime_step(model, source, threads):
+    """A function that runs one batch by ONNX Runtime, whose graph is what the network exports to."""
+    import onnxruntime
+    settings = onnxruntime.SessionOptions()
+    settings.intra_op_num_threads = threads
+    settings.inter_op_num_threads = 1
+    settings.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+    settings.add_session_config_entry("session.set_denormal_as_zero", "1")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "model.onnx")
+        with contextlib.redirect_stdout(sys.stderr):  # standard output is for the figures
+            torch.onnx.export(model, (source,), path, verbose=False)
+        session = onnxruntime.InferenceSession(path, settings, providers=["CPUExecutionProvider"])
+    values = {session.get_inputs()[0].name: source.contiguous().numpy()}
+    return lambda: session.run(None, values)
+
+
+def inference_step(form, model, source, threads):
+    """A function that runs one batch in this form."""
+    model.eval()
+    if form == "onnxruntime":
+        return onnxruntime_step(model.to(memory_format=torch.contiguous_format), source, threads)
+    run = model
+    if form == "compile":
+        from torch._inductor import config
+        config.freezing = True
+        run = torch.compile(model)
+    if form == "jit":
+        run = torch.jit.optimize_for_inference(torch.jit.freeze(torch.jit.trace(model, source)))
+    return lambda: run(source)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("summary", help="what dtnnc summary --format json printed")
@@ -108,7 +164,8 @@ def main():
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--compile", action="store_true", help="by torch.compile")
+    parser.add_argument("--compile", action="store_true", help="train by torch.compile")
+    parser.add_argument("--inference", choices=["eager", "jit", "compile", "onnxruntime"], metavar="FORM")
     options = parser.parse_args()
 
     torch.set_num_threads(options.threads)
@@ -119,24 +176,22 @@ def main():
     shape = [int(extent) for extent in options.shape.split(",")]
     model = Network(summary["layers"], shape)
     assert sum(p.numel() for p in model.parameters()) == sum(layer["trainable"] for layer in summary["layers"])
-    model = model.to(memory_format=torch.channels_last).train()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    model = model.to(memory_format=torch.channels_last)
     source = torch.rand(options.batch, *shape)
     if len(shape) == 3:
         source = source.contiguous(memory_format=torch.channels_last)
-    labels = torch.randint(0, summary["layers"][-1]["output_shape"][0], (options.batch,))
-    run = torch.compile(model) if options.compile else model
 
-    times = []
-    for step in range(options.steps + 3):
-        start = time.perf_counter()
-        optimizer.zero_grad(set_to_none=False)
-        loss = functional.cross_entropy(run(source), labels)
-        loss.backward()
-        optimizer.step()
-        loss.item()
-        if step >= 3:
-            times.append(time.perf_counter() - start)
+    with torch.inference_mode() if options.inference else contextlib.nullcontext():
+        if options.inference:
+            step = inference_step(options.inference, model, source, options.threads)
+        else:
+            step = training_step(model, source, summary["layers"][-1]["output_shape"][0], options.compile)
+        times = []
+        for number in range(options.steps + 3):
+            start = time.perf_counter()
+            step()
+            if number >= 3:
+                times.append(time.perf_counter() - start)
     rates = [options.batch / t for t in times]
     print(json.dumps({"samples_per_second": {"median": statistics.median(rates), "min": min(rates), "max": max(rates)},
                       "threads": options.threads, "torch": torch.__version__}))

@@ -203,6 +203,28 @@ class Runtime(CommandTest):
         self.assertEqual(bench["threads"], 1)
         self.assertGreater(bench["samples_per_second"]["median"], 0)
         self.assertGreater(bench["peak_rss_bytes"], 0)
+        self.assertEqual(bench["program"], "train")
+
+    def test_bench_of_inference(self):
+        plan = self.compile()
+        with open(plan, encoding="utf-8") as file:
+            programs = {program["kind"]: program for program in reversed(json.load(file)["programs"])}
+        for kind in ("predict", "evaluate", "train"):
+            process = self.expect(self.dtnn_run("bench", plan, "--program", kind, "--steps", "3", "--per-step",
+                                                "--trace", "trace.json", "--format", "json"), 0)
+            bench = json.loads(process.stdout)
+            self.assertEqual(bench["program"], kind)
+            self.assertEqual(bench["batch"], programs[kind]["batch"])
+            self.assertEqual(bench["allocations_after_first_step"], 0)
+            names = [step["op"] for step in bench["program_steps"]]
+            self.assertEqual(any(name.endswith("_update") for name in names), kind == "train")
+            with open(self.path("trace.json"), encoding="utf-8") as file:
+                events = [event for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
+            # A step to warm up and three more.
+            self.assertGreaterEqual(len(events), 4 * len(names))
+            self.assertTrue(any(event["name"].startswith("conv2d of") for event in events))
+        self.expect(self.dtnn_run("bench", plan, "--trace", "missing/trace.json"), 1, "missing/trace.json")
+        self.expect(self.dtnn_run("bench", plan, "--program", "sleep"), 2, "predict")
 
     def test_plans_that_do_not_match_are_five(self):
         plan = self.compile()

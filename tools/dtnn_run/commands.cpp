@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "runtime/base/files.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/report/bench_report.hpp"
+#include "runtime/report/trace.hpp"
 #include "runtime/train/bench.hpp"
 #include "tools/dtnn_run/allocation_count.hpp"
 #include "tools/dtnn_run/start.hpp"
@@ -18,6 +21,19 @@ namespace dtnn {
 using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
 
 namespace {
+
+constexpr std::int64_t kTracedSteps = 20;
+
+/// Behind what is measured, which is not slowed by it. All ranks step; the trace is rank 0's.
+void trace_steps(const Options& options, Session& session, BenchRequest request) {
+    request.steps = std::min(request.steps, kTracedSteps);
+    request.warm_up = 1;
+    request.per_step = false;
+    std::optional<Trace> trace;
+    if (session.rank() == 0) trace.emplace(session.executor());
+    static_cast<void>(bench(session, request));
+    if (trace) write_file(options.trace, trace->json());
+}
 
 int run_bench(const Options& options, Communicator& communicator) {
     Start start = start_together(communicator, options, [&] { return options.plan; });
@@ -29,12 +45,19 @@ int run_bench(const Options& options, Communicator& communicator) {
     std::optional<Session> session;
     together(communicator, "the memory",
              [&] { session.emplace(plan, start.threads, std::move(source), communicator); });
+    // A file that cannot be written is better known now; until the end it is a trace of nothing.
+    together(communicator, "the trace", [&] {
+        if (!options.trace.empty() && communicator.rank() == 0)
+            write_file(options.trace, "{\"traceEvents\": []}\n");
+    });
     BenchRequest request;
+    plan::parse_name(options.program, request.program);
     request.steps = options.steps;
     request.per_step = options.per_step;
     request.allocations = allocation_count;
     const BenchResult result = bench(*session, request);
     if (session->agreement().stopped()) return int(Exit::interrupted);
+    if (!options.trace.empty()) trace_steps(options, *session, request);
     if (communicator.rank() != 0) return int(Exit::done);
     const BenchFacts facts{&plan, plan.memory.arena, session->executor().arena_bytes(),
                            peak_memory(), session->executor().team().size()};

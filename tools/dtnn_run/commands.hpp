@@ -26,11 +26,12 @@ struct Options {
     std::string format = "text";     ///< text, json
     std::string progress = "auto";
     std::string color = "auto";
-    std::int64_t steps = 50;  ///< bench
+    std::int64_t steps = 50;        ///< bench
+    std::string program = "train";  ///< bench: or evaluate, predict
     std::int64_t histograms_every = 0;
     bool tensorboard = false;
     std::string log_samples;  ///< the file of the samples of every step; empty: none
-    std::string trace;        ///< the file of a trace; empty: none
+    std::string trace;        ///< train, bench: the file of a trace; empty: none
     bool force = false;
     bool check_numbers = false;
     bool per_step = false;

@@ -264,7 +264,7 @@ int run(int argc, char** argv, Options& options) {
     convert.add_option("-o,--output", options.output, "the file: .safetensors, or .npz for NumPy")
         ->required();
 
-    CLI::App& bench = *app.add_subcommand("bench", "measure training steps; writes no files");
+    CLI::App& bench = *app.add_subcommand("bench", "measure steps of training, or of inference");
     add_plan(bench, options);
     bench.get_option("PLAN")->required();
     add_format(bench, options);
@@ -272,7 +272,14 @@ int run(int argc, char** argv, Options& options) {
     bench.add_option("--steps", options.steps, "measured steps, after a few to warm up")
         ->check(CLI::Range(1, 100'000'000))
         ->capture_default_str();
+    bench
+        .add_option("--program", options.program,
+                    "what is measured; evaluate and predict run on one batch that is read once")
+        ->check(CLI::IsMember({"train", "evaluate", "predict"}))
+        ->capture_default_str();
     bench.add_flag("--per-step", options.per_step, "also time each step of the program");
+    bench.add_option("--trace", options.trace,
+                     "write the times of some more steps to this file, for Perfetto and Chrome");
     bench.add_flag("--synthetic-data", options.synthetic_data,
                    "made-up samples instead of the dataset");
 

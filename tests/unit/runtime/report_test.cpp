@@ -193,6 +193,7 @@ TEST_CASE("bench prints the stable JSON form") {
     CHECK(json["peak_rss_bytes"] == 2000);
     CHECK(json["allocations_after_first_step"] == 0);
     CHECK(json["threads"] == 2);
+    CHECK(json["program"] == "train");
     CHECK(json["program_steps"].size() == plan.programs[0].steps.size());
     const std::string text = bench_text(result, facts);
     CHECK(text.find("sgd_update") != std::string::npos);

@@ -227,4 +227,40 @@ TEST_CASE("bench measures full batches, over the end of the data") {
     CHECK(spread_of({4, 1}).most == 4);
 }
 
+TEST_CASE("bench measures a program of inference on one full batch, and leaves the weights alone") {
+    for (const std::int64_t train_samples : {44, 3}) {
+        CAPTURE(train_samples);
+        const plan::Plan plan = hand_made_plan({.train_samples = train_samples});
+        Session session(plan, 1, made_up_source(plan.dataset));
+        const HostView before = session.executor().parameter_view(0, HostView::Access::read);
+        const std::vector<std::byte> weights(before.bytes().begin(), before.bytes().end());
+        BenchRequest request;
+        request.program = plan::ProgramKind::evaluate;
+        request.steps = 5;
+        request.per_step = true;
+        const BenchResult result = bench(session, request);
+        CHECK(result.batch == 8);
+        CHECK(result.seconds.size() == 5);
+        REQUIRE(result.program->kind == plan::ProgramKind::evaluate);
+        CHECK(result.program_step_seconds.size() == result.program->steps.size());
+        // Made-up samples differ from sample to sample: a batch of zeros would have one loss only.
+        const BatchProgram& program = session.evaluate_program(8);
+        const double loss = program.loss();
+        CHECK(std::isfinite(loss));
+        std::memset(program.inputs.source, 0, std::size_t(8 * plan::staged_sample(plan).pixels));
+        program.program->run();
+        CHECK(program.loss() != loss);
+        const HostView after = session.executor().parameter_view(0, HostView::Access::read);
+        CHECK(std::equal(weights.begin(), weights.end(), after.bytes().begin()));
+    }
+}
+
+TEST_CASE("bench refuses a program that the plan does not have") {
+    const plan::Plan plan = hand_made_plan();
+    Session session(plan, 1, made_up_source(plan.dataset));
+    BenchRequest request;
+    request.program = plan::ProgramKind::predict;
+    expect_error(Exit::usage, {"no `predict` program", "help:"}, [&] { bench(session, request); });
+}
+
 }  // namespace dtnn::runtime::train_test
