@@ -27,6 +27,9 @@ struct KernelInfo {
     std::optional<std::string> (*refuses)(const Problem&) = nullptr;
     /// Bytes of scratch memory for problem.threads threads. Null: none.
     std::int64_t (*workspace)(const Problem&) = nullptr;
+    /// It does not sum the products of the formula but does other arithmetic with the same result,
+    /// rounded otherwise: `numerics: strict` does without it.
+    bool transforms = false;
 };
 
 /// All kernels of a device in the catalogue's order: by operator, specialised first, on the CPU

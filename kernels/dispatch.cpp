@@ -112,6 +112,7 @@ struct Entry {
     { DTNN_BINDER(function, Arguments, float), DTNN_BINDER(function, Arguments, double) }
 #define DTNN_ENTRY_f32_only(function, Arguments) \
     { DTNN_BINDER(function, Arguments, float), nullptr }
+#define DTNN_ENTRY_f32_transformed(function, Arguments) DTNN_ENTRY_f32_only(function, Arguments)
 #define DTNN_ENTRY_f64_only(function, Arguments) \
     { nullptr, DTNN_BINDER(function, Arguments, double) }
 

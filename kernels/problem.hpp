@@ -63,6 +63,8 @@ struct Problem {
     Attributes attributes;
     int threads = 1;          ///< the most threads that will run it: workspace is booked for them
     Isa isa = Isa::baseline;  ///< what the target machine has
+    /// Kernels must sum the products of the formula: no algorithm that rounds otherwise.
+    bool strict = false;
     LoopFunction loop = nullptr;  ///< for the expression; null: it is interpreted. Outlives kernels
 
     /// Sets dtype: the one of 16 bits that an operand has, else `floating`, the plan's.

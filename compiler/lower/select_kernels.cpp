@@ -47,6 +47,7 @@ kernels::Problem problem_of(const Graph& graph, const Node& node, const LoweredS
     problem.attributes = step.attributes;
     problem.threads = target.threads;
     problem.isa = isa;
+    problem.strict = target.numerics == plan::Numerics::strict;
     return problem;
 }
 

@@ -35,11 +35,20 @@ std::pair<std::int64_t, std::int64_t> same_padding(const Window& w, int axis, st
 /// Images have fewer channels than this, what layers made of them has more.
 constexpr std::int64_t kImageChannels = 4;
 
+/// Below this many channels or filters the transforms of Winograd's algorithm weigh as much as its
+/// products.
+constexpr std::int64_t kNarrow = 32;
+
 /// `filters` is [F, channels of a group, KH, KW].
 KernelClass class_by_filters(const KernelClassContext& c, const Dims& filters, KernelClass narrow,
                              KernelClass others) {
     if (c.kernel == "depthwise") return KernelClass::depthwise_convolutions;
     if (filters[1] < kImageChannels) return KernelClass::first_convolutions;
+    if (c.kernel == "winograd_4x4" || c.kernel == "winograd_2x2") {
+        return std::min(filters[0], filters[1]) < kNarrow
+                   ? KernelClass::narrow_winograd_convolutions
+                   : KernelClass::winograd_convolutions;
+    }
     if (c.kernel == "padded_rows") return KernelClass::row_convolutions;
     if (filters[0] < kLanes) return narrow;
     return filters[2] * filters[3] == 1 ? KernelClass::pointwise_convolutions : others;

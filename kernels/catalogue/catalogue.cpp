@@ -6,12 +6,13 @@ namespace dtnn::kernels {
 namespace {
 
 struct Precisions {
-    bool f32, f64, reduced;
+    bool f32, f64, reduced, transforms;
 };
-constexpr Precisions both{true, true, false};
-constexpr Precisions all{true, true, true};
-[[maybe_unused]] constexpr Precisions f32_only{true, false, false};
-[[maybe_unused]] constexpr Precisions f64_only{false, true, false};
+constexpr Precisions both{true, true, false, false};
+constexpr Precisions all{true, true, true, false};
+[[maybe_unused]] constexpr Precisions f32_only{true, false, false, false};
+[[maybe_unused]] constexpr Precisions f64_only{false, true, false, false};
+constexpr Precisions f32_transformed{true, false, false, true};
 
 constexpr KernelInfo kCatalogue[] = {
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
@@ -24,9 +25,10 @@ constexpr KernelInfo kCatalogue[] = {
      false,                                                            \
      Isa::needs,                                                       \
      &predicates::refuses,                                             \
-     &predicates::workspace},
+     &predicates::workspace,                                           \
+     dtypes.transforms},
 #define REFERENCE(op, Arguments, operands) \
-    {#op, "reference", "cpu", true, true, false, false, Isa::baseline, nullptr, nullptr},
+    {#op, "reference", "cpu", true, true, false, false, Isa::baseline, nullptr, nullptr, false},
 #include "kernels/catalogue.def"
 #undef KERNEL
 #undef REFERENCE
@@ -43,7 +45,8 @@ constexpr KernelInfo kCudaCatalogue[] = {
      false,                                                     \
      Isa::baseline,                                             \
      &predicates::refuses,                                      \
-     &predicates::workspace},
+     &predicates::workspace,                                    \
+     dtypes.transforms},
 #define LIBRARY(op, name, Arguments, dtypes, refuses, workspace) \
     {#op,                                                        \
      #name,                                                      \
@@ -54,7 +57,8 @@ constexpr KernelInfo kCudaCatalogue[] = {
      true,                                                       \
      Isa::baseline,                                              \
      &predicates::refuses,                                       \
-     &predicates::workspace},
+     &predicates::workspace,                                     \
+     dtypes.transforms},
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
 #undef LIBRARY
@@ -109,6 +113,8 @@ std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& prob
         return "it needs " + std::string(name_of(kernel.needs)) + ", the target has " +
                std::string(name_of(problem.isa));
     }
+    if (kernel.transforms && problem.strict)
+        return "`numerics: strict` asks for sums of the products themselves";
     if (kernel.refuses == nullptr) return std::nullopt;
     return kernel.refuses(problem);
 }

@@ -306,8 +306,9 @@ void place(GatherConv<T>& c, const GatherWorkspace& layout, Workspace workspace)
     c.taps_per_thread = layout.taps_per_thread;
 }
 
+/// conv2d as rows that are gathered; the workspace is not set.
 template <class T>
-void gather_forward(const Conv2dArguments<T>& a, ThreadTeam& team) {
+GatherConv<T> forward_gather(const Conv2dArguments<T>& a) {
     const ConvShape& s = a.shape;
     GatherConv<T> c;
     c.y = {s.height, s.out_height, s.kernel_height, s.stride_height, -s.pad_top, s.dilation_height,
@@ -324,18 +325,12 @@ void gather_forward(const Conv2dArguments<T>& a, ThreadTeam& team) {
     c.relu = a.relu;
     c.statistics = a.statistics;
     c.weights = a.weights;
-    const GatherWorkspace layout(s, c.depth, c.width, sizeof(T), team.size(),
-                                 a.statistics != nullptr);
-    place(c, layout, a.workspace);
-    if (a.statistics) {
-        c.partial_statistics = reinterpret_cast<double*>(a.workspace.data() + layout.statistics);
-        c.partial_stride = round_up(2 * s.filters * 8, 64) / 8;
-    }
-    gather(c, team);
+    return c;
 }
 
+/// The same for conv2d_backward_data.
 template <class T>
-void gather_backward_data(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
+GatherConv<T> backward_data_gather(const Conv2dBackwardDataArguments<T>& a) {
     const ConvShape& s = a.shape;
     GatherConv<T> c;
     c.y = {s.out_height,
@@ -363,7 +358,27 @@ void gather_backward_data(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& t
     c.relu = a.relu;
     c.weights = a.weights;
     c.transposed = true;
-    place(c, GatherWorkspace(s, c.depth, c.width, sizeof(T), team.size(), false), a.workspace);
+    return c;
+}
+
+template <class T>
+void gather_forward(const Conv2dArguments<T>& a, ThreadTeam& team) {
+    GatherConv<T> c = forward_gather(a);
+    const GatherWorkspace layout(a.shape, c.depth, c.width, sizeof(T), team.size(),
+                                 a.statistics != nullptr);
+    place(c, layout, a.workspace);
+    if (a.statistics) {
+        c.partial_statistics = reinterpret_cast<double*>(a.workspace.data() + layout.statistics);
+        c.partial_stride = round_up(2 * a.shape.filters * 8, 64) / 8;
+    }
+    gather(c, team);
+}
+
+template <class T>
+void gather_backward_data(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
+    GatherConv<T> c = backward_data_gather(a);
+    place(c, GatherWorkspace(a.shape, c.depth, c.width, sizeof(T), team.size(), false),
+          a.workspace);
     gather(c, team);
 }
 

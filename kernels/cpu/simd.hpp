@@ -24,6 +24,9 @@
 #define DTNN_KERNEL(function, Arguments)                                 \
     template void function<float>(const Arguments<float>&, ThreadTeam&); \
     template void function<double>(const Arguments<double>&, ThreadTeam&);
+/// A kernel for float alone (f32_only).
+#define DTNN_KERNEL_F32(function, Arguments) \
+    template void function<float>(const Arguments<float>&, ThreadTeam&);
 
 namespace dtnn::kernels::DTNN_ISA {
 

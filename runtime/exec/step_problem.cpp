@@ -40,6 +40,7 @@ kernels::Problem problem_of(const plan::Plan& plan, const plan::Program& program
     problem.attributes = step.attributes;
     problem.threads = plan.target.threads;
     kernels::parse_isa(plan.target.isa, problem.isa);
+    problem.strict = plan.target.numerics == plan::Numerics::strict;
     for (const int source : step.sources)
         problem.sources.push_back(describe(program.tensors[std::size_t(source)]));
     for (const int destination : step.destinations)

@@ -255,6 +255,9 @@ double rounding_of(DType dtype) {
     return dtype == DType::bf16 ? 0x1p-8 : dtype == DType::fp16 ? 0x1p-11 : 0;
 }
 
+/// How many times the roundings of a plain sum those of kernels that transform may be.
+constexpr double kTransformed = 8;
+
 /// The least tolerance of kernels on a device.
 constexpr double kDeviceF32 = 1e-5, kDeviceF64 = 1e-12;
 
@@ -310,7 +313,10 @@ void run_and_compare(const KernelInfo& kernel, const Case& item, const Problem& 
     const Bound bound(kernel, problem, from, to, workspace.contents(), player);
     bound.run(team, false);
 
-    const double of_values = problem.dtype == DType::f64 ? item.f64_tolerance : item.f32_tolerance;
+    // Transformed values are larger than what becomes of them: their roundings weigh more.
+    const double of_values =
+        (problem.dtype == DType::f64 ? item.f64_tolerance : item.f32_tolerance) *
+        (kernel.transforms ? kTransformed : 1);
     // Libraries and the device's own functions round in their own ways.
     const double of_device = player != Player::device      ? 0
                              : problem.dtype == DType::f64 ? kDeviceF64

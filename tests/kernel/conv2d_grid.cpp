@@ -68,6 +68,13 @@ std::vector<Convolution> convolutions() {
         {1, 1025, 2, 3, 18, 1, 1},
         {2, 3, 33, 31, 20, 7, 7, {2, 2}, {3, 3, 3, 3}},
         {1, 96, 6, 6, 24, 3, 3, {1, 1}, kSame, {1, 1}, 2},
+        // Winograd's: several blocks of tiles, filters that are transformed by every block, many
+        // channels, three vectors of filters, tiles that end outside, uneven padding.
+        {1, 40, 41, 37, 36, 3, 3, {1, 1}, kSame},
+        {2, 130, 9, 10, 70, 3, 3, {1, 1}, {0, 1, 2, 1}},
+        {4, 1025, 9, 10, 24, 3, 3, {1, 1}, kSame},
+        {2, 33, 15, 8, 96, 3, 3, {1, 1}, kSame},
+        {3, 96, 5, 11, 17, 3, 3, {1, 1}, {2, 0, 0, 1}},
         // Odd sizes, strides, dilations, uneven padding, groups.
         {1, 64, 7, 9, 32, 3, 3, {1, 1}, {0, 1, 2, 1}},
         {1, 5, 7, 9, 11, 3, 3, {2, 1}, {0, 1, 2, 1}},

@@ -244,6 +244,27 @@ TEST_CASE("a problem that a kernel does not do is refused with a reason, and not
     CHECK(kernels_of("no_such_operator").empty());
 }
 
+TEST_CASE("strict numerics do without kernels that transform") {
+    int transforming = 0;
+    Problem item =
+        problem("conv2d", {tensor({8, 64, 16, 16}), {DType::f32, {64, 64, 3, 3}, {2, 3, 1, 0}}},
+                {tensor({8, 64, 16, 16})},
+                {{"stride", Pair{1, 1}},
+                 {"padding", std::vector<std::int64_t>(4, 1)},
+                 {"dilation", Pair{1, 1}},
+                 {"groups", std::int64_t(1)}});
+    for (const KernelInfo& kernel : kernels_of("conv2d")) {
+        if (!kernel.transforms) continue;
+        ++transforming;
+        item.strict = false;
+        CHECK(refusal(kernel, item) == std::nullopt);
+        item.strict = true;
+        CHECK(refusal(kernel, item).value_or("") ==
+              "`numerics: strict` asks for sums of the products themselves");
+    }
+    CHECK(transforming > 0);
+}
+
 TEST_CASE("a missing attribute is named, not replaced") {
     const TensorDesc x = row_major({1, 4, 2, 2});
     const Attributes all{{"size", std::int64_t(5)}, {"alpha", 1e-4}, {"beta", 0.75}, {"k", 1.0}};

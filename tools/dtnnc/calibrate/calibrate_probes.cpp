@@ -43,12 +43,13 @@ model:
     - relu
     - max_pool2d: {kernel: 2}
     - dropout: {rate: 0.2}
-    - conv2d: {filters: 128, kernel: 3, padding: same}
+    - conv2d: {filters: 128, kernel: 5, padding: same}
     - relu
     - max_pool2d: {kernel: 2}
     - conv2d: {filters: 256, kernel: 3, padding: same}
     - relu
-    - max_pool2d: {kernel: 2}
+    - conv2d: {filters: 256, kernel: 3, stride: 2, padding: same}
+    - relu
     - conv2d: {filters: 512, kernel: 3, padding: same}
     - relu
     - global_avg_pool2d

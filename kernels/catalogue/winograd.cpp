@@ -1,0 +1,190 @@
+/// What the Winograd kernels refuse and need.
+
+#include "kernels/workspace/winograd.hpp"
+
+#include <algorithm>
+
+#include "kernels/catalogue/predicates.hpp"
+
+namespace dtnn::kernels {
+
+WinogradWorkspace::WinogradWorkspace(const WinogradShape& shape, std::int64_t element_bytes,
+                                     int thread_count, bool with_statistics) {
+    const std::int64_t wide = round_up(shape.width, kWidestTile / element_bytes);
+    const std::int64_t points = shape.points();
+    const std::int64_t filter_bytes = points * shape.depth * wide * element_bytes;
+    shared = filter_bytes <= kSharedBytes;
+    // With shared filters a block is small beside them; else it must be worth the transformation of
+    // the filters, which every block repeats.
+    constexpr std::int64_t kUnit = 24, kMostTiles = 120;
+    const std::int64_t wanted =
+        (shared ? 256 * 1024 : 8 << 20) / (points * shape.depth * element_bytes);
+    block = std::clamp(wanted / kUnit * kUnit, kUnit, kMostTiles);
+    block = std::min(block, round_up(shape.tiles(), kUnit));
+    const std::int64_t panel = std::min(wide, kWidestPanel);
+    source_plane = block * shape.depth + kGap;
+    product_plane = block * panel + kGap;
+    zeros = shared ? round_up(filter_bytes, 64) : 0;
+    threads = zeros + round_up(shape.depth * element_bytes, 64);
+    products = source + round_up(points * source_plane * element_bytes, 64);
+    taps = products + round_up(points * product_plane * element_bytes, 64);
+    filters = taps + round_up(9 * shape.depth * panel * element_bytes, 64);
+    statistics = filters;
+    if (!shared) statistics += round_up((shape.tile + 2) * shape.depth * panel * element_bytes, 64);
+    bytes_per_thread = statistics + (with_statistics ? round_up(2 * shape.width * 8, 64) : 0);
+    bytes = threads + thread_count * bytes_per_thread;
+}
+
+WinogradOuterWorkspace::WinogradOuterWorkspace(const WinogradShape& shape,
+                                               std::int64_t element_bytes, int threads) {
+    // Room for panels of any width: 48 columns divide the filters, else they are 32 or less.
+    const std::int64_t wide = round_up(shape.width, 2 * kRows), deep = round_up(shape.depth, kRows);
+    const std::int64_t points = shape.points();
+    const std::int64_t tile_bytes = points * (deep + wide) * element_bytes;
+    const std::int64_t all_sums = points * deep * wide * element_bytes;
+    // Sums that do not stay in the second cache are to be read and written seldom.
+    const std::int64_t wanted =
+        all_sums <= 1 << 20 ? 1 << 20 : std::clamp<std::int64_t>(2 * all_sums, 4 << 20, 20 << 20);
+    const std::int64_t most = std::clamp<std::int64_t>(wanted / tile_bytes, 32, 512);
+    const std::int64_t blocks = (shape.tiles() + most - 1) / most;
+    block = (shape.tiles() + blocks - 1) / blocks;
+    keeps_sums = block < shape.tiles();
+    source_plane = block * deep + kGap;
+    gradient_plane = block * wide + kGap;
+    gradient = round_up(points * source_plane * element_bytes, 64);
+    sums = gradient + round_up(points * gradient_plane * element_bytes, 64);
+    const std::int64_t item = points * kRows * std::min(wide, WinogradWorkspace::kWidestPanel);
+    zeros = sums + round_up(keeps_sums ? all_sums : threads * item * element_bytes, 64);
+    bias = zeros + round_up(std::max(shape.depth, shape.width) * element_bytes, 64);
+    bias_per_thread = round_up(shape.width * 8, 64);
+    bytes = bias + threads * bias_per_thread;
+}
+
+namespace predicates {
+namespace {
+
+WinogradShape forward(const ConvShape& s, std::int64_t tile) {
+    return {s.batch, s.channels, s.filters, s.out_height, s.out_width, tile};
+}
+
+WinogradShape backward(const ConvShape& s, std::int64_t tile) {
+    return {s.batch, s.filters, s.channels, s.height, s.width, tile};
+}
+
+/// Taps that lie inside the source, summed over the results along an axis: result r meets source
+/// cells r - padding .. r - padding + 2.
+std::int64_t taps_inside(std::int64_t source, std::int64_t results, std::int64_t padding) {
+    std::int64_t count = 0;
+    for (std::int64_t tap = 0; tap < 3; ++tap) {
+        const std::int64_t first = std::max(padding - tap, std::int64_t{0});
+        const std::int64_t end = std::min(results, source + padding - tap);
+        count += std::max(end - first, std::int64_t{0});
+    }
+    return count;
+}
+
+Refused unless_suits(const Problem& problem, const ConvShape& s) {
+    if (!channels_last(problem))
+        return "it needs images stored channels last and weights with the filters last";
+    if (s.kernel_height != 3 || s.kernel_width != 3) return "it has 3x3 filters only";
+    if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
+    if (s.dilation_height != 1 || s.dilation_width != 1) return "it has no dilation";
+    if (s.groups != 1) return "it has no groups";
+    return std::nullopt;
+}
+
+/// In products, as measured (conv_bench): `direct`'s, and what the transforms are worth.
+Refused unless_pays(const WinogradShape& w, std::int64_t inside, std::int64_t depth) {
+    const double weights = double(depth) * double(round_up(w.width, w.width > 8 ? 16 : 8));
+    const double tiles = double(w.tiles()), points = double(w.points());
+    const double products = 1.25 * tiles * points * weights;
+    const double channels = double(round_up(w.depth, 16) + round_up(w.width, 16));
+    const double transforms = 6.7 * tiles * points * channels;
+    const double filters = 9 * points * weights * (1 + tiles / 120);
+    const double direct = double(w.batch) * double(inside) * double(w.depth) * double(w.width);
+    if (1.1 * (products + transforms + filters) < direct) return std::nullopt;
+    return "its transforms would take longer than the products that it saves";
+}
+
+Refused forward_pays(const Problem& problem, std::int64_t tile, bool weights) {
+    const ConvShape s = conv_shape(problem);
+    if (auto reason = unless_suits(problem, s)) return reason;
+    const std::int64_t inside = taps_inside(s.height, s.out_height, s.pad_top) *
+                                taps_inside(s.width, s.out_width, s.pad_left);
+    return unless_pays(forward(s, tile), inside,
+                       weights ? round_up(s.channels, WinogradOuterWorkspace::kRows) : s.channels);
+}
+
+Refused backward_pays(const Problem& problem, std::int64_t tile) {
+    const ConvShape s = conv_shape(problem);
+    if (auto reason = unless_suits(problem, s)) return reason;
+    const std::int64_t inside = taps_inside(s.out_height, s.height, 2 - s.pad_top) *
+                                taps_inside(s.out_width, s.width, 2 - s.pad_left);
+    return unless_pays(backward(s, tile), inside, s.filters);
+}
+
+}  // namespace
+
+Refused unless_winograd_4x4_pays(const Problem& problem) {
+    return forward_pays(problem, 4, false);
+}
+Refused unless_winograd_2x2_pays(const Problem& problem) {
+    return forward_pays(problem, 2, false);
+}
+Refused unless_winograd_4x4_pays_backward(const Problem& problem) {
+    return backward_pays(problem, 4);
+}
+Refused unless_winograd_2x2_pays_backward(const Problem& problem) {
+    return backward_pays(problem, 2);
+}
+Refused unless_winograd_4x4_pays_weights(const Problem& problem) {
+    return forward_pays(problem, 4, true);
+}
+Refused unless_winograd_2x2_pays_weights(const Problem& problem) {
+    return forward_pays(problem, 2, true);
+}
+
+namespace {
+
+std::int64_t forward_bytes(const Problem& problem, std::int64_t tile) {
+    return WinogradWorkspace(forward(conv_shape(problem), tile), element_bytes(problem),
+                             problem.threads, problem.flag("statistics"))
+        .bytes;
+}
+
+std::int64_t backward_bytes(const Problem& problem, std::int64_t tile) {
+    return WinogradWorkspace(backward(conv_shape(problem), tile), element_bytes(problem),
+                             problem.threads, false)
+        .bytes;
+}
+
+std::int64_t weights_bytes(const Problem& problem, std::int64_t tile) {
+    return WinogradOuterWorkspace(forward(conv_shape(problem), tile), element_bytes(problem),
+                                  problem.threads)
+        .bytes;
+}
+
+}  // namespace
+
+std::int64_t conv2d_winograd_4x4_workspace(const Problem& problem) {
+    return forward_bytes(problem, 4);
+}
+std::int64_t conv2d_winograd_2x2_workspace(const Problem& problem) {
+    return forward_bytes(problem, 2);
+}
+std::int64_t conv2d_backward_data_winograd_4x4_workspace(const Problem& problem) {
+    return backward_bytes(problem, 4);
+}
+std::int64_t conv2d_backward_data_winograd_2x2_workspace(const Problem& problem) {
+    return backward_bytes(problem, 2);
+}
+
+std::int64_t conv2d_backward_weights_winograd_4x4_workspace(const Problem& problem) {
+    return weights_bytes(problem, 4);
+}
+std::int64_t conv2d_backward_weights_winograd_2x2_workspace(const Problem& problem) {
+    return weights_bytes(problem, 2);
+}
+
+}  // namespace predicates
+}  // namespace dtnn::kernels

@@ -1,0 +1,299 @@
+#pragma once
+/// 3x3 convolutions of stride 1, forward and backward to the data, by Winograd's algorithm: tiles
+/// of the source and the filters are transformed (winograd.hpp), multiplied as one matrix product
+/// per point, and the products transformed into results. A block of tiles stays in the second cache
+/// meanwhile. Formula: gather_conv.hpp's; error bound: winograd.hpp.
+
+#include "kernels/cpu/gather_conv.hpp"
+#include "kernels/cpu/winograd.hpp"
+#include "kernels/workspace/winograd.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+template <class T>
+struct WinogradConv : GatherConv<T> {
+    WinogradShape shape;
+    WinogradWorkspace layout;
+    std::byte* workspace = nullptr;
+
+    WinogradConv(const GatherConv<T>& conv, std::int64_t tile, Workspace scratch,
+                 const ThreadTeam& team)
+        : GatherConv<T>(conv),
+          shape{conv.batch, conv.depth, conv.width, conv.y.output, conv.x.output, tile},
+          layout(shape, sizeof(T), team.size(), conv.statistics != nullptr),
+          workspace(scratch.data()) {
+        this->zeros = reinterpret_cast<T*>(workspace + layout.zeros);
+    }
+
+    T* of(int member, std::int64_t offset) const {
+        return reinterpret_cast<T*>(workspace + layout.threads + member * layout.bytes_per_thread +
+                                    offset);
+    }
+    double* statistics_of(int member) const {
+        return reinterpret_cast<double*>(of(member, layout.statistics));
+    }
+};
+
+/// Where tile `tile` has its first result.
+struct TilePlace {
+    std::int64_t image, y, x;
+    TilePlace(const WinogradShape& s, std::int64_t tile)
+        : image(tile / (s.rows() * s.columns())),
+          y(tile / s.columns() % s.rows() * s.tile),
+          x(tile % s.columns() * s.tile) {}
+};
+
+/// Where channel d of tile t lies in the plane of a point: rows of tiles, [tile][depth].
+struct RowPlaces {
+    std::int64_t depth;
+    std::int64_t operator()(std::int64_t t, std::int64_t d) const { return t * depth + d; }
+};
+
+/// B^T d B of `count` tiles from `first` on: to[point][place(tile, depth)].
+template <class T, int M, class Places>
+void transform_source(const GatherConv<T>& c, const WinogradShape& shape, std::int64_t first,
+                      std::int64_t count, T* to, std::int64_t plane, Places places) {
+    constexpr int P = Winograd<M>::kPoints;
+    for (std::int64_t t = 0; t < count; ++t) {
+        const TilePlace place(shape, first + t);
+        const T* cells[P * P];
+        for (int y = 0; y < P; ++y) {
+            const std::int64_t row = place.y + c.y.offset + y;
+            for (int x = 0; x < P; ++x) {
+                const std::int64_t column = place.x + c.x.offset + x;
+                const bool inside =
+                    row >= 0 && row < c.y.source && column >= 0 && column < c.x.source;
+                cells[y * P + x] =
+                    inside
+                        ? c.src + ((place.image * c.y.source + row) * c.x.source + column) * c.depth
+                        : c.zeros;
+            }
+        }
+        for_channels<T>(c.depth, [&](auto lanes, std::int64_t d) DTNN_UNROLLED {
+            using V = decltype(lanes);
+            typename V::Vector rows[P][P];
+            for (int x = 0; x < P; ++x) {
+                typename V::Vector column[P], transformed[P];
+                unroll<P>([&](auto y) DTNN_UNROLLED { column[y] = V::load(cells[y * P + x] + d); });
+                Winograd<M>::source(column, transformed);
+                unroll<P>([&](auto y) DTNN_UNROLLED { rows[y][x] = transformed[y]; });
+            }
+            T* into = to + places(t, d);
+            for (int y = 0; y < P; ++y) {
+                typename V::Vector transformed[P];
+                Winograd<M>::source(rows[y], transformed);
+                unroll<P>([&](auto x) DTNN_UNROLLED {
+                    V::store(into + (y * P + x) * plane, transformed[x]);
+                });
+            }
+        });
+    }
+}
+
+/// Row `row` of G g G^T of a panel of N columns: to[point of the row][depth][N]; taps[9][depth][N].
+template <class T, int M, int N>
+void transform_filters(const T* taps, std::int64_t depth, int row, T* to) {
+    constexpr int P = Winograd<M>::kPoints;
+    constexpr int L = N < kLanes<T> ? N : kLanes<T>;
+    using V = Lanes<T, L>;
+    const std::int64_t size = depth * N;
+    // What the row is made of: G's row, taken from the transform itself.
+    T unit[3], factors[3], column[P];
+    for (int k = 0; k < 3; ++k) {
+        for (int i = 0; i < 3; ++i)
+            unit[i] = i == k ? T(1) : T(0);
+        Winograd<M>::template filter<T>(unit, column);
+        factors[k] = column[row];
+    }
+    for (std::int64_t i = 0; i < size; i += L) {
+        typename V::Vector g[3], u[P];
+        unroll<3>([&](auto x) DTNN_UNROLLED {
+            g[x] = factors[0] * V::load(taps + x * size + i) +
+                   factors[1] * V::load(taps + (3 + x) * size + i) +
+                   factors[2] * V::load(taps + (6 + x) * size + i);
+        });
+        Winograd<M>::template filter<T>(g, u);
+        unroll<P>([&](auto x) DTNN_UNROLLED { V::store(to + x * size + i, u[x]); });
+    }
+}
+
+/// The products of a point: to[tile][N] = source[tile][depth] * panel[depth][N].
+template <class T, int L, int R, int V>
+void multiply_point(const T* source, std::int64_t depth, std::int64_t count, const T* panel,
+                    T* to) {
+    for (std::int64_t t = 0; t < count; t += R, to += R * V * L) {
+        const T* rows[R];
+        // Rows past the end repeat the last tile: their results are not used.
+        for (int r = 0; r < R; ++r)
+            rows[r] = source + (t + r < count ? t + r : count - 1) * depth;
+        Vector<T, L> sums[R][V] = {};
+        Ahead ahead{reinterpret_cast<const char*>(rows[0]), 0};
+        multiply_rows<T, L, R, V>(sums, rows, depth, panel, ahead);
+        unroll<R>([&](auto r) DTNN_UNROLLED {
+            unroll<V>([&](auto v) DTNN_UNROLLED { store<T, L>(to + (r * V + v) * L, sums[r][v]); });
+        });
+    }
+}
+
+/// The results of `count` tiles, of columns from `column` on, from[point][tile][N].
+template <class T, int M, int N>
+void transform_results(const WinogradConv<T>& c, std::int64_t first, std::int64_t count,
+                       std::int64_t column, const T* from, double* partial) {
+    constexpr int P = Winograd<M>::kPoints;
+    const std::int64_t plane = c.layout.product_plane;
+    const std::int64_t columns = c.width - column < N ? c.width - column : N;
+    for (std::int64_t t = 0; t < count; ++t, from += N) {
+        const TilePlace place(c.shape, first + t);
+        const std::int64_t height =
+            c.y.output - place.y < M ? c.y.output - place.y : std::int64_t(M);
+        const std::int64_t width =
+            c.x.output - place.x < M ? c.x.output - place.x : std::int64_t(M);
+        const std::int64_t corner =
+            ((place.image * c.y.output + place.y) * c.x.output + place.x) * c.width + column;
+        for_channels<T>(columns, [&](auto lanes, std::int64_t j) DTNN_UNROLLED {
+            using V = decltype(lanes);
+            typename V::Vector rows[M][P];
+            for (int x = 0; x < P; ++x) {
+                typename V::Vector products[P], transformed[M];
+                unroll<P>([&](auto y) DTNN_UNROLLED {
+                    products[y] = V::load(from + (y * P + x) * plane + j);
+                });
+                Winograd<M>::result(products, transformed);
+                unroll<M>([&](auto y) DTNN_UNROLLED { rows[y][x] = transformed[y]; });
+            }
+            typename V::Vector bias{};
+            if (c.bias) bias = V::load(c.bias + column + j);
+            for (std::int64_t y = 0; y < height; ++y) {
+                typename V::Vector values[M];
+                Winograd<M>::result(rows[y], values);
+                const std::int64_t line = corner + y * c.x.output * c.width + j;
+                unroll<M>([&](auto x) DTNN_UNROLLED {
+                    if (x >= width) return;
+                    const std::int64_t at = line + x * c.width;
+                    typename V::Vector value = values[x] + bias;
+                    if (c.residual) value += V::load(c.residual + at);
+                    if (c.relu) value = value < T(0) ? V::zero() : value;
+                    if (c.mask) value = V::load(c.mask + at) > T(0) ? value : V::zero();
+                    V::store(c.dst + at, value);
+                });
+            }
+        });
+        if (!partial) continue;
+        add_statistics(c, corner, height, width, column, columns, partial);
+    }
+}
+
+/// Adds the results of a tile, and their squares, to a thread's sums.
+template <class T>
+void add_statistics(const GatherConv<T>& c, std::int64_t corner, std::int64_t height,
+                    std::int64_t width, std::int64_t column, std::int64_t columns,
+                    double* partial) {
+    for_channels<double>(columns, [&](auto lanes, std::int64_t j) DTNN_UNROLLED {
+        using D = decltype(lanes);
+        using S = Lanes<T, D::kLanes>;
+        double* sum = partial + column + j;
+        double* squares = sum + c.width;
+        auto s = D::load(sum), q = D::load(squares);
+        const auto origin =
+            c.bias ? S::to_double(S::load(c.bias + column + j)) : typename S::Doubles{};
+        for (std::int64_t y = 0; y < height; ++y) {
+            const T* line = c.dst + corner + y * c.x.output * c.width + j;
+            for (std::int64_t x = 0; x < width; ++x, line += c.width) {
+                const auto value = S::to_double(S::load(line)) - origin;
+                s += value;
+                q += value * value;
+            }
+        }
+        D::store(sum, s);
+        D::store(squares, q);
+    });
+}
+
+/// Tiles [begin, end) against all panels of N = V*L columns.
+template <class T, int M, int L, int R, int V>
+void winograd_tiles(const WinogradConv<T>& c, std::int64_t begin, std::int64_t end, int member) {
+    constexpr int P = Winograd<M>::kPoints, N = V * L;
+    const WinogradWorkspace& layout = c.layout;
+    const std::int64_t panel = c.depth * N;
+    T* source = c.of(member, layout.source);
+    T* products = c.of(member, layout.products);
+    double* partial = c.statistics ? c.statistics_of(member) : nullptr;
+    for (std::int64_t first = begin; first < end; first += layout.block) {
+        const std::int64_t count = end - first < layout.block ? end - first : layout.block;
+        transform_source<T, M>(c, c.shape, first, count, source, layout.source_plane,
+                               RowPlaces{c.depth});
+        for (std::int64_t column = 0; column < c.width; column += N) {
+            T* taps = c.of(member, layout.taps);
+            if (!layout.shared) pack_panel<T, N>(c, 0, column, taps);
+            for (int row = 0; row < P; ++row) {
+                const T* filters = c.panels + (column / N * P + row) * P * panel;
+                if (!layout.shared) {
+                    T* own = c.of(member, layout.filters);
+                    transform_filters<T, M, N>(taps, c.depth, row, own);
+                    filters = own;
+                }
+                for (int x = 0; x < P; ++x) {
+                    const int point = row * P + x;
+                    multiply_point<T, L, R, V>(source + point * layout.source_plane, c.depth, count,
+                                               filters + x * panel,
+                                               products + point * layout.product_plane);
+                }
+            }
+            transform_results<T, M, N>(c, first, count, column, products, partial);
+        }
+    }
+}
+
+template <class T, int M, int L, int R, int V>
+void winograd_with_tile(const WinogradConv<T>& c, ThreadTeam& team) {
+    constexpr int P = Winograd<M>::kPoints, N = V * L;
+    const std::int64_t panels = (c.width + N - 1) / N;
+    team.run([&](int member) {
+        if (member == 0) {
+            for (std::int64_t d = 0; d < c.depth; ++d)
+                c.zeros[d] = T(0);
+        }
+        if (c.statistics) {
+            for (std::int64_t j = 0; j < 2 * c.width; ++j)
+                c.statistics_of(member)[j] = 0;
+        }
+        if (!c.layout.shared) return;
+        T* taps = c.of(member, c.layout.taps);
+        for (std::int64_t i = panels * member / team.size();
+             i < panels * (member + 1) / team.size(); ++i) {
+            pack_panel<T, N>(c, 0, i * N, taps);
+            for (int row = 0; row < P; ++row) {
+                transform_filters<T, M, N>(taps, c.depth, row,
+                                           c.panels + (i * P + row) * P * c.depth * N);
+            }
+        }
+    });
+    const std::int64_t tiles = c.shape.tiles();
+    team.run([&](int member) {
+        winograd_tiles<T, M, L, R, V>(c, tiles * member / team.size(),
+                                      tiles * (member + 1) / team.size(), member);
+    });
+    if (!c.statistics) return;
+    total_statistics(c.statistics, c.width, c.bias, team.size(),
+                     [&](int member) { return c.statistics_of(member); });
+}
+
+/// As `gather`: narrow results in narrower vectors.
+template <class T, int M>
+void winograd(const GatherConv<T>& conv, Workspace workspace, ThreadTeam& team) {
+    constexpr int L = kLanes<T>;
+    WinogradConv<T> c(conv, M, workspace, team);
+    c.panels = reinterpret_cast<T*>(workspace.data());
+    if (c.width <= L / 2 && L > 4)
+        winograd_with_tile<T, M, (L > 4 ? L / 2 : L), kTileRows, 1>(c, team);
+    else if (c.width <= L)
+        winograd_with_tile<T, M, L, kTileRows, 1>(c, team);
+    else if (kTileVectors > 2 && c.width % (3 * L) == 0)
+        winograd_with_tile<T, M, L, kTileRows, kTileVectors>(c, team);
+    else
+        winograd_with_tile<T, M, L, kTileRows, 2>(c, team);
+}
+
+}  // namespace
+}  // namespace dtnn::kernels::DTNN_ISA

@@ -1,0 +1,60 @@
+#pragma once
+/// How the Winograd kernels divide their workspace (see conv.hpp), and when they pay.
+
+#include <cstdint>
+
+#include "kernels/workspace/conv.hpp"
+
+namespace dtnn::kernels {
+
+/// A convolution as its kernel sees it: forward or backward to the data.
+struct WinogradShape {
+    std::int64_t batch = 0, depth = 0, width = 0;  ///< summed over; produced
+    std::int64_t out_height = 0, out_width = 0;    ///< of what is produced
+    std::int64_t tile = 4;                         ///< results of a tile along an axis: 4 or 2
+
+    std::int64_t points() const { return (tile + 2) * (tile + 2); }
+    std::int64_t rows() const { return (out_height + tile - 1) / tile; }
+    std::int64_t columns() const { return (out_width + tile - 1) / tile; }
+    std::int64_t tiles() const { return batch * rows() * columns(); }
+};
+
+/// conv2d "winograd_MxM" and conv2d_backward_data "winograd_MxM": transformed filters of all panels
+/// where these are small, else of one row of points of a panel, for each thread; for each thread a
+/// block of transformed tiles of the source, their products with a panel, the taps of a panel, and,
+/// forward, its sums for the statistics.
+struct WinogradWorkspace {
+    static constexpr std::int64_t kWidestPanel = 48;       ///< columns
+    static constexpr std::int64_t kSharedBytes = 1 << 20;  ///< of filters that are kept transformed
+    static constexpr std::int64_t kGap = 16;  ///< elements that part the planes of points, which
+                                              ///< would else meet in one place of a cache
+
+    bool shared = false;      ///< all filters are transformed once, for all threads
+    std::int64_t block = 24;  ///< tiles that are worked on at a time: a multiple of 24
+    std::int64_t source_plane = 0, product_plane = 0;  ///< elements of a point of a block
+    std::int64_t zeros = 0, threads = 0, bytes = 0;
+    std::int64_t source = 0, products = 0, filters = 0, taps = 0,
+                 statistics = 0;  ///< within a thread's
+    std::int64_t bytes_per_thread = 0;
+
+    WinogradWorkspace(const WinogradShape& shape, std::int64_t element_bytes, int threads,
+                      bool with_statistics);
+};
+
+/// conv2d_backward_weights "winograd_MxM": a block of transformed tiles of the source and of
+/// diff_dst, the sums of all items where there are several blocks, else of one for each thread, and
+/// each thread's sums for the bias.
+struct WinogradOuterWorkspace {
+    static constexpr std::int64_t kRows = 16;  ///< channels of an item
+    static constexpr std::int64_t kGap = WinogradWorkspace::kGap;
+
+    std::int64_t block = 0;                             ///< tiles that are worked on at a time
+    bool keeps_sums = false;                            ///< from block to block
+    std::int64_t source_plane = 0, gradient_plane = 0;  ///< elements of a point of a block
+    std::int64_t source = 0, gradient = 0, sums = 0, zeros = 0, bias = 0, bias_per_thread = 0;
+    std::int64_t bytes = 0;
+
+    WinogradOuterWorkspace(const WinogradShape& shape, std::int64_t element_bytes, int threads);
+};
+
+}  // namespace dtnn::kernels
