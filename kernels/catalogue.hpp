@@ -51,6 +51,9 @@ bool takes(const KernelInfo& kernel, DType dtype);
 /// Whether the kernel reads an expression term by term, and runs the code that was made for it
 /// (Problem::loop) where there is some.
 bool reads_terms(const KernelInfo& kernel, const Problem& problem);
+/// The filters (or units) of a block in which the kernel reads weights that were packed ahead
+/// (kernels/packed_weights.hpp), whose problem then says `packed`; 0: it reads them as they are.
+std::int64_t wanted_block(const KernelInfo& kernel, const Problem& problem);
 std::string types_of(const KernelInfo& kernel);  ///< "f32, f64"
 std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem);
 

@@ -91,6 +91,9 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     context.device = request.target.device;
     context.compute = request.target.compute;
     context.reduces = [&](const Node& node) { return takes_reduced(node, request.target.device); };
+    context.wanted_block = [&](const Graph& graph, const Node& node) {
+        return wanted_block(graph, node, request.target, request.reference_kernels);
+    };
     context.label_kind = request.dataset.label_kind;
     context.accumulate = wanted.kind == ProgramKind::accumulate;
     context.program = context.accumulate ? ProgramKind::train : wanted.kind;

@@ -145,6 +145,18 @@ LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& targ
 
 }  // namespace
 
+std::int64_t wanted_block(const Graph& graph, const Node& node, const plan::Target& target,
+                          bool reference_only) {
+    kernels::Isa isa = kernels::Isa::baseline;
+    DTNN_CHECK(kernels::parse_isa(target.isa, isa), "`{}`", target.isa);
+    LoweredStep step;
+    step.op = node.op;
+    step.attributes = complete_attributes(node);
+    const kernels::Problem problem = problem_of(graph, node, step, target, isa);
+    choose(step, problem, target, reference_only);
+    return step.kernel == nullptr ? 0 : kernels::wanted_block(*step.kernel, problem);
+}
+
 std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,
                                         bool reference_only, NodeKinds& kinds) {
     kernels::Isa isa = kernels::Isa::baseline;

@@ -33,6 +33,11 @@ bool is_view(const Graph& graph, const Node& node);
 /// Whether the device can run a node of that operator over values of 16 bits.
 bool takes_reduced(const Node& node, const std::string& device);
 
+/// The filters or units of a block in which the kernel that the node would have reads weights that
+/// were packed ahead; 0: it reads them as they are.
+std::int64_t wanted_block(const Graph& graph, const Node& node, const plan::Target& target,
+                          bool reference_only);
+
 /// What stands in place of a kernel at the ends of an exchange between ranks.
 inline constexpr const char* kCommunicator = "communicator";
 

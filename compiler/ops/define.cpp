@@ -199,6 +199,18 @@ bool expect_operands(ShapeContext& c, const char* op, std::size_t count) {
     return false;
 }
 
+std::int64_t packed_filters(ShapeContext& c, std::size_t i) {
+    const std::vector<std::int64_t> packed = c.integers(kPacked);
+    const Dims& dims = c.input(i).dims;
+    const bool fits = packed.size() == 2 && packed[0] >= 1 && packed[1] >= 1 && dims.size() >= 3 &&
+                      dims.front() == (packed[0] + packed[1] - 1) / packed[1] &&
+                      dims.back() == packed[1];
+    if (fits) return packed[0];
+    c.fail(fmt::format("{}: weights {} are not packed as {} says", c.op().name, shape_text(dims),
+                       shape_text(packed)));
+    return 0;
+}
+
 bool expect_dims(ShapeContext& c, const char* op, std::size_t i, const char* operand,
                  const Dims& dims) {
     if (c.input(i).dims == dims) return true;

@@ -182,6 +182,14 @@ bool expect_image(ShapeContext& c, const char* op, std::size_t i = 0);
 /// Fails unless there are that many operands. A wrong number is a pass's mistake, so the text is
 /// for us.
 bool expect_operands(ShapeContext& c, const char* op, std::size_t count);
+/// The attribute `packed`, [filters, block]: the weights lie in blocks, as pack_weights makes them.
+inline constexpr const char* kPacked = "packed";
+inline bool is_packed(const ShapeContext& c) {
+    return c.has(kPacked);
+}
+/// The filters or units of packed weights, operand i; fails unless its first and last axis are the
+/// blocks and the filters of a block.
+std::int64_t packed_filters(ShapeContext& c, std::size_t i);
 /// Fails unless operand i has the extents.
 bool expect_dims(ShapeContext& c, const char* op, std::size_t i, const char* operand,
                  const Dims& dims);

@@ -36,6 +36,7 @@ class ShapeContext {
     std::int64_t integer(const char* name) const;
     double real(const char* name) const;
     bool flag(const char* name) const;  ///< absent: false
+    bool has(const char* name) const { return attributes_.contains(name); }
     std::string text(const char* name) const;
     std::vector<std::int64_t> integers(const char* name) const;
     void result(Type type) { results_.push_back(std::move(type)); }

@@ -25,6 +25,9 @@ struct PassContext {
     /// Whether the device has a kernel of the node's operator for values of 16 bits. Asked where
     /// `compute` wants such values.
     std::function<bool(const Node&)> reduces;
+    /// The filters or units of a block in which the kernel that runs the node would read its
+    /// weights if they were packed ahead; 0: it reads them as they are. Null: nobody asks.
+    std::function<std::int64_t(const Graph&, const Node&)> wanted_block;
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
     bool soft_labels = false;  ///< labels have become shares of the classes (mixup): "targets"
     /// What the graph is specialised for: train, evaluate or predict.

@@ -19,6 +19,7 @@
 #include "compiler/passes/fusion/fuse_relu_backward.hpp"
 #include "compiler/passes/hoist_invariant.hpp"
 #include "compiler/passes/layout.hpp"
+#include "compiler/passes/pack_weights.hpp"
 #include "compiler/passes/pass.hpp"
 #include "compiler/passes/read_averages.hpp"
 #include "compiler/passes/reduce_precision.hpp"
@@ -88,6 +89,9 @@ constexpr std::string_view kOrder[] = {
     // Behind all patterns, which know operators and not what rounds their operands; in front of
     // hoisting, so that weights are rounded once where they stay.
     "reduce_precision",
+    // Behind all that changes a node with weights, or how they are stored, because the kernel that
+    // it will have decides the blocks; in front of hoisting, so that they are packed once.
+    "pack_weights",
     // After layout, so that everything that depends on parameters only is there to be hoisted.
     "hoist_invariant",
     // Updates go over flat memory: what lies there, and how, is decided.

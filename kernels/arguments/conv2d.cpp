@@ -2,6 +2,7 @@
 
 #include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/arguments/dense.hpp"
+#include "kernels/packed_weights.hpp"
 
 namespace dtnn::kernels {
 namespace {
@@ -28,6 +29,8 @@ template <class Arguments>
 void bind_dense(Arguments& arguments, const Problem& problem) {
     arguments.shape = dense_shape(problem);
     arguments.strides = channels_last_strides(arguments.shape);
+    if (const std::int64_t block = packed_block(problem); block > 0)
+        pack(arguments.strides, arguments.shape, block);
     arguments.tf32 = problem.flag("tf32");
     arguments.engine = int(problem.integer("engine", -1));
 }

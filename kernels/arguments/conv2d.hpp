@@ -48,6 +48,8 @@ ConvShape dense_shape(const Problem& problem);
 /// Whether the operands are stored as the kernels expect (see above), sizes of one counting as any
 /// order.
 bool channels_last(const Problem& problem);
+/// The same of the images alone: packed weights lie as no image does.
+bool images_channels_last(const Problem& problem);
 
 /// Elements between neighbours along the logical axes, for the reference kernels, which take any
 /// order; the others are only bound to problems stored channels last.
@@ -56,9 +58,13 @@ struct ConvStrides {
     Axes image{};    ///< N,C,H,W of src or diff_src
     Axes weights{};  ///< F,C/groups,KH,KW
     Axes result{};   ///< N,F,H,W of dst or diff_dst
+    /// Of packed weights: the filters of a block, and the elements of one. 0: they are not packed.
+    std::int64_t block = 0, block_size = 0;
 };
 ConvStrides channels_last_strides(const ConvShape& shape);
 ConvStrides conv_strides(const Problem& problem);
+/// The weights lie in blocks of so many filters (kernels/packed_weights.hpp).
+void pack(ConvStrides& strides, const ConvShape& shape, std::int64_t block);
 
 template <class T>
 struct Conv2dArguments {
@@ -68,7 +74,7 @@ struct Conv2dArguments {
     int engine = -1;    ///< of a library, by its own order; -1: the first
     bool relu = false;
     const T* src = nullptr;
-    const T* weights = nullptr;
+    const T* weights = nullptr;     ///< in blocks where strides.block says so
     const Wide<T>* bias = nullptr;  ///< [F]; null: none
     const T* residual = nullptr;    ///< like dst; null: none
     T* dst = nullptr;

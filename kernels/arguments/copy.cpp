@@ -69,6 +69,20 @@ CopyArguments<T> CopyArguments<T>::bind(const Problem& problem, Sources sources,
 }
 
 template <class T>
+PackWeightsArguments<T> PackWeightsArguments<T>::bind(const Problem& problem, Sources sources,
+                                                      Destinations destinations, Workspace) {
+    PackWeightsArguments arguments;
+    const TensorDesc& weights = problem.sources[0];
+    arguments.filters = weights.dims[std::size_t(problem.integer("axis"))];
+    arguments.rows = weights.elements() / arguments.filters;
+    arguments.block = problem.integer("block");
+    arguments.blocks = problem.destinations[0].dims[0];
+    arguments.src = static_cast<const T*>(sources[0]);
+    arguments.dst = static_cast<T*>(destinations[0]);
+    return arguments;
+}
+
+template <class T>
 ConcatArguments<T> ConcatArguments<T>::bind(const Problem& problem, Sources sources,
                                             Destinations destinations, Workspace) {
     const ImageLayout image = image_layout(problem.destinations[0]);
@@ -85,6 +99,7 @@ ConcatArguments<T> ConcatArguments<T>::bind(const Problem& problem, Sources sour
 }
 
 DTNN_ARGUMENTS_OF_VALUES(CopyArguments)
+DTNN_ARGUMENTS_OF_VALUES(PackWeightsArguments)
 DTNN_ARGUMENTS_OF_VALUES(ConcatArguments)
 
 }  // namespace dtnn::kernels

@@ -23,6 +23,22 @@ struct CopyArguments {
                               Workspace workspace);
 };
 
+/// pack_weights: the filters of a convolution, or the units of a dense layer, in blocks that lie
+/// one behind the other:
+///   dst[b][row][j] = src[row][b*block + j], 0 where there is no such filter
+template <class T>
+struct PackWeightsArguments {
+    std::int64_t rows = 0;  ///< products of a filter
+    std::int64_t filters = 0;
+    std::int64_t block = 1;
+    std::int64_t blocks = 0;
+    const T* src = nullptr;
+    T* dst = nullptr;
+
+    static PackWeightsArguments bind(const Problem& problem, Sources sources,
+                                     Destinations destinations, Workspace workspace);
+};
+
 /// A part of the channels of an image (or of [N,C]), with its own layout.
 template <class T>
 struct ChannelPart {

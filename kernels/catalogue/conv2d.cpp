@@ -2,7 +2,9 @@
 
 #include "kernels/arguments/conv2d.hpp"
 
+#include "kernels/catalogue.hpp"
 #include "kernels/catalogue/predicates.hpp"
+#include "kernels/packed_weights.hpp"
 #include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels::predicates {
@@ -24,9 +26,39 @@ RowsWorkspace rows_backward_data(const Problem& problem) {
     return {s, s.filters, s.channels, s.height, s.width, element_bytes(problem), problem.threads};
 }
 
+constexpr const char* kPacked = "its weights are packed";
+
+std::int64_t vector_bytes(Isa isa) {
+    return isa == Isa::avx512 ? 64 : isa == Isa::avx2 ? 32 : 16;
+}
+
+/// The block that "direct" reads the weights in.
+std::int64_t block_of_direct(const Problem& problem, std::int64_t filters) {
+    return gather_block(filters, element_bytes(problem), vector_bytes(problem.isa)).columns();
+}
+
 }  // namespace
 
+Refused unless_packed_for_another(const Problem& problem) {
+    const std::int64_t block = packed_block(problem);
+    if (block == 0 || block == block_of_direct(problem, problem.destinations[0].dims[1]))
+        return std::nullopt;
+    return "its weights are packed for another kernel";
+}
+
+Refused unless_weights_and_images_suit(const Problem& problem) {
+    if (auto reason = unless_packed_for_another(problem)) return reason;
+    if (packed_block(problem) > 0 ? images_channels_last(problem) : channels_last(problem))
+        return std::nullopt;
+    return "it needs images stored channels last and weights with the filters last";
+}
+
+Refused unless_weights_are_plain(const Problem& problem) {
+    return packed_block(problem) > 0 ? Refused(kPacked) : std::nullopt;
+}
+
 Refused unless_convolution_is_channels_last(const Problem& problem) {
+    if (packed_block(problem) > 0) return kPacked;
     if (channels_last(problem)) return std::nullopt;
     return "it needs images stored channels last and weights with the filters last";
 }
@@ -65,7 +97,7 @@ std::int64_t conv2d_backward_weights_padded_rows_workspace(const Problem& proble
 std::int64_t conv2d_direct_workspace(const Problem& problem) {
     const ConvShape s = conv_shape(problem);
     return GatherWorkspace(s, s.group_channels(), s.group_filters(), element_bytes(problem),
-                           problem.threads, problem.flag("statistics"))
+                           problem.threads, problem.flag("statistics"), packed_block(problem) > 0)
         .bytes;
 }
 
@@ -82,7 +114,8 @@ std::int64_t conv2d_backward_weights_direct_workspace(const Problem& problem) {
 
 std::int64_t dense_direct_workspace(const Problem& problem) {
     const ConvShape s = dense_shape(problem);
-    return GatherWorkspace(s, s.channels, s.filters, element_bytes(problem), problem.threads, false)
+    return GatherWorkspace(s, s.channels, s.filters, element_bytes(problem), problem.threads, false,
+                           packed_block(problem) > 0)
         .bytes;
 }
 
@@ -102,6 +135,7 @@ namespace {
 constexpr std::int64_t kBlisWeightBytes = std::int64_t{8} << 20;
 
 Refused unless_blis_pays(const Problem& problem, bool forward) {
+    if (packed_block(problem) > 0) return kPacked;
     const ConvShape s = dense_shape(problem);
     if (s.weight_elements() * element_bytes(problem) < kBlisWeightBytes) {
         return "it pays from 8 MiB of weights on";
@@ -131,3 +165,15 @@ std::int64_t dense_backward_data_blis_workspace(const Problem& problem) {
 }
 
 }  // namespace dtnn::kernels::predicates
+
+namespace dtnn::kernels {
+
+std::int64_t wanted_block(const KernelInfo& kernel, const Problem& problem) {
+    const bool packs = kernel.workspace == &predicates::conv2d_direct_workspace ||
+                       kernel.workspace == &predicates::dense_direct_workspace;
+    if (!packs || packed_block(problem) > 0) return 0;
+    if (problem.op == "conv2d" && problem.integer("groups") != 1) return 0;
+    return predicates::block_of_direct(problem, problem.destinations[0].dims[1]);
+}
+
+}  // namespace dtnn::kernels

@@ -1,4 +1,5 @@
 #include "kernels/arguments/conv2d.hpp"
+#include "kernels/packed_weights.hpp"
 
 namespace dtnn::kernels {
 namespace {
@@ -41,6 +42,14 @@ std::vector<int> significant(const Dims& dims, const std::vector<int>& order) {
     return axes;
 }
 
+/// Of packed weights: [blocks, ..., filters of a block].
+std::int64_t products_of_a_filter(const TensorDesc& packed) {
+    std::int64_t count = 1;
+    for (std::size_t i = 1; i + 1 < packed.dims.size(); ++i)
+        count *= packed.dims[i];
+    return count;
+}
+
 bool stored(const TensorDesc& desc, const std::vector<int>& order) {
     return desc.dims.size() == order.size() &&
            significant(desc.dims, desc.order) == significant(desc.dims, order);
@@ -81,7 +90,8 @@ ConvShape dense_shape(const Problem& problem) {
     ConvShape shape;
     shape.batch = operands.result->dims[0];
     shape.filters = operands.result->dims.back();
-    shape.channels = operands.weights->elements() / shape.filters;
+    shape.channels = packed_block(problem) > 0 ? products_of_a_filter(*operands.weights)
+                                               : operands.weights->elements() / shape.filters;
     shape.height = shape.width = shape.out_height = shape.out_width = 1;
     shape.kernel_height = shape.kernel_width = 1;
     return shape;
@@ -93,6 +103,11 @@ bool channels_last(const Problem& problem) {
            stored(*operands.result, {0, 2, 3, 1});
 }
 
+bool images_channels_last(const Problem& problem) {
+    const Operands operands = operands_of(problem);
+    return stored(*operands.image, {0, 2, 3, 1}) && stored(*operands.result, {0, 2, 3, 1});
+}
+
 ConvStrides channels_last_strides(const ConvShape& s) {
     ConvStrides strides;
     strides.image = {s.height * s.width * s.channels, 1, s.width * s.channels, s.channels};
@@ -101,6 +116,12 @@ ConvStrides channels_last_strides(const ConvShape& s) {
     strides.result = {s.out_height * s.out_width * s.filters, 1, s.out_width * s.filters,
                       s.filters};
     return strides;
+}
+
+void pack(ConvStrides& strides, const ConvShape& s, std::int64_t block) {
+    strides.block = block;
+    strides.weights = {1, block, s.kernel_width * s.channels * block, s.channels * block};
+    strides.block_size = s.taps() * s.channels * block;
 }
 
 ConvStrides conv_strides(const Problem& problem) {
@@ -115,7 +136,14 @@ ConvStrides conv_strides(const Problem& problem) {
         return strides;
     };
     const Operands operands = operands_of(problem);
-    return {of(*operands.image), of(*operands.weights), of(*operands.result)};
+    ConvStrides strides;
+    strides.image = of(*operands.image);
+    strides.result = of(*operands.result);
+    if (const std::int64_t block = packed_block(problem); block > 0)
+        pack(strides, conv_shape(problem), block);
+    else
+        strides.weights = of(*operands.weights);
+    return strides;
 }
 
 }  // namespace dtnn::kernels

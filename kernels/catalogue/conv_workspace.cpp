@@ -25,10 +25,12 @@ std::int64_t band_rows(std::int64_t row_bytes, std::int64_t kernel_height, std::
 }  // namespace
 
 GatherWorkspace::GatherWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,
-                                 std::int64_t bytes_per_element, int threads, bool with_statistics)
+                                 std::int64_t bytes_per_element, int threads, bool with_statistics,
+                                 bool packed)
     : element_bytes(bytes_per_element) {
     const std::int64_t columns = round_up(width, kWidestTile / element_bytes);
-    zeros = round_up(shape.groups * columns * shape.taps() * depth * element_bytes, 64);
+    if (!packed)
+        zeros = round_up(shape.groups * columns * shape.taps() * depth * element_bytes, 64);
     taps = zeros + round_up(depth * element_bytes, 64);
     taps_per_thread = round_up(shape.taps() * (kMostTileRows + 2) * 8, 64);
     statistics = taps + threads * taps_per_thread;

@@ -13,6 +13,7 @@ namespace dtnn::kernels::predicates {
 
 /// Images lie N,H,W,C, and filters F,KH,KW,C/groups: what tensor cores are fed with.
 Refused unless_images_and_filters_suit_device(const Problem& problem) {
+    if (auto reason = unless_weights_are_plain(problem)) return reason;
     for (const auto* side : {&problem.sources, &problem.destinations}) {
         for (const TensorDesc& tensor : *side)
             if (tensor.dims.size() == 4 && !is_channels_last(tensor))

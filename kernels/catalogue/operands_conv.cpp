@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/catalogue/operand_rule.hpp"
+#include "kernels/packed_weights.hpp"
 
 namespace dtnn::kernels::operands {
 namespace {
@@ -22,6 +23,38 @@ void convolution(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
     if (rule.broken()) return;
     rule.shape(weights, {filters, channels / groups, weights.dims[2], weights.dims[3]}, of_weights);
     window(rule, image, result, weights.dims[2], weights.dims[3]);
+}
+
+/// Weights in blocks of filters, as pack_weights stores them; `others` are their other axes.
+void packed(Rule& rule, const TensorDesc& weights, std::int64_t filters, const Dims& others) {
+    const std::vector<std::int64_t> form = rule.problem().integers("packed");
+    const std::int64_t block = packed_block(rule.problem());
+    rule.require(block >= 1 && block <= kWidestBlock && form[0] == filters,
+                 "its weights cannot be packed as " + text_of(form));
+    if (rule.broken()) return;
+    Dims dims{(filters + block - 1) / block};
+    dims.insert(dims.end(), others.begin(), others.end());
+    dims.push_back(block);
+    rule.shape(weights, dims);
+    const std::vector<int> order = stored_order(weights);
+    rule.require(order.front() == 0 && order.back() == int(dims.size()) - 1,
+                 "its blocks are not stored one after the other");
+}
+
+/// The same for a convolution, whose weights no other order than this suits.
+void packed_convolution(Rule& rule) {
+    const Problem& p = rule.problem();
+    const TensorDesc& image = p.sources[0];
+    const TensorDesc& weights = p.sources[1];
+    const TensorDesc& result = p.destinations[0];
+    if (!rule.rank(weights, 5, 5) || !rule.rank(image, 4, 4) || !rule.rank(result, 4, 4)) return;
+    rule.type(image, p.dtype);
+    rule.type(result, p.dtype);
+    rule.require(p.integer("groups") == 1, "packed weights have one group");
+    packed(rule, weights, result.dims[1], {image.dims[1], weights.dims[2], weights.dims[3]});
+    rule.require(stored_order(weights) == std::vector<int>{0, 2, 3, 1, 4},
+                 "its blocks are not stored by kernel cells and channels");
+    if (!rule.broken()) window(rule, image, result, weights.dims[2], weights.dims[3]);
 }
 
 /// The mask is an operand stored as what it masks.
@@ -48,6 +81,26 @@ void product(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
     rule.elements(image, batch * (weights.elements() / units));
 }
 
+/// The same with the units in blocks.
+void packed_product(Rule& rule) {
+    const Problem& p = rule.problem();
+    for (const char* flag : {"residual", "statistics"}) {
+        if (!rule.absent(flag)) return;
+    }
+    const TensorDesc& image = p.sources[0];
+    const TensorDesc& weights = p.sources[1];
+    const TensorDesc& result = p.destinations[0];
+    if (!rule.rank(result, 2, 2) || !rule.rank(weights, 3, 5) || !rule.rank(image, 2, 4)) return;
+    const std::int64_t batch = result.dims[0];
+    rule.type(result, p.dtype);
+    packed(rule, weights, result.dims[1], {weights.dims.begin() + 1, weights.dims.end() - 1});
+    if (rule.broken()) return;
+    rule.require(image.dims[0] == batch,
+                 text_of(image.dims) + " are not rows for " + text_of(result.dims));
+    rule.elements(image,
+                  batch * (weights.elements() / (weights.dims.front() * weights.dims.back())));
+}
+
 }  // namespace
 
 void conv2d(Rule& rule) {
@@ -56,7 +109,10 @@ void conv2d(Rule& rule) {
                statistics = p.flag("statistics");
     if (!rule.counts(2u + bias + residual, 1u + statistics)) return;
     const TensorDesc& dst = p.destinations[0];
-    convolution(rule, p.sources[0], p.sources[1], dst, p.dtype);
+    if (p.attributes.contains("packed"))
+        packed_convolution(rule);
+    else
+        convolution(rule, p.sources[0], p.sources[1], dst, p.dtype);
     if (rule.broken()) return;
     if (bias) rule.wide(p.sources[2], dst.dims[1]);
     if (residual) {
@@ -94,7 +150,10 @@ void dense(Rule& rule) {
     const Problem& p = rule.problem();
     const bool bias = p.flag("bias");
     if (!rule.counts(2u + bias, 1)) return;
-    product(rule, p.sources[0], p.sources[1], p.destinations[0], p.dtype);
+    if (p.attributes.contains("packed"))
+        packed_product(rule);
+    else
+        product(rule, p.sources[0], p.sources[1], p.destinations[0], p.dtype);
     if (bias && !rule.broken()) rule.wide(p.sources[2], p.destinations[0].dims[1]);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/catalogue/operand_rule.hpp"
+#include "kernels/packed_weights.hpp"
 
 namespace dtnn::kernels::operands {
 namespace {
@@ -32,6 +33,27 @@ void copy(Rule& rule) {
                       std::min(src.dims.size(), dst.dims.size()) == 2;
     rule.require(src.dims == dst.dims || flat,
                  text_of(src.dims) + " cannot be stored as " + text_of(dst.dims));
+}
+
+/// The cut axis is stored last; the blocks come first, and the others keep their order.
+void pack_weights(Rule& rule) {
+    if (!rule.counts(1, 1)) return;
+    const Problem& p = rule.problem();
+    const TensorDesc& src = p.sources[0];
+    const TensorDesc& dst = p.destinations[0];
+    if (!rule.rank(src, 2, 4) || !rule.rank(dst, 3, 5)) return;
+    const std::int64_t axis = p.integer("axis"), block = p.integer("block");
+    const auto rank = std::int64_t(src.dims.size());
+    rule.require(axis >= 0 && axis < rank && block >= 1 && block <= kWidestBlock,
+                 "axis " + std::to_string(axis) + " of " + text_of(src.dims) +
+                     " cannot be cut in blocks of " + std::to_string(block));
+    if (rule.broken()) return;
+    rule.type(src, p.dtype);
+    const PackedForm form = packed_form(src, axis, block);
+    rule.require(form.possible, "the axis that it cuts is not stored last");
+    if (rule.broken()) return;
+    rule.shape(dst, form.dims);
+    rule.require(stored_order(dst) == form.order, "its blocks are not stored one after the other");
 }
 
 void cast_narrow(Rule& rule) {

@@ -113,7 +113,7 @@ DTNN_INLINE void transpose_4x4(const T* from, std::int64_t from_stride, T* to,
     store<T, 4>(to + 3 * to_stride, __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7));
 }
 
-/// Whether the last columns fit one vector, and have a panel of that width.
+/// Whether the last columns fit one vector, so that half of their panel is not looked at.
 template <int L, int V>
 constexpr bool has_narrow_panel(std::int64_t columns) {
     return V == 2 && columns <= L;
@@ -173,12 +173,13 @@ void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t first, 
 template <class T>
 Ahead next_tile(const GatherConv<T>& c, const TileCells& cells, std::int64_t rows,
                 std::int64_t blocks) {
+    const T* const panels = c.packed ? c.packed : c.panels;
     const bool side_by_side = c.tap_count() == 1 && c.groups == 1 && c.x.multiply == 1 &&
                               c.x.divide == 1 && c.y.multiply == 1 && c.y.divide == 1 &&
                               c.y.offset == 0 && c.x.offset == 0 && c.x.source == c.x.output &&
                               c.y.source == c.y.output;
     if (!side_by_side || cells.pixel[0] + 1 != cells.pixel[rows > 1 ? 1 : 0])
-        return {reinterpret_cast<const char*>(c.panels), 0};
+        return {reinterpret_cast<const char*>(panels), 0};
     return {reinterpret_cast<const char*>(c.src + (cells.pixel[0] + rows) * c.depth),
             (rows * std::int64_t(sizeof(T)) + blocks - 1) / blocks};
 }
@@ -196,23 +197,28 @@ DTNN_INLINE void want_results(const GatherConv<T>& c, const TileCells& cells, st
     }
 }
 
-/// One tile against one panel of V*L columns, of which `columns` are wanted.
-template <class T, int L, int R, int V>
+/// One tile against the first V*L columns of a panel of N, of which `columns` are wanted.
+template <class T, int L, int R, int V, int N>
 DTNN_INLINE void gather_tile(const GatherConv<T>& c, const TileCells& cells, const TapRun<T>* runs,
                              std::int64_t count, const T* panel, std::int64_t column,
                              std::int64_t columns, double* partial, Ahead& ahead) {
     Vector<T, L> sums[R][V] = {};
     want_results<T, V * L>(c, cells, column);
     for (std::int64_t i = 0; i < count; ++i) {
-        multiply_rows<T, L, R, V>(sums, runs[i].rows, runs[i].length,
-                                  panel + runs[i].first * (V * L), ahead);
+        multiply_rows<T, L, R, V, N>(sums, runs[i].rows, runs[i].length, panel + runs[i].first * N,
+                                     ahead);
     }
     finish_tile<T, L, R, V>(c, cells, column, columns, sums, partial);
 }
 
+/// Some tiles against some of the panels of every group.
+struct GatherPart {
+    std::int64_t first_tile, last_tile, first_block, last_block;
+};
+
 template <class T, int L, int R, int V>
-void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, std::int64_t begin,
-                  std::int64_t end, int member) {
+void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, const GatherPart& part,
+                  int member) {
     constexpr int N = V * L;
     // Panels are taken in groups that stay in the second cache while all tiles pass.
     constexpr std::int64_t kPanelBytes = 384 * 1024;
@@ -223,29 +229,46 @@ void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, std::int64_t 
     auto* runs = reinterpret_cast<TapRun<T>*>(c.taps + member * c.taps_per_thread);
     double* partial =
         c.partial_statistics ? c.partial_statistics + member * c.partial_stride : nullptr;
+    const T* const panels = c.packed ? c.packed : c.panels;
     for (std::int64_t group = 0; group < c.groups; ++group) {
-        for (std::int64_t first = 0; first < blocks; first += together) {
-            const std::int64_t last = first + together < blocks ? first + together : blocks;
-            for (std::int64_t tile = begin; tile < end; ++tile) {
+        for (std::int64_t first = part.first_block; first < part.last_block; first += together) {
+            const std::int64_t last =
+                first + together < part.last_block ? first + together : part.last_block;
+            for (std::int64_t tile = part.first_tile; tile < part.last_tile; ++tile) {
                 TileCells cells;
                 tiling.cells(c, tile, cells);
                 if (cells.count == 0) continue;
                 const std::int64_t count = list_taps(c, cells, R, group, runs);
                 Ahead ahead = next_tile(c, cells, R, last - first);
                 for (std::int64_t block = first; block < last; ++block) {
-                    const T* panel = c.panels + (group * blocks + block) * panel_size;
+                    const T* panel = panels + (group * blocks + block) * panel_size;
                     const std::int64_t left = c.width - block * N;
                     const std::int64_t column = group * c.width + block * N;
                     if (has_narrow_panel<L, V>(left))
-                        gather_tile<T, L, R, 1>(c, cells, runs, count, panel, column, left, partial,
-                                                ahead);
+                        gather_tile<T, L, R, 1, N>(c, cells, runs, count, panel, column, left,
+                                                   partial, ahead);
                     else
-                        gather_tile<T, L, R, V>(c, cells, runs, count, panel, column,
-                                                left < N ? left : N, partial, ahead);
+                        gather_tile<T, L, R, V, N>(c, cells, runs, count, panel, column,
+                                                   left < N ? left : N, partial, ahead);
                 }
             }
         }
     }
+}
+
+/// Whether the threads share the panels, and not the tiles: where there are more weights than
+/// sources, so that each thread reads a part of the larger, unless that would leave more of them
+/// idle. Sums for statistics are those of a thread's own tiles.
+template <class T>
+bool divides_panels(const GatherConv<T>& c, std::int64_t tiles, std::int64_t blocks,
+                    std::int64_t threads) {
+    if (threads == 1 || c.groups > 1 || c.statistics) return false;
+    const auto longest = [&](std::int64_t parts) { return (parts + threads - 1) / threads; };
+    // Compared as shares of the whole.
+    const std::int64_t by_tiles = longest(tiles) * blocks, by_blocks = longest(blocks) * tiles;
+    const std::int64_t weights = c.tap_count() * c.depth * c.width;
+    const bool heavier = weights > c.batch * c.y.source * c.x.source * c.depth;
+    return heavier ? by_blocks * 16 <= by_tiles * 17 : by_blocks * 17 < by_tiles * 16;
 }
 
 template <class T, int L, int R, int V>
@@ -253,16 +276,12 @@ void gather_with_tile(const GatherConv<T>& c, ThreadTeam& team) {
     constexpr int N = V * L;
     const std::int64_t blocks = (c.width + N - 1) / N;
     const Tiling<T> tiling(c, R);
-    team.run([&](int member) {
-        const std::int64_t panels = c.groups * blocks;
+    const auto prepare = [&](int member) {
+        const std::int64_t panels = c.packed ? 0 : c.groups * blocks;
         for (std::int64_t i = panels * member / team.size();
              i < panels * (member + 1) / team.size(); ++i) {
-            T* panel = c.panels + i * c.tap_count() * c.depth * N;
-            const std::int64_t first = i % blocks * N;
-            if (has_narrow_panel<L, V>(c.width - first))
-                pack_panel<T, L>(c, i / blocks, first, panel);
-            else
-                pack_panel<T, N>(c, i / blocks, first, panel);
+            pack_panel<T, N>(c, i / blocks, i % blocks * N,
+                             c.panels + i * c.tap_count() * c.depth * N);
         }
         if (member == 0) {
             for (std::int64_t d = 0; d < c.depth; ++d)
@@ -273,29 +292,62 @@ void gather_with_tile(const GatherConv<T>& c, ThreadTeam& team) {
             for (std::int64_t j = 0; j < 2 * c.output_pixel(); ++j)
                 partial[j] = 0;
         }
-    });
+    };
+    // What there is to prepare beside packed weights is not worth waking threads.
+    if (c.packed && !c.partial_statistics)
+        prepare(0);
+    else
+        team.run([&](int member) { prepare(member); });
+    const bool by_panels = divides_panels(c, tiling.tiles(), blocks, team.size());
     team.run([&](int member) {
-        gather_tiles<T, L, R, V>(c, tiling, tiling.tiles() * member / team.size(),
-                                 tiling.tiles() * (member + 1) / team.size(), member);
+        const auto share = [&](std::int64_t count, int of) { return count * of / team.size(); };
+        GatherPart part{0, tiling.tiles(), 0, blocks};
+        if (by_panels) {
+            part.first_block = share(blocks, member);
+            part.last_block = share(blocks, member + 1);
+        } else {
+            part.first_tile = share(tiling.tiles(), member);
+            part.last_tile = share(tiling.tiles(), member + 1);
+        }
+        gather_tiles<T, L, R, V>(c, tiling, part, member);
     });
     if (!c.statistics) return;
     total_statistics(c.statistics, c.output_pixel(), c.bias, team.size(),
                      [&](int member) { return c.partial_statistics + member * c.partial_stride; });
 }
 
-/// Runs it with the tile that suits the width: narrow results in narrower vectors.
+/// The rows of a tile, of those that are compiled, that compute least beside the wanted cells; the
+/// most of equals. Doubles, which are for checks, have one.
+template <class T, int L, int V>
+void gather_with_columns(const GatherConv<T>& c, ThreadTeam& team) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+        const std::int64_t cells = c.cells();
+        if (cells == 1) return gather_with_tile<T, L, 1, V>(c, team);
+        if (cells <= 4) return gather_with_tile<T, L, 4, V>(c, team);
+        if constexpr (kTileRows == 8) {
+            // Seven rows load more for what they compute.
+            const auto computed = [&](std::int64_t rows) {
+                return (cells + rows - 1) / rows * rows;
+            };
+            if (computed(7) * 33 < computed(8) * 32) return gather_with_tile<T, L, 7, V>(c, team);
+        }
+    }
+    gather_with_tile<T, L, kTileRows, V>(c, team);
+}
+
+/// Runs it with the tile that suits the width.
 template <class T>
 void gather(const GatherConv<T>& c, ThreadTeam& team) {
     constexpr int L = kLanes<T>;
-    if (c.width <= L / 2 && L > 4) {
-        gather_with_tile<T, (L > 4 ? L / 2 : L), kTileRows, 1>(c, team);
-    } else if (c.width <= L) {
-        gather_with_tile<T, L, kTileRows, 1>(c, team);
-    } else if (kTileVectors > 2 && c.width % (3 * L) == 0) {
-        gather_with_tile<T, L, kTileRows, kTileVectors>(c, team);
-    } else {
-        gather_with_tile<T, L, kTileRows, 2>(c, team);
+    const GatherBlock block = gather_block(c.width, sizeof(T), kVectorBytes);
+    if constexpr (L > 4) {
+        if (block.lanes < L) return gather_with_columns<T, L / 2, 1>(c, team);
     }
+    if (block.vectors == 1) return gather_with_columns<T, L, 1>(c, team);
+    if constexpr (kTileVectors > 2) {
+        if (block.vectors == kTileVectors) return gather_with_columns<T, L, kTileVectors>(c, team);
+    }
+    gather_with_columns<T, L, 2>(c, team);
 }
 
 template <class T>
@@ -325,6 +377,7 @@ GatherConv<T> forward_gather(const Conv2dArguments<T>& a) {
     c.relu = a.relu;
     c.statistics = a.statistics;
     c.weights = a.weights;
+    if (a.strides.block > 0) c.packed = a.weights;
     return c;
 }
 
@@ -365,7 +418,7 @@ template <class T>
 void gather_forward(const Conv2dArguments<T>& a, ThreadTeam& team) {
     GatherConv<T> c = forward_gather(a);
     const GatherWorkspace layout(a.shape, c.depth, c.width, sizeof(T), team.size(),
-                                 a.statistics != nullptr);
+                                 a.statistics != nullptr, c.packed != nullptr);
     place(c, layout, a.workspace);
     if (a.statistics) {
         c.partial_statistics = reinterpret_cast<double*>(a.workspace.data() + layout.statistics);

@@ -44,6 +44,7 @@ struct GatherConv {
     /// groups*depth].
     const T* weights = nullptr;
     bool transposed = false;
+    const T* packed = nullptr;  ///< the panels, where they were packed ahead
     T* panels = nullptr;
     T* zeros = nullptr;
     std::byte* taps = nullptr;
@@ -53,6 +54,7 @@ struct GatherConv {
 
     std::int64_t source_pixel() const { return groups * depth; }
     std::int64_t output_pixel() const { return groups * width; }
+    std::int64_t cells() const { return batch * y.output * x.output; }
     std::int64_t tap_count() const { return y.taps * x.taps; }
 };
 

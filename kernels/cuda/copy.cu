@@ -142,6 +142,21 @@ DTNN_COPY(rows_to_pixels)
 #undef DTNN_COPY
 
 template <class T>
+void pack_weights_each(const PackWeightsArguments<T>& a, const Launch& launch) {
+    const T* const src = a.src;
+    T* const dst = a.dst;
+    const std::int64_t filters = a.filters, width = a.block;
+    const Divider block(a.block), rows(a.rows);
+    launch.each(a.blocks * a.rows * a.block, [=] DTNN_DEVICE(std::int64_t i) {
+        const std::int64_t line = block.quotient(i), b = rows.quotient(line);
+        const std::int64_t row = line - b * rows.by(), filter = b * width + i - line * width;
+        dst[i] = filter < filters ? src[row * filters + filter] : T(0);
+    });
+}
+
+DTNN_CUDA_KERNEL_OF_VALUES(pack_weights_each, PackWeightsArguments)
+
+template <class T>
 void concat_each(const ConcatArguments<T>& a, const Launch& launch) {
     const ChannelPart<T>* const parts = launch.constant(a.parts);
     ImageLayout image;

@@ -31,6 +31,14 @@ std::int64_t at(const ConvStrides::Axes& strides, std::int64_t outer, std::int64
     return outer * strides[0] + channel * strides[1] + h * strides[2] + w * strides[3];
 }
 
+/// The place of a weight, packed or not.
+std::int64_t weight_at(const ConvStrides& strides, std::int64_t f, std::int64_t c, std::int64_t kh,
+                       std::int64_t kw) {
+    if (strides.block == 0) return at(strides.weights, f, c, kh, kw);
+    return f / strides.block * strides.block_size +
+           at(strides.weights, f % strides.block, c, kh, kw);
+}
+
 /// Calls visit(index) for the cells of filter f in dst or diff_dst.
 template <class Visit>
 void for_each_result(const ConvShape& s, const ConvStrides::Axes& strides, std::int64_t f,
@@ -57,7 +65,7 @@ void forward_image(const Conv2dArguments<T>& a, std::int64_t n) {
                 for_each_tap(s, oh, ow, [&](auto kh, auto kw, auto ih, auto iw) {
                     for (std::int64_t c = 0; c < s.group_channels(); ++c) {
                         sum += double(a.src[at(a.strides.image, n, first + c, ih, iw)]) *
-                               a.weights[at(a.strides.weights, f, c, kh, kw)];
+                               a.weights[weight_at(a.strides, f, c, kh, kw)];
                     }
                 });
                 a.dst[cell] = static_cast<T>(a.relu && sum < 0 ? 0 : sum);

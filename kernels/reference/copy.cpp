@@ -1,6 +1,7 @@
 #include "kernels/arguments/copy.hpp"
 
 #include "kernels/reference/reference.hpp"
+#include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::reference {
 namespace {
@@ -69,6 +70,21 @@ void rows_to_pixels_reference(const CopyArguments<T>& a, ThreadTeam&) {
 }
 
 template <class T>
+void pack_weights_reference(const PackWeightsArguments<T>& a, ThreadTeam& team) {
+    team.for_ranges(a.blocks, 1, [&](std::int64_t begin, std::int64_t end, int) {
+        for (std::int64_t b = begin; b < end; ++b) {
+            for (std::int64_t row = 0; row < a.rows; ++row) {
+                for (std::int64_t j = 0; j < a.block; ++j) {
+                    const std::int64_t filter = b * a.block + j;
+                    a.dst[(b * a.rows + row) * a.block + j] =
+                        filter < a.filters ? a.src[row * a.filters + filter] : T(0);
+                }
+            }
+        }
+    });
+}
+
+template <class T>
 void concat_reference(const ConcatArguments<T>& a, ThreadTeam&) {
     std::int64_t first = 0;
     for (const ChannelPart<T>& part : a.parts) {
@@ -83,6 +99,7 @@ DTNN_REFERENCE(flatten, CopyArguments)
 DTNN_REFERENCE(unflatten, CopyArguments)
 DTNN_REFERENCE(pixels_to_rows, CopyArguments)
 DTNN_REFERENCE(rows_to_pixels, CopyArguments)
+DTNN_REFERENCE(pack_weights, PackWeightsArguments)
 DTNN_REFERENCE(concat, ConcatArguments)
 
 }  // namespace dtnn::kernels::reference

@@ -17,9 +17,28 @@ __attribute__((always_inline)) constexpr std::int64_t round_up(std::int64_t valu
     return (value + multiple - 1) / multiple * multiple;
 }
 
+/// The columns that a tile of the "direct" kernels computes: `vectors` vectors of `lanes` numbers.
+/// Narrow results are computed in narrower vectors.
+struct GatherBlock {
+    std::int64_t lanes = 0, vectors = 0;
+    __attribute__((always_inline)) constexpr std::int64_t columns() const {
+        return lanes * vectors;
+    }
+};
+/// `vector_bytes` is what a register of the instruction set holds; sets of 64 have 32 registers.
+__attribute__((always_inline)) constexpr GatherBlock gather_block(std::int64_t width,
+                                                                  std::int64_t element_bytes,
+                                                                  std::int64_t vector_bytes) {
+    const std::int64_t lanes = vector_bytes / element_bytes;
+    if (width <= lanes / 2 && lanes > 4) return {lanes / 2, 1};
+    if (width <= lanes) return {lanes, 1};
+    if (vector_bytes == 64 && width % (3 * lanes) == 0) return {lanes, 3};
+    return {lanes, 2};
+}
+
 /// conv2d "direct" and conv2d_backward_data "direct": the weights packed in panels, a row of zeros
 /// for cells outside the image, and for each thread a list of taps and, forward, its sums for the
-/// statistics.
+/// statistics. Weights that come packed need no panels.
 struct GatherWorkspace {
     std::int64_t panels = 0, zeros = 0, taps = 0, statistics = 0, bytes = 0;
     std::int64_t taps_per_thread = 0;  ///< bytes
@@ -27,7 +46,8 @@ struct GatherWorkspace {
 
     /// `depth` is what one tap sums over and `width` what it produces, both per group.
     GatherWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,
-                    std::int64_t bytes_per_element, int threads, bool with_statistics);
+                    std::int64_t bytes_per_element, int threads, bool with_statistics,
+                    bool packed = false);
 };
 
 /// conv2d_backward_weights "direct": for each thread a list of cells (a pointer and a place each),

@@ -193,6 +193,27 @@ class Runtime(CommandTest):
         self.assertEqual(weights[0], weights[1])
         self.assertEqual(histories[0], histories[1])
 
+    def test_packed_weights_change_no_bit_and_follow_the_training(self):
+        histories, answers = [], []
+        for name, words in (("packed", ()), ("plain", ("--disable", "pack_weights"))):
+            self.expect(self.dtnnc("compile", "tiny.yaml", "-o", f"{name}.json", "--set", "training.epochs=3", *words), 0)
+            with open(self.path(f"{name}.json"), encoding="utf-8") as file:
+                programs = json.load(file)["programs"]
+            packs = {program["kind"]: any(step["op"] == "pack_weights" for step in program.get("prologue", []))
+                     for program in programs}
+            self.assertEqual([kind for kind, packed in packs.items() if packed],
+                             ["evaluate", "predict"] if name == "packed" else [])
+            self.expect(self.dtnn_run(f"{name}.json", "--output", name), 0)
+            self.expect(self.dtnn_run("predict", f"{name}.json", "--weights", f"{name}/weights.safetensors", "--input",
+                                      "test", "-o", f"{name}.csv"), 0)
+            answers.append(self.read(f"{name}.csv"))
+            histories.append([(e["train"], e["validation"]) for e in self.history(name) if e["event"] == "epoch"])
+        self.assertEqual(answers[0], answers[1])
+        self.assertEqual(histories[0], histories[1])
+        # Every pass packs the weights of its epoch.
+        losses = [validation["loss"] for _, validation in histories[0]]
+        self.assertEqual(len(set(losses)), 3, losses)
+
     def test_bench(self):
         plan = self.compile("--threads", "2")
         process = self.expect(self.dtnn_run("bench", plan, "--steps", "5", "--format", "json",

@@ -131,6 +131,10 @@ PassContext context_of(const std::string& settings) {
         const OpDef& def = op(node.op);
         return def.family != Family::loss && def.family != Family::update && def.name != "softmax";
     };
+    // As where convolutions and dense layers are computed by tiles of 16 columns.
+    context.wanted_block = [](const Graph&, const Node& node) -> std::int64_t {
+        return node.op == "conv2d" || node.op == "dense" ? 16 : 0;
+    };
     std::istringstream words(settings);
     for (std::string word; words >> word;) {
         const auto equals = word.find('=');

@@ -120,9 +120,48 @@ Case with_tolerance(Problem problem, std::int64_t terms) {
             .f64_tolerance = 1.2e-16 * roundings};
 }
 
+/// One image, and few rows: what tiles of one, four and seven rows are for.
+std::vector<Convolution> small_convolutions() {
+    return {
+        {1, 40, 7, 7, 96, 1, 1},
+        {1, 24, 7, 7, 40, 3, 3, {1, 1}, kSame},
+        {1, 33, 2, 2, 48, 3, 3, {1, 1}, kSame},
+        {1, 20, 1, 1, 80, 1, 1},
+        {3, 17, 7, 7, 5, 3, 3, {1, 1}, kSame},
+        {1, 6, 1, 3, 12, 1, 2, {1, 2}, {0, 0, 1, 0}},
+        {1, 64, 14, 14, 130, 1, 1},
+    };
+}
+
+/// Widths of a block of the kernels of all instruction sets, in both types.
+constexpr std::int64_t kBlocks[] = {2, 4, 8, 16, 24, 32, 48};
+
 GRID(conv2d) {
     std::vector<Case> cases;
-    for (const Convolution& c : convolutions()) {
+    std::vector<Convolution> packed = small_convolutions();
+    for (const Convolution& c : convolutions())
+        if (c.groups == 1) packed.push_back(c);
+    for (const Convolution& c : packed) {
+        const std::int64_t terms = c.weights().elements() / c.filters;
+        for (const std::int64_t block : kBlocks) {
+            const TensorDesc weights{DType::f32,
+                                     {(c.filters + block - 1) / block, c.channels, c.kernel_height,
+                                      c.kernel_width, block},
+                                     {0, 2, 3, 1, 4}};
+            Problem full =
+                problem("conv2d", {c.source(), weights, row_major({c.filters}), c.result()},
+                        {c.result()}, c.attributes());
+            full.attributes["bias"] = true;
+            full.attributes["residual"] = true;
+            full.attributes["epilogue"] = std::string("relu");
+            full.attributes["packed"] = std::vector<std::int64_t>{c.filters, block};
+            cases.push_back(with_tolerance(full, terms));
+        }
+    }
+    std::vector<Convolution> plain = small_convolutions();
+    for (const Convolution& c : convolutions())
+        plain.push_back(c);
+    for (const Convolution& c : plain) {
         const std::int64_t terms = c.weights().elements() / c.filters;
         cases.push_back(with_tolerance(
             problem("conv2d", {c.source(), c.weights()}, {c.result()}, c.attributes()), terms));
@@ -237,6 +276,19 @@ std::vector<Dense> dense_layers() {
 GRID(dense) {
     std::vector<Case> cases;
     for (const Dense& d : dense_layers()) {
+        for (const std::int64_t block : kBlocks) {
+            TensorDesc weights = row_major({(d.units + block - 1) / block, d.depth(), block});
+            if (d.weights.dims.size() == 4)
+                weights = {DType::f32,
+                           {weights.dims[0], d.weights.dims[0], d.weights.dims[1],
+                            d.weights.dims[2], block},
+                           {0, 2, 3, 1, 4}};
+            Problem packed =
+                problem("dense", {d.source, weights, row_major({d.units})}, {d.result()});
+            packed.attributes["bias"] = true;
+            packed.attributes["packed"] = std::vector<std::int64_t>{d.units, block};
+            cases.push_back(with_tolerance(packed, d.depth()));
+        }
         Problem plain = problem("dense", {d.source, d.weights}, {d.result()});
         cases.push_back(with_tolerance(plain, d.depth()));
         plain.sources.push_back(row_major({d.units}));

@@ -25,6 +25,23 @@ GRID(reorder) {
     return cases;
 }
 
+GRID(pack_weights) {
+    std::vector<Case> cases;
+    const auto add = [&](const TensorDesc& weights, std::int64_t axis, const TensorDesc& packed) {
+        cases.push_back({.problem = problem("pack_weights", {weights}, {packed},
+                                            {{"axis", axis}, {"block", packed.dims.back()}})});
+    };
+    add({DType::f32, {40, 3, 5, 7}, {2, 3, 1, 0}}, 0,
+        {DType::f32, {3, 3, 5, 7, 16}, {0, 2, 3, 1, 4}});
+    add({DType::f32, {48, 20, 1, 1}, {2, 3, 1, 0}}, 0,
+        {DType::f32, {1, 20, 1, 1, 48}, {0, 2, 3, 1, 4}});
+    add({DType::f32, {5, 2, 4, 20}, {1, 2, 0, 3}}, 3,
+        {DType::f32, {3, 5, 2, 4, 8}, {0, 2, 3, 1, 4}});
+    add(row_major({33, 65}), 1, row_major({3, 33, 32}));
+    add(row_major({1, 1}), 1, row_major({1, 1, 4}));
+    return cases;
+}
+
 GRID(cast_narrow) {
     std::vector<Case> cases;
     for (const std::int64_t count : {1, 255, 1000})

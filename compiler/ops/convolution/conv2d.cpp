@@ -31,11 +31,15 @@ void conv2d_shape(ShapeContext& c) {
     fallback(c, "bias", false);
     const Type& src = c.input(0);
     const Dims& weights = c.input(1).dims;
-    if (weights.size() != 4) {
-        c.fail("conv2d: weights must have 4 axes, got " + shape_text(weights));
+    const bool packed = is_packed(c);
+    if (weights.size() != (packed ? 5 : 4)) {
+        c.fail("conv2d: weights must have 4 axes, 5 where they are packed, got " +
+               shape_text(weights));
         return;
     }
-    const std::int64_t groups = c.integer("groups"), channels = src.dims[1], filters = weights[0];
+    const std::int64_t groups = c.integer("groups"), channels = src.dims[1];
+    const std::int64_t filters = packed ? packed_filters(c, 1) : weights[0];
+    if (c.error()) return;
     if (!expect_divided(c, groups, channels, "channels of the input")) return;
     if (!expect_divided(c, groups, filters, "filters")) return;
     if (weights[1] != channels / groups) {

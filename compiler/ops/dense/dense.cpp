@@ -25,7 +25,13 @@ void dense_shape(ShapeContext& c) {
     if (!expect_operands(c, "dense", bias ? 3 : 2)) return;
     fallback(c, "bias", false);
     const Type& src = c.input(0);
-    const Dims& weights = c.input(1).dims;
+    Dims weights = c.input(1).dims;
+    if (is_packed(c)) {
+        const std::int64_t units = packed_filters(c, 1);
+        if (c.error()) return;
+        weights.erase(weights.begin());
+        weights.back() = units;
+    }
     // With flatten absorbed, source and weights both keep the image's axes.
     const bool absorbed = src.dims.size() == 4 && weights.size() == 4;
     if (src.dims.size() != 2 && !absorbed) {
