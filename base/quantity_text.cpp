@@ -33,9 +33,10 @@ Scaled scaled(double value, double step, std::initializer_list<const char*> unit
 }  // namespace
 
 std::string bytes_text(double bytes, BytesForm form) {
-    const bool in_tables = form == BytesForm::in_tables;
-    const Scaled size =
-        scaled(bytes, 1024, {in_tables ? "B" : "bytes", "KiB", "MiB", "GiB", "TiB"});
+    const bool in_tables = form == BytesForm::in_tables, enough = form == BytesForm::enough;
+    Scaled size =
+        scaled(bytes, 1024, {in_tables || enough ? "B" : "bytes", "KiB", "MiB", "GiB", "TiB"});
+    if (enough) size.value = std::ceil(size.value * 10) / 10;
     int decimals = form == BytesForm::fine || (in_tables && size.value < 10) ? 2 : 1;
     if (size.smallest) decimals = in_tables ? 1 : 0;
     return fmt::format("{:.{}f} {}", size.value, decimals, size.unit);

@@ -9,6 +9,7 @@ enum class BytesForm {
     usual,      ///< "512 bytes", "1.5 MiB"
     fine,       ///< "512 bytes", "1.50 MiB": where close sizes are compared
     in_tables,  ///< "512.0 B", "1.50 MiB", "15.0 MiB": short, three digits
+    enough,     ///< "512 B", "1.6 MiB": rounded up, as a limit that allows it may be written
 };
 /// A size in bytes, KiB, MiB, GiB or TiB, of 1,024 each.
 std::string bytes_text(double bytes, BytesForm form = BytesForm::usual);

@@ -104,11 +104,12 @@ struct EnumNames<ProgramPhase> {
 };
 
 /// The part of a training step that a step of a program belongs to.
-enum class StepPhase : std::uint8_t { forward, backward, update, metric, communication };
+/// recompute: of forward once more, in backward, for want of memory.
+enum class StepPhase : std::uint8_t { forward, backward, update, metric, communication, recompute };
 template <>
 struct EnumNames<StepPhase> {
-    static constexpr const char* names[] = {"forward", "backward", "update", "metric",
-                                            "communication"};
+    static constexpr const char* names[] = {"forward", "backward",      "update",
+                                            "metric",  "communication", "recompute"};
 };
 
 /// What a value is that persists.

@@ -80,8 +80,16 @@ std::vector<ProgramRequest> wanted_programs(plan::Plan& plan, std::int64_t pool)
     return programs;
 }
 
+/// How much work takes as long as moving a byte, on the machine, or where it does not say, on those
+/// of today.
+double flops_per_byte(const plan::Machine& machine) {
+    const double rate = std::max(machine.product_rate, machine.convolution_rate);
+    return rate > 0 && machine.memory_bandwidth > 0 ? rate / machine.memory_bandwidth : 10;
+}
+
 LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parallel,
-                     const ProgramRequest& wanted, const Graph& forward, NodeKinds& kinds) {
+                     const ProgramRequest& wanted, const Graph& forward, std::int64_t live_bytes,
+                     NodeKinds& kinds) {
     PassContext context;
     context.training = request.training;
     context.parallel = parallel;
@@ -95,6 +103,8 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
         return wanted_block(graph, node, request.target, request.reference_kernels);
     };
     context.label_kind = request.dataset.label_kind;
+    context.live_bytes = live_bytes;
+    context.flops_per_byte = flops_per_byte(request.machine);
     context.accumulate = wanted.kind == ProgramKind::accumulate;
     context.program = context.accumulate ? ProgramKind::train : wanted.kind;
     context.soft_labels =
@@ -203,7 +213,9 @@ plan::Prediction prediction_of(const Graph& forward, const plan::Training& train
                          dataset.label_kind);
 }
 
-plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
+/// With `live_bytes`, backward recomputes what values would take beyond them, as far as it can.
+plan::Plan assemble(const CompileRequest& request, std::int64_t live_bytes,
+                    Diagnostics& diagnostics) {
     plan::Plan plan;
     plan.name = request.job_name;
     plan.model = request.model_name;
@@ -240,7 +252,8 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
                 plan.parallel.bucket_bytes = plan::bucket_bytes(
                     plan::link_of(plan.machine), gradient_bytes(graph->second, plan.training));
         }
-        LoweredProgram program = lower(request, plan.parallel, wanted, graph->second, kinds);
+        LoweredProgram program =
+            lower(request, plan.parallel, wanted, graph->second, live_bytes, kinds);
         if (wanted.name == "train" && plan::moves_locally(plan.parallel))
             synchronise = synchronising(request, plan, program.graph, kinds);
         emitter.add(std::move(program));
@@ -266,16 +279,24 @@ plan::Plan assemble(const CompileRequest& request, Diagnostics& diagnostics) {
 }  // namespace
 
 plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics) {
-    plan::Plan plan = assemble(request, diagnostics);
-    if (diagnostics.has_errors()) return plan;
+    if (request.memory_budget <= 0) return assemble(request, 0, diagnostics);
+    CompileRequest quiet = request;
+    quiet.emit = {};
+    const bool recomputes = !request.disabled_passes.contains("recompute");
+    FittedPlan fitted = fit_budget(request.memory_budget, recomputes, [&](std::int64_t live_bytes) {
+        return assemble(quiet, live_bytes, diagnostics);
+    });
+    if (diagnostics.has_errors()) return std::move(fitted.plan);
     auto need_of = [&](std::int64_t batch) {
-        CompileRequest smaller = request;
+        CompileRequest smaller = quiet;
         smaller.training.batch_size = batch;
-        smaller.emit = {};
-        return plan::memory_need(assemble(smaller, diagnostics)).bounded();
+        return plan::memory_need(assemble(smaller, recomputes ? kLeastLiveBytes : 0, diagnostics))
+            .bounded();
     };
-    check_budget(plan, request.memory_budget, request.job_span, need_of, diagnostics);
-    return plan;
+    check_budget(fitted.plan, request.memory_budget, request.job_span, need_of, diagnostics);
+    if (request.emit && !diagnostics.has_errors())
+        return assemble(request, fitted.live_bytes, diagnostics);
+    return std::move(fitted.plan);
 }
 
 }  // namespace dtnn::compiler

@@ -8,6 +8,7 @@
 
 #include "base/quantity_text.hpp"
 #include "plan/rules/memory_need.hpp"
+#include "plan/rules/recomputed.hpp"
 
 namespace dtnn::compiler {
 
@@ -93,6 +94,33 @@ std::int64_t largest_fitting(std::int64_t batch, std::int64_t budget,
 
 }  // namespace
 
+FittedPlan fit_budget(std::int64_t budget, bool recomputes,
+                      const std::function<plan::Plan(std::int64_t live_bytes)>& assemble) {
+    const auto fits = [&](const plan::Plan& plan) {
+        return plan::memory_need(plan).bounded() <= budget;
+    };
+    FittedPlan best{assemble(0), 0};
+    if (!recomputes || fits(best.plan)) return best;
+    // What is asked for counts values alone, what fits counts workspaces and gaps, too: so it is
+    // searched for. More bytes mean less to recompute.
+    std::int64_t fails = best.plan.memory.transient, works = kLeastLiveBytes;
+    best = {assemble(works), works};
+    if (!fits(best.plan)) return best;
+    constexpr int kTries = 10;
+    for (int i = 0; i < kTries && fails - works > 1; ++i) {
+        const std::int64_t middle = works + (fails - works) / 2;
+        FittedPlan tried{assemble(middle), middle};
+        if (!fits(tried.plan)) {
+            fails = middle;
+            continue;
+        }
+        works = middle;
+        if (plan::recomputed(tried.plan).flops <= plan::recomputed(best.plan).flops)
+            best = std::move(tried);
+    }
+    return best;
+}
+
 void check_budget(const plan::Plan& plan, std::int64_t budget, const Span& span,
                   const std::function<std::int64_t(std::int64_t batch)>& need_of,
                   Diagnostics& diagnostics) {
@@ -101,7 +129,11 @@ void check_budget(const plan::Plan& plan, std::int64_t budget, const Span& span,
     if (budget <= 0 || need <= budget) return;
     std::int64_t batch = plan.training.batch_size;
     std::int64_t fitting = largest_fitting(batch, budget, need_of);
-    std::string text = fmt::format(
+    const plan::Recomputed recomputed = plan::recomputed(plan);
+    std::string text = recomputed.steps > 0 ? fmt::format("even recomputing {} in backward, ",
+                                                          plan::recomputed_text(recomputed))
+                                            : "";
+    text += fmt::format(
         "the plan needs {} of memory per rank, the budget is {}: parameters {}, optimizer state "
         "{}, inputs {}, activations, gradients and workspaces {}, prepared batches {}, samples {}",
         bytes_text(need), bytes_text(budget), bytes_text(memory.parameters),
@@ -109,14 +141,15 @@ void check_budget(const plan::Plan& plan, std::int64_t budget, const Span& span,
         bytes_text(memory.staging), bytes_text(memory.samples));
     if (std::string layers = largest_layers(plan); !layers.empty())
         text += "; most at the peak take " + layers;
+    const std::string enough = bytes_text(need, BytesForm::enough);
     std::string help =
         fitting >= 1
-            ? fmt::format("batch_size {} instead of {} fits; or raise memory_budget", fitting,
-                          batch)
+            ? fmt::format("batch_size {} instead of {} fits; or raise memory_budget to {}", fitting,
+                          batch, enough)
             : fmt::format(
-                  "no batch size fits: even batch_size 1 needs {}; raise memory_budget, or "
+                  "no batch size fits: even batch_size 1 needs {}; raise memory_budget to {}, or "
                   "make {} smaller",
-                  bytes_text(batch > 1 ? need_of(1) : need),
+                  bytes_text(batch > 1 ? need_of(1) : need), enough,
                   memory.samples > memory.arena && plan.dataset.attributes.contains("cache")
                       ? "dataset.cache"
                       : "the largest layers");

@@ -99,6 +99,12 @@ class OpBuilder {
         def_.in_place.emplace_back(output, input);
         return *this;
     }
+    /// Output `output` is the next value of the moving statistic `input`, which no other output
+    /// depends on.
+    OpBuilder& moves(int output, int input) {
+        def_.moves.emplace_back(output, input);
+        return in_place(output, input);
+    }
     /// What its result is where it ends a model; not said: scores.
     OpBuilder& gives(plan::Prediction prediction) { return set(def_.gives, prediction); }
     OpBuilder& keeps_numbers() { return set(def_.keeps_numbers, true); }

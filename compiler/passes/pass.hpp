@@ -34,6 +34,10 @@ struct PassContext {
     plan::ProgramKind program = plan::ProgramKind::train;
     /// Where it trains: a batch whose gradients are added up for the update of a later one.
     bool accumulate = false;
+    /// The most bytes that values of the graph may take at once, by `recompute`'s count; 0: any.
+    std::int64_t live_bytes = 0;
+    /// Work that takes as long as moving a byte does.
+    double flops_per_byte = 10;
     std::vector<std::string> notes;  ///< what a pass wants to say under --emit
 };
 

@@ -32,6 +32,7 @@
 #include "compiler/passes/training/clip_gradients.hpp"
 #include "compiler/passes/training/differentiate.hpp"
 #include "compiler/passes/training/freeze_parameters.hpp"
+#include "compiler/passes/training/recompute.hpp"
 #include "compiler/passes/training/reduce_gradients.hpp"
 #include "compiler/passes/training/shard_optimizer.hpp"
 #include "compiler/passes/training/synchronise_statistics.hpp"
@@ -96,8 +97,10 @@ constexpr std::string_view kOrder[] = {
     "hoist_invariant",
     // Updates go over flat memory: what lies there, and how, is decided.
     "shard_optimizer",
-    // The order of the nodes is the last word.
+    // What is alive when follows from the order of the nodes.
     "schedule",
+    // Its nodes stand where they are needed: the last word.
+    "recompute",
 };
 
 std::vector<PassInfo> in_order() {

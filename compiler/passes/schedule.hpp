@@ -26,7 +26,7 @@ namespace dtnn::compiler {
 ///   of weights runs behind the next start of one, and hides it;
 /// - everything else keeps its order: forward as written, backward in reverse.
 ///
-/// The prologue stays as it is. Last: nothing may move nodes afterwards. Required even where the
+/// The prologue stays as it is. Nothing may move nodes afterwards. Required even where the
 /// order stays, because it puts every reader of a state before the node that overwrites it.
 std::optional<Graph> schedule(const Graph& graph, PassContext& context);
 

@@ -45,7 +45,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"job", "threads", kSpeed, "the same values but for rounding"},
         {"job", "data_workers", kSpeed, "samples do not depend on which thread prepares them"},
         {"job", "memory_budget", kSpeed,
-         "it is a limit that is checked, not a choice of the computation"},
+         "what there is no room to keep is computed again in backward, to the same bits"},
         {"job", "parallel", kMath, "other ranks share the training, or share it in another way"},
         {"job", "machine", kSpeed, "it says what the computation runs on"},
 

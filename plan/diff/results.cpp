@@ -8,6 +8,7 @@
 #include "plan/rules/communication.hpp"
 #include "plan/rules/compression.hpp"
 #include "plan/rules/parallel.hpp"
+#include "plan/rules/recomputed.hpp"
 #include "plan/summary/summary.hpp"
 
 namespace dtnn::plan {
@@ -137,6 +138,7 @@ class ResultComparison {
         flop("forward per sample", s.forward_flops_per_sample, t.forward_flops_per_sample);
         flop("training step", s.train_step_flops, t.train_step_flops);
         bytes("traffic of a training step", s.train_step_bytes, t.train_step_bytes);
+        flop("recomputed for memory", recomputed(a_).flops, recomputed(b_).flops);
         flop("evaluation step", s.evaluate_step_flops, t.evaluate_step_flops);
         bytes("traffic of an evaluation step", s.evaluate_step_bytes, t.evaluate_step_bytes);
         number("work", "kernels of a training step", s.train_steps, t.train_steps, Unit::count,

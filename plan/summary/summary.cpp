@@ -11,6 +11,7 @@
 #include "plan/rules/communication.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
+#include "plan/rules/recomputed.hpp"
 #include "plan/summary/columns.hpp"
 #include "plan/summary/rows.hpp"
 #include "plan/summary/settings.hpp"
@@ -93,6 +94,10 @@ std::vector<Total> totals(const Plan& plan) {
                      grouped(plan.dataset.train_samples), grouped(plan.dataset.validation_samples),
                      grouped(plan.dataset.test_samples))},
     };
+    if (const Recomputed again = recomputed(plan); again.steps > 0)
+        lines.push_back({"recomputed", recomputed_text(again) +
+                                           " of forward once more in backward, to fit the memory "
+                                           "budget"});
     for (auto& [name, text] : summary_settings(plan))
         lines.push_back({name, std::move(text)});
     if (plan.parallel.data) {
@@ -157,11 +162,12 @@ std::string as_json(const Plan& plan, const std::vector<LayerFacts>& facts,
         memory.transient, memory.staging, memory.samples);
     text += fmt::format(
         " \"work\": {{\"forward_flops_per_sample\": {}, \"train_step\": {{\"flops\": {}, "
-        "\"bytes\": {}, \"kernels\": {}}}, \"evaluate_step\": {{\"flops\": {}, \"bytes\": {}, "
+        "\"bytes\": {}, \"kernels\": {}, \"recomputed_flops\": {}}}, \"evaluate_step\": "
+        "{{\"flops\": {}, \"bytes\": {}, "
         "\"kernels\": {}}}, \"batch_size\": {}}}",
         work.forward_flops_per_sample, work.train_step_flops, work.train_step_bytes,
-        work.train_steps, work.evaluate_step_flops, work.evaluate_step_bytes, work.evaluate_steps,
-        plan.training.batch_size);
+        work.train_steps, recomputed(plan).flops, work.evaluate_step_flops,
+        work.evaluate_step_bytes, work.evaluate_steps, plan.training.batch_size);
     if (plan.parallel.data) text += ",\n \"parallel\": " + parallel_json(plan);
     return text + "}\n";
 }

@@ -149,7 +149,9 @@ PassContext context_of(const std::string& settings) {
         } else if (key == "sharded") {
             context.parallel.optimizer = dtnn::plan::OptimizerState::sharded;
             context.ranks = std::stoi(value);
-        } else if (key == "batch_statistics")
+        } else if (key == "live_bytes")
+            context.live_bytes = std::stoll(value);
+        else if (key == "batch_statistics")
             REQUIRE(dtnn::plan::parse_name(value, context.parallel.batch_statistics));
         else if (key == "bucket_bytes")
             context.parallel.bucket_bytes = std::stoll(value);

@@ -163,7 +163,9 @@ const FieldTable& job_table() {
          .unit = "threads"},
         {.name = "memory_budget",
          .type = FieldType::quantity,
-         .doc = "the most memory a rank may use, such as 4GiB",
+         .doc =
+             "the most memory a rank may use, such as 4GiB; a training keeps less and computes it "
+             "again in backward where that makes it fit",
          .minimum = 1,
          .unit = "bytes",
          .optional = true},

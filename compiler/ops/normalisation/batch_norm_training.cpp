@@ -70,8 +70,8 @@ OpDef define_batch_norm_training() {
             return per_element * in[0].elements();
         })
         // The running statistics are read once and written once, element by element.
-        .in_place(3, 3)
-        .in_place(4, 4);
+        .moves(3, 3)
+        .moves(4, 4);
 }
 
 }  // namespace dtnn::compiler

@@ -17,6 +17,9 @@ TEST_CASE("sizes") {
     CHECK(bytes_text(12, BytesForm::in_tables) == "12.0 B");
     CHECK(bytes_text(1536, BytesForm::in_tables) == "1.50 KiB");
     CHECK(bytes_text(15 * 1024, BytesForm::in_tables) == "15.0 KiB");
+    CHECK(bytes_text(512, BytesForm::enough) == "512 B");
+    CHECK(bytes_text(1536, BytesForm::enough) == "1.5 KiB");
+    CHECK(bytes_text(1537, BytesForm::enough) == "1.6 KiB");
     CHECK(bytes_text(3.0 * (1LL << 50)) == "3072.0 TiB");
 }
 

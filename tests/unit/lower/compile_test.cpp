@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/quantity_text.hpp"
@@ -10,6 +11,7 @@
 #include "plan/audit/audit.hpp"
 #include "plan/diff/diff.hpp"
 #include "plan/json/json.hpp"
+#include "plan/rules/recomputed.hpp"
 #include "plan/rules/staging.hpp"
 
 namespace compile_test {
@@ -176,6 +178,7 @@ TEST_CASE("over the memory budget is a diagnostic with numbers and a remedy") {
     job.compile();
     CHECK_FALSE(job.diagnostics.has_errors());
     job.options.memory_budget = need - 1;
+    job.options.disabled_passes = {"recompute"};
     job.compile();
     REQUIRE(job.diagnostics.all().size() == 1);
     CHECK(job.diagnostics.exit_code() == 4);
@@ -208,6 +211,40 @@ TEST_CASE("over the memory budget is a diagnostic with numbers and a remedy") {
     tight.compile();
     REQUIRE(tight.diagnostics.all().size() == 1);
     CHECK(tight.diagnostics.all()[0].help.find("no batch size fits") != std::string::npos);
+}
+
+TEST_CASE("what does not fit the memory budget recomputes in backward") {
+    Job job("digits_residual");
+    const plan::Plan plan = job.compile();
+    const auto need = [](const plan::Plan& one) {
+        return one.memory.arena + one.memory.staging + one.memory.samples;
+    };
+    CHECK(plan::recomputed(plan).steps == 0);
+    CHECK(plan::recomputed_text(plan::recomputed(plan)) == "none");
+    std::int64_t flops = 0;
+    for (const std::int64_t less : {1, 100000, 400000}) {
+        job.options.memory_budget = need(plan) - less;
+        const plan::Plan fitted = job.compile();
+        REQUIRE_FALSE(job.diagnostics.has_errors());
+        CHECK(need(fitted) <= job.options.memory_budget);
+        const plan::Recomputed again = plan::recomputed(fitted);
+        CHECK(again.steps > 0);
+        CHECK(again.flops >= flops);
+        CHECK(again.others == plan::recomputed(plan).others);
+        flops = again.flops;
+        // What they compute is what forward did.
+        for (const plan::Program& program : fitted.programs)
+            for (const plan::Step& step : program.steps) {
+                if (step.phase != plan::StepPhase::recompute) continue;
+                const auto first = std::find_if(
+                    program.steps.begin(), program.steps.end(), [&](const plan::Step& one) {
+                        return one.phase == plan::StepPhase::forward && one.op == step.op &&
+                               one.layer == step.layer && one.attributes == step.attributes;
+                    });
+                REQUIRE(first != program.steps.end());
+                CHECK(first->kernel == step.kernel);
+            }
+    }
 }
 
 }  // namespace compile_test

@@ -5,6 +5,7 @@
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
 #include "plan/json/json.hpp"
+#include "plan/rules/recomputed.hpp"
 #include "plan/summary/summary.hpp"
 #include "tools/dtnnc/command.hpp"
 #include "tools/dtnnc/options.hpp"
@@ -39,6 +40,9 @@ int compile(const std::string& spec, const std::string& output, const CompileCom
     write_stderr(fmt::format("wrote {}: {} parameters, arena {}, {} kernels per training step\n",
                              path, grouped(parameters), bytes_text(plan->memory.arena),
                              plan::work_of(*plan).train_steps));
+    if (const plan::Recomputed again = plan::recomputed(*plan); again.steps > 0)
+        write_stderr(fmt::format("fits the memory budget by recomputing {} in backward\n",
+                                 plan::recomputed_text(again)));
     return 0;
 }
 
@@ -64,7 +68,8 @@ std::function<int()> declare_compile(OptionList& list) {
                 "Most threads of a run; default the job's, else this machine's cores",
                 {.lowest = 1, .highest = 4096});
     list.text("--memory-budget", given->command.memory_budget,
-              "Most memory per rank, as in 4GiB; exit code 4 when the plan needs more");
+              "Most memory per rank, as in 4GiB: backward recomputes what has no room; exit code 4 "
+              "when the plan needs more even so");
     list.list("--disable", options.disabled_passes, "Leaves an optional pass out");
     list.flag("--reference-kernels", options.reference_kernels,
               "Chooses the reference kernels only");
