@@ -216,6 +216,21 @@ struct GatherPart {
     std::int64_t first_tile, last_tile, first_block, last_block;
 };
 
+/// Whether more comes from memory for the panels than for the source.
+template <class T>
+bool panels_outweigh(const GatherConv<T>& c) {
+    return c.groups == 1 &&
+           c.tap_count() * c.depth * c.width > c.batch * c.y.source * c.x.source * c.depth;
+}
+
+/// Memory of `bytes`, from `from` on, asked for while the tiles of a part pass `rows` panel rows
+/// each; this is the share of tile `tile` of `tiles`.
+template <class T>
+Ahead share_of_tile(const T* from, std::int64_t bytes, std::int64_t rows, std::int64_t tile,
+                    std::int64_t tiles) {
+    return {reinterpret_cast<const char*>(from) + bytes / tiles * tile, bytes / (tiles * rows)};
+}
+
 template <class T, int L, int R, int V>
 void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, const GatherPart& part,
                   int member) {
@@ -230,6 +245,8 @@ void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, const GatherP
     double* partial =
         c.partial_statistics ? c.partial_statistics + member * c.partial_stride : nullptr;
     const T* const panels = c.packed ? c.packed : c.panels;
+    // One tile waits for its panels at any rate, which come in order.
+    const bool streams = panels_outweigh(c) && part.last_tile - part.first_tile > 1;
     for (std::int64_t group = 0; group < c.groups; ++group) {
         for (std::int64_t first = part.first_block; first < part.last_block; first += together) {
             const std::int64_t last =
@@ -239,7 +256,14 @@ void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, const GatherP
                 tiling.cells(c, tile, cells);
                 if (cells.count == 0) continue;
                 const std::int64_t count = list_taps(c, cells, R, group, runs);
-                Ahead ahead = next_tile(c, cells, R, last - first);
+                const std::int64_t next =
+                    last + together < part.last_block ? together : part.last_block - last;
+                Ahead ahead = streams ? share_of_tile(panels + last * panel_size,
+                                                      next * panel_size * std::int64_t(sizeof(T)),
+                                                      (last - first) * c.tap_count() * c.depth,
+                                                      tile - part.first_tile,
+                                                      part.last_tile - part.first_tile)
+                                      : next_tile(c, cells, R, last - first);
                 for (std::int64_t block = first; block < last; ++block) {
                     const T* panel = panels + (group * blocks + block) * panel_size;
                     const std::int64_t left = c.width - block * N;
@@ -266,9 +290,7 @@ bool divides_panels(const GatherConv<T>& c, std::int64_t tiles, std::int64_t blo
     const auto longest = [&](std::int64_t parts) { return (parts + threads - 1) / threads; };
     // Compared as shares of the whole.
     const std::int64_t by_tiles = longest(tiles) * blocks, by_blocks = longest(blocks) * tiles;
-    const std::int64_t weights = c.tap_count() * c.depth * c.width;
-    const bool heavier = weights > c.batch * c.y.source * c.x.source * c.depth;
-    return heavier ? by_blocks * 16 <= by_tiles * 17 : by_blocks * 17 < by_tiles * 16;
+    return panels_outweigh(c) ? by_blocks * 16 <= by_tiles * 17 : by_blocks * 17 < by_tiles * 16;
 }
 
 template <class T, int L, int R, int V>

@@ -245,11 +245,13 @@ void prepare_rows(const RowConv<T>& c, const RowsWorkspace& layout, std::int64_t
         for (std::int64_t ky = 0; ky < c.kernel_height; ++ky) {
             for (std::int64_t x = 0; x < layout.taps; ++x) {
                 for (std::int64_t d = 0; d < c.depth; ++d) {
-                    for (std::int64_t j = first; j < first + block; ++j) {
-                        const std::int64_t kx = x - j / c.filters;
-                        *panels++ = kx < 0 || kx >= c.kernel_width
-                                        ? T(0)
-                                        : c.weight(ky, kx, d, j % c.filters);
+                    std::int64_t kx = x - first / c.filters, filter = first % c.filters;
+                    for (std::int64_t j = 0; j < block; ++j) {
+                        *panels++ =
+                            kx < 0 || kx >= c.kernel_width ? T(0) : c.weight(ky, kx, d, filter);
+                        if (++filter < c.filters) continue;
+                        filter = 0;
+                        --kx;
                     }
                 }
             }
