@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "kernels/built.hpp"
 #include "kernels/codegen/loop.hpp"
 
 #define DTNN_ARGUMENTS_HEADERS
@@ -89,22 +90,6 @@ struct Entry {
     Binder f32, f64;
 };
 
-// CMake defines DTNN_BUILT_... for the instruction sets that kernels/cpu is compiled for.
-#if defined(DTNN_BUILT_BASELINE)
-#define DTNN_BASELINE(function) &isa_baseline::function
-#else
-#define DTNN_BASELINE(function) nullptr
-#endif
-#if defined(DTNN_BUILT_AVX2)
-#define DTNN_AVX2(function) &isa_avx2::function
-#else
-#define DTNN_AVX2(function) nullptr
-#endif
-#if defined(DTNN_BUILT_AVX512)
-#define DTNN_AVX512(function) &isa_avx512::function
-#else
-#define DTNN_AVX512(function) nullptr
-#endif
 #define DTNN_BINDER(function, Arguments, T)                                          \
     &bind_function<Arguments<T>, DTNN_BASELINE(function<T>), DTNN_AVX2(function<T>), \
                    DTNN_AVX512(function<T>)>
@@ -147,12 +132,8 @@ bool is_built(Isa isa) {
 
 const void* const* vector_functions(Isa isa, DType dtype) {
     using Table = const void* const* (*)();
-    constexpr Table f32[] = {DTNN_BASELINE(vector_functions<float>),
-                             DTNN_AVX2(vector_functions<float>),
-                             DTNN_AVX512(vector_functions<float>)};  // as enum Isa
-    constexpr Table f64[] = {DTNN_BASELINE(vector_functions<double>),
-                             DTNN_AVX2(vector_functions<double>),
-                             DTNN_AVX512(vector_functions<double>)};
+    constexpr Table f32[] = DTNN_EVERY_ISA(vector_functions<float>);
+    constexpr Table f64[] = DTNN_EVERY_ISA(vector_functions<double>);
     if (isa > host_isa() || (dtype != DType::f32 && dtype != DType::f64)) return nullptr;
     const Table table = (dtype == DType::f32 ? f32 : f64)[std::size_t(isa)];
     return table == nullptr ? nullptr : table();

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 #include "base/json.hpp"
+#include "runtime/report/roofline.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -33,40 +33,106 @@ std::string layer_of(const plan::Plan& plan, const plan::Step& step) {
     return step.layer < 0 ? "" : plan.layers[std::size_t(step.layer)].name;
 }
 
-std::string tables(const BenchResult& result, const plan::Plan& plan) {
+/// What a table has a line for.
+struct Group {
+    std::string name;
+    int steps = 0;
+    Work work;
+};
+
+/// Steps of one name together, in the order in which they first come.
+template <class NameOf>
+std::vector<Group> groups_of(const BenchResult& result, NameOf&& name_of_step) {
+    const std::vector<Work> works = work_of_steps(result);
+    std::vector<Group> groups;
+    std::map<std::string, std::size_t> places;
+    for (std::size_t i = 0; i < works.size(); ++i) {
+        const std::string name = name_of_step(result.program->steps[i]);
+        if (name.empty()) continue;
+        const auto [place, added] = places.emplace(name, groups.size());
+        if (added) groups.push_back({name, 0, {}});
+        Group& group = groups[place->second];
+        ++group.steps;
+        group.work += works[i];
+    }
+    return groups;
+}
+
+/// Time, speed and, where the roofs are known, the share of the roof and which one it is.
+class WorkColumns {
+  public:
+    WorkColumns(double total, const Roofs& roofs)
+        : total_(total), roofs_(roofs), has_roofs_(roofs.flops_per_second > 0) {}
+
+    std::string header() const {
+        return fmt::format("{:>10} {:>7} {:>9} {:>7}{}", "ms", "%", "GFLOP/s", "GB/s",
+                           has_roofs_ ? "  roof % of       " : "");
+    }
+    std::string line(const Work& work) const {
+        std::string text = fmt::format("{:>10.4f} {:>7.2f} {:>9.1f} {:>7.1f}", 1e3 * work.seconds,
+                                       total_ > 0 ? 100 * work.seconds / total_ : 0, work.gflops(),
+                                       work.gigabytes());
+        if (has_roofs_)
+            text += fmt::format(" {:>7.1f} {:<10}", 100 * roof_share(work, roofs_),
+                                bound_of(work, roofs_));
+        return text;
+    }
+
+  private:
+    double total_;
+    const Roofs& roofs_;
+    bool has_roofs_;
+};
+
+std::string tables(const BenchResult& result, const BenchFacts& facts) {
+    const plan::Plan& plan = *facts.plan;
     const std::vector<plan::Step>& steps = result.program->steps;
-    const std::vector<double>& seconds = result.program_step_seconds;
-    const double total = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-    std::map<std::string, std::pair<double, int>> by_operator;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        auto& entry = by_operator[steps[i].op];
-        entry.first += seconds[i];
-        ++entry.second;
-    }
-    std::vector<std::pair<std::string, std::pair<double, int>>> sorted(by_operator.begin(),
-                                                                       by_operator.end());
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.second.first > b.second.first; });
-    std::string text = fmt::format("\n{:<36} {:>5} {:>10} {:>7}\n", "operator", "steps", "ms", "%");
-    for (const auto& [op, entry] : sorted) {
-        text += fmt::format("{:<36} {:>5} {:>10.4f} {:>7.2f}\n", op, entry.second,
-                            1e3 * entry.first, 100 * entry.first / total);
-    }
-    text += fmt::format("\n{:>4} {:<44} {:<18} {:>10} {:>7} {:>9} {:>7}\n", "step", "name",
-                        "kernel", "ms", "%", "GFLOP/s", "GB/s");
+    const std::vector<Work> works = work_of_steps(result);
+    Work all;
+    for (const Work& work : works)
+        all += work;
+    const WorkColumns columns(all.seconds, facts.roofs);
+    std::string text;
+    if (facts.roofs.flops_per_second > 0)
+        text +=
+            fmt::format("roofs          {:.1f} GFLOP/s, {:.1f} GB/s, measured\n",
+                        1e-9 * facts.roofs.flops_per_second, 1e-9 * facts.roofs.bytes_per_second);
+    const auto table = [&](const char* title, const std::vector<Group>& groups) {
+        text += fmt::format("\n{:<36} {:>5} {}\n", title, "steps", columns.header());
+        for (const Group& group : groups)
+            text +=
+                fmt::format("{:<36} {:>5} {}\n", group.name, group.steps, columns.line(group.work));
+    };
+    std::vector<Group> operators =
+        groups_of(result, [](const plan::Step& step) { return step.op; });
+    std::stable_sort(operators.begin(), operators.end(), [](const Group& a, const Group& b) {
+        return a.work.seconds > b.work.seconds;
+    });
+    table("operator", operators);
+    table("layer", groups_of(result, [&](const plan::Step& step) { return layer_of(plan, step); }));
+    text += fmt::format("\n{:>4} {:<44} {:<18} {}\n", "step", "name", "kernel", columns.header());
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const plan::Step& step = steps[i];
-        const double rate = seconds[i] > 0 ? 1e-9 / seconds[i] : 0;
-        text += fmt::format("{:>4} {:<44} {:<18} {:>10.4f} {:>7.2f} {:>9.1f} {:>7.1f}", i,
-                            step.name, step.kernel, 1e3 * seconds[i], 100 * seconds[i] / total,
-                            rate * double(step.flops), rate * double(step.bytes));
+        text += fmt::format("{:>4} {:<44} {:<18} {}", i, step.name, step.kernel,
+                            columns.line(works[i]));
         if (!step.place.file.empty()) {
             text += fmt::format("  {}:{}", step.place.file, step.place.line);
         }
         text += "\n";
     }
-    return text +
-           fmt::format("sum of steps {:.3f} ms; {} layers\n", 1e3 * total, plan.layers.size());
+    return text + fmt::format("sum of steps {:.3f} ms; {} layers\n", 1e3 * all.seconds,
+                              plan.layers.size());
+}
+
+Json speed_json(const Work& work, const Roofs& roofs) {
+    Json json = {{"milliseconds", 1e3 * work.seconds},
+                 {"gflops_per_second", work.gflops()},
+                 {"gigabytes_per_second", work.gigabytes()}};
+    if (roofs.flops_per_second > 0) {
+        json["roof_share"] = roof_share(work, roofs);
+        json["bound"] = bound_of(work, roofs);
+    }
+    return json;
 }
 
 }  // namespace
@@ -86,21 +152,30 @@ std::string bench_json(const BenchResult& result, const BenchFacts& facts) {
         {"allocations_after_first_step", result.allocations_after_first_step},
         {"threads", facts.threads}};
     if (!result.program_step_seconds.empty()) {
+        if (facts.roofs.flops_per_second > 0)
+            json["roofs"] = {{"gflops_per_second", 1e-9 * facts.roofs.flops_per_second},
+                             {"gigabytes_per_second", 1e-9 * facts.roofs.bytes_per_second}};
+        const std::vector<Work> works = work_of_steps(result);
         Json list = Json::array();
-        for (std::size_t i = 0; i < result.program->steps.size(); ++i) {
+        for (std::size_t i = 0; i < works.size(); ++i) {
             const plan::Step& step = result.program->steps[i];
-            const double seconds = result.program_step_seconds[i];
-            const double rate = seconds > 0 ? 1e-9 / seconds : 0;
-            list.push_back({{"name", step.name},
-                            {"op", step.op},
-                            {"kernel", step.kernel},
-                            {"layer", layer_of(*facts.plan, step)},
-                            {"phase", name_of(step.phase)},
-                            {"milliseconds", 1e3 * seconds},
-                            {"gflops_per_second", rate * double(step.flops)},
-                            {"gigabytes_per_second", rate * double(step.bytes)}});
+            Json one = {{"name", step.name},
+                        {"op", step.op},
+                        {"kernel", step.kernel},
+                        {"layer", layer_of(*facts.plan, step)},
+                        {"phase", name_of(step.phase)}};
+            one.update(speed_json(works[i], facts.roofs));
+            list.push_back(std::move(one));
         }
-        json["program_steps"] = list;
+        json["program_steps"] = std::move(list);
+        Json layers = Json::array();
+        for (const Group& group : groups_of(
+                 result, [&](const plan::Step& step) { return layer_of(*facts.plan, step); })) {
+            Json one = {{"layer", group.name}, {"steps", group.steps}};
+            one.update(speed_json(group.work, facts.roofs));
+            layers.push_back(std::move(one));
+        }
+        json["program_layers"] = std::move(layers);
     }
     return write_json(json, 2) + "\n";
 }
@@ -121,7 +196,7 @@ std::string bench_text(const BenchResult& result, const BenchFacts& facts) {
         numbers.milliseconds.least, numbers.milliseconds.most, mebibytes(facts.planned_bytes),
         mebibytes(facts.allocated_bytes), mebibytes(facts.peak_rss_bytes),
         result.allocations_after_first_step);
-    if (!result.program_step_seconds.empty()) text += tables(result, *facts.plan);
+    if (!result.program_step_seconds.empty()) text += tables(result, facts);
     return text;
 }
 

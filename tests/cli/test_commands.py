@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from commands import BIN, DTNNC, DTNN_RUN, ROOT, CommandTest, limit, run
@@ -245,7 +246,22 @@ class Runtime(CommandTest):
             self.assertGreaterEqual(len(events), 4 * len(names))
             self.assertTrue(any(event["name"].startswith("conv2d of") for event in events))
         self.expect(self.dtnn_run("bench", plan, "--trace", "missing/trace.json"), 1, "missing/trace.json")
+        self.expect(self.dtnn_run("bench", plan, "--roofline", "missing/roofs.svg"), 1, "missing/roofs.svg")
         self.expect(self.dtnn_run("bench", plan, "--program", "sleep"), 2, "predict")
+
+    def test_bench_beside_the_roofs(self):
+        plan = self.compile("--threads", "2")
+        process = self.expect(self.dtnn_run("bench", plan, "--steps", "3", "--roofline", "roofs.svg", "--format", "json"), 0)
+        bench = json.loads(process.stdout)
+        self.assertGreater(bench["roofs"]["gflops_per_second"], 1)
+        self.assertGreater(bench["roofs"]["gigabytes_per_second"], 0.1)
+        for one in bench["program_steps"] + bench["program_layers"]:
+            self.assertIn(one["bound"], ("arithmetic", "memory"))
+            self.assertGreaterEqual(one["roof_share"], 0)
+        self.assertIn("conv2d_1", [layer["layer"] for layer in bench["program_layers"]])
+        with open(self.path("roofs.svg"), encoding="utf-8") as file:
+            points = [one for one in xml.etree.ElementTree.parse(file).getroot() if one.tag.endswith("circle")]
+        self.assertGreater(len(points), 10)
 
     def test_plans_that_do_not_match_are_five(self):
         plan = self.compile()

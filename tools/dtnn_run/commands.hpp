@@ -32,6 +32,7 @@ struct Options {
     bool tensorboard = false;
     std::string log_samples;  ///< the file of the samples of every step; empty: none
     std::string trace;        ///< train, bench: the file of a trace; empty: none
+    std::string roofline;     ///< bench: the file of the drawing; empty: none
     bool force = false;
     bool check_numbers = false;
     bool per_step = false;

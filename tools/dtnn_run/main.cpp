@@ -277,7 +277,10 @@ int run(int argc, char** argv, Options& options) {
                     "what is measured; evaluate and predict run on one batch that is read once")
         ->check(CLI::IsMember({"train", "evaluate", "predict"}))
         ->capture_default_str();
-    bench.add_flag("--per-step", options.per_step, "also time each step of the program");
+    bench.add_flag("--per-step", options.per_step,
+                   "also time each step of the program, beside what the machine can do at best");
+    bench.add_option("--roofline", options.roofline,
+                     "draw each step's speed under the machine's roofs to this file, as SVG");
     bench.add_option("--trace", options.trace,
                      "write the times of some more steps to this file, for Perfetto and Chrome");
     bench.add_flag("--synthetic-data", options.synthetic_data,

@@ -9,6 +9,7 @@
 #include "runtime/report/bench_report.hpp"
 #include "runtime/report/history_writer.hpp"
 #include "runtime/report/progress.hpp"
+#include "runtime/report/roofline.hpp"
 #include "runtime/report/run_folder.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/file_text.hpp"
@@ -198,6 +199,59 @@ TEST_CASE("bench prints the stable JSON form") {
     const std::string text = bench_text(result, facts);
     CHECK(text.find("sgd_update") != std::string::npos);
     CHECK(text.find("hand.yaml:3") != std::string::npos);
+    CHECK(text.find("roof") == std::string::npos);
+    CHECK_FALSE(json.contains("roofs"));
+    CHECK_FALSE(json["program_steps"][0].contains("roof_share"));
+}
+
+TEST_CASE("work lies under the roof that is nearer") {
+    const Roofs roofs{100e9, 10e9};  // they meet at 10 FLOP/byte
+    const Work products{1.0, 50e9, 1e9}, copies{1.0, 1e9, 5e9}, none{};
+    CHECK(std::string(bound_of(products, roofs)) == "arithmetic");
+    CHECK(roof_share(products, roofs) == doctest::Approx(0.5));
+    CHECK(std::string(bound_of(copies, roofs)) == "memory");
+    CHECK(roof_share(copies, roofs) == doctest::Approx(0.5));
+    CHECK(roof_share(none, roofs) == 0);
+    CHECK(roof_share(products, {}) == 0);
+    Work both = products;
+    both += copies;
+    CHECK(both.gflops() == doctest::Approx(25.5));
+    CHECK(both.gigabytes() == doctest::Approx(3));
+}
+
+TEST_CASE("bench says where steps and layers lie under the roofline") {
+    plan::Plan plan = hand_made_plan();
+    plan::Step& first = plan.programs[0].steps[0];
+    first.flops = 1'000'000;
+    first.bytes = 1'000;
+    first.name = "<first>";
+    BenchResult result;
+    result.batch = 8;
+    result.seconds = {0.25};
+    result.program = &plan.programs[0];
+    result.program_step_seconds.assign(plan.programs[0].steps.size(), 0.001);
+    BenchFacts facts{&plan, 100, 100, 2000, 2};
+    facts.roofs = {2e9, 1e9};
+    const auto json = nlohmann::json::parse(bench_json(result, facts));
+    CHECK(json["roofs"]["gflops_per_second"] == doctest::Approx(2));
+    CHECK(json["program_steps"][0]["roof_share"] == doctest::Approx(0.5));
+    CHECK(json["program_steps"][0]["bound"] == "arithmetic");
+    int steps = 0;
+    double milliseconds = 0;
+    for (const auto& layer : json["program_layers"]) {
+        steps += layer["steps"].get<int>();
+        milliseconds += layer["milliseconds"].get<double>();
+    }
+    CHECK(steps > 0);
+    CHECK(milliseconds == doctest::Approx(steps));
+    const std::string text = bench_text(result, facts);
+    CHECK(text.find("2.0 GFLOP/s, 1.0 GB/s") != std::string::npos);
+    CHECK(text.find("arithmetic") != std::string::npos);
+    const std::string svg = roofline_svg(result, facts.roofs, "a & b");
+    CHECK(svg.find("a &amp; b") != std::string::npos);
+    CHECK(svg.find("&lt;first&gt;") != std::string::npos);
+    CHECK(svg.find("50 % of the arithmetic roof") != std::string::npos);
+    CHECK(roofline_svg(result, {}, "none").empty());
 }
 
 }  // namespace dtnn::runtime::report_test

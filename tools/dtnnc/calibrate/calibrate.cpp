@@ -16,6 +16,7 @@
 #include "runtime/base/machine.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/device/device.hpp"
+#include "runtime/exec/roofs.hpp"
 #include "tools/dtnnc/calibrate/calibrate_devices.hpp"
 #include "tools/dtnnc/output.hpp"
 
@@ -54,9 +55,9 @@ plan::Machine measured_machine(const CalibrateCommand& command, std::vector<std:
     const runtime::Stopwatch watch;
     double load = 0, spread = 1, speed_up = 0;
     if (::getloadavg(&load, 1) != 1) load = 0;
-    machine.memory_bandwidth = rounded(measure_bandwidth(1));
+    machine.memory_bandwidth = rounded(runtime::measure_memory_roof(1));
     machine.node_memory_bandwidth =
-        std::max(machine.memory_bandwidth, rounded(measure_bandwidth(machine.cores)));
+        std::max(machine.memory_bandwidth, rounded(runtime::measure_memory_roof(machine.cores)));
     machine.decode_rate = rounded(measure_decoding());
 
     const std::vector<plan::Plan> plans = probe_plans(1);

@@ -56,9 +56,6 @@ std::vector<plan::Plan> probe_plans(int threads);
 std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, double seconds,
                                         double* spread = nullptr);
 
-/// Bytes a second that so many threads together read and write in arrays that no cache holds.
-double measure_bandwidth(int threads);
-
 /// Samples a second that one data worker prepares: bytes in memory, 32x32x3, normalised, mirrored
 /// and cropped.
 double measure_decoding();

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <random>
-#include <thread>
 #include <vector>
 
 #include "compiler/driver/compile_job.hpp"
@@ -279,34 +278,6 @@ std::vector<MeasuredStep> measure_steps(const plan::Plan& plan, int threads, dou
     for (const plan::Step& step : program.steps)
         if (!plan::is_collective(step.op)) result.push_back({&program, &step, times.of(step)});
     return result;
-}
-
-double measure_bandwidth(int threads) {
-    constexpr std::size_t kElements = std::size_t{8} << 20;  // of each array and thread: 32 MiB
-    constexpr int kRounds = 12;
-    std::vector<std::vector<float>> arrays;
-    for (int i = 0; i < 3 * threads; ++i)
-        arrays.emplace_back(kElements, float(i));
-    const auto triad = [&](int thread) {
-        float* a = arrays[std::size_t(thread) * 3].data();
-        const float* b = arrays[std::size_t(thread) * 3 + 1].data();
-        const float* c = arrays[std::size_t(thread) * 3 + 2].data();
-        for (std::size_t i = 0; i < kElements; ++i)
-            a[i] = b[i] + 0.5f * c[i];
-    };
-    double best = 0;
-    for (int round = 0; round < kRounds; ++round) {
-        const runtime::Stopwatch watch;
-        std::vector<std::thread> others;
-        for (int thread = 1; thread < threads; ++thread)
-            others.emplace_back(triad, thread);
-        triad(0);
-        for (std::thread& other : others)
-            other.join();
-        const double bytes = 3.0 * double(kElements) * sizeof(float) * threads;
-        best = std::max(best, bytes / watch.seconds());
-    }
-    return best;
 }
 
 double measure_decoding() {
