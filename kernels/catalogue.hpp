@@ -30,6 +30,9 @@ struct KernelInfo {
     /// It does not sum the products of the formula but does other arithmetic with the same result,
     /// rounded otherwise: `numerics: strict` does without it.
     bool transforms = false;
+    /// Why a kernel behind it is expected to be faster at a problem that it can do, or nothing when
+    /// none is. Null: none ever is.
+    std::optional<std::string> (*slower)(const Problem&) = nullptr;
 };
 
 /// All kernels of a device in the catalogue's order: by operator, specialised first, on the CPU
@@ -46,6 +49,8 @@ std::optional<std::string> operand_mistake(const Problem& problem);
 
 /// dtype, instruction set and `refuses` together; nothing when the kernel can do it.
 std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& problem);
+/// `slower`, of a kernel that does not refuse the problem: an estimate, which measuring corrects.
+std::optional<std::string> expected_slower(const KernelInfo& kernel, const Problem& problem);
 /// Whether the kernel has a version for values of the type.
 bool takes(const KernelInfo& kernel, DType dtype);
 /// Whether the kernel reads an expression term by term, and runs the code that was made for it
@@ -56,6 +61,10 @@ bool reads_terms(const KernelInfo& kernel, const Problem& problem);
 std::int64_t wanted_block(const KernelInfo& kernel, const Problem& problem);
 std::string types_of(const KernelInfo& kernel);  ///< "f32, f64"
 std::int64_t workspace_bytes(const KernelInfo& kernel, const Problem& problem);
+
+/// What the kernels were built of: a digest of their sources, of BLIS and of the compiler. Times
+/// that were measured with one revision say nothing certain of another.
+std::string_view revision();
 
 std::string_view name_of(Isa isa);
 std::string_view name_of(DType dtype);  ///< as plans have it

@@ -14,7 +14,7 @@ namespace dtnn::kernels {
 // The functions behind the catalogue's lines: the naive ones once, the others in a namespace per
 // instruction set.
 namespace reference {
-#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace)
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace)
 #define REFERENCE(op, Arguments, operands) \
     template <class T>                     \
     void op##_reference(const Arguments<T>& arguments, ThreadTeam& team);
@@ -24,8 +24,8 @@ namespace reference {
 }  // namespace reference
 
 #define REFERENCE(op, Arguments, operands)
-#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
-    template <class T>                                                 \
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace) \
+    template <class T>                                                         \
     void op##_##name(const Arguments<T>& arguments, ThreadTeam& team);
 #define DTNN_VECTOR_FUNCTIONS \
     template <class T>        \
@@ -103,7 +103,7 @@ struct Entry {
 
 // In the order of catalogue(), which expands the same list.
 constexpr Entry kEntries[] = {
-#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace) \
     DTNN_ENTRY_##dtypes(op##_##name, Arguments),
 #define REFERENCE(op, Arguments, operands)                                                 \
     {&bind_function<Arguments<float>, &reference::op##_reference<float>,                   \

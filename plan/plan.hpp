@@ -85,11 +85,14 @@ struct Tensor {
 struct Refusal {
     std::string kernel;
     std::string reason;
+    double seconds = 0;  ///< that it was measured to take; 0: it was not measured
 };
 
-/// The kernels before the chosen one in the catalogue's order, and why not.
+/// The kernels before the chosen one in the catalogue's order, and those behind it that were
+/// measured, and why not.
 struct Refusals {
     std::vector<Refusal> kernels;
+    double seconds = 0;  ///< that the chosen one was measured to take; 0: it was not measured
 };
 
 struct Step {

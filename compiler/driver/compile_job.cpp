@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/processor.hpp"
 #include "compiler/driver/target.hpp"
 #include "compiler/lower/compile.hpp"
 #include "compiler/passes/pass.hpp"
@@ -135,7 +136,7 @@ std::optional<plan::Plan> compile_job(const JobSpec& job, const CompileOptions& 
     request.resolved_spec = job.resolved_text;
     request.job_span = budget_span(job, options);
     request.disabled_passes = {options.disabled_passes.begin(), options.disabled_passes.end()};
-    request.reference_kernels = options.reference_kernels;
+    request.kernels = {options.reference_kernels, options.tuning, processor_name()};
     request.emit = options.observe;
     plan::Plan plan = compile(request, diagnostics);
     if (!diagnostics.has_errors()) check_machine(job, plan, diagnostics);

@@ -15,6 +15,7 @@
 namespace dtnn::compiler {
 
 struct Graph;
+class TuningHistory;
 
 /// What a caller decides beside the job. What is left at its default is decided by the job, then by
 /// its machine, then by the machine that compiles.
@@ -26,6 +27,8 @@ struct CompileOptions {
     std::int64_t memory_budget = 0;  ///< bytes per rank; 0: the job's
     std::vector<std::string> disabled_passes = {};  ///< optional ones
     bool reference_kernels = false;                 ///< chooses the reference kernels only
+    /// Times of kernels to choose by, those of this machine's processor; null: none.
+    const TuningHistory* tuning = nullptr;
     /// Is called after each phase ("forward", a pass, "schedule", ...) of each program.
     std::function<void(const std::string& phase, const std::string& program, const Graph&)>
         observe = {};

@@ -100,7 +100,7 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     context.compute = request.target.compute;
     context.reduces = [&](const Node& node) { return takes_reduced(node, request.target.device); };
     context.wanted_block = [&](const Graph& graph, const Node& node) {
-        return wanted_block(graph, node, request.target, request.reference_kernels);
+        return wanted_block(graph, node, request.target, request.kernels);
     };
     context.label_kind = request.dataset.label_kind;
     context.live_bytes = live_bytes;
@@ -122,7 +122,7 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
     program.kind = wanted.kind;
     program.batch = wanted.batch;
     program.graph = run_pipeline(forward, context, options, kinds);
-    program.steps = select_kernels(program.graph, request.target, request.reference_kernels, kinds);
+    program.steps = select_kernels(program.graph, request.target, request.kernels, kinds);
     program.storage =
         assign_storage(program.graph, program.steps, !request.disabled_passes.contains("in_place"));
     return program;
@@ -142,7 +142,7 @@ LoweredProgram synchronising(const CompileRequest& request, const plan::Plan& pl
     if (request.emit) request.emit("forward", program.name, graph);
     // No pass is for it; what they would leave intact is checked.
     program.graph = run_pipeline(graph, context, {}, kinds);
-    program.steps = select_kernels(program.graph, request.target, request.reference_kernels, kinds);
+    program.steps = select_kernels(program.graph, request.target, request.kernels, kinds);
     program.storage =
         assign_storage(program.graph, program.steps, !request.disabled_passes.contains("in_place"));
     return program;

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/graph.hpp"
 #include "compiler/support/diagnostics.hpp"
+#include "compiler/tuning/kernel_choice.hpp"
 #include "plan/plan.hpp"
 
 namespace dtnn::compiler {
@@ -28,7 +29,7 @@ struct CompileRequest {
     Span job_span;  ///< for diagnostics about the job as a whole
 
     std::set<std::string> disabled_passes;
-    bool reference_kernels = false;  ///< choose only kernels named "reference"
+    KernelWishes kernels;
     /// Called after each phase with its name ("forward", a pass, "schedule", ...), program and the
     /// graph's text.
     std::function<void(const std::string& phase, const std::string& program, const Graph&)> emit;

@@ -1,6 +1,8 @@
 #pragma once
 /// One program of a plan: steps, tensors, its own buffers and exchanges, out of a lowered program.
 
+#include <fmt/format.h>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -21,18 +23,19 @@ class RefusalTable {
         if (!step.refusals) return -1;
         const auto [known, added] = by_list_.try_emplace(step.refusals, 0);
         if (!added) return known->second;
-        std::vector<std::string> texts;
-        for (const plan::Refusal& refusal : *step.refusals)
-            texts.insert(texts.end(), {refusal.kernel, refusal.reason});
+        std::vector<std::string> texts = {fmt::format("{}", step.refusals->seconds)};
+        for (const plan::Refusal& refusal : step.refusals->kernels)
+            texts.insert(texts.end(),
+                         {refusal.kernel, refusal.reason, fmt::format("{}", refusal.seconds)});
         const auto [equal, fresh] =
             by_text_.try_emplace(std::move(texts), int(plan_.refusals.size()));
-        if (fresh) plan_.refusals.push_back({*step.refusals});
+        if (fresh) plan_.refusals.push_back(*step.refusals);
         return known->second = equal->second;
     }
 
   private:
     plan::Plan& plan_;
-    std::unordered_map<std::shared_ptr<const std::vector<plan::Refusal>>, int> by_list_;
+    std::unordered_map<std::shared_ptr<const plan::Refusals>, int> by_list_;
     std::map<std::vector<std::string>, int> by_text_;
 };
 

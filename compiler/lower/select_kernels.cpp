@@ -51,30 +51,66 @@ kernels::Problem problem_of(const Graph& graph, const Node& node, const LoweredS
     return problem;
 }
 
+// The kernels before the chosen one with the reasons, and what was measured of those behind it.
+std::shared_ptr<const plan::Refusals> refusals_of(
+    std::span<const kernels::KernelInfo> kernels, const kernels::KernelInfo* chosen,
+    const std::map<std::string_view, std::string>& reasons, const TuningEntry* measured) {
+    plan::Refusals refusals;
+    const KernelTime* own = chosen && measured ? measured->find(chosen->name) : nullptr;
+    if (own) refusals.seconds = own->median;
+    bool behind = false;
+    for (const kernels::KernelInfo& kernel : kernels) {
+        if (&kernel == chosen) {
+            behind = true;
+            continue;
+        }
+        const KernelTime* time = measured ? measured->find(kernel.name) : nullptr;
+        const auto reason = reasons.find(kernel.name);
+        if (reason != reasons.end() && !behind)
+            refusals.kernels.push_back({std::string(kernel.name), reason->second});
+        else if (time && own)
+            refusals.kernels.push_back({std::string(kernel.name),
+                                        time->median < own->median
+                                            ? "it was measured faster by no more than noise"
+                                            : "it was measured slower",
+                                        time->median});
+    }
+    if (refusals.kernels.empty() && refusals.seconds == 0) return nullptr;
+    return std::make_shared<const plan::Refusals>(std::move(refusals));
+}
+
 void choose(LoweredStep& step, const kernels::Problem& problem, const plan::Target& target,
-            bool reference_only) {
-    std::vector<plan::Refusal> refusals;
-    for (const kernels::KernelInfo& kernel : kernels::kernels_of(step.op, target.device)) {
+            const KernelWishes& wishes) {
+    const auto kernels = kernels::kernels_of(step.op, target.device);
+    const TuningEntry* measured = wishes.measured_of(problem);
+    std::map<std::string_view, std::string> reasons;
+    const kernels::KernelInfo* usual = nullptr;
+    std::vector<const kernels::KernelInfo*> able;
+    for (const kernels::KernelInfo& kernel : kernels) {
         std::optional<std::string> reason;
-        if (reference_only && kernel.name != "reference")
+        if (wishes.reference_only && kernel.name != "reference")
             reason = "only reference kernels were asked for";
         else
             reason = kernels::refusal(kernel, problem);
         if (!reason) {
-            step.kernel = &kernel;
-            step.workspace = kernels::workspace_bytes(kernel, problem);
-            break;
+            if (kernel.name != "reference") able.push_back(&kernel);
+            const bool timed = measured && measured->find(kernel.name);
+            if (auto slower = kernels::expected_slower(kernel, problem); !slower)
+                usual = usual ? usual : &kernel;
+            else if (!timed)
+                reason = std::move(slower);
         }
-        refusals.push_back({std::string(kernel.name), std::move(*reason)});
+        if (reason) reasons.emplace(kernel.name, std::move(*reason));
     }
-    if (!refusals.empty())
-        step.refusals = std::make_shared<const std::vector<plan::Refusal>>(std::move(refusals));
+    step.kernel = measured ? choose_measured(*measured, able, usual) : usual;
+    if (step.kernel) step.workspace = kernels::workspace_bytes(*step.kernel, problem);
+    step.refusals = refusals_of(kernels, step.kernel, reasons, measured);
 }
 
 std::string refusals_text(const LoweredStep& step) {
     std::string text;
     if (!step.refusals) return "; the catalogue has none";
-    for (const plan::Refusal& refusal : *step.refusals)
+    for (const plan::Refusal& refusal : step.refusals->kernels)
         text += fmt::format("; {}: {}", refusal.kernel, refusal.reason);
     return text;
 }
@@ -122,7 +158,7 @@ const kernels::KernelInfo& communicator(std::string_view op) {
 
 // The step of the node; without a kernel for a view.
 LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& target,
-                  kernels::Isa isa, bool reference_only) {
+                  kernels::Isa isa, const KernelWishes& wishes) {
     LoweredStep step;
     if (is_view(graph, node)) return step;
     if (std::string expression = expression_of(node); !expression.empty()) {
@@ -135,7 +171,7 @@ LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& targ
     if (op(node.op).exchange)
         step.kernel = &communicator(step.op);
     else
-        choose(step, problem_of(graph, node, step, target, isa), target, reference_only);
+        choose(step, problem_of(graph, node, step, target, isa), target, wishes);
     DTNN_CHECK(step.kernel != nullptr, "no kernel for `{}` of operator {}{}", node.op, step.op,
                refusals_text(step));
     step.kernel_class = kernel_class_of(graph, node, step.kernel->name);
@@ -146,19 +182,25 @@ LoweredStep lower(const Graph& graph, const Node& node, const plan::Target& targ
 }  // namespace
 
 std::int64_t wanted_block(const Graph& graph, const Node& node, const plan::Target& target,
-                          bool reference_only) {
+                          const KernelWishes& wishes) {
     kernels::Isa isa = kernels::Isa::baseline;
     DTNN_CHECK(kernels::parse_isa(target.isa, isa), "`{}`", target.isa);
     LoweredStep step;
     step.op = node.op;
     step.attributes = complete_attributes(node);
     const kernels::Problem problem = problem_of(graph, node, step, target, isa);
-    choose(step, problem, target, reference_only);
-    return step.kernel == nullptr ? 0 : kernels::wanted_block(*step.kernel, problem);
+    const auto block_by = [&](const KernelWishes& some) {
+        choose(step, problem, target, some);
+        return step.kernel == nullptr ? 0 : kernels::wanted_block(*step.kernel, problem);
+    };
+    // Times are of weights that are packed at every call. A kernel that they speak for is as good
+    // without that; one that they speak against may be the best.
+    const std::int64_t block = block_by(wishes);
+    return block > 0 || !wishes.tuning ? block : block_by({wishes.reference_only});
 }
 
 std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,
-                                        bool reference_only, NodeKinds& kinds) {
+                                        const KernelWishes& wishes, NodeKinds& kinds) {
     kernels::Isa isa = kernels::Isa::baseline;
     DTNN_CHECK(kernels::parse_isa(target.isa, isa), "`{}`", target.isa);
     std::vector<LoweredStep> steps;
@@ -173,7 +215,7 @@ std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& 
         for (const ValueId output : node.outputs)
             key.push_back(kinds.type_number(output));
         auto [found, added] = known.try_emplace(key);
-        if (added) found->second = lower(graph, node, target, isa, reference_only);
+        if (added) found->second = lower(graph, node, target, isa, wishes);
         if (!found->second.kernel) continue;
         steps.push_back(found->second);
         steps.back().node = NodeId(i);
@@ -182,9 +224,9 @@ std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& 
 }
 
 std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,
-                                        bool reference_only) {
+                                        const KernelWishes& wishes) {
     NodeKinds kinds;
-    return select_kernels(graph, target, reference_only, kinds);
+    return select_kernels(graph, target, wishes, kinds);
 }
 
 }  // namespace dtnn::compiler

@@ -15,18 +15,19 @@ constexpr Precisions all{true, true, true, false};
 constexpr Precisions f32_transformed{true, false, false, true};
 
 constexpr KernelInfo kCatalogue[] = {
-#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
-    {#op,                                                              \
-     #name,                                                            \
-     "cpu",                                                            \
-     dtypes.f32,                                                       \
-     dtypes.f64,                                                       \
-     dtypes.reduced,                                                   \
-     false,                                                            \
-     Isa::needs,                                                       \
-     &predicates::refuses,                                             \
-     &predicates::workspace,                                           \
-     dtypes.transforms},
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace) \
+    {#op,                                                                      \
+     #name,                                                                    \
+     "cpu",                                                                    \
+     dtypes.f32,                                                               \
+     dtypes.f64,                                                               \
+     dtypes.reduced,                                                           \
+     false,                                                                    \
+     Isa::needs,                                                               \
+     &predicates::refuses,                                                     \
+     &predicates::workspace,                                                   \
+     dtypes.transforms,                                                        \
+     &predicates::slower},
 #define REFERENCE(op, Arguments, operands) \
     {#op, "reference", "cpu", true, true, false, false, Isa::baseline, nullptr, nullptr, false},
 #include "kernels/catalogue.def"
@@ -68,6 +69,9 @@ constexpr KernelInfo kCudaCatalogue[] = {
 
 namespace predicates {
 Refused nothing(const Problem&) {
+    return std::nullopt;
+}
+Refused never(const Problem&) {
     return std::nullopt;
 }
 std::int64_t element_bytes(const Problem& problem) {
@@ -117,6 +121,10 @@ std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& prob
         return "`numerics: strict` asks for sums of the products themselves";
     if (kernel.refuses == nullptr) return std::nullopt;
     return kernel.refuses(problem);
+}
+
+std::optional<std::string> expected_slower(const KernelInfo& kernel, const Problem& problem) {
+    return kernel.slower == nullptr ? std::nullopt : kernel.slower(problem);
 }
 
 bool takes(const KernelInfo& kernel, DType dtype) {

@@ -134,8 +134,7 @@ namespace {
 /// Below this the weights stay in the caches, where "direct" is as fast or faster.
 constexpr std::int64_t kBlisWeightBytes = std::int64_t{8} << 20;
 
-Refused unless_blis_pays(const Problem& problem, bool forward) {
-    if (packed_block(problem) > 0) return kPacked;
+Refused blis_slower(const Problem& problem, bool forward) {
     const ConvShape s = dense_shape(problem);
     if (s.weight_elements() * element_bytes(problem) < kBlisWeightBytes) {
         return "it pays from 8 MiB of weights on";
@@ -143,20 +142,20 @@ Refused unless_blis_pays(const Problem& problem, bool forward) {
     if (s.batch < 16) return "it pays from 16 samples on";
     const std::int64_t width = forward ? s.filters : s.channels;
     if ((width + kBlisSlab - 1) / kBlisSlab < problem.threads) {
-        return "it has " + std::to_string(kBlisSlab) + (forward ? " units" : " inputs") +
-               " a thread at least";
+        return "it pays from " + std::to_string(kBlisSlab) + (forward ? " units" : " inputs") +
+               " a thread on";
     }
     return std::nullopt;
 }
 
 }  // namespace
 
-Refused unless_blis_pays_forward(const Problem& problem) {
-    return unless_blis_pays(problem, true);
+Refused blis_slower_forward(const Problem& problem) {
+    return blis_slower(problem, true);
 }
 
-Refused unless_blis_pays_backward(const Problem& problem) {
-    return unless_blis_pays(problem, false);
+Refused blis_slower_backward(const Problem& problem) {
+    return blis_slower(problem, false);
 }
 
 std::int64_t dense_backward_data_blis_workspace(const Problem& problem) {

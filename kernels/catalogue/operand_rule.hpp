@@ -109,7 +109,7 @@ class Rule {
 void window(Rule& rule, const TensorDesc& image, const TensorDesc& result, std::int64_t height,
             std::int64_t width);
 
-#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace)
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace)
 #define REFERENCE(op, Arguments, operands) void operands(Rule& rule);
 #include "kernels/catalogue.def"
 #undef KERNEL

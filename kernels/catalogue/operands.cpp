@@ -38,7 +38,7 @@ void window(Rule& rule, const TensorDesc& image, const TensorDesc& result, std::
 namespace {
 
 constexpr std::pair<std::string_view, void (*)(operands::Rule&)> kRules[] = {
-#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace)
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace)
 #define REFERENCE(op, Arguments, operands_rule) {#op, operands::operands_rule},
 #include "kernels/catalogue.def"
 #undef KERNEL

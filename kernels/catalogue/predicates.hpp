@@ -1,7 +1,7 @@
 #pragma once
-/// The functions named in catalogue.def: why a kernel refuses a problem, and how much workspace it
-/// needs. Each family defines its own in kernels/catalogue/FAMILY.cpp; the declarations come from
-/// the catalogue.
+/// The functions named in catalogue.def: why a kernel refuses a problem, why another is expected to
+/// be faster, and how much workspace it needs. Each family defines its own in
+/// kernels/catalogue/FAMILY.cpp; the declarations come from the catalogue.
 
 #include <optional>
 #include <string>
@@ -13,14 +13,16 @@ namespace dtnn::kernels::predicates {
 using Refused = std::optional<std::string>;
 
 Refused nothing(const Problem& problem);    ///< refuses nothing
+Refused never(const Problem& problem);      ///< is not expected to be slower
 std::int64_t none(const Problem& problem);  ///< needs no workspace
 /// Bytes of one number of the problem's floating type.
 std::int64_t element_bytes(const Problem& problem);
 /// Refuses expressions that cannot be read, or that need a deeper stack than `depth`.
 Refused unless_stack_suffices(const Problem& problem, int depth);
 
-#define KERNEL(op, name, Arguments, dtypes, needs, refuses, workspace) \
-    Refused refuses(const Problem& problem);                           \
+#define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace) \
+    Refused refuses(const Problem& problem);                                   \
+    Refused slower(const Problem& problem);                                    \
     std::int64_t workspace(const Problem& problem);
 #define REFERENCE(op, Arguments, operands)
 #include "kernels/catalogue.def"

@@ -1,4 +1,4 @@
-/// What the Winograd kernels refuse and need.
+/// What the Winograd kernels refuse and need, and where they are expected to pay.
 
 #include "kernels/workspace/winograd.hpp"
 
@@ -83,18 +83,8 @@ std::int64_t taps_inside(std::int64_t source, std::int64_t results, std::int64_t
     return count;
 }
 
-Refused unless_suits(const Problem& problem, const ConvShape& s) {
-    if (!channels_last(problem))
-        return "it needs images stored channels last and weights with the filters last";
-    if (s.kernel_height != 3 || s.kernel_width != 3) return "it has 3x3 filters only";
-    if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
-    if (s.dilation_height != 1 || s.dilation_width != 1) return "it has no dilation";
-    if (s.groups != 1) return "it has no groups";
-    return std::nullopt;
-}
-
 /// In products, as measured (conv_bench): `direct`'s, and what the transforms are worth.
-Refused unless_pays(const WinogradShape& w, std::int64_t inside, std::int64_t depth) {
+Refused slower(const WinogradShape& w, std::int64_t inside, std::int64_t depth) {
     const double weights = double(depth) * double(round_up(w.width, w.width > 8 ? 16 : 8));
     const double tiles = double(w.tiles()), points = double(w.points());
     const double products = 1.25 * tiles * points * weights;
@@ -108,42 +98,51 @@ Refused unless_pays(const WinogradShape& w, std::int64_t inside, std::int64_t de
     return "its transforms would take longer than the products that it saves";
 }
 
-Refused forward_pays(const Problem& problem, std::int64_t tile, bool weights) {
+Refused slower_forward(const Problem& problem, std::int64_t tile, bool weights) {
     const ConvShape s = conv_shape(problem);
-    if (auto reason = unless_suits(problem, s)) return reason;
     const std::int64_t inside = taps_inside(s.height, s.out_height, s.pad_top) *
                                 taps_inside(s.width, s.out_width, s.pad_left);
-    return unless_pays(forward(s, tile), inside,
-                       weights ? round_up(s.channels, WinogradOuterWorkspace::kRows) : s.channels);
+    return slower(forward(s, tile), inside,
+                  weights ? round_up(s.channels, WinogradOuterWorkspace::kRows) : s.channels);
 }
 
-Refused backward_pays(const Problem& problem, std::int64_t tile) {
+Refused slower_backward(const Problem& problem, std::int64_t tile) {
     const ConvShape s = conv_shape(problem);
-    if (auto reason = unless_suits(problem, s)) return reason;
     const std::int64_t inside = taps_inside(s.out_height, s.height, 2 - s.pad_top) *
                                 taps_inside(s.out_width, s.width, 2 - s.pad_left);
-    return unless_pays(backward(s, tile), inside, s.filters);
+    return slower(backward(s, tile), inside, s.filters);
 }
 
 }  // namespace
 
-Refused unless_winograd_4x4_pays(const Problem& problem) {
-    return forward_pays(problem, 4, false);
+Refused unless_winograd_suits(const Problem& problem) {
+    if (!channels_last(problem))
+        return "it needs images stored channels last and weights with the filters last";
+    const ConvShape s = conv_shape(problem);
+    if (s.kernel_height != 3 || s.kernel_width != 3) return "it has 3x3 filters only";
+    if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
+    if (s.dilation_height != 1 || s.dilation_width != 1) return "it has no dilation";
+    if (s.groups != 1) return "it has no groups";
+    return std::nullopt;
 }
-Refused unless_winograd_2x2_pays(const Problem& problem) {
-    return forward_pays(problem, 2, false);
+
+Refused winograd_4x4_slower(const Problem& problem) {
+    return slower_forward(problem, 4, false);
 }
-Refused unless_winograd_4x4_pays_backward(const Problem& problem) {
-    return backward_pays(problem, 4);
+Refused winograd_2x2_slower(const Problem& problem) {
+    return slower_forward(problem, 2, false);
 }
-Refused unless_winograd_2x2_pays_backward(const Problem& problem) {
-    return backward_pays(problem, 2);
+Refused winograd_4x4_slower_backward(const Problem& problem) {
+    return slower_backward(problem, 4);
 }
-Refused unless_winograd_4x4_pays_weights(const Problem& problem) {
-    return forward_pays(problem, 4, true);
+Refused winograd_2x2_slower_backward(const Problem& problem) {
+    return slower_backward(problem, 2);
 }
-Refused unless_winograd_2x2_pays_weights(const Problem& problem) {
-    return forward_pays(problem, 2, true);
+Refused winograd_4x4_slower_weights(const Problem& problem) {
+    return slower_forward(problem, 4, true);
+}
+Refused winograd_2x2_slower_weights(const Problem& problem) {
+    return slower_forward(problem, 2, true);
 }
 
 namespace {

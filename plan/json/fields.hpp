@@ -140,11 +140,11 @@ void visit_fields(auto& v, is_record<Tensor> auto& r) {
 }
 
 void visit_fields(auto& v, is_record<Refusal> auto& r) {
-    v("kernel", r.kernel), v("reason", r.reason);
+    v("kernel", r.kernel), v("reason", r.reason), v.known("seconds", r.seconds);
 }
 
 void visit_fields(auto& v, is_record<Refusals> auto& r) {
-    v("kernels", r.kernels);
+    v("kernels", r.kernels), v.known("seconds", r.seconds);
 }
 
 void visit_fields(auto& v, is_record<Step> auto& r) {

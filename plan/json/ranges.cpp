@@ -225,6 +225,13 @@ void check_ranges(const Plan& plan) {
         check_count(buffer.bytes, {&place, "bytes"});
         check_index(buffer.program, plan.programs.size(), true, {&place, "program"});
     }
+    Where refusals{nullptr, "refusals"};
+    for (std::size_t i = 0; i < plan.refusals.size(); ++i) {
+        Where place{&refusals, nullptr, i};
+        check_amount(plan.refusals[i].seconds, {&place, "seconds"});
+        for (const Refusal& refusal : plan.refusals[i].kernels)
+            check_amount(refusal.seconds, {&place, "kernels"});
+    }
     Where programs{nullptr, "programs"};
     for (std::size_t i = 0; i < plan.programs.size(); ++i)
         check_program(plan, plan.programs[i], {&programs, nullptr, i});

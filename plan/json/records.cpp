@@ -134,6 +134,12 @@ class Reader {
         (*this)(key, value);
         if (!value) where_.refuse(std::string("`") + key + "` is false");
     }
+    void known(const char* key, double& value) {
+        value = 0;
+        if (!json_.find(key)) return;
+        (*this)(key, value);
+        if (value == 0) where_.refuse(std::string("`") + key + "` is 0");
+    }
     template <class T>
     void line(const char* key, T& value) {
         (*this)(key, value);

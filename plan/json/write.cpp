@@ -67,6 +67,11 @@ class Writer {
         if (value) (*this)(key, value);
     }
 
+    /// A field that is there where the number is not 0.
+    void known(const char* key, double value) {
+        if (value != 0) (*this)(key, value);
+    }
+
     /// A field on a line of its own.
     template <class T>
     void line(const char* key, const T& value) {

@@ -4,25 +4,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <fstream>
-
+#include "base/processor.hpp"
 #include "runtime/base/environment.hpp"
 
 namespace dtnn::runtime {
-namespace {
-
-std::string processor_name() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);) {
-        if (!line.starts_with("model name")) continue;
-        const std::size_t colon = line.find(": ");
-        if (colon != std::string::npos) return line.substr(colon + 2);
-    }
-    return "";
-}
-
-}  // namespace
-
 Machine this_machine() {
     Machine machine;
     utsname names{};

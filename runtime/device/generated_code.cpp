@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/cache_folder.hpp"
 #include "kernels/codegen/c/c_generator.hpp"
 #include "kernels/codegen/cuda/cuda_generator.hpp"
 #include "runtime/base/clock.hpp"
@@ -26,14 +27,9 @@ std::string key_of(const std::string& loop) {
                        , loop);
 }
 
-std::string cache_folder() {
-    if (const char* named = std::getenv("DTNN_CACHE_DIR"))
-        return *named == '\0' ? "" : std::string(named) + "/codegen";
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
-        return std::string(cache) + "/dtnn/codegen";
-    if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
-        return std::string(home) + "/.cache/dtnn/codegen";
-    return "";
+std::string code_folder() {
+    const std::string folder = cache_folder();
+    return folder.empty() ? "" : folder + "/codegen";
 }
 
 /// Of the process, by DTNN_CODEGEN; null: it is off.
@@ -41,7 +37,7 @@ std::unique_ptr<GeneratedCode> code_by_environment() {
     const char* const text = std::getenv("DTNN_CODEGEN");
     const std::string_view value = text == nullptr ? "on" : text;
     if (value == "off") return nullptr;
-    const std::string folder = cache_folder();
+    const std::string folder = code_folder();
     if (value == "on") return std::make_unique<GeneratedCode>(CodeCache(folder));
     if (value != "cc")
         throw RunError(Exit::usage, fmt::format("DTNN_CODEGEN is `{}`: it is on, off or cc", value),

@@ -14,6 +14,7 @@
 #include "plan/audit/audit.hpp"
 #include "plan/json/json.hpp"
 #include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/tuning_file.hpp"
 
 namespace dtnn::tools {
 
@@ -128,6 +129,13 @@ std::string describe_failure(const compiler::JobSpec& job, compiler::CompileOpti
 
 }  // namespace
 
+void declare_tuning(OptionList& list, CompileCommand& command) {
+    list.text("--tuning", command.tuning,
+              "File of measured times that kernels are chosen by; default $DTNN_TUNING, else "
+              "tuning.json of the cache folder");
+    list.flag("--no-tuning", command.no_tuning, "Chooses kernels without measured times");
+}
+
 std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCommand& command,
                                        const CommonOptions& common,
                                        compiler::Diagnostics& diagnostics) {
@@ -137,6 +145,11 @@ std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCom
     std::vector<EmitRequest> emit = parse_emit(command.emit);
     if (!command.memory_budget.empty()) options.memory_budget = parse_budget(command.memory_budget);
     if (!emit.empty() || phase_to_break_after()) options.observe = emit_hook(emit);
+
+    std::optional<compiler::TuningHistory> tuning;
+    if (!command.no_tuning && options.device == "cpu" && !options.reference_kernels)
+        tuning = read_tuning_file(tuning_file(command.tuning), !command.tuning.empty());
+    if (tuning) options.tuning = &*tuning;
 
     const compiler::JobSpec job = compiler::load_job(spec, load_options(common), diagnostics);
     std::optional<plan::Plan> plan;

@@ -19,7 +19,12 @@ struct CompileCommand {
     compiler::CompileOptions options;
     std::string memory_budget;      ///< "4GiB"; empty: the job's
     std::vector<std::string> emit;  ///< PHASE or PHASE:PROGRAM
+    std::string tuning;      ///< the file of times to choose kernels by; empty: the usual one
+    bool no_tuning = false;  ///< chooses without times
 };
+
+/// How kernels are chosen, of commands that write plans.
+void declare_tuning(OptionList& list, CompileCommand& command);
 
 /// Compiles a spec. Nothing when `diagnostics` has errors. Throws UsageError for options that
 /// cannot be carried out and InternalError for our bugs, after the graph was written aside.

@@ -34,7 +34,7 @@ LoweredProgram lower(Graph graph, bool in_place = true) {
     program.name = "test";
     program.batch = 2;
     program.graph = std::move(graph);
-    program.steps = select_kernels(program.graph, target(), false);
+    program.steps = select_kernels(program.graph, target(), {});
     program.storage = assign_storage(program.graph, program.steps, in_place);
     return program;
 }

@@ -178,6 +178,20 @@ TEST_CASE("a signed text that is no plan is refused with its place") {
     refused("\"seed\": 18446744073709551615", "\"seed\": -1", "training.seed");
 }
 
+TEST_CASE("measured times are amounts, and left away where there are none") {
+    const std::string good = to_json(sample_plan());
+    CHECK(good.find("{\"kernel\": \"blis\", \"reason\": \"K = 4 is below 8\"}") !=
+          std::string::npos);
+    CHECK(read_plan(good).plan->refusals[0].seconds == 1e-3);
+    CHECK(read_plan(good).plan->refusals[0].kernels[1].seconds == 1.5e-3);
+    CHECK(error_of(replaced(good, "\"seconds\": 0.0015", "\"seconds\": 0.0"))
+              .find("`seconds` is 0") != std::string::npos);
+    CHECK(error_of(replaced(good, "\"seconds\": 0.0015", "\"seconds\": -1.0")).find("no amount") !=
+          std::string::npos);
+    CHECK(error_of(replaced(good, "\"seconds\": 0.001}", "\"seconds\": {\"real\": \"nan\"}}"))
+              .find("no amount") != std::string::npos);
+}
+
 TEST_CASE("a parallel plan reads back, and its exchanges are checked where they stand") {
     const std::string good = to_json(parallel_sample_plan());
     ReadResult result = read_plan(good);

@@ -147,7 +147,8 @@ Plan sample_plan() {
              StepPhase::backward),
         step("dense_1.sgd_update", "sgd_update", {3, 10, 2, 5}, {11, 12}, StepPhase::update),
     };
-    plan.refusals = {{{{"blis", "K = 4 is below 8"}}}};
+    plan.refusals = {
+        {{{"blis", "K = 4 is below 8"}, {"slow", "it was measured slower", 1.5e-3}}, 1e-3}};
     train.steps[0].refusals = 0;
     train.steps[0].layers = {0, 1};
     train.steps[0].attributes = {{"bias", true}, {"epilogue", "none"}};

@@ -36,10 +36,6 @@ std::string table_of(const std::vector<runtime::TunedSteps>& all) {
 
 int tune_plan(const TuneCommand& command) {
     plan::Plan plan = load_plan(command.plan);
-    if (plan.target.device == "cpu")
-        throw UsageError(command.plan +
-                         ": a plan for the cpu has no engines to choose; compile it with "
-                         "--target cuda");
     try {
         const auto device = runtime::open_device(plan.target.device, 1);
         const std::vector<runtime::TunedSteps> all = runtime::tune(plan, *device, command.repeats);

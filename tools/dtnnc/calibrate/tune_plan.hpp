@@ -6,7 +6,7 @@
 namespace dtnn::tools {
 
 struct TuneCommand {
-    std::string plan;
+    std::string plan;    ///< for a device
     std::string output;  ///< empty: PLAN with ".tuned.json" in place of ".json"
     int repeats = 20;    ///< runs of an engine
 };

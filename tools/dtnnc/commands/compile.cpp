@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/quantity_text.hpp"
@@ -16,6 +17,15 @@
 namespace dtnn::tools {
 
 namespace {
+
+/// Steps of a training step whose kernels were chosen by what they had been measured to take.
+int measured_steps(const plan::Plan& plan) {
+    const plan::Program* train = plan::find_program(plan, plan::ProgramKind::train);
+    if (!train) return 0;
+    return int(std::count_if(train->steps.begin(), train->steps.end(), [&](const auto& step) {
+        return step.refusals >= 0 && plan.refusals[std::size_t(step.refusals)].seconds > 0;
+    }));
+}
 
 int compile(const std::string& spec, const std::string& output, const CompileCommand& command,
             const CommonOptions& options) {
@@ -37,9 +47,11 @@ int compile(const std::string& spec, const std::string& output, const CompileCom
     std::int64_t parameters = 0;
     for (const plan::Layer& layer : plan->layers)
         parameters += layer.parameters;
-    write_stderr(fmt::format("wrote {}: {} parameters, arena {}, {} kernels per training step\n",
+    const int measured = measured_steps(*plan);
+    write_stderr(fmt::format("wrote {}: {} parameters, arena {}, {} kernels per training step{}\n",
                              path, grouped(parameters), bytes_text(plan->memory.arena),
-                             plan::work_of(*plan).train_steps));
+                             plan::work_of(*plan).train_steps,
+                             measured == 0 ? "" : fmt::format(", {} by measured times", measured)));
     if (const plan::Recomputed again = plan::recomputed(*plan); again.steps > 0)
         write_stderr(fmt::format("fits the memory budget by recomputing {} in backward\n",
                                  plan::recomputed_text(again)));
@@ -73,6 +85,7 @@ std::function<int()> declare_compile(OptionList& list) {
     list.list("--disable", options.disabled_passes, "Leaves an optional pass out");
     list.flag("--reference-kernels", options.reference_kernels,
               "Chooses the reference kernels only");
+    declare_tuning(list, given->command);
     list.list("--emit", given->command.emit,
               "Prints the graph after a PHASE, or of one program: PHASE:PROGRAM");
     declare_sweep(list, given->sweeps);

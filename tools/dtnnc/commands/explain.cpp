@@ -1,4 +1,4 @@
-// dtnnc explain WORD, or the list of words.
+// dtnnc explain WORD or PLAN, or the list of words.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,9 +12,11 @@
 #include "compiler/support/diagnostics.hpp"
 #include "tools/dtnnc/command.hpp"
 #include "tools/dtnnc/explain/explain_formula.hpp"
+#include "tools/dtnnc/explain/explain_plan.hpp"
 #include "tools/dtnnc/explain/explain_topics.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/plan_source.hpp"
 
 namespace dtnn::tools {
 namespace {
@@ -87,8 +89,24 @@ int list_groups(bool json) {
     return 0;
 }
 
-int explain(const std::string& word, const CommonOptions& options) {
+int explain_plan(const std::string& path, const std::string& word, bool json) {
+    const plan::Plan plan = load_plan(path);
+    const std::string text = explain_plan_text(plan, word);
+    if (text.empty())
+        throw UsageError(
+            fmt::format("no step, layer, operator or kernel of {} holds `{}`\n"
+                        "help: `dtnnc explain {}` lists them",
+                        path, word, path));
+    write_stdout(json ? explain_plan_json(plan, word) : text);
+    return 0;
+}
+
+int explain(const std::string& word, const std::string& part, const CommonOptions& options) {
     const bool json = options.format == "json";
+    if (is_plan(word)) return explain_plan(word, part, json);
+    if (!part.empty())
+        throw UsageError(
+            fmt::format("{}: what stands behind {} is of a plan, and that is none", part, word));
     if (word.empty()) return list_groups(json);
     std::vector<Topic> found;
     if (const std::size_t at = word.rfind('#'); at != std::string::npos) {
@@ -128,24 +146,28 @@ int explain(const std::string& word, const CommonOptions& options) {
 }
 
 struct ExplainArguments {
-    std::string word;
+    std::string word, part;
     CommonOptions common;
 };
 
 std::function<int()> declare_explain(OptionList& list) {
     auto given = std::make_shared<ExplainArguments>();
-    list.argument("WORD", given->word,
+    list.argument("WORD|PLAN", given->word,
                   "What to explain; FILE#NAME: an operator that a spec declares, or its `loss`; "
-                  "without it, the words there are",
+                  "a plan: its kernels, others there were, and why not those; without it, the "
+                  "words there are",
                   false);
+    list.argument("PART", given->part,
+                  "Of a plan: a step, layer, operator or kernel, or a part of its name", false);
     declare_format(list, given->common);
     declare_spec_path(list, given->common);
-    return [given] { return explain(given->word, given->common); };
+    return [given] { return explain(given->word, given->part, given->common); };
 }
 
 const RegisteredCommand kExplainCommand(
     {.name = "explain",
-     .doc = "Explains an operator, a field, a word of the language, a diagnostic, a kernel",
+     .doc = "Explains an operator, a field, a word of the language, a diagnostic, a kernel, or a "
+            "plan's choice of kernels",
      .place = 120,
      .declare = declare_explain});
 

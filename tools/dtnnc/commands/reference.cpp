@@ -118,8 +118,10 @@ ReferencePage kernels_page() {
                        "what computes each operator, in order of preference", ""};
     page.text = fmt::format(
         "{}\n# Kernels\n\nFor every operator that runs, what computes it: the first that the "
-        "machine has and that does not refuse the problem. The plan names the one chosen, and why "
-        "those before it were not. `reference` is the plain form that all others are tested "
+        "machine has and that neither refuses the problem nor is expected to be slower at it than "
+        "one behind it, or another that [was measured](../tuning.md) to be faster. The plan names "
+        "the one chosen, and why others were not; `dtnnc explain PLAN` shows it. `reference` is "
+        "the plain form that all others are tested "
         "against; `--reference-kernels` chooses it everywhere.\n\n| operator | kernel | device | "
         "types | needs | may refuse | workspace |\n|---|---|---|---|---|---|---|\n",
         kGeneratedLine);

@@ -1,25 +1,62 @@
 #include <memory>
 
+#include "tools/dtnnc/calibrate/tune_kernels.hpp"
 #include "tools/dtnnc/calibrate/tune_plan.hpp"
 #include "tools/dtnnc/command.hpp"
+#include "tools/dtnnc/output.hpp"
 
 namespace dtnn::tools {
 
 namespace {
 
+struct TuneArguments {
+    TuneKernelsCommand kernels;
+    int repeats = 0;
+};
+
+int tune(const TuneArguments& given) {
+    TuneKernelsCommand kernels = given.kernels;
+    if (is_plan(kernels.source)) {
+        if (load_plan(kernels.source).target.device != "cpu") {
+            refuse_spec_options(kernels.common, kernels.source);
+            TuneCommand engines{kernels.source, kernels.output};
+            if (given.repeats > 0) engines.repeats = given.repeats;
+            return tune_plan(engines);
+        }
+    } else if (kernels.compile.options.device != "cpu") {
+        throw UsageError("--target: engines of a device are chosen in a plan\nhelp: compile " +
+                         kernels.source + " and tune the plan");
+    }
+    if (given.repeats > 0) kernels.calls = given.repeats;
+    return tune_kernels(kernels);
+}
+
 std::function<int()> declare_tune(OptionList& list) {
-    auto command = std::make_shared<TuneCommand>();
-    list.argument("PLAN", command->plan, "A plan for cuda");
-    list.text("-o,--output", command->output,
-              "File of the tuned plan; default PLAN with `.tuned.json` at its end");
-    list.number("--repeats", command->repeats, "Runs of every engine that are measured",
+    auto given = std::make_shared<TuneArguments>();
+    TuneKernelsCommand& command = given->kernels;
+    compiler::CompileOptions& options = command.compile.options;
+    list.argument("SPEC|PLAN", command.source, "A job, a model or a plan");
+    declare_common(list, command.common, {"text"});
+    list.text(
+        "-o,--output", command.output,
+        "File of the tuned plan; default of a plan for a device PLAN with `.tuned.json` at its "
+        "end, of a spec none: later compilations use the times");
+    list.text("--tuning", command.compile.tuning,
+              "File that times go to; default $DTNN_TUNING, else tuning.json of the cache folder");
+    list.flag("--again", command.again, "Measures what the file has, too");
+    list.number("--repeats", given->repeats,
+                "Runs of every kernel or engine that are measured; default 11 and 20",
                 {.lowest = 1});
-    return [command] { return tune_plan(*command); };
+    list.text("--isa", options.isa, "Instruction set, as of `dtnnc compile`");
+    list.number("--threads", options.threads, "Threads, as of `dtnnc compile`",
+                {.lowest = 1, .highest = 4096});
+    return [given] { return tune(*given); };
 }
 
 const RegisteredCommand kTuneCommand(
     {.name = "tune",
-     .doc = "Measures the engines of a plan's convolutions and products on this machine's device",
+     .doc = "Measures which kernels are fastest on this machine, for later compilations; of a plan "
+            "for a device its libraries' engines",
      .place = 115,
      .declare = declare_tune});
 

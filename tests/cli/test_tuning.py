@@ -1,0 +1,154 @@
+"""`dtnnc tune`, and what compilations and `explain` make of the times: as a user runs them."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from commands import DTNNC, CommandTest, limit
+
+JOB = """kind: job
+name: small
+model:
+  input: {shape: [8, 14, 14]}
+  layers:
+    - conv2d: {filters: 24, kernel: 3, padding: same}
+    - relu
+    - max_pool2d: {kernel: 2}
+    - flatten
+    - dense: {units: 10}
+    - softmax
+dataset: {type: synthetic, shape: [8, 14, 14], classes: 10, train_samples: 64, test_samples: 32}
+training: {optimizer: sgd, batch_size: 32, epochs: 1, loss: categorical_cross_entropy}
+"""
+
+
+class Tuning(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write("small.yaml", JOB)
+
+    def tune(self, *arguments, source="small.yaml"):
+        return self.expect(self.dtnnc("tune", source, "--tuning", "times.json", "--repeats", "3", *arguments), 0)
+
+    def times(self, name="times.json"):
+        return json.loads(self.read(name))
+
+    def forge(self, op, kernel):
+        """Times by which the kernel is the fastest of every problem of the operator."""
+        history = self.times()
+        for entry in history["entries"]:
+            for time in entry["times"] if entry["problem"].startswith(op + " ") else []:
+                seconds = 1e-6 if time["kernel"] == kernel else 1e-3
+                time.update(median=seconds, low=seconds, high=seconds)
+        self.write("times.json", json.dumps(history))
+
+    def test_a_network_is_tuned_compiled_and_explained(self):
+        told = self.tune("--threads", "1")
+        self.assertIn("conv2d_1.conv2d_backward_weights", told.stdout)
+        self.assertRegex(told.stderr, r"\d+ problems with several kernels: \d+ measured in [\d.]+ s, 0 known before")
+        history = self.times()
+        self.assertEqual(history["format"], "dtnn-tuning")
+        for entry in history["entries"]:
+            self.assertIn(" on 1 threads of ", entry["problem"])
+            for time in entry["times"]:
+                self.assertTrue(0 < time["low"] <= time["median"] <= time["high"])
+
+        self.forge("conv2d_backward_weights", "direct")
+        self.expect(self.dtnnc("compile", "small.yaml", "--threads", "1", "--tuning", "times.json", "-o", "tuned.json"), 0,
+                    "by measured times")
+        said = self.expect(self.dtnnc("explain", "tuned.json", "backward_weights"), 0,
+                           "`direct` of conv2d_1.conv2d_backward_weights; measured: 1.0 us", "it was measured slower")
+        self.assertRegex(said.stdout, r"winograd_4x4 +1000\.0 us")
+        choices = json.loads(self.dtnnc("explain", "tuned.json", "--format", "json").stdout)["choices"]
+        chosen = [c for c in choices if c["operator"] == "conv2d_backward_weights"]
+        self.assertEqual([(c["kernel"], c["seconds"]) for c in chosen], [("direct", 1e-6)])
+        self.expect(self.dtnnc("explain", "tuned.json", "nonsense"), 2, "holds `nonsense`", "help:")
+        self.expect(self.dtnnc("explain", "conv2d", "direct"), 2, "is of a plan")
+
+        # Without the times all is as before there were any.
+        self.expect(self.dtnnc("compile", "small.yaml", "--threads", "1", "--no-tuning", "-o", "plain.json"), 0)
+        self.expect(self.dtnnc("compile", "small.yaml", "--threads", "1", "-o", "untuned.json"), 0)
+        self.assertEqual(self.read("plain.json"), self.read("untuned.json"))
+        self.assertNotEqual(self.read("plain.json"), self.read("tuned.json"))
+        self.expect(self.dtnnc("explain", "plain.json"), 0)
+        self.assertNotIn("measured", self.dtnnc("explain", "plain.json").stdout)
+        self.expect(self.dtnnc("diff", "plain.json", "tuned.json"), 1, "performance only")
+
+        # A run computes by the plan alone.
+        for name, env in (("a", {"DTNN_TUNING": ""}), ("b", {"DTNN_TUNING": self.path("times.json")})):
+            self.expect(self.dtnn_run("tuned.json", "--output", name, env=env), 0)
+        weights = []
+        for name in ("a", "b"):
+            with open(self.path(f"{name}/weights.safetensors"), "rb") as file:
+                weights.append(file.read())
+        self.assertEqual(*weights)
+
+    def test_what_was_measured_in_quiet_is_not_measured_again(self):
+        self.tune("--threads", "1")
+        history = self.times()
+        for entry in history["entries"]:
+            entry["idle"] = True
+        count = len(history["entries"])
+        self.write("times.json", json.dumps(history))
+        self.assertIn(f" 0 measured in 0.0 s, {count} known before", self.tune("--threads", "1").stderr)
+        self.assertIn(f"{count} measured", self.tune("--threads", "1", "--again").stderr)
+        history["entries"][0]["idle"] = False
+        self.write("times.json", json.dumps(history))
+        self.assertIn(" 1 measured in ", self.tune("--threads", "1").stderr)
+        # Of other threads nothing is known; what is known stays.
+        self.assertIn(", 0 known before", self.tune("--threads", "2").stderr)
+        self.assertEqual(len(self.times()["entries"]), 2 * count)
+
+    def test_a_plan_is_tuned_where_it_is(self):
+        self.expect(self.dtnnc("compile", "small.yaml", "--threads", "1", "-o", "plan.json"), 0)
+        self.tune(source="plan.json")
+        problems = {entry["problem"] for entry in self.times()["entries"]}
+        self.tune("--threads", "1", "-o", "tuned.json")
+        self.assertEqual({entry["problem"] for entry in self.times()["entries"]}, problems)
+        self.expect(self.dtnnc("explain", "tuned.json"), 0, "measured: ")
+        self.expect(self.dtnnc("tune", "plan.json", "-o", "other.json"), 2, "tune its spec")
+        self.expect(self.dtnnc("tune", "plan.json", "--set", "epochs=1"), 2, "--set")
+        self.expect(self.dtnnc("tune", "absent.yaml"), 2, "no such file")
+
+    def test_histories_that_are_none(self):
+        self.write("bad.json", '{"format": "dtnn-tuning", "version": 1, "entries": [{}]}')
+        plan = ["-o", "plan.json", "--threads", "1"]
+        for arguments, env in ((["--tuning", "bad.json"], {}), ([], {"DTNN_TUNING": self.path("bad.json")})):
+            self.expect(self.dtnnc("compile", "small.yaml", *plan, *arguments, env=env), 2,
+                        "bad.json: entry 0: it has 0 members, not 5", "help:")
+        before = self.read("bad.json")
+        self.expect(self.dtnnc("tune", "small.yaml", "--tuning", "bad.json"), 2, "bad.json: entry 0")
+        self.assertEqual(self.read("bad.json"), before)
+        self.expect(self.dtnnc("compile", "small.yaml", *plan, "--tuning", "absent.json"), 2, "absent.json")
+        self.expect(self.dtnnc("compile", "small.yaml", *plan, "--tuning", "."), 2, "cannot read .")
+        # The usual place: whoever did not name the file is only warned.
+        self.write("tuning.json", "nonsense")
+
+        def usual_place(*arguments):
+            environment = {name: value for name, value in os.environ.items() if name != "DTNN_TUNING"}
+            environment.update(DTNN_CACHE_DIR=self.folder, NO_COLOR="1")
+            return subprocess.run([DTNNC, *arguments], cwd=self.folder, env=environment, text=True,
+                                  capture_output=True, timeout=limit(120))
+
+        self.expect(usual_place("compile", "small.yaml", "-o", "warned.json", "--threads", "1"), 0,
+                    "warning: ", "tuning.json", "kernels are chosen without it")
+        self.expect(self.dtnnc("compile", "small.yaml", "-o", "plain.json", "--threads", "1"), 0)
+        self.assertEqual(self.read("warned.json"), self.read("plain.json"))
+
+    def test_names_that_no_kernel_has_choose_nothing(self):
+        self.tune("--threads", "1")
+        history = self.times()
+        for entry in history["entries"]:
+            entry["times"].append({"kernel": "nonsense", "median": 1e-9, "low": 1e-9, "high": 1e-9, "calls": 1})
+            entry["times"].append({"kernel": "reference", "median": 1e-9, "low": 1e-9, "high": 1e-9, "calls": 1})
+        self.write("times.json", json.dumps(history))
+        self.compile("--tuning", "times.json", "--threads", "1", spec="small.yaml")
+        for choice in json.loads(self.dtnnc("explain", "plan.json", "--format", "json").stdout)["choices"]:
+            self.assertNotEqual(choice["kernel"], "nonsense")
+            if choice["seconds"]:
+                self.assertGreater(choice["seconds"], 1e-8)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+#include "tools/dtnnc/tuning_file.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/cache_folder.hpp"
+#include "base/file_limits.hpp"
+#include "base/input_file.hpp"
+#include "tools/dtnnc/output.hpp"
+
+namespace dtnn::tools {
+namespace {
+
+/// Why it cannot be used, in `mistake`; nothing and no mistake where there is no file.
+std::optional<compiler::TuningHistory> read(const std::string& path, std::string& mistake,
+                                            bool must_exist = false) {
+    std::string text;
+    if (const ReadFault fault =
+            read_input(path, kMostSmallFileBytes, "a history of tuning", text)) {
+        if (fault.error != ENOENT || must_exist)
+            mistake = fmt::format("cannot read {}: {}", path, fault.reason());
+        return std::nullopt;
+    }
+    compiler::TuningReading reading = compiler::read_tuning(text);
+    if (!reading.history) mistake = fmt::format("{}: {}", path, reading.mistake);
+    return std::move(reading.history);
+}
+
+constexpr const char* kRemedy =
+    "`dtnnc tune` writes one; --tuning names another, --no-tuning does without";
+
+}  // namespace
+
+TuningFile tuning_file(const std::string& option) {
+    if (!option.empty()) return {option, true};
+    if (const char* named = std::getenv("DTNN_TUNING")) return {named, true};
+    const std::string folder = cache_folder();
+    return {folder.empty() ? "" : folder + "/tuning.json", false};
+}
+
+std::optional<compiler::TuningHistory> read_tuning_file(const TuningFile& file, bool must_exist) {
+    if (file.path.empty()) return std::nullopt;
+    std::string mistake;
+    std::optional<compiler::TuningHistory> history = read(file.path, mistake, must_exist);
+    if (mistake.empty()) return history;
+    if (file.named) throw UsageError(fmt::format("{}\nhelp: {}", mistake, kRemedy));
+    static bool warned = false;
+    if (!warned)
+        write_stderr(fmt::format("dtnnc: warning: {}; kernels are chosen without it\nhelp: {}\n",
+                                 mistake, kRemedy));
+    warned = true;
+    return std::nullopt;
+}
+
+void add_to_tuning_file(const TuningFile& file, const compiler::TuningHistory& measured) {
+    std::string mistake;
+    std::optional<compiler::TuningHistory> history = read(file.path, mistake);
+    if (!mistake.empty()) throw UsageError(fmt::format("{}\nhelp: {}", mistake, kRemedy));
+    if (!history) history.emplace();
+    history->merge(measured);
+    if (!file.named) {
+        std::error_code ignored;  // what follows from it is said by writing
+        std::filesystem::create_directories(std::filesystem::path(file.path).parent_path(),
+                                            ignored);
+    }
+    write_file(file.path, history->to_json());
+}
+
+}  // namespace dtnn::tools

@@ -1,0 +1,29 @@
+#pragma once
+/// Where the history of tuning lies, and how it is read and written.
+
+#include <optional>
+#include <string>
+
+#include "compiler/tuning/tuning_history.hpp"
+
+namespace dtnn::tools {
+
+/// Which file the command line and the environment name: `option`, else $DTNN_TUNING, else
+/// tuning.json in the cache folder (base/cache_folder.hpp). An empty path: none.
+struct TuningFile {
+    std::string path;
+    bool named = false;  ///< by the user, so that it must be one
+};
+TuningFile tuning_file(const std::string& option);
+
+/// What the file has. Nothing where there is no such file, if it need not exist. What is no history
+/// is a UsageError where the user named the file, else a warning, once, and nothing.
+std::optional<compiler::TuningHistory> read_tuning_file(const TuningFile& file,
+                                                        bool must_exist = false);
+
+/// The file with these entries in place of its own ones of the same problems, whole or not at all;
+/// makes the folder of the usual place. Throws OutputError; UsageError for a file that is there and
+/// is no history, which is left alone.
+void add_to_tuning_file(const TuningFile& file, const compiler::TuningHistory& measured);
+
+}  // namespace dtnn::tools
