@@ -30,6 +30,7 @@ struct KernelInfo {
     /// It does not sum the products of the formula but does other arithmetic with the same result,
     /// rounded otherwise: `numerics: strict` does without it.
     bool transforms = false;
+    bool blis = false;  ///< its products are BLIS's
     /// Why a kernel behind it is expected to be faster at a problem that it can do, or nothing when
     /// none is. Null: none ever is.
     std::optional<std::string> (*slower)(const Problem&) = nullptr;

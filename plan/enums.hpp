@@ -152,6 +152,13 @@ struct EnumNames<Compression> {
     static constexpr const char* names[] = {"full", "bf16", "fp16", "top_k"};
 };
 
+/// Whose kernels are chosen wherever they can do a problem: nobody's before others', or BLIS's.
+enum class KernelPreference : std::uint8_t { none, blis };
+template <>
+struct EnumNames<KernelPreference> {
+    static constexpr const char* names[] = {"none", "blis"};
+};
+
 /// When ranks wait for the sums of their gradients: as late as can be, while backward goes on, or
 /// at once.
 enum class ReductionMode : std::uint8_t { overlapped, blocking };

@@ -79,9 +79,32 @@ void check_compute(const JobSpec& job, const CompileOptions& options, Diagnostic
             .help = "write `compute: bf16`";
 }
 
+/// Whether kernels that the job prefers can be had.
+void check_preference(const JobSpec& job, const CompileOptions& options, Diagnostics& diagnostics) {
+    if (job.prefer == plan::KernelPreference::none || options.reference_kernels) return;
+    const Span& span = job.spans.at("kernels.prefer");
+    if (options.device != "cpu") {
+        diagnostics
+            .error(Code::conflicting_fields, span,
+                   fmt::format("`prefer` of kernels is `{}`, which is of the cpu",
+                               plan::name_of(job.prefer)))
+            .help = "write `prefer: none`, or compile with --target cpu";
+        return;
+    }
+    const plan::Target target = decide_target(job, options);
+    if (target.isa != kernels::name_of(kernels::Isa::baseline)) return;
+    diagnostics
+        .error(Code::conflicting_fields, span,
+               fmt::format("`prefer` of kernels is `{}`, whose kernels need avx2, and the plan is "
+                           "for {}",
+                           plan::name_of(job.prefer), target.isa))
+        .help = "write `prefer: none`, or compile with --isa avx2";
+}
+
 /// What a job asks for that the device cannot do.
 void check_device(const JobSpec& job, const CompileOptions& options, Diagnostics& diagnostics) {
     check_compute(job, options, diagnostics);
+    check_preference(job, options, diagnostics);
     const plan::Compression wire = job.parallel.parallel.compression;
     if (options.device == "cpu" || wire == plan::Compression::full) return;
     const auto written = job.parallel.spans.find("wire");
@@ -136,7 +159,8 @@ std::optional<plan::Plan> compile_job(const JobSpec& job, const CompileOptions& 
     request.resolved_spec = job.resolved_text;
     request.job_span = budget_span(job, options);
     request.disabled_passes = {options.disabled_passes.begin(), options.disabled_passes.end()};
-    request.kernels = {options.reference_kernels, options.tuning, processor_name()};
+    request.kernels = {options.reference_kernels, job.prefer == plan::KernelPreference::blis,
+                       options.tuning, processor_name()};
     request.emit = options.observe;
     plan::Plan plan = compile(request, diagnostics);
     if (!diagnostics.has_errors()) check_machine(job, plan, diagnostics);

@@ -203,6 +203,13 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     if (const SourceNode* node = fields.node("parallel"))
         job.parallel = read_parallel(*node, diagnostics);
     job.spans = fields.spans;
+    if (const SourceNode* node = fields.node("kernels")) {
+        const FieldValues kernels =
+            read_record(*node, kernel_wish_table(), {"kernels", node->span}, diagnostics);
+        if (kernels.values.contains("prefer")) plan::parse_name(kernels.text("prefer"), job.prefer);
+        for (const auto& [name, span] : kernels.spans)
+            job.spans["kernels." + name] = span;
+    }
     std::erase_if(job.spans, [](const auto& entry) { return entry.second.place.file.empty(); });
 
     // What could not be loaded has its diagnostic; the rest is checked all the same.

@@ -108,11 +108,13 @@ struct JobSpec {
     TrainingSpec training;
     ParallelSpec parallel;
     MachineSpec machine;
-    int ranks = 1;                      ///< that the figures are for
-    int threads = 0;                    ///< 0: decided by the compiler's caller
-    int data_workers = 1;               ///< threads that prepare batches
-    std::int64_t memory_budget = 0;     ///< bytes per rank, 0: none
-    std::map<std::string, Span> spans;  ///< of the job's own fields that the user wrote
+    int ranks = 1;                   ///< that the figures are for
+    int threads = 0;                 ///< 0: decided by the compiler's caller
+    int data_workers = 1;            ///< threads that prepare batches
+    std::int64_t memory_budget = 0;  ///< bytes per rank, 0: none
+    plan::KernelPreference prefer = plan::KernelPreference::none;
+    std::map<std::string, Span> spans;  ///< of the job's own fields that the user wrote,
+                                        ///< "kernels.prefer" too
     bool model_alone = false;  ///< loaded from a model file: the dataset was made to fit it
     std::vector<plan::ResolvedValue> values;
     std::string resolved_text;  ///< one YAML document

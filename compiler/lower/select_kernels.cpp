@@ -102,7 +102,12 @@ void choose(LoweredStep& step, const kernels::Problem& problem, const plan::Targ
         }
         if (reason) reasons.emplace(kernel.name, std::move(*reason));
     }
-    step.kernel = measured ? choose_measured(*measured, able, usual) : usual;
+    const auto preferred = std::find_if(
+        able.begin(), able.end(), [&](const auto* kernel) { return wishes.blis && kernel->blis; });
+    if (preferred != able.end()) measured = nullptr;
+    step.kernel = preferred != able.end() ? *preferred
+                  : measured              ? choose_measured(*measured, able, usual)
+                                          : usual;
     if (step.kernel) step.workspace = kernels::workspace_bytes(*step.kernel, problem);
     step.refusals = refusals_of(kernels, step.kernel, reasons, measured);
 }
@@ -196,7 +201,7 @@ std::int64_t wanted_block(const Graph& graph, const Node& node, const plan::Targ
     // Times are of weights that are packed at every call. A kernel that they speak for is as good
     // without that; one that they speak against may be the best.
     const std::int64_t block = block_by(wishes);
-    return block > 0 || !wishes.tuning ? block : block_by({wishes.reference_only});
+    return block > 0 || !wishes.tuning || wishes.blis ? block : block_by({wishes.reference_only});
 }
 
 std::vector<LoweredStep> select_kernels(const Graph& graph, const plan::Target& target,

@@ -16,6 +16,7 @@ inline constexpr double kLeastGain = 0.05;
 /// What a compilation asks of kernels beyond that they can do their problems.
 struct KernelWishes {
     bool reference_only = false;
+    bool blis = false;                      ///< BLIS's kernels wherever they can do the problem
     const TuningHistory* tuning = nullptr;  ///< null: nothing was measured
     std::string processor = {};             ///< of the machine that the plan is for
 

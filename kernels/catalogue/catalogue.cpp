@@ -6,10 +6,11 @@ namespace dtnn::kernels {
 namespace {
 
 struct Precisions {
-    bool f32, f64, reduced, transforms;
+    bool f32, f64, reduced, transforms, blis = false;
 };
 constexpr Precisions both{true, true, false, false};
 constexpr Precisions all{true, true, true, false};
+constexpr Precisions both_by_blis{true, true, false, false, true};
 [[maybe_unused]] constexpr Precisions f32_only{true, false, false, false};
 [[maybe_unused]] constexpr Precisions f64_only{false, true, false, false};
 constexpr Precisions f32_transformed{true, false, false, true};
@@ -27,6 +28,7 @@ constexpr KernelInfo kCatalogue[] = {
      &predicates::refuses,                                                     \
      &predicates::workspace,                                                   \
      dtypes.transforms,                                                        \
+     dtypes.blis,                                                              \
      &predicates::slower},
 #define REFERENCE(op, Arguments, operands) \
     {#op, "reference", "cpu", true, true, false, false, Isa::baseline, nullptr, nullptr, false},

@@ -158,6 +158,11 @@ Refused blis_slower_backward(const Problem& problem) {
     return blis_slower(problem, false);
 }
 
+Refused blis_slower_weights(const Problem& problem) {
+    if (problem.isa == Isa::avx512) return "with avx512 `direct` takes half the time";
+    return blis_slower(problem, false);
+}
+
 std::int64_t dense_backward_data_blis_workspace(const Problem& problem) {
     if (!problem.flag("mask")) return 0;
     return problem.threads * blis_slab_bytes(dense_shape(problem), element_bytes(problem));

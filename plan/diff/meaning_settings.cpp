@@ -47,7 +47,10 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"job", "memory_budget", kSpeed,
          "what there is no room to keep is computed again in backward, to the same bits"},
         {"job", "parallel", kMath, "other ranks share the training, or share it in another way"},
+        {"job", "kernels", kSpeed, "the same values but for rounding"},
         {"job", "machine", kSpeed, "it says what the computation runs on"},
+
+        {"job.kernels", "prefer", kSpeed, "the same values but for rounding"},
 
         {"job.parallel", "data", kMath,
          "a global batch is a batch of every rank, so that updates average over another number of "

@@ -136,6 +136,22 @@ class Tuning(CommandTest):
         self.expect(self.dtnnc("compile", "small.yaml", "-o", "plain.json", "--threads", "1"), 0)
         self.assertEqual(self.read("warned.json"), self.read("plain.json"))
 
+    def test_a_job_prefers_blis(self):
+        blis = ["--set", "kernels.prefer=blis", "--threads", "1", "-o", "plan.json"]
+        self.expect(self.dtnnc("compile", "small.yaml", *blis, "--isa", "baseline"), 3, "--set kernels.prefer=blis",
+                    "`prefer` of kernels is `blis`, whose kernels need avx2", "--isa avx2")
+        self.expect(self.dtnnc("compile", "small.yaml", *blis[:2], "--target", "cuda"), 3, "which is of the cpu")
+        self.expect(self.dtnnc("compile", "small.yaml", "--set", "kernels.prefer=blas"), 3, "did you mean `blis`?")
+        self.expect(self.dtnnc("compile", "small.yaml", *blis, "--isa", "avx2"), 0)
+        choices = json.loads(self.dtnnc("explain", "plan.json", "dense", "--format", "json").stdout)["choices"]
+        self.assertEqual({choice["kernel"] for choice in choices if choice["operator"].startswith("dense")}, {"blis"})
+        # The wish is in the resolved document, with where it came from.
+        resolved = self.expect(self.dtnnc("resolve", "small.yaml", *blis[:2]), 0, "kernels:", "prefer: blis")
+        self.write("resolved.yaml", resolved.stdout)
+        self.expect(self.dtnnc("compile", "resolved.yaml", "--threads", "1", "--isa", "avx2", "-o", "again.json"), 0)
+        self.expect(self.dtnnc("diff", "plan.json", "again.json"), 0)
+        self.expect(self.dtnnc("diff", "small.yaml", "resolved.yaml"), 1, "kernels.prefer")
+
     def test_names_that_no_kernel_has_choose_nothing(self):
         self.tune("--threads", "1")
         history = self.times()

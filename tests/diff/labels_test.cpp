@@ -28,6 +28,7 @@ std::vector<NamedTable> setting_tables() {
     std::vector<NamedTable> tables;
     for (const compiler::KindInfo& kind : compiler::all_kinds())
         tables.push_back({std::string(kind.name), kind.fields});
+    tables.push_back({"job.kernels", &compiler::kernel_wish_table()});
     tables.push_back({"job.parallel", &compiler::parallel_table()});
     tables.push_back({"job.parallel.synchronise", &compiler::synchronise_table()});
     tables.push_back({"machine.network", &compiler::network_table()});

@@ -110,6 +110,7 @@ void Interpreter::bind(const Node& node, Kernels kernels) {
             refusals += fmt::format("; {}: {}", kernel.name, *why);
             continue;
         }
+        if (kernels::expected_slower(kernel, problem)) continue;
         const std::int64_t bytes = kernels::workspace_bytes(kernel, problem);
         workspaces_.push_back(allocate(bytes));
         auto bound = kernels::bind(kernel, problem, sources, destinations,

@@ -43,11 +43,14 @@ model:
 dataset: {type: synthetic, shape: [3, 12, 12], classes: 10, train_samples: 52, test_samples: 20}
 training: {optimizer: adam, batch_size: 16, epochs: 2, loss: categorical_cross_entropyMORE}
 parallel: {data: auto}
+kernels: {prefer: PREFER}
 )";
 
-plan::Plan compile(const TuningHistory* tuning, const std::string& more = "", int ranks = 1) {
+plan::Plan compile(const TuningHistory* tuning, const std::string& more = "", int ranks = 1,
+                   const std::string& prefer = "none") {
     std::string text = kJob + 1;
     text.replace(text.find("MORE"), 4, more);
+    text.replace(text.find("PREFER"), 6, prefer);
     LoadOptions load;
     load.texts["tuned.yaml"] = text;
     if (ranks > 1) load.settings = {fmt::format("parallel.data={}", ranks)};
@@ -169,6 +172,26 @@ TEST_CASE("trainings with other kernels learn the same, and on all ranks the sam
     CHECK(two.parameters == two_again.parameters);
     for (std::size_t i = 0; i < one.losses.size(); ++i)
         CHECK(two.losses[i] == doctest::Approx(one.losses[i]).epsilon(0.05));
+}
+
+TEST_CASE("a job that prefers BLIS has its kernels wherever they can serve") {
+    const auto products_by_blis = [](const plan::Plan& plan) {
+        int products = 0;
+        each_step(plan, [&](const plan::Step& step, const kernels::Problem&) {
+            if (!step.op.starts_with("dense")) return;
+            CHECK(kernels::find_kernel(step.op, step.kernel)->blis);
+            ++products;
+        });
+        return products;
+    };
+    const plan::Plan usual = compile(nullptr);
+    const TuningHistory against = last_is_fastest(usual);  // `direct` is behind `blis`
+    CHECK(products_by_blis(compile(&against, "", 1, "blis")) > 10);
+    const Trained one = train_on(1, usual);
+    const Trained other = train_on(1, compile(nullptr, "", 1, "blis"));
+    REQUIRE_MESSAGE(other.error.empty(), other.error);
+    for (std::size_t i = 0; i < one.losses.size(); ++i)
+        CHECK(other.losses[i] == doctest::Approx(one.losses[i]).epsilon(1e-3));
 }
 
 TEST_CASE("every kernel that can do a problem is measured") {

@@ -112,7 +112,9 @@ std::string sections_of(std::string_view kind) {
     if (kind == "dataset") return dataset_sections();
     if (kind == "machine") return machine_sections();
     if (kind == "job")
-        return "\n## `parallel`\n\n" + fields_markdown(parallel_table(), kInitializersPage) +
+        return "\n## `kernels`\n\n" + fields_markdown(kernel_wish_table(), kInitializersPage) +
+               "\nKernels by measurement: [tuning](../../tuning.md).\n\n## `parallel`\n\n" +
+               fields_markdown(parallel_table(), kInitializersPage) +
                "\nHow ranks share a training: [parallel](../../parallel.md).\n\n### "
                "`synchronise`\n\n" +
                fields_markdown(synchronise_table(), kInitializersPage) +

@@ -66,6 +66,11 @@ class Writer {
         field("", "", "data_workers", std::int64_t{job_.data_workers}, job_.spans);
         if (job_.memory_budget > 0)
             quantity("", "", "memory_budget", "bytes", double(job_.memory_budget), job_.spans);
+        if (job_.spans.contains("kernels")) {
+            text_ += "kernels:\n";
+            field("  ", "kernels.", "prefer", std::string(plan::name_of(job_.prefer)),
+                  own_spans("kernels."));
+        }
         parallel();
         text_ = alone ? "kind: model\n" : text_ + "model:\n";
         model(alone ? "" : "  ");
@@ -77,6 +82,14 @@ class Writer {
     }
 
   private:
+    /// Of the fields of a record of the job, by their own names.
+    Spans own_spans(const std::string& prefix) const {
+        Spans own;
+        for (const auto& [name, span] : job_.spans)
+            if (name.starts_with(prefix)) own[name.substr(prefix.size())] = span;
+        return own;
+    }
+
     /// Whether the command line set something outside the model.
     bool set_beyond_model() const {
         for (const Spans* spans : {&job_.spans, &job_.dataset.spans, &job_.training.spans,

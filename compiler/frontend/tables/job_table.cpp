@@ -119,6 +119,18 @@ const FieldTable& parallel_table() {
     return table;
 }
 
+const FieldTable& kernel_wish_table() {
+    static const FieldTable table = {
+        {.name = "prefer",
+         .type = FieldType::choice,
+         .fallback = std::string("none"),
+         .doc = "kernels that come before all others wherever they can do a problem, whatever was "
+                "estimated or measured: those that multiply by BLIS, on a cpu with avx2 at least",
+         .choices = names_of<plan::KernelPreference>()},
+    };
+    return table;
+}
+
 const FieldTable& job_table() {
     static const FieldTable table = {
         {.name = "kind",
@@ -174,6 +186,12 @@ const FieldTable& job_table() {
          .doc = "how ranks share the training: {data: auto}; without it there is one rank",
          .optional = true,
          .fields = &parallel_table()},
+        {.name = "kernels",
+         .type = FieldType::record,
+         .doc = "which kernels are chosen: {prefer: blis}; without it the fastest, by estimate or "
+                "measurement",
+         .optional = true,
+         .fields = &kernel_wish_table()},
         {.name = "machine",
          .type = FieldType::reference,
          .doc = "the machine that the job is for: a name, a path, or the machine itself",

@@ -30,6 +30,7 @@ const FieldTable& machine_table();
 /// The map `parallel` of a job; the maps `network` and `local`, and `kernels`, of a machine.
 const FieldTable& synchronise_table();  ///< of `parallel`
 const FieldTable& parallel_table();
+const FieldTable& kernel_wish_table();  ///< `kernels` of a job
 const FieldTable& network_table();
 const FieldTable& kernel_rate_table();
 const FieldTable& gpus_table();
