@@ -7,53 +7,17 @@
 /// chooses its own kernels at run time. Bias, relu and mask are applied to a slab while it is in
 /// the caches; diff_bias is summed in double. Error bound: depth * epsilon * sum of |products|.
 
-#include <blis.h>
-
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/arguments/dense.hpp"
+#include "kernels/cpu/blis_product.hpp"
 #include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
-
-/// c[m,n] = a[m,k] * b[k,n]. A matrix is a pointer and the elements between its rows and columns.
-template <class T>
-struct Product {
-    struct Matrix {
-        const T* data;
-        std::int64_t row, column;
-    };
-    std::int64_t m, n, k;
-    Matrix a, b;
-    T* c;
-    std::int64_t c_row;
-};
-
-/// The settings are written out, because blis.h's functions for them are inline and would be one
-/// symbol for all instruction sets. `packed`: copy the operands to panels first, which pays where
-/// both are read across their rows.
-template <class T>
-void multiply(const Product<T>& p, bool packed) {
-    rntm_t settings = BLIS_RNTM_INITIALIZER;
-    settings.num_threads = 1;
-    settings.l3_sup = !packed;
-    T one = 1;
-    T zero = 0;
-    const auto run = [&](auto function) {
-        function(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, p.m, p.n, p.k, &one,
-                 const_cast<T*>(p.a.data), p.a.row, p.a.column, const_cast<T*>(p.b.data), p.b.row,
-                 p.b.column, &zero, p.c, p.c_row, inc_t{1}, nullptr, &settings);
-    };
-    if constexpr (sizeof(T) == sizeof(float)) {
-        run(bli_sgemm_ex);
-    } else {
-        run(bli_dgemm_ex);
-    }
-}
 
 /// body(begin, end, member) for every slab of [0, width).
 template <class Body>
