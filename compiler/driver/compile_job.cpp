@@ -160,7 +160,8 @@ std::optional<plan::Plan> compile_job(const JobSpec& job, const CompileOptions& 
     request.job_span = budget_span(job, options);
     request.disabled_passes = {options.disabled_passes.begin(), options.disabled_passes.end()};
     request.kernels = {options.reference_kernels, job.prefer == plan::KernelPreference::blis,
-                       options.tuning, processor_name()};
+                       options.tuning,
+                       job.machine.processor.empty() ? processor_name() : job.machine.processor};
     request.emit = options.observe;
     plan::Plan plan = compile(request, diagnostics);
     if (!diagnostics.has_errors()) check_machine(job, plan, diagnostics);

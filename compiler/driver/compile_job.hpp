@@ -27,7 +27,8 @@ struct CompileOptions {
     std::int64_t memory_budget = 0;  ///< bytes per rank; 0: the job's
     std::vector<std::string> disabled_passes = {};  ///< optional ones
     bool reference_kernels = false;                 ///< chooses the reference kernels only
-    /// Times of kernels to choose by, those of this machine's processor; null: none.
+    /// Times of kernels to choose by, those of the processor that the job's machine names, else of
+    /// this machine's; null: none.
     const TuningHistory* tuning = nullptr;
     /// Is called after each phase ("forward", a pass, "schedule", ...) of each program.
     std::function<void(const std::string& phase, const std::string& program, const Graph&)>

@@ -95,6 +95,8 @@ struct ParallelSpec {
 
 struct MachineSpec {
     plan::Machine machine;  ///< without a name: the job names none
+    std::string
+        processor;  ///< as the system names it; empty: not given. It decides, and is not in plans
     std::map<std::string, Span>
         spans;  ///< of the fields the user wrote: "cores", "network.latency"
     Span span;

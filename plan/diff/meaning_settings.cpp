@@ -82,6 +82,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"machine", "cores", kSpeed, kPlace},
         {"machine", "memory", kSpeed, kPlace},
         {"machine", "isa", kSpeed, "the same values but for rounding"},
+        {"machine", "processor", kSpeed, "it says whose times choose kernels"},
         {"machine", "product_rate", kSpeed, kForeseen},
         {"machine", "convolution_rate", kSpeed, kForeseen},
         {"machine", "memory_bandwidth", kSpeed, kForeseen},

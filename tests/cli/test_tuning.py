@@ -136,6 +136,23 @@ class Tuning(CommandTest):
         self.expect(self.dtnnc("compile", "small.yaml", "-o", "plain.json", "--threads", "1"), 0)
         self.assertEqual(self.read("warned.json"), self.read("plain.json"))
 
+    def test_times_are_of_a_processor(self):
+        self.tune("--threads", "1")
+        history = self.times()
+        for entry in history["entries"]:
+            entry["processor"] = "Another: 5000 @ 3 GHz"
+        self.write("times.json", json.dumps(history))
+        common = ["--threads", "1", "--tuning", "times.json"]
+        self.compile(*common, spec="small.yaml", plan="foreign.json")
+        self.compile("--threads", "1", "--no-tuning", spec="small.yaml", plan="plain.json")
+        self.assertEqual(self.read("foreign.json"), self.read("plain.json"))
+        there = ["--set", "machine={name: there, isa: %s, processor: 'Another: 5000 @ 3 GHz'}" %
+                 history["entries"][0]["problem"].split()[-1]]
+        self.expect(self.dtnnc("compile", "small.yaml", *common, *there, "-o", "there.json"), 0, "by measured times")
+        resolved = self.expect(self.dtnnc("resolve", "small.yaml", *there), 0)
+        self.write("resolved.yaml", resolved.stdout)
+        self.expect(self.dtnnc("compile", "resolved.yaml", *common, "-o", "there.json"), 0, "by measured times")
+
     def test_a_job_prefers_blis(self):
         blis = ["--set", "kernels.prefer=blis", "--threads", "1", "-o", "plan.json"]
         self.expect(self.dtnnc("compile", "small.yaml", *blis, "--isa", "baseline"), 3, "--set kernels.prefer=blis",

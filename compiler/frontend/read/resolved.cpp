@@ -193,6 +193,8 @@ class Writer {
         if (machine.memory_bytes > 0)
             quantity("  ", prefix, "memory", "bytes", double(machine.memory_bytes), spans);
         if (!machine.isa.empty()) field("  ", prefix, "isa", machine.isa, spans);
+        if (!job_.machine.processor.empty())
+            field("  ", prefix, "processor", job_.machine.processor, spans);
         const auto rate = [&](const char* key, std::string_view unit, double content) {
             if (content > 0) quantity("  ", prefix, key, unit, content, spans);
         };

@@ -108,6 +108,7 @@ MachineSpec read_machine(const SourceNode& tree, const std::string& default_name
     machine.cores = int(fields.integer("cores"));
     machine.memory_bytes = fields.integer("memory");
     machine.isa = fields.text("isa");
+    spec.processor = fields.text("processor");
     machine.product_rate = fields.real("product_rate");
     machine.convolution_rate = fields.real("convolution_rate");
     machine.memory_bandwidth = fields.real("memory_bandwidth");

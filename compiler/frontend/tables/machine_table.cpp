@@ -149,6 +149,11 @@ const FieldTable& machine_table() {
          .doc = "the instruction set that plans for it may use",
          .choices = {"baseline", "avx2", "avx512"},
          .optional = true},
+        {.name = "processor",
+         .type = FieldType::text,
+         .doc = "its processors' model as the system names it: whose measured times choose kernels "
+                "for the machine; without it those of the machine that compiles",
+         .optional = true},
         {.name = "product_rate",
          .type = FieldType::quantity,
          .doc = "of matrix products, one core, f32, as a run reaches it",

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "base/json_text.hpp"
+#include "base/processor.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "kernels/catalogue.hpp"
 #include "plan/forecast/rates.hpp"
@@ -149,6 +151,8 @@ std::string machine_spec(const plan::Machine& machine, const std::vector<std::st
     text += fmt::format("nodes: {}\ncores: {}\n", machine.nodes, machine.cores);
     quantity("memory", double(machine.memory_bytes), "bytes");
     if (!machine.isa.empty()) text += fmt::format("isa: {}\n", machine.isa);
+    if (const std::string processor = processor_name(); !processor.empty())
+        text += fmt::format("processor: {}\n", json_text(processor));
     quantity("product_rate", machine.product_rate, "flop/s");
     quantity("convolution_rate", machine.convolution_rate, "flop/s");
     quantity("memory_bandwidth", machine.memory_bandwidth, "bytes/s");
