@@ -154,7 +154,7 @@ def untouched(line, folder, before):
 
 def try_line(program, line, folder, before):
     """Why it is a fault; empty: it is none."""
-    environment = dict(os.environ, NO_COLOR="1", UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1", ASAN_OPTIONS="detect_leaks=0")
+    environment = dict(os.environ, NO_COLOR="1", DTNN_TUNING="times.json", UBSAN_OPTIONS="halt_on_error=1:print_stacktrace=1", ASAN_OPTIONS="detect_leaks=0")
     arguments = [os.fsencode(word) for word in [program, *line]]
     top = os.path.dirname(folder)
     with open(os.path.join(top, "told"), "w+b") as told, open(os.path.join(top, "answer"), "w+b") as answer:

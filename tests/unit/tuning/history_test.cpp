@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <random>
+
 #include "compiler/tuning/kernel_choice.hpp"
 #include "compiler/tuning/tuning_history.hpp"
 
@@ -98,6 +100,37 @@ TEST_CASE("a history that was tampered with is refused with its entry and the re
     CHECK(mistake(edited(R"({"problem": "p")",
                          fmt::format(R"({{"problem": "{}")", std::string(20'000, 'p')))) ==
           "entry 0: `problem` has more than 16384 bytes");
+}
+
+TEST_CASE("any damage to a history is refused, or leaves a sound one") {
+    const std::string good = kSound;
+    const std::string bytes = "\"{}[],:.-0123456789eE \\x\x80\xff";
+    std::mt19937 random(7);
+    int refused = 0;
+    for (int trial = 0; trial < 20'000; ++trial) {
+        std::string text = good;
+        for (unsigned edits = 1 + random() % 3; edits > 0; --edits) {
+            const std::size_t at = random() % text.size();
+            const std::size_t length = random() % 8;
+            if (random() % 3 == 0)
+                text.erase(at, length);
+            else if (random() % 2 == 0)
+                text.insert(at, text.substr(random() % text.size(), length));
+            else
+                text[at] = bytes[random() % bytes.size()];
+            if (text.empty()) text = " ";
+        }
+        const TuningReading reading = read_tuning(text);
+        refused += reading.history ? 0 : 1;
+        REQUIRE(reading.history.has_value() == reading.mistake.empty());
+        if (!reading.history) continue;
+        const std::string written = reading.history->to_json();
+        const TuningReading again = read_tuning(written);
+        REQUIRE_MESSAGE(again.history.has_value(), written << again.mistake);
+        REQUIRE(again.history->to_json() == written);
+    }
+    CHECK(refused > 10'000);
+    CHECK(refused < 20'000);
 }
 
 TEST_CASE("the nearest problem differs in numbers alone, and least") {
