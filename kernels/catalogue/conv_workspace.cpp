@@ -10,6 +10,7 @@ constexpr std::int64_t kTileSlack = 16;  ///< pixels that the last tile of a row
 /// What both padded_rows kernels ask of a shape.
 const char* unsuited(const ConvShape& s) {
     if (s.groups != 1) return "it has no groups";
+    if (s.taps() == 1) return "one tap needs no padded rows";
     if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
     if (s.dilation_height != 1 || s.dilation_width != 1) return "it has no dilation";
     return nullptr;

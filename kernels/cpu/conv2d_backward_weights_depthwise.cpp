@@ -26,6 +26,8 @@ struct TapRow {
     /// By tap of the tile: the cell that result 0 reads, and the results whose cell is inside.
     std::int64_t offset[kMostTaps] = {}, first[kMostTaps] = {}, last[kMostTaps] = {};
     T* sums = nullptr;  ///< of the first tap; those of the next are `channels` further
+    /// Elements from a cell to the one that the next row of results reads first; 0: not asked for.
+    std::int64_t next_src = 0, next_diff = 0;
 };
 
 template <class T, int L, int R, int V>
@@ -61,6 +63,12 @@ void tap_tile(const TapRow<T>& row, std::int64_t c) {
         for (std::int64_t i = first; i < last; ++i, diff += channels, source += step) {
             Vector<T, L> d[V];
             unroll<V>([&](auto v) DTNN_UNROLLED { d[v] = load<T, L>(diff + v * L); });
+            if (row.next_diff != 0) {
+                unroll<V>([&](auto v) DTNN_UNROLLED {
+                    __builtin_prefetch(diff + row.next_diff + v * L);
+                    __builtin_prefetch(row.src + (source + at[R - 1]) + row.next_src + v * L);
+                });
+            }
             unroll<R>([&](auto r) DTNN_UNROLLED {
                 unroll<V>([&](auto v) DTNN_UNROLLED {
                     sums[r][v] += load<T, L>(row.src + (source + at[r]) + v * L) * d[v];
@@ -124,6 +132,13 @@ void add_row(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t n, std::in
     row.channels = s.filters;
     row.stride = s.stride_width;
     row.diff = a.diff_dst + (n * s.out_height + oh) * s.out_width * s.filters;
+    // The kernel's last row reads what none has read before; that of the next row of results is
+    // `ahead` rows further.
+    const bool streams =
+        s.group_filters() == 1 && std::int64_t(sizeof(T)) * s.batch * s.filters *
+                                          (s.height * s.width + s.out_height * s.out_width) >
+                                      kCachedBytes;
+    const std::int64_t asking = s.kernel_height - 1, ahead = s.stride_height;
     for (std::int64_t kh = 0; kh < s.kernel_height; ++kh) {
         const std::int64_t ih = oh * s.stride_height - s.pad_top + kh * s.dilation_height;
         if (ih < 0 || ih >= s.height) continue;
@@ -148,6 +163,9 @@ void add_row(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t n, std::in
                 if (row.first[r] > row.last[r]) row.first[r] = row.last[r];
             }
             row.sums = weights + (kh * s.kernel_width + kw) * s.filters;
+            const bool asks = streams && kh == asking && kw == 0;
+            row.next_diff = asks ? s.out_width * s.filters : 0;
+            row.next_src = asks ? ahead * s.width * s.channels : 0;
             tap_channels(row, taps);
             kw += taps;
         }

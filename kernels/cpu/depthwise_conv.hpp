@@ -44,6 +44,7 @@ struct DepthwiseRow {
     const T* residual = nullptr;
     const T* mask = nullptr;
     bool relu = false;
+    bool streams = false;  ///< source and results are larger than caches: they are asked for ahead
     double* partial = nullptr;  ///< [2, channels]: sums of dst - bias, and of its squares
 };
 
@@ -53,6 +54,18 @@ void depthwise_tile(const DepthwiseRow<T>& row, const DepthwiseTap<T>* taps, std
     Vector<T, L> sums[R][V] = {};
     const T* const src = row.src;
     const std::int64_t shift = column * row.source_step + c;
+    const std::int64_t at = row.result + column * row.result_step + c;
+    // The results of the next tile, and what they read that none has read yet.
+    if (R > 1 && L == kLanes<T> && row.streams) {
+        const T* const next =
+            count > 0 ? src + (taps[count - 1].source + shift + R * row.source_step) : src;
+        unroll<R>([&](auto r) DTNN_UNROLLED {
+            unroll<V>([&](auto v) DTNN_UNROLLED {
+                __builtin_prefetch(row.dst + at + (R + r) * row.result_step + v * L, 1);
+                __builtin_prefetch(next + r * row.source_step + v * L);
+            });
+        });
+    }
     for (std::int64_t i = 0; i < count; ++i) {
         const T* const from = src + (taps[i].source + shift);
         Vector<T, L> weights[V];
@@ -64,7 +77,6 @@ void depthwise_tile(const DepthwiseRow<T>& row, const DepthwiseTap<T>* taps, std
             });
         });
     }
-    const std::int64_t at = row.result + column * row.result_step + c;
     unroll<V>([&](auto v) DTNN_UNROLLED {
         const Vector<T, L> bias = row.bias ? load<T, L>(row.bias + c + v * L) : Vector<T, L>{};
         unroll<R>([&](auto r) DTNN_UNROLLED {
@@ -253,6 +265,9 @@ void depthwise(const DepthwiseConv<T>& conv, const DepthwiseWorkspace& layout, W
             for (std::int64_t i = 0; i < 2 * channels; ++i)
                 row.partial[i] = 0;
         }
+        row.streams = std::int64_t(sizeof(T)) * conv.batch * channels *
+                          (conv.y.source * conv.x.source + conv.y.result * conv.x.result) >
+                      kCachedBytes;
         row.source_step = conv.x.up * channels;
         row.result_step = conv.x.down * channels;
         T* const aside =

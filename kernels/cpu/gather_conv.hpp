@@ -173,13 +173,8 @@ void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t first, 
 template <class T>
 Ahead next_tile(const GatherConv<T>& c, const TileCells& cells, std::int64_t rows,
                 std::int64_t blocks) {
-    const T* const panels = c.packed ? c.packed : c.panels;
-    const bool side_by_side = c.tap_count() == 1 && c.groups == 1 && c.x.multiply == 1 &&
-                              c.x.divide == 1 && c.y.multiply == 1 && c.y.divide == 1 &&
-                              c.y.offset == 0 && c.x.offset == 0 && c.x.source == c.x.output &&
-                              c.y.source == c.y.output;
-    if (!side_by_side || cells.pixel[0] + 1 != cells.pixel[rows > 1 ? 1 : 0])
-        return {reinterpret_cast<const char*>(panels), 0};
+    if (cells.place != TileCells::pointwise)
+        return {reinterpret_cast<const char*>(c.packed ? c.packed : c.panels), 0};
     return {reinterpret_cast<const char*>(c.src + (cells.pixel[0] + rows) * c.depth),
             (rows * std::int64_t(sizeof(T)) + blocks - 1) / blocks};
 }

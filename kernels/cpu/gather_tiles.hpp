@@ -56,6 +56,13 @@ struct GatherConv {
     std::int64_t output_pixel() const { return groups * width; }
     std::int64_t cells() const { return batch * y.output * x.output; }
     std::int64_t tap_count() const { return y.taps * x.taps; }
+
+    /// Whether each output cell gathers the source cell in its own place and nothing else.
+    bool is_pointwise() const {
+        return tap_count() == 1 && groups == 1 && x.multiply == 1 && x.divide == 1 &&
+               y.multiply == 1 && y.divide == 1 && y.offset == 0 && x.offset == 0 &&
+               x.source == x.output && y.source == y.output;
+    }
 };
 
 /// A run of taps whose rows and panel rows follow each other in memory.
@@ -68,6 +75,12 @@ struct TapRun {
 
 /// The output cells of a tile: their places in dst (in pixels) and where they start in the source.
 struct TileCells {
+    enum Place {
+        scattered,
+        in_line,    ///< side by side in a line of the image
+        pointwise,  ///< side by side, of GatherConv::is_pointwise(); where they start is not said
+    };
+    Place place = scattered;
     std::int64_t count = 0;
     std::int64_t pixel[kMostTileRows], image[kMostTileRows];
     std::int64_t start_y[kMostTileRows], start_x[kMostTileRows];
@@ -78,8 +91,10 @@ struct TileCells {
 template <class T>
 struct Tiling {
     std::int64_t rows = 1, step_y = 1, step_x = 1, tiles_per_phase = 0;
+    bool is_pointwise = false;
 
-    Tiling(const GatherConv<T>& c, std::int64_t tile_rows) : rows(tile_rows) {
+    Tiling(const GatherConv<T>& c, std::int64_t tile_rows)
+        : rows(tile_rows), is_pointwise(c.is_pointwise()) {
         step_y = c.y.divide;
         step_x = c.x.divide;
         if (c.y.divide == 1 && c.x.divide == 1 && saves_taps(c)) {
@@ -113,6 +128,8 @@ struct Tiling {
     }
 
     void cells(const GatherConv<T>& c, std::int64_t tile, TileCells& cells) const {
+        if (step_y == 1 && step_x == 1 && side_by_side(c, tile * rows, cells)) return;
+        cells.place = TileCells::scattered;
         const std::int64_t phases = step_y * step_x;
         const std::int64_t phase = tile % phases;
         const std::int64_t phase_y = phase / step_x;
@@ -146,12 +163,72 @@ struct Tiling {
             }
         }
     }
+
+  private:
+    /// The usual tiles, without looking at each cell: false where they are not so.
+    bool side_by_side(const GatherConv<T>& c, std::int64_t first, TileCells& cells) const {
+        if (first + rows > c.cells()) return false;
+        if (is_pointwise) {
+            cells.place = TileCells::pointwise;
+        } else {
+            const std::int64_t line = first / c.x.output, column = first - line * c.x.output;
+            if (column + rows > c.x.output) return false;
+            cells.place = TileCells::in_line;
+            const std::int64_t image = line / c.y.output;
+            const std::int64_t start_y = c.y.start(line - image * c.y.output);
+            const std::int64_t start_x = c.x.start(column);
+            for (std::int64_t r = 0; r < rows; ++r) {
+                cells.image[r] = image;
+                cells.start_y[r] = start_y;
+                cells.start_x[r] = start_x + r * c.x.multiply;
+            }
+        }
+        cells.count = rows;
+        for (std::int64_t r = 0; r < rows; ++r)
+            cells.pixel[r] = first + r;
+        return true;
+    }
 };
+
+/// The taps of cells side by side, where every tap of a kernel row is inside; -1 where not.
+template <class T>
+std::int64_t list_inner_taps(const GatherConv<T>& c, const TileCells& cells, std::int64_t rows,
+                             TapRun<T>* runs) {
+    if (cells.place == TileCells::pointwise) {
+        for (std::int64_t r = 0; r < rows; ++r)
+            runs[0].rows[r] = c.src + (cells.pixel[0] + r) * c.depth;
+        runs[0].first = 0;
+        runs[0].length = c.depth;
+        return 1;
+    }
+    const std::int64_t start = cells.start_x[0];
+    if (cells.place != TileCells::in_line || c.groups != 1 || c.x.dilation != 1 || start < 0 ||
+        start + (rows - 1) * c.x.multiply + c.x.taps > c.x.source)
+        return -1;
+    std::int64_t count = 0;
+    const std::int64_t length = c.x.taps * c.depth, between = c.x.multiply * c.depth;
+    for (std::int64_t ky = 0; ky < c.y.taps; ++ky) {
+        const std::int64_t at = c.y.cell(cells.start_y[0], ky);
+        if (at < 0) continue;
+        const T* const line =
+            c.src + ((cells.image[0] * c.y.source + at) * c.x.source + start) * c.depth;
+        TapRun<T>& run = runs[count++];
+        for (std::int64_t r = 0; r < rows; ++r)
+            run.rows[r] = line + r * between;
+        run.first = ky * length;
+        run.length = length;
+    }
+    return count;
+}
 
 /// Lists the taps of a tile that are inside for any of its cells; returns how many runs there are.
 template <class T>
 std::int64_t list_taps(const GatherConv<T>& c, const TileCells& cells, std::int64_t rows,
                        std::int64_t group, TapRun<T>* runs) {
+    if (cells.place != TileCells::scattered) {
+        const std::int64_t count = list_inner_taps(c, cells, rows, runs);
+        if (count >= 0) return count;
+    }
     const bool joinable = c.groups == 1 && c.x.dilation == 1 && c.x.divide == 1;
     const std::int64_t pixel = c.source_pixel();
     bool within = joinable;

@@ -72,6 +72,10 @@ DTNN_INLINE void expand(Body&& body) {
     body(std::make_integer_sequence<int, N>{});
 }
 
+/// Bytes that caches may still hold of what the operator before has written: beyond, memory is
+/// waited for, and what comes next is worth asking for.
+inline constexpr std::int64_t kCachedBytes = std::int64_t{12} << 20;
+
 /// Memory that is wanted soon: a line of it is asked for at every step of an inner loop, so that it
 /// comes while there is arithmetic to do. What lies past its end is only asked for, never read.
 struct Ahead {

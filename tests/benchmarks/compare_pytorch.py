@@ -60,6 +60,15 @@ def has(python, *modules):
     return subprocess.run([python, "-c", f"import {', '.join(modules)}"], capture_output=True).returncode == 0
 
 
+def environments_of(options):
+    """Ours and the peer's, in its best form."""
+    ours = dict(os.environ, DTNN_SPEC_PATH=os.path.join(ROOT, "specs"))
+    peer = dict(os.environ, OMP_NUM_THREADS=str(options.threads), GLIBC_TUNABLES=TUNABLES)
+    if options.isa == "avx2":
+        peer.update(ATEN_CPU_CAPABILITY="avx2", ONEDNN_MAX_CPU_ISA="AVX2")
+    return ours, peer
+
+
 class Model:
     """Both sides' commands for a model, in a folder of its own."""
 
@@ -82,8 +91,8 @@ class Model:
         self.ours_command = [os.path.join(options.bin, "dtnn-run"), "bench", plan, "--format", "json"]
         if self.inference:
             self.ours_command += ["--program", "predict"]
-        self.peer_command = [options.python, os.path.join(HERE, "torch_peer.py"), summary, "--shape", ",".join(map(str, shape)),
-                             "--batch", str(self.batch), "--threads", str(options.threads)]
+        self.network = [summary, "--shape", ",".join(map(str, shape)), "--batch", str(self.batch), "--threads", str(options.threads)]
+        self.peer_command = [options.python, os.path.join(HERE, "torch_peer.py")] + self.network
         if options.compile:
             self.peer_command.append("--compile")
         if self.inference:
@@ -129,10 +138,7 @@ def main():
     if options.inference and not options.batch:
         options.batch = 64
 
-    ours_environment = dict(os.environ, DTNN_SPEC_PATH=os.path.join(ROOT, "specs"))
-    peer_environment = dict(os.environ, OMP_NUM_THREADS=str(options.threads), GLIBC_TUNABLES=TUNABLES)
-    if options.isa == "avx2":
-        peer_environment.update(ATEN_CPU_CAPABILITY="avx2", ONEDNN_MAX_CPU_ISA="AVX2")
+    environments = environments_of(options)
     if not has(options.python, "torch"):
         print("skipped: no PyTorch (python3-torch, or an environment of its own by --python)")
         return 0
@@ -147,7 +153,7 @@ def main():
     print(f"{'model':<20} {'batch':>5} {'threads':>7} {'dtnn':>9} {'peer':>9} {'ratio':>6}   {'rounds':<12}  peer's form")
     for name in options.models.split(","):
         with tempfile.TemporaryDirectory() as folder:
-            model = Model(name, options, folder, (ours_environment, peer_environment))
+            model = Model(name, options, folder, environments)
             ours, peers, form, first = measure(model, forms, options.rounds)
         ratios = [a / b for a, b in zip(ours, peers)]
         ratio = statistics.median(ratios)

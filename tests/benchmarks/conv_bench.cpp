@@ -6,6 +6,11 @@
 ///   conv_bench [MODEL [THREADS]]     MODEL: simplecnn, simplemlp, alexnet (dense only), vgg16,
 ///                                resnet20, resnet50, densenet,
 ///                                mobilenet_v2, mobilenet (depthwise only), all (default)
+///   conv_bench - [THREADS]       the layers of standard input, a line each: CHANNELS SIZE FILTERS
+///                                KERNEL STRIDE PADDING GROUPS BATCH BIAS FIRST; prints for each
+///                                direction OPERATOR KERNEL SECONDS, of the kernel that is chosen
+///
+/// CONV_BENCH_ISA=avx2 takes the kernels of another instruction set.
 
 #include <blis.h>
 
@@ -33,6 +38,8 @@ struct Layer {
     bool first;  ///< needs no gradient to its source
     std::int64_t groups = 1;
     std::int64_t batch = 64;
+    bool bias = true;
+    bool fused = true;  ///< with relu forward, with its mask in the gradient of the source
 };
 
 const Layer kLayers[] = {
@@ -209,7 +216,8 @@ std::vector<Problem> problems(const Layer& layer, int threads) {
     const std::string op = dense ? "dense" : "conv2d";
     // Behind batch norm there is no bias.
     const std::string model = layer.model;
-    const bool with_bias = model != "resnet50" && model != "densenet" && model != "mobilenet_v2";
+    const bool with_bias =
+        layer.bias && model != "resnet50" && model != "densenet" && model != "mobilenet_v2";
     for (Problem& problem : result) {
         problem.isa = host_isa();
         if (const char* isa = std::getenv("CONV_BENCH_ISA")) parse_isa(isa, problem.isa);
@@ -222,7 +230,7 @@ std::vector<Problem> problems(const Layer& layer, int threads) {
         problem.attributes["groups"] = layer.groups;
     }
     result[0].op = op;
-    result[0].attributes["epilogue"] = std::string("relu");
+    if (layer.fused) result[0].attributes["epilogue"] = std::string("relu");
     result[0].sources = {src, weights};
     if (with_bias) result[0].sources.push_back(bias);
     result[0].destinations = {dst};
@@ -231,12 +239,39 @@ std::vector<Problem> problems(const Layer& layer, int threads) {
     result[1].destinations = {weights};
     if (with_bias) result[1].destinations.push_back(bias);
     result[2].op = op + "_backward_data";
-    result[2].attributes["mask"] = true;
+    result[2].attributes["mask"] = layer.fused;
     result[2].attributes["source_shape"] = src.dims;
-    result[2].sources = {dst, weights, src};
+    result[2].sources = {dst, weights};
+    if (layer.fused) result[2].sources.push_back(src);
     result[2].destinations = {src};
     if (layer.first) result.resize(2);
     return result;
+}
+
+/// The layers of standard input; false where a line is no layer.
+bool time_given(int threads, ThreadTeam& team) {
+    Layer layer{};
+    layer.model = "given";
+    layer.fused = false;
+    int bias = 0, first = 0, read = 0;
+    while ((read = std::scanf("%ld %ld %ld %ld %ld %ld %ld %ld %d %d", &layer.channels, &layer.size,
+                              &layer.filters, &layer.kernel, &layer.stride, &layer.padding,
+                              &layer.groups, &layer.batch, &bias, &first)) == 10) {
+        if (layer.channels < 1 || layer.size < 1 || layer.filters < 1 || layer.kernel < 1 ||
+            layer.stride < 1 || layer.padding < 0 || layer.groups < 1 || layer.batch < 1)
+            return false;
+        layer.bias = bias != 0;
+        layer.first = first != 0;
+        for (const Problem& problem : problems(layer, threads)) {
+            for (const KernelInfo& kernel : kernels_of(problem.op)) {
+                if (refusal(kernel, problem)) continue;
+                std::printf("%s %s %.9f\n", problem.op.c_str(), std::string(kernel.name).c_str(),
+                            time_kernel(kernel, problem, team));
+                break;
+            }
+        }
+    }
+    return read == EOF;
 }
 
 }  // namespace
@@ -245,6 +280,11 @@ int main(int argc, char** argv) {
     const std::string model = argc > 1 ? argv[1] : "all";
     const int threads = argc > 2 ? std::atoi(argv[2]) : 1;
     ThreadTeam team(threads);
+    if (model == "-") {
+        if (time_given(threads, team)) return 0;
+        std::fprintf(stderr, "conv_bench: a line of standard input is no layer\n");
+        return 2;
+    }
     for (const char* name : {"simplecnn", "simplemlp", "alexnet", "vgg16", "resnet20", "resnet50",
                              "densenet", "mobilenet_v2", "mobilenet"}) {
         if (model != "all" && model != name) continue;
