@@ -159,4 +159,9 @@ std::string expression_of(const Node& node) {
     return def ? def->expression : std::string();
 }
 
+std::int64_t flops_of_epilogue(const Attributes& attributes) {
+    if (text_or(attributes, "epilogue", "none") != "expression") return 0;
+    return flops(parse_postfix(text_or(attributes, "expression", "0")));
+}
+
 }  // namespace dtnn::compiler

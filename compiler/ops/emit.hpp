@@ -39,4 +39,7 @@ std::vector<std::string> check_types(const Graph& graph, class NodeKinds& kinds)
 /// ...), empty for nodes of other operators.
 std::string expression_of(const Node& node);
 
+/// Operations per element of an epilogue that is an expression; 0 for others.
+std::int64_t flops_of_epilogue(const Attributes& attributes);
+
 }  // namespace dtnn::compiler

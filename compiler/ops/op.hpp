@@ -199,6 +199,7 @@ struct OpDef {
     bool multiplies = false;
     bool reads_order_only = false;  ///< metrics: which predictions are larger, not by how much
     bool takes_relu = false;        ///< the attribute `epilogue`
+    bool takes_expression = false;  ///< the attribute `epilogue` may ask for one, `expression`
     bool takes_residual = false;    ///< the attribute `residual`: an operand that is added
     bool takes_mask = false;  ///< the attribute `mask`: nothing where a last operand is not above 0
     /// Its attribute `expression` is worked out for every element of operand 0 and then summed up:

@@ -14,6 +14,7 @@
 #include "compiler/passes/fusion/fuse_batch_norm_add_relu.hpp"
 #include "compiler/passes/fusion/fuse_batch_norm_relu.hpp"
 #include "compiler/passes/fusion/fuse_batch_statistics.hpp"
+#include "compiler/passes/fusion/fuse_convolution_activation.hpp"
 #include "compiler/passes/fusion/fuse_elementwise.hpp"
 #include "compiler/passes/fusion/fuse_relu.hpp"
 #include "compiler/passes/fusion/fuse_relu_backward.hpp"
@@ -81,6 +82,8 @@ constexpr std::string_view kOrder[] = {
     "fuse_relu_backward",
     // The general fusion takes the rest; earlier it would hide the patterns above.
     "fuse_elementwise",
+    // Chains are one node now, which a convolution may take as a whole.
+    "fuse_convolution_activation",
     // Behind the fusions of batch norm, which know it in one piece.
     "synchronise_statistics",
     // Shapes and nodes are final: decide how they are stored.

@@ -40,6 +40,8 @@ void bind_forward(Conv2dArguments<T>& arguments, const Problem& problem, Sources
                   Destinations destinations, Workspace scratch) {
     std::size_t next = 2;
     arguments.relu = problem.text("epilogue", "none") == "relu";
+    arguments.written = has_written_epilogue(problem);
+    if (arguments.written) arguments.epilogue.read_terms(problem);
     arguments.src = source<T>(sources, 0);
     arguments.weights = source<T>(sources, 1);
     if (problem.flag("bias")) arguments.bias = source<Wide<T>>(sources, next++);

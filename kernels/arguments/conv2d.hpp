@@ -7,9 +7,9 @@
 ///                    src[n, oh*sh - top + kh*dh, ow*sw - left + kw*dw, g*C/groups + c] *
 ///                    weights[kh,kw,c,f])
 /// where g is the group of filter f and cells outside the source count as zero. The epilogue is
-/// relu or nothing. `statistics` (f64 [3,F]) receives per filter the sum of dst's distances from an
-/// origin, the sum of their squares, and the origin: the bias, or 0, so that a large bias does not
-/// cancel the variance away.
+/// relu, an expression over the number (of conv2d alone), or nothing. `statistics` (f64 [3,F])
+/// receives per filter the sum of dst's distances from an origin, the sum of their squares, and the
+/// origin: the bias, or 0, so that a large bias does not cancel the variance away.
 
 #include <array>
 #include <cstddef>
@@ -17,6 +17,7 @@
 #include <span>
 
 #include "kernels/arguments/arguments.hpp"
+#include "kernels/arguments/elementwise.hpp"
 #include "kernels/problem.hpp"
 
 namespace dtnn::kernels {
@@ -73,6 +74,8 @@ struct Conv2dArguments {
     bool tf32 = false;  ///< devices may round the factors of products to TF32
     int engine = -1;    ///< of a library, by its own order; -1: the first
     bool relu = false;
+    bool written = false;              ///< no residual, no statistics
+    ElementwiseArguments<T> epilogue;  ///< where it is written: over dst, without sources
     const T* src = nullptr;
     const T* weights = nullptr;     ///< in blocks where strides.block says so
     const Wide<T>* bias = nullptr;  ///< [F]; null: none

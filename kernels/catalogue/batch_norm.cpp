@@ -12,7 +12,7 @@ std::int64_t batch_norm_scratch(const Problem& problem) {
 /// The expression, if any, as elementwise takes it.
 Refused unless_flat_batch_norm(const Problem& problem) {
     if (Refused refused = unless_stored_channels_last(problem)) return refused;
-    return has_written_epilogue(problem) ? unless_stack_suffices(problem, 8) : std::nullopt;
+    return unless_epilogue_is_shallow(problem);
 }
 
 Refused unless_device_batch_norm(const Problem& problem) {

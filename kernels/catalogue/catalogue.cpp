@@ -136,7 +136,7 @@ bool takes(const KernelInfo& kernel, DType dtype) {
 
 // Those whose stack has an end are those that have one.
 bool reads_terms(const KernelInfo& kernel, const Problem& problem) {
-    if (kernel.refuses == &predicates::unless_flat_batch_norm) return has_written_epilogue(problem);
+    if (has_written_epilogue(problem)) return kernel.name != "reference";
     constexpr decltype(KernelInfo::refuses) kOfTerms[] = {
         predicates::unless_expression_is_shallow, predicates::unless_stack_fits_registers,
         predicates::unless_stack_fits_thread, predicates::unless_sums_suit_registers,

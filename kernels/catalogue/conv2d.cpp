@@ -48,17 +48,20 @@ Refused unless_packed_for_another(const Problem& problem) {
 
 Refused unless_weights_and_images_suit(const Problem& problem) {
     if (auto reason = unless_packed_for_another(problem)) return reason;
+    if (auto reason = unless_epilogue_is_shallow(problem)) return reason;
     if (packed_block(problem) > 0 ? images_channels_last(problem) : channels_last(problem))
         return std::nullopt;
     return "it needs images stored channels last and weights with the filters last";
 }
 
 Refused unless_weights_are_plain(const Problem& problem) {
+    if (has_written_epilogue(problem)) return "its end is an expression";
     return packed_block(problem) > 0 ? Refused(kPacked) : std::nullopt;
 }
 
 Refused unless_convolution_is_channels_last(const Problem& problem) {
     if (packed_block(problem) > 0) return kPacked;
+    if (auto reason = unless_epilogue_is_shallow(problem)) return reason;
     if (channels_last(problem)) return std::nullopt;
     return "it needs images stored channels last and weights with the filters last";
 }

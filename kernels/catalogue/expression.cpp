@@ -173,6 +173,10 @@ Refused unless_stack_suffices(const Problem& problem, int depth) {
     return std::nullopt;
 }
 
+Refused unless_epilogue_is_shallow(const Problem& problem) {
+    return has_written_epilogue(problem) ? unless_stack_suffices(problem, 8) : std::nullopt;
+}
+
 namespace {
 
 /// Of the sources that are read by channel; empty without them.

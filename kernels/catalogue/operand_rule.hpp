@@ -109,6 +109,10 @@ class Rule {
 void window(Rule& rule, const TensorDesc& image, const TensorDesc& result, std::int64_t height,
             std::int64_t width);
 
+/// An epilogue that is an expression over so many numbers, alone: nothing else stands between it
+/// and the operator's result.
+void written_epilogue(Rule& rule, int sources);
+
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace)
 #define REFERENCE(op, Arguments, operands) void operands(Rule& rule);
 #include "kernels/catalogue.def"

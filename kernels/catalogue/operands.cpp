@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "kernels/arguments/elementwise.hpp"
 #include "kernels/catalogue.hpp"
 #include "kernels/catalogue/operand_rule.hpp"
 
@@ -31,6 +33,21 @@ void window(Rule& rule, const TensorDesc& image, const TensorDesc& result, std::
     }
     rule.require(image.dims[0] == result.dims[0], "the batches of " + text_of(image.dims) +
                                                       " and " + text_of(result.dims) + " differ");
+}
+
+void written_epilogue(Rule& rule, int sources) {
+    const Problem& p = rule.problem();
+    Expression expression;
+    std::string mistake;
+    const bool sound = parse_expression(p.text("expression"), expression, mistake);
+    rule.require(sound, "its expression cannot be read: " + mistake);
+    rule.require(expression.sources <= sources && expression.depth <= kMostEvaluatedDepth,
+                 "its expression is over other numbers, or too deep");
+    const bool by_channel =
+        std::any_of(expression.instructions.begin(), expression.instructions.end(),
+                    [](const Instruction& instruction) { return instruction.by_channel; });
+    rule.require(!by_channel && !p.flag("mask") && !p.flag("residual"),
+                 "its expression does not stand alone");
 }
 
 }  // namespace operands

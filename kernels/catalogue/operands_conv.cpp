@@ -70,6 +70,7 @@ void product(Rule& rule, const TensorDesc& image, const TensorDesc& weights,
     for (const char* flag : {"residual", "statistics"}) {
         if (!rule.absent(flag)) return;
     }
+    rule.require(!has_written_epilogue(rule.problem()), "its epilogue cannot be an expression");
     if (!rule.rank(result, 2, 2) || !rule.rank(weights, 2, 4) || !rule.rank(image, 2, 4)) return;
     const std::int64_t batch = result.dims[0], units = result.dims[1];
     rule.shape(result, {batch, units});
@@ -120,6 +121,9 @@ void conv2d(Rule& rule) {
         rule.same_place(p.sources[2u + bias], dst);
     }
     if (statistics) rule.elements(p.destinations[1], 3 * dst.dims[1], DType::f64);
+    if (!has_written_epilogue(p)) return;
+    written_epilogue(rule, 1);
+    rule.require(!statistics, "its expression does not stand alone");
 }
 
 void conv2d_backward_data(Rule& rule) {
@@ -134,6 +138,7 @@ void conv2d_transpose(Rule& rule) {
     const Problem& p = rule.problem();
     const bool bias = p.flag("bias");
     if (!rule.counts(2u + bias, 1)) return;
+    rule.require(!has_written_epilogue(p), "its epilogue cannot be an expression");
     convolution(rule, p.destinations[0], p.sources[1], p.sources[0], p.dtype);
     if (bias && !rule.broken()) rule.wide(p.sources[2], p.destinations[0].dims[1]);
 }

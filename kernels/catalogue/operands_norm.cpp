@@ -1,6 +1,5 @@
 /// Normalisation, softmax, and their gradients.
 
-#include "kernels/arguments/elementwise.hpp"
 #include "kernels/catalogue/operand_rule.hpp"
 
 namespace dtnn::kernels::operands {
@@ -22,23 +21,6 @@ void forward_statistics(Rule& rule, std::int64_t channels) {
 
 std::int64_t mask_bytes(const TensorDesc& tensor) {
     return (tensor.elements() + 7) / 8;
-}
-
-/// An expression over so many numbers, alone: nothing else stands between it and the normalised
-/// one.
-void written_epilogue(Rule& rule, int sources) {
-    const Problem& p = rule.problem();
-    Expression expression;
-    std::string mistake;
-    const bool sound = parse_expression(p.text("expression"), expression, mistake);
-    rule.require(sound, "its expression cannot be read: " + mistake);
-    rule.require(expression.sources <= sources && expression.depth <= kMostEvaluatedDepth,
-                 "its expression is over other numbers, or too deep");
-    const bool by_channel =
-        std::any_of(expression.instructions.begin(), expression.instructions.end(),
-                    [](const Instruction& instruction) { return instruction.by_channel; });
-    rule.require(!by_channel && !p.flag("mask") && !p.flag("residual"),
-                 "its expression does not stand alone");
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ std::int64_t element_bytes(const Problem& problem);
 /// Refuses expressions that cannot be read, or that need a deeper stack than `depth`.
 Refused unless_stack_suffices(const Problem& problem, int depth);
 
+/// Refuses such an epilogue.
+Refused unless_epilogue_is_shallow(const Problem& problem);
+
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace) \
     Refused refuses(const Problem& problem);                                   \
     Refused slower(const Problem& problem);                                    \

@@ -116,6 +116,7 @@ Refused slower_backward(const Problem& problem, std::int64_t tile) {
 }  // namespace
 
 Refused unless_winograd_suits(const Problem& problem) {
+    if (auto reason = unless_epilogue_is_shallow(problem)) return reason;
     if (!channels_last(problem))
         return "it needs images stored channels last and weights with the filters last";
     const ConvShape s = conv_shape(problem);

@@ -23,6 +23,7 @@ void conv2d_depthwise(const Conv2dArguments<T>& a, ThreadTeam& team) {
     conv.row.bias = a.bias;
     conv.row.residual = a.residual;
     conv.row.relu = a.relu;
+    if (a.written) conv.epilogue = &a.epilogue;
     depthwise(conv, DepthwiseWorkspace(s, sizeof(T), team.size(), a.statistics != nullptr),
               a.workspace, a.statistics, team);
 }

@@ -13,6 +13,7 @@
 #include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/cpu/blis_product.hpp"
 #include "kernels/cpu/conv_statistics.hpp"
+#include "kernels/cpu/expression_chunk.hpp"
 #include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/im2row.hpp"
@@ -65,7 +66,8 @@ void make_rows(const ConvShape& s, const T* src, std::int64_t begin, std::int64_
                   });
 }
 
-/// Bias, residual and relu over a block of products, into dst, with the sums for the statistics.
+/// Bias, residual and epilogue over a block of products, into dst, with the sums for the
+/// statistics.
 template <class T>
 void finish(const Conv2dArguments<T>& a, const T* product, std::int64_t begin, std::int64_t end,
             double* sums) {
@@ -90,6 +92,7 @@ void finish(const Conv2dArguments<T>& a, const T* product, std::int64_t begin, s
             sums[filters + f] += distance * distance;
         }
     }
+    if (a.written) rewrite(a.epilogue, a.dst, begin * filters, (end - begin) * filters);
 }
 
 template <class T>

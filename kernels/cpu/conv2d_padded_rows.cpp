@@ -27,6 +27,7 @@ void conv2d_padded_rows(const Conv2dArguments<T>& a, ThreadTeam& team) {
     c.bias = a.bias;
     c.residual = a.residual;
     c.relu = a.relu;
+    if (a.written) c.epilogue = &a.epilogue;
     c.statistics = a.statistics;
     c.workspace = a.workspace.data();
     convolve_rows(

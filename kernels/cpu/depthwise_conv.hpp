@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/conv_statistics.hpp"
+#include "kernels/cpu/expression_chunk.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/depthwise.hpp"
@@ -192,6 +193,7 @@ struct DepthwiseConv {
     std::int64_t batch = 0;
     std::int64_t repeat = 1;  ///< filters a channel
     bool backward = false;
+    const ElementwiseArguments<T>* epilogue = nullptr;  ///< over dst, in the end; null: none
 };
 
 /// to[i*m + j] = from[i].
@@ -297,6 +299,10 @@ void depthwise(const DepthwiseConv<T>& conv, const DepthwiseWorkspace& layout, W
                 depthwise_row(row, taps, count, edge, columns);
             }
             if (sums) sum_each(conv, aside, i);
+            if (conv.epilogue) {
+                const std::int64_t wide = conv.x.result * channels;
+                rewrite(*conv.epilogue, conv.row.dst, i * wide, wide);
+            }
         }
     });
     if (!statistics) return;

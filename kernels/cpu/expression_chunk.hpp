@@ -221,6 +221,14 @@ DTNN_INLINE void evaluate_into(const ElementwiseArguments<T>& arguments, const T
     }
 }
 
+/// data[i] = the expression of data[i] for first <= i < first + count.
+template <class T>
+void rewrite(const ElementwiseArguments<T>& arguments, T* data, std::int64_t first,
+             std::int64_t count) {
+    const T* const sources[] = {data};
+    evaluate_into(arguments, sources, first, first + count, data + first);
+}
+
 /// use(values, at, count) for the values of the expression in [first, last), a chunk at a time;
 /// `stack` is where they are worked out.
 template <class T, class Use>

@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/conv_statistics.hpp"
+#include "kernels/cpu/expression_chunk.hpp"
 #include "kernels/cpu/gather_tiles.hpp"
 #include "kernels/thread_team.hpp"
 
@@ -192,6 +193,17 @@ DTNN_INLINE void want_results(const GatherConv<T>& c, const TileCells& cells, st
     }
 }
 
+/// The epilogue over `columns` columns of a tile's results, which are in the first cache.
+template <class T>
+void apply_epilogue(const GatherConv<T>& c, const TileCells& cells, std::int64_t column,
+                    std::int64_t columns) {
+    if (columns == c.output_pixel() &&
+        cells.pixel[cells.count - 1] - cells.pixel[0] == cells.count - 1)
+        return rewrite(*c.epilogue, c.dst, cells.pixel[0] * columns, cells.count * columns);
+    for (std::int64_t r = 0; r < cells.count; ++r)
+        rewrite(*c.epilogue, c.dst, cells.pixel[r] * c.output_pixel() + column, columns);
+}
+
 /// One tile against the first V*L columns of a panel of N, of which `columns` are wanted.
 template <class T, int L, int R, int V, int N>
 DTNN_INLINE void gather_tile(const GatherConv<T>& c, const TileCells& cells, const TapRun<T>* runs,
@@ -269,6 +281,10 @@ void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, const GatherP
                     else
                         gather_tile<T, L, R, V, N>(c, cells, runs, count, panel, column,
                                                    left < N ? left : N, partial, ahead);
+                }
+                if (c.epilogue) {
+                    const std::int64_t end = last * N < c.width ? last * N : c.width;
+                    apply_epilogue(c, cells, group * c.width + first * N, end - first * N);
                 }
             }
         }
@@ -375,10 +391,9 @@ void place(GatherConv<T>& c, const GatherWorkspace& layout, Workspace workspace)
     c.taps_per_thread = layout.taps_per_thread;
 }
 
-/// conv2d as rows that are gathered; the workspace is not set.
+/// The rows that conv2d gathers.
 template <class T>
-GatherConv<T> forward_gather(const Conv2dArguments<T>& a) {
-    const ConvShape& s = a.shape;
+GatherConv<T> gather_of(const ConvShape& s, const T* src) {
     GatherConv<T> c;
     c.y = {s.height, s.out_height, s.kernel_height, s.stride_height, -s.pad_top, s.dilation_height,
            1};
@@ -387,11 +402,19 @@ GatherConv<T> forward_gather(const Conv2dArguments<T>& a) {
     c.groups = s.groups;
     c.depth = s.group_channels();
     c.width = s.group_filters();
-    c.src = a.src;
+    c.src = src;
+    return c;
+}
+
+/// conv2d as rows that are gathered; the workspace is not set.
+template <class T>
+GatherConv<T> forward_gather(const Conv2dArguments<T>& a) {
+    GatherConv<T> c = gather_of(a.shape, a.src);
     c.dst = a.dst;
     c.bias = a.bias;
     c.residual = a.residual;
     c.relu = a.relu;
+    if (a.written) c.epilogue = &a.epilogue;
     c.statistics = a.statistics;
     c.weights = a.weights;
     if (a.strides.block > 0) c.packed = a.weights;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/arguments/elementwise.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/workspace/conv.hpp"
 
@@ -39,7 +40,8 @@ struct GatherConv {
     const T* residual = nullptr;  ///< like dst, or null
     const T* mask = nullptr;  ///< like dst, or null: the result is zero where this is not positive
     bool relu = false;
-    double* statistics = nullptr;  ///< [3, groups*width] or null
+    const ElementwiseArguments<T>* epilogue = nullptr;  ///< over dst, in the end; null: none
+    double* statistics = nullptr;                       ///< [3, groups*width] or null
     /// Weights [taps, depth, groups*width], or transposed and the taps reversed: [taps, width,
     /// groups*depth].
     const T* weights = nullptr;

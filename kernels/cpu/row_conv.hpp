@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/conv_statistics.hpp"
+#include "kernels/cpu/expression_chunk.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/conv.hpp"
@@ -31,6 +32,7 @@ struct RowConv {
     const T* residual = nullptr;
     const T* mask = nullptr;
     bool relu = false;
+    const ElementwiseArguments<T>* epilogue = nullptr;  ///< over dst, in the end; null: none
     double* statistics = nullptr;
     std::byte* workspace = nullptr;
 
@@ -302,6 +304,10 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64
                     row(c, layout, padded + (y - begin) * layout.row,
                         panels + column / block * panel, bias, (n * c.out_height + y) * c.out_width,
                         column);
+                }
+                if (c.epilogue) {
+                    const std::int64_t wide = c.out_width * c.filters;
+                    rewrite(*c.epilogue, c.dst, (n * c.out_height + y) * wide, wide);
                 }
             }
             if (c.statistics) {

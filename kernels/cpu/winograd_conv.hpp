@@ -210,6 +210,19 @@ void add_statistics(const GatherConv<T>& c, std::int64_t corner, std::int64_t he
     });
 }
 
+/// The epilogue over all columns of the results of some tiles.
+template <class T, int M>
+void rewrite_tiles(const WinogradConv<T>& c, std::int64_t first, std::int64_t count) {
+    for (std::int64_t t = first; t < first + count; ++t) {
+        const TilePlace place(c.shape, t);
+        const std::int64_t width = c.x.output - place.x < M ? c.x.output - place.x : M;
+        for (std::int64_t y = place.y; y < place.y + M && y < c.y.output; ++y) {
+            const std::int64_t cell = (place.image * c.y.output + y) * c.x.output + place.x;
+            rewrite(*c.epilogue, c.dst, cell * c.width, width * c.width);
+        }
+    }
+}
+
 /// Tiles [begin, end) against all panels of N = V*L columns.
 template <class T, int M, int L, int R, int V>
 void winograd_tiles(const WinogradConv<T>& c, std::int64_t begin, std::int64_t end, int member) {
@@ -242,6 +255,7 @@ void winograd_tiles(const WinogradConv<T>& c, std::int64_t begin, std::int64_t e
             }
             transform_results<T, M, N>(c, first, count, column, products, partial);
         }
+        if (c.epilogue) rewrite_tiles<T, M>(c, first, count);
     }
 }
 

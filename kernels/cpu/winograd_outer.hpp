@@ -206,12 +206,9 @@ void winograd_outer_with_tile(const WinogradOuter<T>& c, ThreadTeam& team) {
 template <class T, int M>
 void winograd_outer(const Conv2dBackwardWeightsArguments<T>& a, ThreadTeam& team) {
     constexpr int L = kLanes<T>;
-    Conv2dArguments<T> forward;
-    forward.shape = a.shape;
-    forward.src = a.src;
     const WinogradShape shape{a.shape.batch,      a.shape.channels,  a.shape.filters,
                               a.shape.out_height, a.shape.out_width, M};
-    WinogradOuter<T> c{forward_gather(forward),
+    WinogradOuter<T> c{gather_of(a.shape, a.src),
                        shape,
                        WinogradOuterWorkspace(shape, sizeof(T), team.size()),
                        a.diff_dst,

@@ -4,6 +4,7 @@
 #include "kernels/arguments/conv2d.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/arguments/dense.hpp"
@@ -68,6 +69,7 @@ void forward_image(const Conv2dArguments<T>& a, std::int64_t n) {
                                a.weights[weight_at(a.strides, f, c, kh, kw)];
                     }
                 });
+                if (a.written) sum = evaluate(a.epilogue.expression, std::array{sum});
                 a.dst[cell] = static_cast<T>(a.relu && sum < 0 ? 0 : sum);
             }
         }

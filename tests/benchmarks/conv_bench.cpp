@@ -264,7 +264,7 @@ bool time_given(int threads, ThreadTeam& team) {
         layer.first = first != 0;
         for (const Problem& problem : problems(layer, threads)) {
             for (const KernelInfo& kernel : kernels_of(problem.op)) {
-                if (refusal(kernel, problem)) continue;
+                if (refusal(kernel, problem) || expected_slower(kernel, problem)) continue;
                 std::printf("%s %s %.9f\n", problem.op.c_str(), std::string(kernel.name).c_str(),
                             time_kernel(kernel, problem, team));
                 break;
@@ -308,7 +308,9 @@ int main(int argc, char** argv) {
                 std::printf("  %-16s %-24s", layer.name, problem.op.c_str());
                 double best = 0;
                 for (const KernelInfo& kernel : kernels_of(problem.op)) {
-                    if (kernel.name == "reference" || refusal(kernel, problem)) continue;
+                    if (kernel.name == "reference" || refusal(kernel, problem) ||
+                        expected_slower(kernel, problem))
+                        continue;
                     const double taken = time_kernel(kernel, problem, team);
                     // The first that is not expected to be slower is the one that is chosen.
                     if (best == 0 && !expected_slower(kernel, problem)) best = taken;

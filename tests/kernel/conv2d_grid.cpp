@@ -156,6 +156,11 @@ GRID(conv2d) {
             full.attributes["epilogue"] = std::string("relu");
             full.attributes["packed"] = std::vector<std::int64_t>{c.filters, block};
             cases.push_back(with_tolerance(full, terms));
+            full.sources.pop_back();
+            full.attributes["residual"] = false;
+            full.attributes["epilogue"] = std::string("expression");
+            full.attributes["expression"] = std::string("x0 x0 sigmoid mul");
+            cases.push_back(with_tolerance(full, 2 * terms));
         }
     }
     std::vector<Convolution> plain = small_convolutions();
@@ -170,6 +175,10 @@ GRID(conv2d) {
         biased.attributes["bias"] = true;
         biased.attributes["epilogue"] = std::string("relu");
         cases.push_back(with_tolerance(biased, terms));
+        Problem written = biased;
+        written.attributes["epilogue"] = std::string("expression");
+        written.attributes["expression"] = std::string("x0 sigmoid x0 mul x0 -1 max sub");
+        cases.push_back(with_tolerance(written, 3 * terms));
         const TensorDesc statistics = row_major({3, c.filters}, DType::f64);
         Problem full = problem("conv2d", {c.source(), c.weights(), c.result()},
                                {c.result(), statistics}, c.attributes());

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/printer.hpp"
+#include "compiler/ops/emit.hpp"
 #include "compiler/ops/spatial.hpp"
 #include "compiler/support/check.hpp"
 
@@ -94,6 +95,7 @@ std::int64_t count(const std::vector<Type>& in, const std::vector<Type>& out,
     if (flag(attributes, "bias")) per_element += 1;
     if (flag(attributes, "residual")) per_element += 1;
     if (text_or(attributes, "epilogue", "none") == "relu") per_element += 1;
+    per_element += flops_of_epilogue(attributes);
     if (flag(attributes, "statistics")) per_element += 3;
     return saturating_product({2, elements, w[1], w[2], w[3]}) + per_element * elements;
 }
@@ -109,6 +111,7 @@ OpDef define_conv2d() {
         .multiplies()
         .attribute("epilogue", std::string("none"))
         .takes_relu()
+        .takes_expression()
         .takes_residual()
         .general_form([](const Graph& graph, Node node) {
             return take_padding(graph, node) ? std::vector<Node>{std::move(node)}

@@ -1,3 +1,4 @@
+#include "compiler/ops/emit.hpp"
 #include "compiler/ops/normalisation/batch_statistics.hpp"
 
 namespace dtnn::compiler {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/printer.hpp"
-#include "compiler/ops/expression/expression.hpp"
 
 namespace dtnn::compiler {
 
@@ -32,11 +31,6 @@ bool expect_relu_backward(ShapeContext& c, const char* op, std::size_t own) {
     if (!expect_per_channel(c, op, 2, 3)) return false;
     if (beta) return expect_per_channel(c, op, own, 1);
     return !mask || expect_dims(c, op, own, "mask", {bit_mask_bytes(src.elements())});
-}
-
-std::int64_t flops_of_epilogue(const Attributes& attributes) {
-    if (text_or(attributes, "epilogue", "none") != "expression") return 0;
-    return flops(parse_postfix(text_or(attributes, "expression", "0")));
 }
 
 Type rank_sums(const Type& src) {

@@ -13,8 +13,6 @@ bool expect_channels(ShapeContext& c, const char* op);
 /// behind it: src, diff_dst, gamma, mean, inverse_deviation, ..., [beta if epilogue is relu and not
 /// mask, or an expression], [mask].
 bool expect_relu_backward(ShapeContext& c, const char* op, std::size_t own);
-/// Operations per element of an epilogue that is an expression; 0 for others.
-std::int64_t flops_of_epilogue(const Attributes& attributes);
 /// Of every channel of `src` two sums, and the count of a channel's elements: f64 [2C+1].
 Type rank_sums(const Type& src);
 inline constexpr const char* kSynchronisedLate =
