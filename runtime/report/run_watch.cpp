@@ -30,13 +30,23 @@ RunWatch::RunWatch(const std::string& folder, const Executor& executor, const Wa
     }
 }
 
-void RunWatch::update() {
-    // Someone may have removed the run's folder: that is no reason to stop, and it is made again
-    // for what matters.
+bool RunWatch::is_removed() const {
     std::error_code ignored;
-    if (!std::filesystem::exists(folder_ + "/history.jsonl", ignored)) return;
-    const RunHistory history = read_history(folder_ + "/history.jsonl");
-    write_file(folder_ + "/history.csv", history_csv(history));
+    return !std::filesystem::exists(folder_ + "/history.jsonl", ignored);
+}
+
+void RunWatch::update() {
+    // Someone may have removed the run's folder, even while this reads and writes: that is no
+    // reason to stop. The history's writer makes it again, and the next update tells the rest.
+    if (is_removed()) return;
+    RunHistory history;
+    try {
+        history = read_history(folder_ + "/history.jsonl");
+        write_file(folder_ + "/history.csv", history_csv(history));
+    } catch (const RunError&) {
+        if (is_removed()) return;
+        throw;
+    }
     if (!board_) return;
     for (const EpochRecord& epoch : history.epochs) {
         if (epoch.epoch <= epochs_told_) continue;

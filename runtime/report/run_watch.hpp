@@ -27,6 +27,7 @@ class RunWatch {
     void update();
 
   private:
+    bool is_removed() const;
     void histograms(std::int64_t epoch);
 
     std::string folder_;

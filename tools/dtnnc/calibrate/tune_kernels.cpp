@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <vector>
 
@@ -66,7 +67,7 @@ std::vector<Task> tasks_of(const plan::Plan& plan) {
 }
 
 double quantile(const std::vector<double>& sorted, double part) {
-    return sorted[std::size_t(part * double(sorted.size() - 1) + 0.5)];
+    return sorted[std::size_t(std::lround(part * double(sorted.size() - 1)))];
 }
 
 TuningEntry entry_of(const Task& task, const std::vector<runtime::MeasuredKernel>& measured) {
