@@ -1,5 +1,7 @@
 #include "kernels/thread_team.hpp"
 
+#include <sched.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -10,9 +12,10 @@
 namespace dtnn::kernels {
 namespace {
 
-/// About a tenth of a millisecond: longer than the pauses between the steps of a small network,
-/// shorter than what another thread would notice.
-constexpr int kSpins = 4000;
+/// Longer than the pauses between the steps of a small network, shorter than what another thread
+/// would notice.
+constexpr std::int64_t kSpinNanoseconds = 200'000;
+constexpr int kSpinsBetweenLooks = 32;  ///< at the clock
 
 void relax() {
 #if defined(__x86_64__)
@@ -26,64 +29,109 @@ std::int64_t now() {
         .count();
 }
 
-/// Returns when `word` is no longer `value`.
-void await_change(const std::atomic<int>& word, int value, int spins) {
-    for (int spin = 0; spin < spins; ++spin) {
-        if (word.load(std::memory_order_acquire) != value) return;
-        relax();
+/// Returns when `word` is no longer `value`: spins for so long, then sleeps until it is told.
+void await_change(const std::atomic<std::uint32_t>& word, std::uint32_t value,
+                  std::int64_t nanoseconds) {
+    if (nanoseconds > 0) {
+        const std::int64_t end = now() + nanoseconds;
+        do {
+            for (int spin = 0; spin < kSpinsBetweenLooks; ++spin) {
+                if (word.load(std::memory_order_acquire) != value) return;
+                relax();
+            }
+        } while (now() < end);
     }
     word.wait(value, std::memory_order_acquire);
+}
+
+/// Processors that the threads of this process may run on; 0: unknown.
+int usable_processors() {
+#if defined(__linux__)
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+    return int(std::thread::hardware_concurrency());
 }
 
 }  // namespace
 
 struct ThreadTeam::Shared {
-    // The words that members poll lie on cache lines of their own.
-    alignas(64) std::atomic<int> round{0};       ///< goes up by one for every run
-    alignas(64) std::atomic<int> unfinished{0};  ///< members other than the caller still at work
+    /// A run, as one word: its number, how many threads have joined it beside the caller, and
+    /// whether one still may. A thread joins by adding itself while the word says that it is open,
+    /// so what belongs to a run changes only when nobody reads it.
+    struct Run {
+        static constexpr std::uint32_t kOpen = 1, kJoined = 2, kNumber = 1u << 16, kMost = 1u << 14;
+        static std::uint32_t number(std::uint32_t word) { return word / kNumber; }
+        static std::uint32_t joined(std::uint32_t word) { return word % kNumber / kJoined; }
+        static bool open(std::uint32_t word) { return (word & kOpen) != 0; }
+    };
+    /// The pieces that are a thread's own, on a cache line of their own.
+    struct alignas(64) Pieces {
+        std::atomic<std::int64_t> next{0};
+        std::int64_t end = 0;
+    };
+
+    // The words that threads poll lie on cache lines of their own.
+    alignas(64) std::atomic<std::uint32_t> run{0};
+    alignas(64) std::atomic<std::uint32_t> finished{0};  ///< threads that joined and are done
+    std::atomic<std::uint32_t> ended{0};                 ///< not 0: the team is no more
     alignas(64) void (*body)(void*, int) = nullptr;
     void* context = nullptr;
     unsigned number_mode = 0;  ///< the caller's
-    bool stop = false;
-    int spins = 0;
+    std::int64_t spin = 0;     ///< nanoseconds
+    std::vector<Pieces> pieces;
     std::vector<std::thread> threads;
 
-    void work(int member) {
-        int seen = 0;
+    explicit Shared(int size) : pieces(std::size_t(size)) {}
+
+    /// Joins the run that `word` says; false, with what it has become, where that is not open.
+    bool join(std::uint32_t& word) {
+        while (Run::open(word) && Run::joined(word) < Run::kMost) {
+            if (run.compare_exchange_weak(word, word + Run::kJoined, std::memory_order_acq_rel))
+                return true;
+        }
+        return false;
+    }
+
+    void work(int thread) {
+        std::uint32_t seen = 0;
         while (true) {
-            int now = round.load(std::memory_order_acquire);
-            while (now == seen) {
-                await_change(round, seen, spins);
-                now = round.load(std::memory_order_acquire);
+            std::uint32_t word = run.load(std::memory_order_acquire);
+            while (ended.load(std::memory_order_acquire) == 0 && Run::number(word) == seen) {
+                await_change(run, word, spin);
+                word = run.load(std::memory_order_acquire);
             }
-            seen = now;
-            if (stop) return;
+            if (ended.load(std::memory_order_acquire) != 0) return;
+            const bool joined = join(word);
+            seen = Run::number(word);
+            if (!joined) continue;
             set_number_mode(number_mode);
-            body(context, member);
-            if (unfinished.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished.notify_one();
+            body(context, thread);
+            finished.fetch_add(1, std::memory_order_acq_rel);
+            finished.notify_one();
         }
     }
 
     void end() {
-        stop = true;
-        round.fetch_add(1, std::memory_order_release);
-        round.notify_all();
+        ended.store(1, std::memory_order_release);
+        run.fetch_add(Run::kNumber, std::memory_order_release);
+        run.notify_all();
         for (std::thread& thread : threads)
             thread.join();
         threads.clear();
     }
 };
 
-ThreadTeam::ThreadTeam(int threads)
-    : shared_(std::make_unique<Shared>()), size_(threads < 1 ? 1 : threads) {
-    // With fewer processors than members a spinning member keeps a working one from running.
-    const unsigned processors = std::thread::hardware_concurrency();
-    shared_->spins = processors == 0 || int(processors) >= size_ ? kSpins : 0;
+ThreadTeam::ThreadTeam(int threads) : size_(threads < 1 ? 1 : threads) {
+    shared_ = std::make_unique<Shared>(size_);
+    // With fewer processors than threads a spinning thread keeps a working one from running.
+    const int processors = usable_processors();
+    shared_->spin = processors == 0 || processors >= size_ ? kSpinNanoseconds : 0;
     shared_->threads.reserve(std::size_t(size_ - 1));
     try {
-        for (int member = 1; member < size_; ++member) {
+        for (int thread = 1; thread < size_; ++thread) {
             shared_->threads.emplace_back(
-                [shared = shared_.get(), member] { shared->work(member); });
+                [shared = shared_.get(), thread] { shared->work(thread); });
         }
     } catch (...) {
         shared_->end();
@@ -95,40 +143,58 @@ ThreadTeam::~ThreadTeam() {
     shared_->end();
 }
 
-void ThreadTeam::run(void (*body)(void* context, int member), void* context) {
-    if (observer_ == nullptr) return run_all(body, context);
+std::int64_t ThreadTeam::claim(int thread) {
+    for (int i = 0; i < size_; ++i) {
+        const int owner = thread + i < size_ ? thread + i : thread + i - size_;
+        Shared::Pieces& pieces = shared_->pieces[std::size_t(owner)];
+        if (pieces.next.load(std::memory_order_relaxed) >= pieces.end) continue;
+        const std::int64_t piece = pieces.next.fetch_add(1, std::memory_order_relaxed);
+        if (piece < pieces.end) return piece;
+    }
+    return -1;
+}
+
+void ThreadTeam::start(std::int64_t pieces, void (*body)(void*, int), void* context) {
+    if (observer_ == nullptr) return run_all(pieces, body, context);
     struct Watched {
         void (*body)(void*, int);
         void* context;
         ShareObserver* observer;
     } watched{body, context, observer_};
     run_all(
-        [](void* opaque, int member) {
+        pieces,
+        [](void* opaque, int thread) {
             const Watched& w = *static_cast<Watched*>(opaque);
             const std::int64_t begin = now();
-            w.body(w.context, member);
-            w.observer->share(member, begin, now());
+            w.body(w.context, thread);
+            w.observer->share(thread, begin, now());
         },
         &watched);
 }
 
-void ThreadTeam::run_all(void (*body)(void* context, int member), void* context) {
-    if (size_ == 1) {
-        body(context, 0);
-        return;
-    }
+void ThreadTeam::run_all(std::int64_t pieces, void (*body)(void*, int), void* context) {
+    using Run = Shared::Run;
     Shared& shared = *shared_;
+    for (int thread = 0; thread < size_; ++thread) {
+        Shared::Pieces& own = shared.pieces[std::size_t(thread)];
+        own.next.store(pieces * thread / size_, std::memory_order_relaxed);
+        own.end = pieces * (thread + 1) / size_;
+    }
     shared.body = body;
     shared.context = context;
     shared.number_mode = number_mode();
-    shared.unfinished.store(size_ - 1, std::memory_order_relaxed);
-    shared.round.fetch_add(1, std::memory_order_release);
-    shared.round.notify_all();
+    shared.finished.store(0, std::memory_order_relaxed);
+    const std::uint32_t last = shared.run.load(std::memory_order_relaxed);
+    shared.run.store((Run::number(last) + 1) * Run::kNumber + Run::kOpen,
+                     std::memory_order_release);
+    shared.run.notify_all();
     body(context, 0);
-    int left = shared.unfinished.load(std::memory_order_acquire);
-    while (left != 0) {
-        await_change(shared.unfinished, left, shared.spins);
-        left = shared.unfinished.load(std::memory_order_acquire);
+    const std::uint32_t joined =
+        Run::joined(shared.run.fetch_and(~Run::kOpen, std::memory_order_acq_rel));
+    std::uint32_t finished = shared.finished.load(std::memory_order_acquire);
+    while (finished != joined) {
+        await_change(shared.finished, finished, shared.spin);
+        finished = shared.finished.load(std::memory_order_acquire);
     }
 }
 

@@ -1,7 +1,13 @@
 #pragma once
-/// A fixed team of threads that runs one function on every member and waits for all. Members spin
-/// for a while before they sleep, because a step of a small network is shorter than a scheduler
-/// tick.
+/// A fixed team of threads that computes one thing after the other together. What is to be computed
+/// is cut into pieces beforehand, by sizes alone; who computes which piece is found out while it
+/// runs: every thread has pieces of its own, the same ones of equal loops, so that what it has
+/// written is still in its caches, and takes those of others when it has none left. A thread that
+/// has no processor at the moment is not waited for unless it holds a piece. Results are therefore
+/// functions of the pieces, never of threads.
+///
+/// Threads spin for a while before they sleep, because a step of a small network is shorter than a
+/// scheduler tick.
 
 #include <cstdint>
 #include <memory>
@@ -9,12 +15,12 @@
 
 namespace dtnn::kernels {
 
-/// Told of every member's share of every run, on the member's thread. Times are nanoseconds of the
-/// steady clock.
+/// Told of every thread's part of every run, on that thread; not of threads that had none. Times
+/// are nanoseconds of the steady clock.
 class ShareObserver {
   public:
     virtual ~ShareObserver() = default;
-    virtual void share(int member, std::int64_t begin, std::int64_t end) = 0;
+    virtual void share(int thread, std::int64_t begin, std::int64_t end) = 0;
 };
 
 class ThreadTeam {
@@ -29,26 +35,22 @@ class ThreadTeam {
     /// Tells of shares from now on; null: no longer. Between runs only.
     void observe(ShareObserver* observer) { observer_ = observer; }
 
-    /// Runs `body(context, member)` for member 0 (the caller) .. size()-1 and returns when all
-    /// have. Every member computes in the caller's mode (subnormals.hpp). No allocation.
-    void run(void (*body)(void* context, int member), void* context);
-
-    /// The same for a callable `body(int member)`.
+    /// Runs `body(member)` once for every member from 0 to size()-1 and returns when all are done;
+    /// two members may run on the same thread, one after the other. For sums that are made member
+    /// by member: member is a place among size() places, which nobody else uses. Everything runs in
+    /// the caller's mode (subnormals.hpp). No allocation.
     template <class Body>
     void run(Body&& body) {
-        run([](void* context,
-               int member) { (*static_cast<std::remove_reference_t<Body>*>(context))(member); },
-            &body);
+        for_each(size_, [&](std::int64_t member, int) { body(int(member)); });
     }
 
     /// Splits [0, count) into size() contiguous ranges, each a multiple of `grain` but the last,
-    /// and runs `body(begin, end, member)` on each that is not empty. Runs inline when one member
-    /// is enough.
+    /// and runs `body(begin, end, member)` on each that is not empty: as `run`, for sums. Runs
+    /// inline when one member is enough.
     template <class Body>
     void for_ranges(std::int64_t count, std::int64_t grain, Body&& body) {
         const std::int64_t units = (count + grain - 1) / grain;
-        const std::int64_t members = units < size_ ? units : size_;
-        if (members <= 1) {
+        if (units <= 1 || size_ == 1) {
             if (count > 0) body(std::int64_t{0}, count, 0);
             return;
         }
@@ -60,9 +62,68 @@ class ThreadTeam {
         });
     }
 
+    /// Splits [0, count) into more pieces than there are threads, each a multiple of `grain` but
+    /// the last, and runs `body(begin, end, thread)` on each, on the thread that is free for it:
+    /// for results that depend on no other piece. `thread`, below size(), is the place of what a
+    /// thread has for itself while it computes, and must not change the result.
+    template <class Body>
+    void for_pieces(std::int64_t count, std::int64_t grain, Body&& body) {
+        const std::int64_t units = (count + grain - 1) / grain;
+        if (units <= 1 || size_ == 1) {
+            if (count > 0) body(std::int64_t{0}, count, 0);
+            return;
+        }
+        const std::int64_t most = std::int64_t{size_} * kPieces;
+        const std::int64_t pieces = units < most ? units : most;
+        for_each(pieces, [&](std::int64_t piece, int thread) {
+            const std::int64_t limit = units * (piece + 1) / pieces * grain;
+            body(units * piece / pieces * grain, limit < count ? limit : count, thread);
+        });
+    }
+
+    /// The same in ranges of every member (`for_ranges`) where `summed`: where the body adds to
+    /// what is the member's.
+    template <class Body>
+    void divide(std::int64_t count, std::int64_t grain, bool summed, Body&& body) {
+        summed ? for_ranges(count, grain, body) : for_pieces(count, grain, body);
+    }
+
+    /// Runs `body(piece, thread)` for every piece of [0, pieces), as for_pieces.
+    template <class Body>
+    void for_each(std::int64_t pieces, Body&& body) {
+        if (size_ == 1 || pieces == 1) {
+            for (std::int64_t piece = 0; piece < pieces; ++piece)
+                body(piece, 0);
+            return;
+        }
+        struct Call {
+            ThreadTeam* team;
+            std::remove_reference_t<Body>* body;
+        } call{this, &body};
+        start(
+            pieces,
+            [](void* context, int thread) {
+                const Call& at = *static_cast<Call*>(context);
+                for (std::int64_t piece = at.team->claim(thread); piece >= 0;
+                     piece = at.team->claim(thread))
+                    (*at.body)(piece, thread);
+            },
+            &call);
+    }
+
+    /// Pieces of every thread: with eight, a thread that loses its processor holds up the others
+    /// for a sixteenth of the work of two.
+    static constexpr int kPieces = 8;
+
   private:
     struct Shared;
-    void run_all(void (*body)(void* context, int member), void* context);
+
+    /// Calls `body(context, thread)` on every thread that comes while there are pieces left, and
+    /// returns when there are none and all who came are done.
+    void start(std::int64_t pieces, void (*body)(void*, int), void* context);
+    void run_all(std::int64_t pieces, void (*body)(void*, int), void* context);
+    /// The next piece for a thread; -1 when all are taken.
+    std::int64_t claim(int thread);
 
     std::unique_ptr<Shared> shared_;
     int size_;

@@ -47,13 +47,13 @@ struct Normalise {
     }
     template <bool relu, bool with_residual, bool with_mask>
     void apply(const Flat& flat, ThreadTeam& team) const {
-        team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int) {
+        team.for_pieces(flat.groups, flat.grain(), [&](auto begin, auto end, int) {
             groups<relu, with_residual, with_mask>(flat, begin, end);
         });
     }
     /// Then an expression, over a chunk at a time.
     void then(const ElementwiseArguments<T>& epilogue, const Flat& flat, ThreadTeam& team) const {
-        for_chunks(flat, team, [&](std::int64_t from, std::int64_t to, int) {
+        for_chunks(flat, team, false, [&](std::int64_t from, std::int64_t to, int) {
             groups<false, false, false>(flat, from, to);
             const std::int64_t first = from * flat.period, last = flat.end_of(to);
             const T* const sources[] = {dst};
@@ -162,7 +162,7 @@ void add_written_gradients(const BatchNormBackwardArguments<T>& a, const Flat& f
     const T *const centre = scratch.constant(0), *const scale = scratch.constant(1),
                    *const shift = scratch.constant(2);
     scratch.clear_sums();
-    for_chunks(flat, team, [&](std::int64_t from, std::int64_t to, int member) {
+    for_chunks(flat, team, true, [&](std::int64_t from, std::int64_t to, int member) {
         alignas(64) T normalised[kChunkElements];
         const auto pass = [&](std::int64_t at, std::int64_t count) {
             const T* const sources[] = {a.diff_dst, normalised - at};
@@ -234,7 +234,7 @@ void fold_batch_norm_rows(const FoldBatchNormArguments<T>& a, ThreadTeam& team) 
     }
     const std::int64_t row = a.channels * a.inner;
     const std::int64_t grain = row >= 4096 ? 1 : 4096 / row;
-    team.for_ranges(a.outer, grain, [&](auto begin, auto end, int) {
+    team.for_pieces(a.outer, grain, [&](auto begin, auto end, int) {
         for (std::int64_t outer = begin; outer < end; ++outer) {
             for (std::int64_t c = 0; c < a.channels; ++c) {
                 const std::int64_t at = outer * row + c * a.inner;

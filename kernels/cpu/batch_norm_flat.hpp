@@ -116,15 +116,16 @@ void spread_forward(const A& a, const Flat& flat, const Scratch<T>& scratch) {
 }
 
 /// use(from, to, member) for chunks of groups that a first-level cache holds: at most so many
-/// elements, or one group.
+/// elements, or one group. `summed`: into the member's sums.
 inline constexpr std::int64_t kChunkElements = 2048;
 template <class Use>
-void for_chunks(const Flat& flat, ThreadTeam& team, const Use& use) {
+void for_chunks(const Flat& flat, ThreadTeam& team, bool summed, const Use& use) {
     const std::int64_t chunk = flat.period >= kChunkElements ? 1 : kChunkElements / flat.period;
-    team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int member) {
+    const auto range = [&](std::int64_t begin, std::int64_t end, int member) {
         for (std::int64_t from = begin; from < end; from += chunk)
             use(from, from + chunk < end ? from + chunk : end, member);
-    });
+    };
+    team.divide(flat.groups, flat.grain(), summed, range);
 }
 
 /// Of groups [begin, end), added to the member's sums.
@@ -180,7 +181,7 @@ void write_diff_src(const A& a, const Flat& flat, const Scratch<T>& scratch, Thr
     const T* const of_diff = scratch.constant(3);
     const T* const of_distance = scratch.constant(4);
     const T* const constant = scratch.constant(5);
-    team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int) {
+    team.for_pieces(flat.groups, flat.grain(), [&](auto begin, auto end, int) {
         for_elements<T>(flat, begin, end, [&](auto lanes, std::int64_t i, std::int64_t p) {
             using V = decltype(lanes);
             const auto x = V::load(a.src + i);

@@ -22,7 +22,7 @@ template <class T>
 void channel_scale_channels_last(const ChannelScaleArguments<T>& a, ThreadTeam& team) {
     const std::int64_t channels = a.src_layout.channels;
     const std::int64_t image = a.src_layout.height * a.src_layout.width;
-    team.for_ranges(a.src_layout.pixels(), scale_grain(channels), [&](auto begin, auto end, int) {
+    team.for_pieces(a.src_layout.pixels(), scale_grain(channels), [&](auto begin, auto end, int) {
         for (std::int64_t pixel = begin; pixel < end; ++pixel) {
             const T* const gate = a.gate + pixel / image * channels;
             const T* const src = a.src + pixel * channels;
@@ -44,7 +44,7 @@ void channel_scale_backward_gate_channels_last(const ChannelScaleBackwardGateArg
     const std::int64_t image = a.src_layout.height * a.src_layout.width;
     // Rounding of the short sums stays small, and the long ones are in double.
     constexpr std::int64_t kTogether = 256;
-    team.for_ranges(
+    team.for_pieces(
         a.src_layout.batch, scale_grain(channels * image), [&](auto begin, auto end, int) {
             for (std::int64_t n = begin; n < end; ++n) {
                 const T* const src = a.src + n * image * channels;

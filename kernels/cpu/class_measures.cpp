@@ -29,7 +29,7 @@ void top_k_accuracy_rows(const TopKAccuracyArguments<T>& a, ThreadTeam& team) {
 
 template <class T>
 void class_pairs_rows(const ClassPairsArguments<T>& a, ThreadTeam& team) {
-    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
+    team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
             a.pairs[2 * n] = std::int32_t(label_of(a, n));
             a.pairs[2 * n + 1] = std::int32_t(first_largest(a.src + n * a.classes, a.classes));
@@ -41,7 +41,7 @@ template <class T>
 void label_counts_rows(const LabelCountsArguments<T>& a, ThreadTeam& team) {
     constexpr std::int64_t kOutcomes = 4, kGrain = 64;
     const T threshold = T(a.threshold);
-    team.for_ranges(a.classes, kGrain, [&](auto begin, auto end, int) {
+    team.for_pieces(a.classes, kGrain, [&](auto begin, auto end, int) {
         for (std::int64_t i = kOutcomes * begin; i < kOutcomes * end; ++i)
             a.counts[i] = 0;
         for (std::int64_t n = 0; n < a.samples; ++n)
@@ -66,7 +66,7 @@ void label_weights_rows(const LabelWeightsArguments<T>& a, ThreadTeam&) {
 
 template <class T>
 void one_hot_rows(const OneHotArguments<T>& a, ThreadTeam& team) {
-    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
+    team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
             T* const row = a.dst + n * a.classes;
             for (std::int64_t c = 0; c < a.classes; ++c)
@@ -80,7 +80,7 @@ void one_hot_rows(const OneHotArguments<T>& a, ThreadTeam& team) {
 template <class T>
 void scale_classes_rows(const ScaleClassesArguments<T>& a, ThreadTeam& team) {
     const double* const weights = a.class_weights.data();
-    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
+    team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n)
             for (std::int64_t c = 0; c < a.classes; ++c)
                 a.dst[n * a.classes + c] = T(double(a.src[n * a.classes + c]) * weights[c]);

@@ -34,7 +34,7 @@ template <class T, class Term>
 DTNN_INLINE double sum_of_rows(const LabelledRows<T>& a, ThreadTeam& team, std::int64_t rows,
                                std::int64_t numbers, Term term) {
     double* const terms = reinterpret_cast<double*>(a.workspace);
-    team.for_ranges(rows, rows_grain(numbers), [&](auto begin, auto end, int) {
+    team.for_pieces(rows, rows_grain(numbers), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n)
             terms[n] = term(n);
     });

@@ -53,7 +53,7 @@ void permute(const CopyArguments<T>& a, ThreadTeam& team) {
     constexpr std::int64_t kTile = 64 / std::int64_t(sizeof(T));
     const std::int64_t bands = d == s ? 1 : (dims[s] + kTile - 1) / kTile;
     const std::int64_t units = n0 * n1 * n2 * bands;
-    team.for_ranges(units, copy_grain(block / bands + 1), [&](auto begin, auto end, int) {
+    team.for_pieces(units, copy_grain(block / bands + 1), [&](auto begin, auto end, int) {
         for (std::int64_t unit = begin; unit < end; ++unit) {
             const std::int64_t band = unit % bands, i2 = unit / bands % n2;
             const std::int64_t i1 = unit / bands / n2 % n1, i0 = unit / bands / n2 / n1;
@@ -83,7 +83,7 @@ void permute(const CopyArguments<T>& a, ThreadTeam& team) {
 template <class T>
 void copy(const CopyArguments<T>& a, ThreadTeam& team) {
     if (a.same_order) {
-        team.for_ranges(a.count, kCopyGrain, [&](auto begin, auto end, int) {
+        team.for_pieces(a.count, kCopyGrain, [&](auto begin, auto end, int) {
             copy_run(a.dst + begin, a.src + begin, end - begin);
         });
         return;
@@ -117,7 +117,7 @@ void rows_to_pixels_tiles(const CopyArguments<T>& a, ThreadTeam& team) {
 template <class T>
 void concat_channels_last(const ConcatArguments<T>& a, ThreadTeam& team) {
     const std::int64_t pixels = a.batch * a.height * a.width;
-    team.for_ranges(pixels, copy_grain(a.channels), [&](auto begin, auto end, int) {
+    team.for_pieces(pixels, copy_grain(a.channels), [&](auto begin, auto end, int) {
         std::int64_t first = 0;
         for (std::size_t p = 0; p < a.parts.size(); ++p) {
             const ChannelPart<T>& part = a.parts.data()[p];

@@ -23,7 +23,7 @@ namespace {
 template <class Body>
 void for_slabs(std::int64_t width, ThreadTeam& team, Body&& body) {
     const std::int64_t slabs = (width + kBlisSlab - 1) / kBlisSlab;
-    team.for_ranges(slabs, 1, [&](std::int64_t first, std::int64_t last, int member) {
+    team.for_pieces(slabs, 1, [&](std::int64_t first, std::int64_t last, int member) {
         for (std::int64_t slab = first; slab < last; ++slab) {
             const std::int64_t begin = slab * kBlisSlab;
             body(begin, begin + kBlisSlab < width ? begin + kBlisSlab : width, member);
@@ -113,7 +113,7 @@ void dense_backward_weights_blis(const DenseBackwardWeightsArguments<T>& a, Thre
     });
     if (!a.diff_bias) return;
     constexpr std::int64_t kColumns = 64;
-    team.for_ranges(units, 8 * kColumns, [&](std::int64_t first, std::int64_t last, int) {
+    team.for_pieces(units, 8 * kColumns, [&](std::int64_t first, std::int64_t last, int) {
         for (std::int64_t begin = first; begin < last; begin += kColumns) {
             const std::int64_t columns = last - begin < kColumns ? last - begin : kColumns;
             double sums[kColumns] = {};

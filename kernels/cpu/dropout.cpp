@@ -76,7 +76,7 @@ void dropout_apply_philox(const DropoutApplyArguments<T>& a, ThreadTeam& team) {
     const auto above = std::uint32_t(a.threshold - 1);
     const T scale = a.scale;
     if (a.row_major) {
-        team.for_ranges(a.count, 32 * kWords, [&](auto begin, auto end, int) {
+        team.for_pieces(a.count, 32 * kWords, [&](auto begin, auto end, int) {
             for_words(numbers, begin, end, [&](const std::uint32_t* words, auto i, auto last) {
 #pragma GCC ivdep
                 for (std::int64_t j = 0; j < last - i; ++j) {
@@ -91,7 +91,7 @@ void dropout_apply_philox(const DropoutApplyArguments<T>& a, ThreadTeam& team) {
     // numbers and a column of the image.
     const ImageLayout& image = a.layout;
     const std::int64_t pixels = image.height * image.width;
-    team.for_ranges(image.batch * image.channels, 1, [&](auto begin, auto end, int) {
+    team.for_pieces(image.batch * image.channels, 1, [&](auto begin, auto end, int) {
         for (std::int64_t plane = begin; plane < end; ++plane) {
             const std::int64_t base = plane / image.channels * image.batch_stride +
                                       plane % image.channels * image.channel_stride;
@@ -117,7 +117,7 @@ void spatial_dropout2d_apply_pixels(const DropoutApplyArguments<T>& a, ThreadTea
     const std::int64_t channels = image.channels, pixels = image.height * image.width;
     const Numbers numbers{a.key, a.epoch(), a.first_word(channels)};
     T* const kept = reinterpret_cast<T*>(a.workspace);
-    team.for_ranges(image.batch * channels, 1024, [&](auto begin, auto end, int) {
+    team.for_pieces(image.batch * channels, 1024, [&](auto begin, auto end, int) {
         for_words(numbers, begin, end, [&](const std::uint32_t* words, auto i, auto last) {
             for (std::int64_t j = 0; j < last - i; ++j)
                 kept[i + j] = words[j] >= a.threshold ? T(1) : T(0);
@@ -125,7 +125,7 @@ void spatial_dropout2d_apply_pixels(const DropoutApplyArguments<T>& a, ThreadTea
     });
     const T scale = a.scale;
     const std::int64_t grain = channels >= 4096 ? 1 : 4096 / channels;
-    team.for_ranges(image.batch * pixels, grain, [&](auto begin, auto end, int) {
+    team.for_pieces(image.batch * pixels, grain, [&](auto begin, auto end, int) {
         for (std::int64_t pixel = begin; pixel < end; ++pixel) {
             const T* const keep = kept + pixel / pixels * channels;
             const T* const src = a.src + pixel * channels;

@@ -16,7 +16,7 @@ template <class T>
 void elementwise_chunked(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
     fill_tiles(arguments);
     if (arguments.loop != nullptr) {
-        team.for_ranges(
+        team.for_pieces(
             arguments.count, kExpressionGrain, [&](std::int64_t begin, std::int64_t end, int) {
                 for_stretches(arguments, begin, end, end - begin,
                               [&](const T* const* sources, std::int64_t at, std::int64_t count) {
@@ -26,7 +26,7 @@ void elementwise_chunked(const ElementwiseArguments<T>& arguments, ThreadTeam& t
             });
         return;
     }
-    team.for_ranges(
+    team.for_pieces(
         arguments.count, kExpressionGrain, [&](std::int64_t begin, std::int64_t end, int) {
             alignas(64) T stack[kStackDepth][kChunk<T>];
             for_values(arguments, begin, end, stack,
@@ -39,7 +39,7 @@ void elementwise_chunked(const ElementwiseArguments<T>& arguments, ThreadTeam& t
 template <class T>
 void elementwise_relu(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
     const T* const x = arguments.sources.data()[0];
-    team.for_ranges(arguments.count, kExpressionGrain,
+    team.for_pieces(arguments.count, kExpressionGrain,
                     [&](std::int64_t begin, std::int64_t end, int) {
                         unary(arguments.dst + begin, x + begin, end - begin,
                               [](T v) { return v <= 0 ? T(0) : v; });
@@ -50,7 +50,7 @@ template <class T>
 void elementwise_relu_backward(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
     const T* const diff = arguments.sources.data()[0];
     const T* const y = arguments.sources.data()[1];
-    team.for_ranges(arguments.count, kExpressionGrain,
+    team.for_pieces(arguments.count, kExpressionGrain,
                     [&](std::int64_t begin, std::int64_t end, int) {
                         binary(arguments.dst + begin, diff + begin, y + begin, end - begin,
                                [](T d, T v) { return v > 0 ? d : T(0); });
@@ -61,7 +61,7 @@ template <class T>
 void elementwise_add(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
     const T* const a = arguments.sources.data()[0];
     const T* const b = arguments.sources.data()[1];
-    team.for_ranges(arguments.count, kExpressionGrain,
+    team.for_pieces(arguments.count, kExpressionGrain,
                     [&](std::int64_t begin, std::int64_t end, int) {
                         binary(arguments.dst + begin, a + begin, b + begin, end - begin,
                                [](T x, T y) { return x + y; });
@@ -72,7 +72,7 @@ template <class T>
 void elementwise_add_relu(const ElementwiseArguments<T>& arguments, ThreadTeam& team) {
     const T* const a = arguments.sources.data()[0];
     const T* const b = arguments.sources.data()[1];
-    team.for_ranges(arguments.count, kExpressionGrain,
+    team.for_pieces(arguments.count, kExpressionGrain,
                     [&](std::int64_t begin, std::int64_t end, int) {
                         binary(arguments.dst + begin, a + begin, b + begin, end - begin,
                                [](T x, T y) { return x + y <= 0 ? T(0) : x + y; });

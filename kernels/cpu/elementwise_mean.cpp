@@ -14,7 +14,7 @@ void elementwise_mean_chunked(const ElementwiseMeanArguments<T>& arguments, Thre
     const std::int64_t chunks = elementwise_mean_chunks_of(count);
     double* const sums = arguments.sums_of_chunks;
     fill_tiles(arguments.terms);
-    team.for_ranges(chunks, 1, [&](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(chunks, 1, [&](std::int64_t begin, std::int64_t end, int) {
         alignas(64) T stack[kStackDepth][kChunk<T>];
         for (std::int64_t chunk = begin; chunk < end; ++chunk) {
             const std::int64_t first = chunk * kElementwiseMeanChunk;

@@ -38,7 +38,7 @@ void elementwise_sums_chunked(const ElementwiseSumsArguments<T>& arguments, Thre
     const std::int64_t count = arguments.terms.count, numbers = arguments.numbers;
     const ElementwiseSumsCut cut = cut_elementwise_sums(count, numbers);
     fill_tiles(arguments.terms);
-    team.for_ranges(cut.stretches, 1, [&](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(cut.stretches, 1, [&](std::int64_t begin, std::int64_t end, int) {
         alignas(64) T stack[kStackDepth][kChunk<T>];
         for (std::int64_t stretch = begin; stretch < end; ++stretch) {
             double* const sums = arguments.sums + stretch * numbers;

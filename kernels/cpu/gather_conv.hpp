@@ -218,9 +218,23 @@ DTNN_INLINE void gather_tile(const GatherConv<T>& c, const TileCells& cells, con
     finish_tile<T, L, R, V>(c, cells, column, columns, sums, partial);
 }
 
-/// Some tiles against some of the panels of every group.
+/// The panels of N columns that a convolution has, per group, and how many of them stay in the
+/// second cache together while all tiles pass.
+template <class T, int N>
+struct Panels {
+    static constexpr std::int64_t kBytes = 384 * 1024;
+    std::int64_t blocks = 0, size = 0, together = 1;
+
+    explicit Panels(const GatherConv<T>& c)
+        : blocks((c.width + N - 1) / N), size(c.tap_count() * c.depth * N) {
+        const std::int64_t fitting = kBytes / (size * std::int64_t(sizeof(T)));
+        together = fitting < 1 ? 1 : fitting;
+    }
+};
+
+/// Some tiles against some of the panels of a group.
 struct GatherPart {
-    std::int64_t first_tile, last_tile, first_block, last_block;
+    std::int64_t first_tile, last_tile, group, first_block, last_block;
 };
 
 /// Whether more comes from memory for the panels than for the source.
@@ -239,53 +253,46 @@ Ahead share_of_tile(const T* from, std::int64_t bytes, std::int64_t rows, std::i
 }
 
 template <class T, int L, int R, int V>
-void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, const GatherPart& part,
-                  int member) {
+void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, const Panels<T, V * L>& all,
+                  const GatherPart& part, int thread) {
     constexpr int N = V * L;
-    // Panels are taken in groups that stay in the second cache while all tiles pass.
-    constexpr std::int64_t kPanelBytes = 384 * 1024;
-    const std::int64_t blocks = (c.width + N - 1) / N;
-    const std::int64_t panel_size = c.tap_count() * c.depth * N;
-    const std::int64_t fitting = kPanelBytes / (panel_size * std::int64_t(sizeof(T)));
-    const std::int64_t together = fitting < 1 ? 1 : fitting;
-    auto* runs = reinterpret_cast<TapRun<T>*>(c.taps + member * c.taps_per_thread);
+    auto* runs = reinterpret_cast<TapRun<T>*>(c.taps + thread * c.taps_per_thread);
     double* partial =
-        c.partial_statistics ? c.partial_statistics + member * c.partial_stride : nullptr;
-    const T* const panels = c.packed ? c.packed : c.panels;
+        c.partial_statistics ? c.partial_statistics + thread * c.partial_stride : nullptr;
+    const T* const panels = (c.packed ? c.packed : c.panels) + part.group * all.blocks * all.size;
     // One tile waits for its panels at any rate, which come in order.
     const bool streams = panels_outweigh(c) && part.last_tile - part.first_tile > 1;
-    for (std::int64_t group = 0; group < c.groups; ++group) {
-        for (std::int64_t first = part.first_block; first < part.last_block; first += together) {
-            const std::int64_t last =
-                first + together < part.last_block ? first + together : part.last_block;
-            for (std::int64_t tile = part.first_tile; tile < part.last_tile; ++tile) {
-                TileCells cells;
-                tiling.cells(c, tile, cells);
-                if (cells.count == 0) continue;
-                const std::int64_t count = list_taps(c, cells, R, group, runs);
-                const std::int64_t next =
-                    last + together < part.last_block ? together : part.last_block - last;
-                Ahead ahead = streams ? share_of_tile(panels + last * panel_size,
-                                                      next * panel_size * std::int64_t(sizeof(T)),
-                                                      (last - first) * c.tap_count() * c.depth,
-                                                      tile - part.first_tile,
-                                                      part.last_tile - part.first_tile)
-                                      : next_tile(c, cells, R, last - first);
-                for (std::int64_t block = first; block < last; ++block) {
-                    const T* panel = panels + (group * blocks + block) * panel_size;
-                    const std::int64_t left = c.width - block * N;
-                    const std::int64_t column = group * c.width + block * N;
-                    if (has_narrow_panel<L, V>(left))
-                        gather_tile<T, L, R, 1, N>(c, cells, runs, count, panel, column, left,
-                                                   partial, ahead);
-                    else
-                        gather_tile<T, L, R, V, N>(c, cells, runs, count, panel, column,
-                                                   left < N ? left : N, partial, ahead);
-                }
-                if (c.epilogue) {
-                    const std::int64_t end = last * N < c.width ? last * N : c.width;
-                    apply_epilogue(c, cells, group * c.width + first * N, end - first * N);
-                }
+    for (std::int64_t first = part.first_block; first < part.last_block; first += all.together) {
+        const std::int64_t last =
+            first + all.together < part.last_block ? first + all.together : part.last_block;
+        // A thread that has done with a part mostly goes on with the next.
+        const std::int64_t next =
+            last + (last - first) < all.blocks ? last - first : all.blocks - last;
+        for (std::int64_t tile = part.first_tile; tile < part.last_tile; ++tile) {
+            TileCells cells;
+            tiling.cells(c, tile, cells);
+            if (cells.count == 0) continue;
+            const std::int64_t count = list_taps(c, cells, R, part.group, runs);
+            Ahead ahead =
+                streams ? share_of_tile(panels + last * all.size,
+                                        next * all.size * std::int64_t(sizeof(T)),
+                                        (last - first) * c.tap_count() * c.depth,
+                                        tile - part.first_tile, part.last_tile - part.first_tile)
+                        : next_tile(c, cells, R, last - first);
+            for (std::int64_t block = first; block < last; ++block) {
+                const T* panel = panels + block * all.size;
+                const std::int64_t left = c.width - block * N;
+                const std::int64_t column = part.group * c.width + block * N;
+                if (has_narrow_panel<L, V>(left))
+                    gather_tile<T, L, R, 1, N>(c, cells, runs, count, panel, column, left, partial,
+                                               ahead);
+                else
+                    gather_tile<T, L, R, V, N>(c, cells, runs, count, panel, column,
+                                               left < N ? left : N, partial, ahead);
+            }
+            if (c.epilogue) {
+                const std::int64_t end = last * N < c.width ? last * N : c.width;
+                apply_epilogue(c, cells, part.group * c.width + first * N, end - first * N);
             }
         }
     }
@@ -302,6 +309,36 @@ bool divides_panels(const GatherConv<T>& c, std::int64_t tiles, std::int64_t blo
     // Compared as shares of the whole.
     const std::int64_t by_tiles = longest(tiles) * blocks, by_blocks = longest(blocks) * tiles;
     return panels_outweigh(c) ? by_blocks * 16 <= by_tiles * 17 : by_blocks * 17 < by_tiles * 16;
+}
+
+/// All tiles against all panels, in pieces for the thread that is free.
+template <class T, int L, int R, int V>
+void gather_pieces(const GatherConv<T>& c, const Tiling<T>& tiling, const Panels<T, V * L>& panels,
+                   ThreadTeam& team) {
+    const std::int64_t tiles = tiling.tiles(), blocks = panels.blocks;
+    const std::int64_t most = team.size() == 1 ? 1 : team.size() * ThreadTeam::kPieces;
+    if (divides_panels(c, tiles, blocks, team.size())) {
+        const std::int64_t cuts = blocks < most ? blocks : most;
+        return team.for_each(cuts, [&](std::int64_t piece, int thread) {
+            gather_tiles<T, L, R, V>(
+                c, tiling, panels,
+                {0, tiles, 0, blocks * piece / cuts, blocks * (piece + 1) / cuts}, thread);
+        });
+    }
+    // A thread's tiles pass as much of the panels as the second cache holds before the next, and
+    // fewer tiles at a time would read panels more often.
+    const std::int64_t step = team.size() == 1 ? blocks : panels.together;
+    const std::int64_t steps = (blocks + step - 1) / step, all = c.groups * steps;
+    const std::int64_t wanted = team.size() * ((most / team.size() + all - 1) / all);
+    const std::int64_t ranges = tiles < wanted ? tiles : wanted;
+    team.for_each(ranges * all, [&](std::int64_t piece, int thread) {
+        const std::int64_t range = piece / all, first = piece % steps * step;
+        gather_tiles<T, L, R, V>(
+            c, tiling, panels,
+            {tiles * range / ranges, tiles * (range + 1) / ranges, piece % all / steps, first,
+             first + step < blocks ? first + step : blocks},
+            thread);
+    });
 }
 
 template <class T, int L, int R, int V>
@@ -331,20 +368,17 @@ void gather_with_tile(const GatherConv<T>& c, ThreadTeam& team) {
         prepare(0);
     else
         team.run([&](int member) { prepare(member); });
-    const bool by_panels = divides_panels(c, tiling.tiles(), blocks, team.size());
+    const Panels<T, N> panels(c);
+    if (!c.statistics) return gather_pieces<T, L, R, V>(c, tiling, panels, team);
     team.run([&](int member) {
-        const auto share = [&](std::int64_t count, int of) { return count * of / team.size(); };
-        GatherPart part{0, tiling.tiles(), 0, blocks};
-        if (by_panels) {
-            part.first_block = share(blocks, member);
-            part.last_block = share(blocks, member + 1);
-        } else {
-            part.first_tile = share(tiling.tiles(), member);
-            part.last_tile = share(tiling.tiles(), member + 1);
+        for (std::int64_t group = 0; group < c.groups; ++group) {
+            gather_tiles<T, L, R, V>(
+                c, tiling, panels,
+                {tiling.tiles() * member / team.size(), tiling.tiles() * (member + 1) / team.size(),
+                 group, 0, blocks},
+                member);
         }
-        gather_tiles<T, L, R, V>(c, tiling, part, member);
     });
-    if (!c.statistics) return;
     total_statistics(c.statistics, c.output_pixel(), c.bias, team.size(),
                      [&](int member) { return c.partial_statistics + member * c.partial_stride; });
 }

@@ -21,7 +21,7 @@ template <class T>
 void accumulate_gradient_fused(const GradientSumArguments<T>& a, ThreadTeam& team) {
     const T *const sum = a.sum, *const diff = a.diff;
     T* const new_sum = a.new_sum;
-    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
 #pragma GCC ivdep
         for (std::int64_t i = begin; i < end; ++i)
             new_sum[i] = sum[i] + diff[i];
@@ -32,7 +32,7 @@ template <class T>
 void take_gradient_sum_fused(const GradientSumArguments<T>& a, ThreadTeam& team) {
     const T *const sum = a.sum, *const diff = a.diff;
     T *const new_sum = a.new_sum, *const total = a.total;
-    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
 #pragma GCC ivdep
         for (std::int64_t i = begin; i < end; ++i) {
             total[i] = sum[i] + diff[i];
@@ -46,7 +46,7 @@ void weigh_gradient_flat(const WeighGradientArguments<T>& a, ThreadTeam& team) {
     const T weight = *a.batch_weight;
     const T* const diff = a.diff;
     T* const dst = a.dst;
-    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
 #pragma GCC ivdep
         for (std::int64_t i = begin; i < end; ++i)
             dst[i] = weight * diff[i];
@@ -58,7 +58,7 @@ void moving_average_fused(const MovingAverageArguments<T>& a, ThreadTeam& team) 
     const T decay = T(a.decay), rest = T(1 - a.decay);
     const T *const average = a.average, *const weights = a.weights;
     T* const new_average = a.new_average;
-    team.for_ranges(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) {
 #pragma GCC ivdep
         for (std::int64_t i = begin; i < end; ++i)
             new_average[i] = decay * average[i] + rest * weights[i];

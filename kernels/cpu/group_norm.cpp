@@ -175,7 +175,7 @@ template <class T>
 void group_norm_samples(const GroupNormArguments<T>& a, ThreadTeam& team) {
     const ImageLayout& image = a.src_layout;
     const Flat flat(image.channels, image.height * image.width);
-    team.for_ranges(image.batch, 1, [&](auto begin, auto end, int member) {
+    team.for_pieces(image.batch, 1, [&](auto begin, auto end, int member) {
         const GroupScratch<T> scratch(a.workspace, flat, member);
         for (std::int64_t n = begin; n < end; ++n)
             forward_sample(a, flat, scratch, n);
@@ -192,7 +192,7 @@ void group_norm_backward_samples(const GroupNormBackwardArguments<T>& a, ThreadT
     double* const gammas = reinterpret_cast<double*>(
         a.workspace + team.size() * group_norm_bytes_of_thread(channels, sizeof(T)));
     double* const betas = gammas + image.batch * channels;
-    team.for_ranges(image.batch, 1, [&](auto begin, auto end, int member) {
+    team.for_pieces(image.batch, 1, [&](auto begin, auto end, int member) {
         const GroupScratch<T> scratch(a.workspace, flat, member);
         for (std::int64_t n = begin; n < end; ++n)
             backward_sample(a, flat, scratch, n, gammas + n * channels, betas + n * channels);

@@ -97,7 +97,7 @@ void hinge_rows(const HingeArguments<T>& a, ThreadTeam& team) {
 template <class T>
 void hinge_backward_rows(const HingeArguments<T>& a, ThreadTeam& team) {
     const double slope = 1 / double(a.samples) / (a.over_all ? double(a.classes) : 1.0);
-    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
+    team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
             const T* const row = a.src + n * a.classes;
             T* const diff = a.dst + n * a.classes;
@@ -148,7 +148,7 @@ void dice_backward_samples(const DiceArguments<T>& a, ThreadTeam& team) {
     const DiceGroups<T> groups(a);
     const double scale = 1 / double(groups.samples * groups.classes);
     const std::int64_t grain = rows_grain(groups.pixels * groups.classes);
-    team.for_ranges(groups.samples, grain, [&](auto begin, auto end, int) {
+    team.for_pieces(groups.samples, grain, [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n)
             for_stretches(groups.classes, [&](std::int64_t first, std::int64_t count) {
                 DiceSums sums;

@@ -25,7 +25,7 @@ template <bool affine, class T>
 void forward(const LayerNormArguments<T>& a, ThreadTeam& team) {
     const Rows all(a.src_layout, a.along_channels);
     const T *const gamma = a.gamma, *const beta = a.beta;
-    team.for_ranges(all.rows, all.grain(), [&](auto begin, auto end, int) {
+    team.for_pieces(all.rows, all.grain(), [&](auto begin, auto end, int) {
         for (std::int64_t row = begin; row < end; ++row) {
             const T* const x = a.src + row * all.length;
             T* const y = a.dst + row * all.length;
@@ -106,7 +106,7 @@ DTNN_INLINE void backward_row(const LayerNormBackwardArguments<T>& a, std::int64
 template <class T>
 void sum_over_rows(const LayerNormBackwardArguments<T>& a, const Rows& all, ThreadTeam& team) {
     constexpr std::int64_t kStrip = 256;
-    team.for_ranges(all.length, kStrip, [&](auto begin, auto end, int) {
+    team.for_pieces(all.length, kStrip, [&](auto begin, auto end, int) {
         for (std::int64_t first = begin; first < end; first += kStrip) {
             const std::int64_t width = end - first < kStrip ? end - first : kStrip;
             double gammas[kStrip] = {}, betas[kStrip] = {};
@@ -154,7 +154,7 @@ void with_own_sums(const LayerNormBackwardArguments<T>& a, const Rows& all, Thre
 
 template <bool affine, class T>
 void rows_only(const LayerNormBackwardArguments<T>& a, const Rows& all, ThreadTeam& team) {
-    team.for_ranges(all.rows, all.grain(), [&](auto begin, auto end, int) {
+    team.for_pieces(all.rows, all.grain(), [&](auto begin, auto end, int) {
         for (std::int64_t row = begin; row < end; ++row)
             backward_row<affine, false>(a, row, all.length, nullptr, nullptr);
     });

@@ -30,7 +30,7 @@ void lars_update_fused(const LarsUpdateArguments<T>& a, ThreadTeam& team) {
                            std::sqrt(sums[1]) + a.weight_decay * norm + a.epsilon);
     }
     const T momentum = T(a.momentum), rate = T(a.rate() * ratio), decay = T(a.weight_decay);
-    team.for_ranges(
+    team.for_pieces(
         a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
             for (std::int64_t i = begin; i < end; ++i) {
@@ -61,7 +61,7 @@ void lamb_update_fused(const LambUpdateArguments<T>& a, ThreadTeam& team) {
     T* const new_second = a.new_second_moment;
     double* const sums = a.sums;
     const std::int64_t count = a.count, chunks = norm_chunks_of(count);
-    team.for_ranges(chunks, 1, [=](std::int64_t from, std::int64_t to, int) DTNN_UPDATE_LOOP {
+    team.for_pieces(chunks, 1, [=](std::int64_t from, std::int64_t to, int) DTNN_UPDATE_LOOP {
         T change[kBlock];
         for (std::int64_t chunk = from; chunk < to; ++chunk) {
             const std::int64_t last =
@@ -99,7 +99,7 @@ void lamb_update_fused(const LambUpdateArguments<T>& a, ThreadTeam& team) {
     }
     const double ratio = a.adaptive ? lamb_ratio(std::sqrt(of_weights), std::sqrt(of_changes)) : 1;
     const T rate = T(a.rate() * ratio);
-    team.for_ranges(
+    team.for_pieces(
         count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
             for (std::int64_t i = begin; i < end; ++i) {

@@ -93,7 +93,7 @@ template <class T>
 void local_response_norm_pixels(const LocalResponseNormArguments<T>& a, ThreadTeam& team) {
     const std::int64_t channels = a.src_layout.channels;
     const double weight = a.alpha / double(a.size);
-    team.for_ranges(a.src_layout.pixels(), pixels_per_thread(channels),
+    team.for_pieces(a.src_layout.pixels(), pixels_per_thread(channels),
                     [&](auto begin, auto end, int member) {
                         const ResponseScratch<T> scratch(a.workspace, channels, a.size, member);
                         for (std::int64_t pixel = begin; pixel < end; ++pixel) {
@@ -147,7 +147,7 @@ template <class T>
 void local_response_norm_backward_pixels(const LocalResponseNormBackwardArguments<T>& a,
                                          ThreadTeam& team) {
     const std::int64_t channels = a.kept_layout.channels;
-    team.for_ranges(a.kept_layout.pixels(), pixels_per_thread(channels),
+    team.for_pieces(a.kept_layout.pixels(), pixels_per_thread(channels),
                     [&](auto begin, auto end, int member) {
                         const ResponseScratch<T> scratch(a.workspace, channels, a.size, member);
                         for (std::int64_t pixel = begin; pixel < end; ++pixel)

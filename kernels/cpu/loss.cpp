@@ -69,7 +69,7 @@ DTNN_INLINE void gradient_of_classes(const ClassLossArguments<T>& a, ThreadTeam&
                                      Slope slope) {
     const Shares<T> shares(a);
     const double scale = shares.scale();
-    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
+    team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
             T* const row = a.dst + n * a.classes;
             if (shares.plain || !shares.counts(n)) {
@@ -141,7 +141,7 @@ template <class T>
 void softmax_cross_entropy_backward_rows(const ClassLossArguments<T>& a, ThreadTeam& team) {
     const Shares<T> shares(a);
     const double scale = shares.scale();
-    team.for_ranges(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
+    team.for_pieces(a.samples, rows_grain(a.classes), [&](auto begin, auto end, int) {
         for (std::int64_t n = begin; n < end; ++n) {
             const T* const p = a.src + n * a.classes;
             T* const row = a.dst + n * a.classes;

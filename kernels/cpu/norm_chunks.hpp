@@ -13,7 +13,7 @@ template <class T, int kSums, class Terms>
 void chunked_sums(std::int64_t count, double* chunks, double (&sums)[kSums], ThreadTeam& team,
                   Terms terms) {
     const std::int64_t all = norm_chunks_of(count);
-    team.for_ranges(all, 1, [=](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(all, 1, [=](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t chunk = begin; chunk < end; ++chunk) {
             const std::int64_t first = chunk * kNormChunk;
             const std::int64_t length = count - first < kNormChunk ? count - first : kNormChunk;

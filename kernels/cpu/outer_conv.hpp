@@ -266,7 +266,7 @@ void outer_backward_weights(const Conv2dBackwardWeightsArguments<T>& a, ThreadTe
         }
     });
     if (threads > 1 && layout.divide_rows) {
-        team.for_ranges(s.weight_elements(), 256, [&](std::int64_t begin, std::int64_t end, int) {
+        team.for_pieces(s.weight_elements(), 256, [&](std::int64_t begin, std::int64_t end, int) {
             for (std::int64_t i = begin; i < end; ++i) {
                 T sum = partial(0)[i];
                 for (std::int64_t member = 1; member < threads; ++member)

@@ -54,7 +54,7 @@ void max_pool2d_channels_last(const MaxPool2dArguments<T>& a, ThreadTeam& team) 
     const ImageLayout& out = a.dst_layout;
     const std::int64_t channels = in.channels;
     const std::int64_t rows = out.batch * out.height;
-    team.for_ranges(rows, pooling_grain(out.width * channels), [&](auto begin, auto end, int) {
+    team.for_pieces(rows, pooling_grain(out.width * channels), [&](auto begin, auto end, int) {
         for (std::int64_t row = begin; row < end; ++row) {
             const std::int64_t n = row / out.height;
             const Extent h = extent(row % out.height, window.stride_h, window.top,
@@ -99,7 +99,7 @@ void max_pool2d_window_2x2(const MaxPool2dArguments<T>& a, ThreadTeam& team) {
     const ImageLayout& out = a.dst_layout;
     const std::int64_t channels = in.channels, below = in.width * channels;
     const std::int64_t rows = out.batch * out.height;
-    team.for_ranges(rows, pooling_grain(out.width * channels), [&](auto begin, auto end, int) {
+    team.for_pieces(rows, pooling_grain(out.width * channels), [&](auto begin, auto end, int) {
         for (std::int64_t row = begin; row < end; ++row) {
             const std::int64_t top = row / out.height * in.height + row % out.height * 2;
             const T* src = a.src + top * below;
@@ -138,7 +138,7 @@ void max_pool2d_backward_channels_last(const MaxPool2dBackwardArguments<T>& a, T
     const std::int64_t rows = in.batch * in.height;
     // Every cell gathers from the windows that reach it, in the order of the outputs: no zero fill,
     // no conflicts.
-    team.for_ranges(rows, pooling_grain(in.width * channels), [&](auto begin, auto end, int) {
+    team.for_pieces(rows, pooling_grain(in.width * channels), [&](auto begin, auto end, int) {
         for (std::int64_t row = begin; row < end; ++row) {
             const std::int64_t n = row / in.height, y = row % in.height;
             const Reach oh = reach(y, window.stride_h, window.top, window.dilation_h,
@@ -188,7 +188,7 @@ void max_pool2d_backward_window_2x2(const MaxPool2dBackwardArguments<T>& a, Thre
         for (std::int64_t i = 0; i < count; ++i)
             from[i] = 0;
     };
-    team.for_ranges(units, pooling_grain(2 * below), [&](auto begin, auto end, int) {
+    team.for_pieces(units, pooling_grain(2 * below), [&](auto begin, auto end, int) {
         for (std::int64_t unit = begin; unit < end; ++unit) {
             const std::int64_t n = unit / pairs, oh = unit % pairs;
             T* upper = a.diff_src + (n * in.height + 2 * oh) * below;
@@ -230,7 +230,7 @@ void average(const AvgPool2dArguments<T>& a, ThreadTeam& team) {
     const std::int64_t channels = in.channels;
     const std::int64_t rows = out.batch * out.height;
     const std::int64_t work = out.width * channels * window.kernel_h * window.kernel_w;
-    team.for_ranges(rows, pooling_grain(work), [&](auto begin, auto end, int) {
+    team.for_pieces(rows, pooling_grain(work), [&](auto begin, auto end, int) {
         for (std::int64_t row = begin; row < end; ++row) {
             const std::int64_t n = row / out.height;
             const Extent h = extent(row % out.height, window.stride_h, window.top, 1,
@@ -272,7 +272,7 @@ void average_backward(const AvgPool2dBackwardArguments<T>& a, ThreadTeam& team) 
     const auto wide = [&](std::int64_t j) {
         return extent(j, window.stride_w, window.left, 1, window.kernel_w, in.width).count();
     };
-    team.for_ranges(rows, pooling_grain(in.width * channels), [&](auto begin, auto end, int) {
+    team.for_pieces(rows, pooling_grain(in.width * channels), [&](auto begin, auto end, int) {
         for (std::int64_t row = begin; row < end; ++row) {
             const std::int64_t n = row / in.height, y = row % in.height;
             const Reach oh = reach(y, window.stride_h, window.top, 1, window.kernel_h, out.height);

@@ -74,7 +74,7 @@ void resample(const ResampleArguments<T>& a, ThreadTeam& team) {
     const std::int64_t end = above < out.channels ? above : out.channels;
     const std::int64_t rows = out.batch * out.height;
     const std::int64_t row_step = in.width * in.channels;
-    team.for_ranges(rows, resample_grain(out.width * out.channels), [&](auto from, auto to, int) {
+    team.for_pieces(rows, resample_grain(out.width * out.channels), [&](auto from, auto to, int) {
         for (std::int64_t row = from; row < to; ++row) {
             const Taps<T> y(a.y, row % out.height);
             const T* const src =
@@ -127,7 +127,7 @@ void adaptive_max_pool2d_channels_last(const AdaptiveMaxArguments<T>& a, ThreadT
     const ImageLayout& in = a.src_layout;
     const ImageLayout& out = a.dst_layout;
     const std::int64_t channels = in.channels, rows = out.batch * out.height;
-    team.for_ranges(rows, resample_grain(in.width * channels), [&](auto from, auto to, int) {
+    team.for_pieces(rows, resample_grain(in.width * channels), [&](auto from, auto to, int) {
         for (std::int64_t row = from; row < to; ++row) {
             const Taps<T> y(a.y, row % out.height);
             const T* const src = a.src + row / out.height * in.pixels() / in.batch * channels;
@@ -162,7 +162,7 @@ void adaptive_max_pool2d_backward_channels_last(const AdaptiveMaxBackwardArgumen
     const ImageLayout& in = a.diff_src_layout;
     const ImageLayout& out = a.diff_dst_layout;
     const std::int64_t channels = in.channels, rows = in.batch * in.height;
-    team.for_ranges(rows, resample_grain(in.width * channels), [&](auto from, auto to, int) {
+    team.for_pieces(rows, resample_grain(in.width * channels), [&](auto from, auto to, int) {
         for (std::int64_t row = from; row < to; ++row) {
             const std::int64_t n = row / in.height, h = row % in.height;
             const Taps<T> y(a.y, h);
@@ -195,7 +195,7 @@ void channel_sums_channels_last(const ChannelSumsArguments<T>& a, ThreadTeam& te
     const std::int64_t channels = a.src_layout.channels, pixels = a.src_layout.pixels();
     // Rounding of the short sums stays small, and the long ones are in double.
     constexpr std::int64_t kTogether = 256;
-    team.for_ranges(channels, 64, [&](auto from, auto to, int) {
+    team.for_pieces(channels, 64, [&](auto from, auto to, int) {
         for_channels<T>(to - from, [&](auto lanes, std::int64_t c) {
             using V = decltype(lanes);
             const T* const src = a.src + from + c;

@@ -291,8 +291,13 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64
         for (T* at = padded; at < panels; ++at)
             *at = T(0);
         prepare_rows(c, layout, block, panels, bias, statistics(member));
-        const std::int64_t last = c.batch * bands * (member + 1) / team.size();
-        for (std::int64_t item = c.batch * bands * member / team.size(); item < last; ++item) {
+    });
+    const auto convolve = [&](std::int64_t first, std::int64_t last, int member) {
+        std::byte* scratch = c.workspace + member * layout.bytes_per_thread;
+        auto* padded = reinterpret_cast<T*>(scratch);
+        const auto* panels = reinterpret_cast<const T*>(scratch + layout.weights);
+        const auto* bias = reinterpret_cast<const T*>(scratch + layout.bias);
+        for (std::int64_t item = first; item < last; ++item) {
             const std::int64_t n = item / bands;
             const std::int64_t begin = item % bands * layout.band;
             const std::int64_t end =
@@ -315,7 +320,8 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64
                                (end - begin) * c.out_width, c.filters, bias, statistics(member));
             }
         }
-    });
+    };
+    team.divide(c.batch * bands, 1, c.statistics, convolve);
     if (!c.statistics) return;
     total_statistics(c.statistics, c.filters, c.bias, team.size(), statistics);
 }

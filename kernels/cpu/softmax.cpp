@@ -15,7 +15,7 @@ template <class Body>
 DTNN_INLINE void for_rows(const ImageLayout& image, ThreadTeam& team, Body body) {
     const std::int64_t channels = image.channels;
     const std::int64_t grain = channels >= 1024 ? 1 : 1024 / channels;
-    team.for_ranges(image.pixels(), grain, [&](auto begin, auto end, int) {
+    team.for_pieces(image.pixels(), grain, [&](auto begin, auto end, int) {
         for (std::int64_t row = begin; row < end; ++row)
             body(row * channels);
     });

@@ -17,7 +17,7 @@ void sgd(const SgdUpdateArguments<T>& a, ThreadTeam& team) {
     const T keep_velocity = T(a.momentum);
     const T *const weights = a.weights, *const diff = a.diff, *const velocity = a.velocity;
     T *const new_weights = a.new_weights, *const new_velocity = a.new_velocity;
-    team.for_ranges(a.count, kUpdateGrain,
+    team.for_pieces(a.count, kUpdateGrain,
                     [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
                         for (std::int64_t i = begin; i < end; ++i) {
@@ -45,7 +45,7 @@ void rmsprop(const RmspropUpdateArguments<T>& a, ThreadTeam& team) {
     const T* const velocity = a.velocity;
     T *const new_weights = a.new_weights, *const new_second = a.new_second_moment;
     T *const new_first = a.new_first_moment, *const new_velocity = a.new_velocity;
-    team.for_ranges(a.count, kUpdateGrain,
+    team.for_pieces(a.count, kUpdateGrain,
                     [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
                         for (std::int64_t i = begin; i < end; ++i) {
@@ -81,7 +81,7 @@ void adam(const AdamUpdateArguments<T>& a, const AdamStep& step, ThreadTeam& tea
     const T* const largest = a.largest_moment;
     T *const new_weights = a.new_weights, *const new_first = a.new_first_moment;
     T *const new_second = a.new_second_moment, *const new_largest = a.new_largest_moment;
-    team.for_ranges(
+    team.for_pieces(
         a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
             for (std::int64_t i = begin; i < end; ++i) {
@@ -147,7 +147,7 @@ void adagrad_update_fused(const AdagradUpdateArguments<T>& a, ThreadTeam& team) 
     const T outside = a.epsilon_inside_root ? T(0) : T(a.epsilon);
     const T *const weights = a.weights, *const diff = a.diff, *const sum = a.square_sum;
     T *const new_weights = a.new_weights, *const new_sum = a.new_square_sum;
-    team.for_ranges(
+    team.for_pieces(
         a.count, kUpdateGrain, [=](std::int64_t begin, std::int64_t end, int) DTNN_UPDATE_LOOP {
 #pragma GCC ivdep
             for (std::int64_t i = begin; i < end; ++i) {

@@ -284,6 +284,19 @@ void winograd_with_tile(const WinogradConv<T>& c, ThreadTeam& team) {
         }
     });
     const std::int64_t tiles = c.shape.tiles();
+    if (!c.statistics && c.layout.shared) {
+        // Pieces of a block at most, as many for every thread, of whole tiles of R rows.
+        const std::int64_t blocks = (tiles + c.layout.block - 1) / c.layout.block;
+        const std::int64_t cuts = (blocks + team.size() - 1) / team.size();
+        const std::int64_t pieces = team.size() == 1 ? 1 : team.size() * cuts;
+        const std::int64_t rows = (tiles + R - 1) / R;
+        team.for_each(pieces, [&](std::int64_t piece, int thread) {
+            const std::int64_t limit = rows * (piece + 1) / pieces * R;
+            winograd_tiles<T, M, L, R, V>(c, rows * piece / pieces * R,
+                                          limit < tiles ? limit : tiles, thread);
+        });
+        return;
+    }
     team.run([&](int member) {
         winograd_tiles<T, M, L, R, V>(c, tiles * member / team.size(),
                                       tiles * (member + 1) / team.size(), member);

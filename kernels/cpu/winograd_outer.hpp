@@ -167,9 +167,7 @@ void winograd_outer_with_tile(const WinogradOuter<T>& c, ThreadTeam& team) {
     }
     for (std::int64_t first = 0; first < tiles; first += layout.block) {
         const std::int64_t count = tiles - first < layout.block ? tiles - first : layout.block;
-        team.run([&](int member) {
-            const std::int64_t begin = count * member / team.size();
-            const std::int64_t end = count * (member + 1) / team.size();
+        team.divide(count, 1, c.diff_bias, [&](std::int64_t begin, std::int64_t end, int member) {
             transform_source<T, M>(c.forward, c.shape, first + begin, end - begin,
                                    c.at(layout.source), layout.source_plane,
                                    PanelPlaces<kRows>{begin, layout.block});
@@ -177,12 +175,11 @@ void winograd_outer_with_tile(const WinogradOuter<T>& c, ThreadTeam& team) {
                                         c.diff_bias ? c.bias_of(member) : nullptr);
         });
         const bool last = first + count == tiles;
-        team.run([&](int member) {
-            // Items of the same filters follow each other: their panel stays in the second cache.
-            for (std::int64_t item = items * member / team.size();
-                 item < items * (member + 1) / team.size(); ++item) {
+        // Items of the same filters follow each other: their panel stays in the second cache.
+        team.for_pieces(items, 1, [&](std::int64_t from, std::int64_t to, int thread) {
+            for (std::int64_t item = from; item < to; ++item) {
                 const std::int64_t channel = item % channel_items, filter = item / channel_items;
-                T* sums = c.at(layout.sums) + (layout.keeps_sums ? item : member) * kItem;
+                T* sums = c.at(layout.sums) + (layout.keeps_sums ? item : thread) * kItem;
                 for (std::int64_t point = 0; point < P * P; ++point) {
                     add_outer<T, L, R, V>(c.at(layout.source) + point * layout.source_plane +
                                               channel * layout.block * kRows,

@@ -137,12 +137,12 @@ void backward_weight(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t kh
 template <class T>
 void conv2d_reference(const Conv2dArguments<T>& a, ThreadTeam& team) {
     const ConvShape& s = a.shape;
-    team.for_ranges(s.batch, 1, [&](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(s.batch, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t n = begin; n < end; ++n)
             forward_image(a, n);
     });
     if (!a.statistics) return;
-    team.for_ranges(s.filters, 1, [&](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(s.filters, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t f = begin; f < end; ++f) {
             double sum = 0;
             double squares = 0;
@@ -161,7 +161,7 @@ void conv2d_reference(const Conv2dArguments<T>& a, ThreadTeam& team) {
 
 template <class T>
 void conv2d_backward_data_reference(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
-    team.for_ranges(a.shape.batch, 1, [&](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(a.shape.batch, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t n = begin; n < end; ++n)
             backward_data_image(a, n);
     });
@@ -176,7 +176,7 @@ template <class T>
 void conv2d_backward_weights_reference(const Conv2dBackwardWeightsArguments<T>& a,
                                        ThreadTeam& team) {
     const ConvShape& s = a.shape;
-    team.for_ranges(s.filters, 1, [&](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(s.filters, 1, [&](std::int64_t begin, std::int64_t end, int) {
         for (std::int64_t f = begin; f < end; ++f) {
             for (std::int64_t kh = 0; kh < s.kernel_height; ++kh) {
                 for (std::int64_t kw = 0; kw < s.kernel_width; ++kw) {

@@ -101,7 +101,7 @@ void draw_all(const plan::Initializer& initializer, std::uint64_t seed,
     const Draw draw = draw_of(initializer);
     const std::uint64_t key =
         philox::key_of(seed, philox::Purpose::initialise, std::uint64_t(initializer.stream));
-    team.for_ranges(arrangement.elements(), 4096, [&](std::int64_t begin, std::int64_t end, int) {
+    team.for_pieces(arrangement.elements(), 4096, [&](std::int64_t begin, std::int64_t end, int) {
         philox::Block block{};
         std::int64_t drawn = -1;
         arrangement.for_each(begin, end, [&](std::int64_t i, std::int64_t place) {

@@ -45,7 +45,7 @@ void make_orthonormal(std::vector<double>& vectors, std::int64_t count, std::int
         for (std::int64_t k = 0; k < length; ++k)
             unit[k] /= size;
         // Every later vector loses its part along this one: each is one thread's work.
-        team.for_ranges(count - i - 1, 1 + 16384 / length,
+        team.for_pieces(count - i - 1, 1 + 16384 / length,
                         [&](std::int64_t begin, std::int64_t end, int) {
                             for (std::int64_t j = i + 1 + begin; j < i + 1 + end; ++j)
                                 take_off(vector(j), unit, length);
