@@ -25,8 +25,10 @@ WinogradWorkspace::WinogradWorkspace(const WinogradShape& shape, std::int64_t el
     source_plane = block * shape.depth + kGap;
     product_plane = block * panel + kGap;
     zeros = shared ? round_up(filter_bytes, 64) : 0;
-    threads = zeros + round_up(shape.depth * element_bytes, 64);
-    products = source + round_up(points * source_plane * element_bytes, 64);
+    shared_source = zeros + round_up(shape.depth * element_bytes, 64);
+    const std::int64_t source_bytes = round_up(points * source_plane * element_bytes, 64);
+    threads = shared_source + (shared ? 0 : source_bytes);
+    products = shared ? source_bytes : 0;
     taps = products + round_up(points * product_plane * element_bytes, 64);
     filters = taps + round_up(9 * shape.depth * panel * element_bytes, 64);
     statistics = filters;
@@ -42,19 +44,24 @@ WinogradOuterWorkspace::WinogradOuterWorkspace(const WinogradShape& shape,
     const std::int64_t points = shape.points();
     const std::int64_t tile_bytes = points * (deep + wide) * element_bytes;
     const std::int64_t all_sums = points * deep * wide * element_bytes;
+    // Threads that sum the same tiles read from each other what the others have transformed;
+    // threads that sum their own add their sums in the end.
+    if (all_sums * threads * 4 <= shape.tiles() * tile_bytes) members = threads;
+    const std::int64_t tiles = (shape.tiles() + members - 1) / members;
     // Sums that do not stay in the second cache are to be read and written seldom.
     const std::int64_t wanted =
         all_sums <= 1 << 20 ? 1 << 20 : std::clamp<std::int64_t>(2 * all_sums, 4 << 20, 20 << 20);
     const std::int64_t most = std::clamp<std::int64_t>(wanted / tile_bytes, 32, 512);
-    const std::int64_t blocks = (shape.tiles() + most - 1) / most;
-    block = (shape.tiles() + blocks - 1) / blocks;
-    keeps_sums = block < shape.tiles();
+    const std::int64_t blocks = (tiles + most - 1) / most;
+    block = (tiles + blocks - 1) / blocks;
+    keeps_sums = block < tiles || members > 1;
     source_plane = block * deep + kGap;
     gradient_plane = block * wide + kGap;
     gradient = round_up(points * source_plane * element_bytes, 64);
     sums = gradient + round_up(points * gradient_plane * element_bytes, 64);
     const std::int64_t item = points * kRows * std::min(wide, WinogradWorkspace::kWidestPanel);
-    zeros = sums + round_up(keeps_sums ? all_sums : threads * item * element_bytes, 64);
+    bytes_per_member = sums + round_up(keeps_sums ? all_sums : threads * item * element_bytes, 64);
+    zeros = members * bytes_per_member;
     bias = zeros + round_up(std::max(shape.depth, shape.width) * element_bytes, 64);
     bias_per_thread = round_up(shape.width * 8, 64);
     bytes = bias + threads * bias_per_thread;

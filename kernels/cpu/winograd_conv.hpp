@@ -30,6 +30,8 @@ struct WinogradConv : GatherConv<T> {
         return reinterpret_cast<T*>(workspace + layout.threads + member * layout.bytes_per_thread +
                                     offset);
     }
+    /// The block of tiles that all threads transform together, where filters are not shared.
+    T* shared_source() const { return reinterpret_cast<T*>(workspace + layout.shared_source); }
     double* statistics_of(int member) const {
         return reinterpret_cast<double*>(of(member, layout.statistics));
     }
@@ -210,97 +212,138 @@ void add_statistics(const GatherConv<T>& c, std::int64_t corner, std::int64_t he
     });
 }
 
-/// The epilogue over all columns of the results of some tiles.
+/// The epilogue over `columns` columns of the results of some tiles.
 template <class T, int M>
-void rewrite_tiles(const WinogradConv<T>& c, std::int64_t first, std::int64_t count) {
+void rewrite_tiles(const WinogradConv<T>& c, std::int64_t first, std::int64_t count,
+                   std::int64_t column, std::int64_t columns) {
+    const bool whole = columns == c.width;
     for (std::int64_t t = first; t < first + count; ++t) {
         const TilePlace place(c.shape, t);
         const std::int64_t width = c.x.output - place.x < M ? c.x.output - place.x : M;
         for (std::int64_t y = place.y; y < place.y + M && y < c.y.output; ++y) {
             const std::int64_t cell = (place.image * c.y.output + y) * c.x.output + place.x;
-            rewrite(*c.epilogue, c.dst, cell * c.width, width * c.width);
+            for (std::int64_t x = 0; x < (whole ? 1 : width); ++x) {
+                rewrite(*c.epilogue, c.dst, (cell + x) * c.width + column,
+                        whole ? width * columns : columns);
+            }
         }
     }
 }
 
-/// Tiles [begin, end) against all panels of N = V*L columns.
+/// The filters of N columns as they are, behind each other, and transformed, all rows of points.
+template <class T, int M, int L, int V>
+void transform_panel(const WinogradConv<T>& c, std::int64_t panel, int thread) {
+    constexpr int P = Winograd<M>::kPoints, N = V * L;
+    T* taps = c.of(thread, c.layout.taps);
+    pack_panel<T, N>(c, 0, panel * N, taps);
+    for (int row = 0; row < P; ++row)
+        transform_filters<T, M, N>(taps, c.depth, row,
+                                   c.panels + (panel * P + row) * P * c.depth * N);
+}
+
+/// The products of a row of points of some tiles with N columns of the filters.
 template <class T, int M, int L, int R, int V>
-void winograd_tiles(const WinogradConv<T>& c, std::int64_t begin, std::int64_t end, int member) {
+void multiply_row(const WinogradConv<T>& c, const T* source, std::int64_t count, int row,
+                  const T* filters, T* products) {
+    constexpr int P = Winograd<M>::kPoints;
+    const std::int64_t panel = c.depth * V * L;
+    for (int x = 0; x < P; ++x) {
+        const int point = row * P + x;
+        multiply_point<T, L, R, V>(source + point * c.layout.source_plane, c.depth, count,
+                                   filters + x * panel, products + point * c.layout.product_plane);
+    }
+}
+
+/// Tiles [begin, end) against all panels of N = V*L columns, whose filters are transformed.
+template <class T, int M, int L, int R, int V>
+void winograd_tiles(const WinogradConv<T>& c, std::int64_t begin, std::int64_t end, int thread) {
     constexpr int P = Winograd<M>::kPoints, N = V * L;
     const WinogradWorkspace& layout = c.layout;
-    const std::int64_t panel = c.depth * N;
-    T* source = c.of(member, layout.source);
-    T* products = c.of(member, layout.products);
-    double* partial = c.statistics ? c.statistics_of(member) : nullptr;
+    T* const source = c.of(thread, layout.source);
+    T* const products = c.of(thread, layout.products);
+    double* partial = c.statistics ? c.statistics_of(thread) : nullptr;
     for (std::int64_t first = begin; first < end; first += layout.block) {
         const std::int64_t count = end - first < layout.block ? end - first : layout.block;
         transform_source<T, M>(c, c.shape, first, count, source, layout.source_plane,
                                RowPlaces{c.depth});
         for (std::int64_t column = 0; column < c.width; column += N) {
-            T* taps = c.of(member, layout.taps);
-            if (!layout.shared) pack_panel<T, N>(c, 0, column, taps);
             for (int row = 0; row < P; ++row) {
-                const T* filters = c.panels + (column / N * P + row) * P * panel;
-                if (!layout.shared) {
-                    T* own = c.of(member, layout.filters);
-                    transform_filters<T, M, N>(taps, c.depth, row, own);
-                    filters = own;
-                }
-                for (int x = 0; x < P; ++x) {
-                    const int point = row * P + x;
-                    multiply_point<T, L, R, V>(source + point * layout.source_plane, c.depth, count,
-                                               filters + x * panel,
-                                               products + point * layout.product_plane);
-                }
+                multiply_row<T, M, L, R, V>(c, source, count, row,
+                                            c.panels + (column / N * P + row) * P * c.depth * N,
+                                            products);
             }
             transform_results<T, M, N>(c, first, count, column, products, partial);
         }
-        if (c.epilogue) rewrite_tiles<T, M>(c, first, count);
+        if (c.epilogue) rewrite_tiles<T, M>(c, first, count, 0, c.width);
+    }
+}
+
+/// Blocks of tiles against all panels, whose filters are too large to be kept transformed: all
+/// threads transform a block together, and each transforms the filters of the panels that it takes.
+template <class T, int M, int L, int R, int V>
+void winograd_blocks(const WinogradConv<T>& c, ThreadTeam& team) {
+    constexpr int P = Winograd<M>::kPoints, N = V * L;
+    const WinogradWorkspace& layout = c.layout;
+    const std::int64_t tiles = c.shape.tiles(), panels = (c.width + N - 1) / N;
+    T* const source = c.shared_source();
+    // A panel's columns are summed by whoever has the panel.
+    double* partial = c.statistics ? c.statistics_of(0) : nullptr;
+    for (std::int64_t first = 0; first < tiles; first += layout.block) {
+        const std::int64_t count = tiles - first < layout.block ? tiles - first : layout.block;
+        team.for_pieces(count, 1, [&](std::int64_t begin, std::int64_t end, int) {
+            transform_source<T, M>(c, c.shape, first + begin, end - begin, source + begin * c.depth,
+                                   layout.source_plane, RowPlaces{c.depth});
+        });
+        team.for_pieces(panels, 1, [&](std::int64_t from, std::int64_t to, int thread) {
+            T* const products = c.of(thread, layout.products);
+            T* const taps = c.of(thread, layout.taps);
+            T* const filters = c.of(thread, layout.filters);
+            for (std::int64_t column = from * N; column < to * N; column += N) {
+                pack_panel<T, N>(c, 0, column, taps);
+                for (int row = 0; row < P; ++row) {
+                    transform_filters<T, M, N>(taps, c.depth, row, filters);
+                    multiply_row<T, M, L, R, V>(c, source, count, row, filters, products);
+                }
+                transform_results<T, M, N>(c, first, count, column, products, partial);
+                if (c.epilogue) {
+                    rewrite_tiles<T, M>(c, first, count, column,
+                                        c.width - column < N ? c.width - column : N);
+                }
+            }
+        });
     }
 }
 
 template <class T, int M, int L, int R, int V>
 void winograd_with_tile(const WinogradConv<T>& c, ThreadTeam& team) {
-    constexpr int P = Winograd<M>::kPoints, N = V * L;
+    constexpr int N = V * L;
     const std::int64_t panels = (c.width + N - 1) / N;
-    team.run([&](int member) {
-        if (member == 0) {
-            for (std::int64_t d = 0; d < c.depth; ++d)
-                c.zeros[d] = T(0);
-        }
-        if (c.statistics) {
-            for (std::int64_t j = 0; j < 2 * c.width; ++j)
-                c.statistics_of(member)[j] = 0;
-        }
-        if (!c.layout.shared) return;
-        T* taps = c.of(member, c.layout.taps);
-        for (std::int64_t i = panels * member / team.size();
-             i < panels * (member + 1) / team.size(); ++i) {
-            pack_panel<T, N>(c, 0, i * N, taps);
-            for (int row = 0; row < P; ++row) {
-                transform_filters<T, M, N>(taps, c.depth, row,
-                                           c.panels + (i * P + row) * P * c.depth * N);
-            }
-        }
-    });
-    const std::int64_t tiles = c.shape.tiles();
-    if (!c.statistics && c.layout.shared) {
+    for (std::int64_t d = 0; d < c.depth; ++d)
+        c.zeros[d] = T(0);
+    for (int member = 0; c.statistics && member < team.size(); ++member) {
+        for (std::int64_t j = 0; j < 2 * c.width; ++j)
+            c.statistics_of(member)[j] = 0;
+    }
+    if (!c.layout.shared) {
+        winograd_blocks<T, M, L, R, V>(c, team);
+    } else {
+        team.for_pieces(panels, 1, [&](std::int64_t from, std::int64_t to, int thread) {
+            for (std::int64_t panel = from; panel < to; ++panel)
+                transform_panel<T, M, L, V>(c, panel, thread);
+        });
         // Pieces of a block at most, as many for every thread, of whole tiles of R rows.
+        const std::int64_t tiles = c.shape.tiles(), rows = (tiles + R - 1) / R;
         const std::int64_t blocks = (tiles + c.layout.block - 1) / c.layout.block;
-        const std::int64_t cuts = (blocks + team.size() - 1) / team.size();
-        const std::int64_t pieces = team.size() == 1 ? 1 : team.size() * cuts;
-        const std::int64_t rows = (tiles + R - 1) / R;
+        const std::int64_t cuts =
+            c.statistics || team.size() == 1 ? 1 : (blocks + team.size() - 1) / team.size();
+        const std::int64_t pieces = team.size() * cuts;
         team.for_each(pieces, [&](std::int64_t piece, int thread) {
             const std::int64_t limit = rows * (piece + 1) / pieces * R;
             winograd_tiles<T, M, L, R, V>(c, rows * piece / pieces * R,
-                                          limit < tiles ? limit : tiles, thread);
+                                          limit < tiles ? limit : tiles,
+                                          c.statistics ? int(piece) : thread);
         });
-        return;
     }
-    team.run([&](int member) {
-        winograd_tiles<T, M, L, R, V>(c, tiles * member / team.size(),
-                                      tiles * (member + 1) / team.size(), member);
-    });
     if (!c.statistics) return;
     total_statistics(c.statistics, c.width, c.bias, team.size(),
                      [&](int member) { return c.statistics_of(member); });

@@ -2,7 +2,8 @@
 /// The gradient of 3x3 filters, stride 1, by Winograd's algorithm. A block of tiles at a time is
 /// transformed, the source's and diff_dst's, and multiplied as one outer product per point, summed
 /// over the tiles; the sums become filters in the end. The filters are divided into items of kRows
-/// channels by N filters. Bits do not depend on the threads.
+/// channels by N filters. Bits depend on the members among whom tiles are divided, if on any
+/// (WinogradOuterWorkspace), not on which thread did what.
 /// Formula: Conv2dBackwardWeightsArguments'; error bound: winograd.hpp.
 
 #include "kernels/cpu/winograd_conv.hpp"
@@ -20,7 +21,9 @@ struct WinogradOuter {
     T* diff_bias = nullptr;
     std::byte* workspace = nullptr;
 
-    T* at(std::int64_t offset) const { return reinterpret_cast<T*>(workspace + offset); }
+    T* of(std::int64_t member, std::int64_t offset) const {
+        return reinterpret_cast<T*>(workspace + member * layout.bytes_per_member + offset);
+    }
     double* bias_of(int member) const {
         return reinterpret_cast<double*>(workspace + layout.bias + member * layout.bias_per_thread);
     }
@@ -36,13 +39,13 @@ struct PanelPlaces {
     }
 };
 
-/// A dy A^T of tiles [begin, end) of the block that begins with tile `first`, in panels of N.
+/// A dy A^T of tiles [begin, end) of the block that begins with tile `first`, in panels of N at
+/// `to`.
 template <class T, int M, int N>
 void transform_gradient(const WinogradOuter<T>& c, std::int64_t first, std::int64_t begin,
-                        std::int64_t end, double* bias) {
+                        std::int64_t end, T* to, double* bias) {
     constexpr int P = Winograd<M>::kPoints;
     const std::int64_t plane = c.layout.gradient_plane, filters = c.shape.width;
-    T* to = c.at(c.layout.gradient);
     for (std::int64_t t = begin; t < end; ++t) {
         const TilePlace place(c.shape, first + t);
         const T* cells[M * M];
@@ -150,14 +153,133 @@ void store_filters(const WinogradOuter<T>& c, std::int64_t channel, std::int64_t
     }
 }
 
+/// The items of a convolution: [filters / N][channels / kRows], sums[point][kRows][N] of each.
+template <class T, int M, int N>
+struct OuterItems {
+    static constexpr int kRows = int(WinogradOuterWorkspace::kRows);
+    static constexpr int kPoints = Winograd<M>::kPoints * Winograd<M>::kPoints;
+    static constexpr std::int64_t kItem = std::int64_t{kPoints} * kRows * N;
+    std::int64_t by_channels, count;
+
+    explicit OuterItems(const WinogradShape& shape)
+        : by_channels((shape.depth + kRows - 1) / kRows),
+          count(by_channels * ((shape.width + N - 1) / N)) {}
+    std::int64_t channel(std::int64_t item) const { return item % by_channels; }
+    std::int64_t filter(std::int64_t item) const { return item / by_channels; }
+};
+
+/// Tiles [begin, end) of the block that begins with tile `first`, transformed for a member.
+template <class T, int M, int N>
+void transform_block(const WinogradOuter<T>& c, std::int64_t member, std::int64_t first,
+                     std::int64_t begin, std::int64_t end, double* bias) {
+    constexpr int kRows = int(WinogradOuterWorkspace::kRows);
+    transform_source<T, M>(c.forward, c.shape, first + begin, end - begin,
+                           c.of(member, c.layout.source), c.layout.source_plane,
+                           PanelPlaces<kRows>{begin, c.layout.block});
+    transform_gradient<T, M, N>(c, first, begin, end, c.of(member, c.layout.gradient), bias);
+}
+
+/// The products of points [begin, end) of an item over `count` tiles of a member's block.
+template <class T, int M, int L, int R, int V>
+void multiply_item(const WinogradOuter<T>& c, const OuterItems<T, M, V * L>& items,
+                   std::int64_t member, std::int64_t item, std::int64_t begin, std::int64_t end,
+                   std::int64_t count, T* sums, bool add) {
+    constexpr int N = V * L, kRows = int(WinogradOuterWorkspace::kRows);
+    const WinogradOuterWorkspace& layout = c.layout;
+    const T* source = c.of(member, layout.source) + items.channel(item) * layout.block * kRows;
+    const T* gradient = c.of(member, layout.gradient) + items.filter(item) * layout.block * N;
+    for (std::int64_t point = begin; point < end; ++point) {
+        add_outer<T, L, R, V>(source + point * layout.source_plane,
+                              gradient + point * layout.gradient_plane, count,
+                              sums + point * kRows * N, add);
+    }
+}
+
+/// Every member sums its own tiles, all items of a block; the sums of all members become filters.
+template <class T, int M, int L, int R, int V>
+void sum_own_tiles(const WinogradOuter<T>& c, ThreadTeam& team) {
+    using Items = OuterItems<T, M, V * L>;
+    const WinogradOuterWorkspace& layout = c.layout;
+    const Items items(c.shape);
+    const std::int64_t tiles = c.shape.tiles();
+    team.run([&](int member) {
+        const std::int64_t begin = tiles * member / team.size();
+        const std::int64_t end = tiles * (member + 1) / team.size();
+        T* const all = c.of(member, layout.sums);
+        for (std::int64_t first = begin; first < end; first += layout.block) {
+            const std::int64_t count = end - first < layout.block ? end - first : layout.block;
+            transform_block<T, M, V * L>(c, member, first, 0, count,
+                                         c.diff_bias ? c.bias_of(member) : nullptr);
+            for (std::int64_t item = 0; item < items.count; ++item) {
+                T* const sums = all + (layout.keeps_sums ? item * Items::kItem : 0);
+                multiply_item<T, M, L, R, V>(c, items, member, item, 0, Items::kPoints, count, sums,
+                                             first > begin);
+                if (team.size() == 1 && first + count == end) {
+                    store_filters<T, M, L, V * L>(c, items.channel(item) * Items::kRows,
+                                                  items.filter(item) * V * L, sums);
+                }
+            }
+        }
+    });
+    if (team.size() == 1) return;
+    team.for_pieces(items.count, 1, [&](std::int64_t from, std::int64_t to, int) {
+        for (std::int64_t item = from; item < to; ++item) {
+            T* const sums = c.of(0, layout.sums) + item * Items::kItem;
+            for (int member = 1; member < team.size(); ++member) {
+                const T* const others = c.of(member, layout.sums) + item * Items::kItem;
+                for (std::int64_t i = 0; i < Items::kItem; ++i)
+                    sums[i] += others[i];
+            }
+            store_filters<T, M, L, V * L>(c, items.channel(item) * Items::kRows,
+                                          items.filter(item) * V * L, sums);
+        }
+    });
+}
+
+/// All threads transform a block together, and divide its items; or the points of its items, where
+/// these are few.
+template <class T, int M, int L, int R, int V>
+void share_tiles(const WinogradOuter<T>& c, ThreadTeam& team) {
+    using Items = OuterItems<T, M, V * L>;
+    const WinogradOuterWorkspace& layout = c.layout;
+    const Items items(c.shape);
+    const std::int64_t tiles = c.shape.tiles();
+    const std::int64_t wanted = (team.size() * ThreadTeam::kPieces + items.count - 1) / items.count;
+    const std::int64_t most = layout.keeps_sums ? Items::kPoints : 1;
+    const std::int64_t cuts = wanted < most ? wanted : most;
+    for (std::int64_t first = 0; first < tiles; first += layout.block) {
+        const std::int64_t count = tiles - first < layout.block ? tiles - first : layout.block;
+        team.divide(count, 1, c.diff_bias, [&](std::int64_t begin, std::int64_t end, int member) {
+            transform_block<T, M, V * L>(c, 0, first, begin, end,
+                                         c.diff_bias ? c.bias_of(member) : nullptr);
+        });
+        const bool last = first + count == tiles;
+        const auto store = [&](std::int64_t item, const T* sums) {
+            store_filters<T, M, L, V * L>(c, items.channel(item) * Items::kRows,
+                                          items.filter(item) * V * L, sums);
+        };
+        // Items of the same filters follow each other: their panel stays in the second cache.
+        team.for_pieces(items.count * cuts, 1, [&](std::int64_t from, std::int64_t to, int thread) {
+            for (std::int64_t i = from; i < to; ++i) {
+                const std::int64_t item = i / cuts, cut = i % cuts;
+                T* const sums =
+                    c.of(0, layout.sums) + (layout.keeps_sums ? item : thread) * Items::kItem;
+                multiply_item<T, M, L, R, V>(c, items, 0, item, Items::kPoints * cut / cuts,
+                                             Items::kPoints * (cut + 1) / cuts, count, sums,
+                                             first > 0);
+                if (last && cuts == 1) store(item, sums);
+            }
+        });
+        if (!last || cuts == 1) continue;
+        team.for_pieces(items.count, 1, [&](std::int64_t from, std::int64_t to, int) {
+            for (std::int64_t item = from; item < to; ++item)
+                store(item, c.of(0, layout.sums) + item * Items::kItem);
+        });
+    }
+}
+
 template <class T, int M, int L, int R, int V>
 void winograd_outer_with_tile(const WinogradOuter<T>& c, ThreadTeam& team) {
-    constexpr int P = Winograd<M>::kPoints, N = V * L, kRows = int(WinogradOuterWorkspace::kRows);
-    const WinogradOuterWorkspace& layout = c.layout;
-    const std::int64_t channel_items = (c.shape.depth + kRows - 1) / kRows;
-    const std::int64_t items = channel_items * ((c.shape.width + N - 1) / N);
-    constexpr std::int64_t kItem = std::int64_t{P} * P * kRows * N;
-    const std::int64_t tiles = c.shape.tiles();
     const std::int64_t widest = c.shape.depth > c.shape.width ? c.shape.depth : c.shape.width;
     for (std::int64_t i = 0; i < widest; ++i)
         c.forward.zeros[i] = T(0);
@@ -165,32 +287,10 @@ void winograd_outer_with_tile(const WinogradOuter<T>& c, ThreadTeam& team) {
         for (std::int64_t f = 0; f < c.shape.width; ++f)
             c.bias_of(member)[f] = 0;
     }
-    for (std::int64_t first = 0; first < tiles; first += layout.block) {
-        const std::int64_t count = tiles - first < layout.block ? tiles - first : layout.block;
-        team.divide(count, 1, c.diff_bias, [&](std::int64_t begin, std::int64_t end, int member) {
-            transform_source<T, M>(c.forward, c.shape, first + begin, end - begin,
-                                   c.at(layout.source), layout.source_plane,
-                                   PanelPlaces<kRows>{begin, layout.block});
-            transform_gradient<T, M, N>(c, first, begin, end,
-                                        c.diff_bias ? c.bias_of(member) : nullptr);
-        });
-        const bool last = first + count == tiles;
-        // Items of the same filters follow each other: their panel stays in the second cache.
-        team.for_pieces(items, 1, [&](std::int64_t from, std::int64_t to, int thread) {
-            for (std::int64_t item = from; item < to; ++item) {
-                const std::int64_t channel = item % channel_items, filter = item / channel_items;
-                T* sums = c.at(layout.sums) + (layout.keeps_sums ? item : thread) * kItem;
-                for (std::int64_t point = 0; point < P * P; ++point) {
-                    add_outer<T, L, R, V>(c.at(layout.source) + point * layout.source_plane +
-                                              channel * layout.block * kRows,
-                                          c.at(layout.gradient) + point * layout.gradient_plane +
-                                              filter * layout.block * N,
-                                          count, sums + point * kRows * N, first > 0);
-                }
-                if (last) store_filters<T, M, L, N>(c, channel * kRows, filter * N, sums);
-            }
-        });
-    }
+    if (c.layout.members == team.size())
+        sum_own_tiles<T, M, L, R, V>(c, team);
+    else
+        share_tiles<T, M, L, R, V>(c, team);
     if (!c.diff_bias) return;
     for (std::int64_t f = 0; f < c.shape.width; ++f) {
         double sum = 0;
@@ -212,7 +312,7 @@ void winograd_outer(const Conv2dBackwardWeightsArguments<T>& a, ThreadTeam& team
                        a.diff_weights,
                        a.diff_bias,
                        a.workspace.data()};
-    c.forward.zeros = c.at(c.layout.zeros);
+    c.forward.zeros = reinterpret_cast<T*>(c.workspace + c.layout.zeros);
     if constexpr (kVectorBytes == 64) {
         if (shape.width <= L)
             winograd_outer_with_tile<T, M, L, 16, 1>(c, team);

@@ -19,10 +19,11 @@ struct WinogradShape {
     std::int64_t tiles() const { return batch * rows() * columns(); }
 };
 
-/// conv2d "winograd_MxM" and conv2d_backward_data "winograd_MxM": transformed filters of all panels
-/// where these are small, else of one row of points of a panel, for each thread; for each thread a
-/// block of transformed tiles of the source, their products with a panel, the taps of a panel, and,
-/// forward, its sums for the statistics.
+/// conv2d "winograd_MxM" and conv2d_backward_data "winograd_MxM". Where the transformed filters of
+/// all panels are small they are kept, and each thread has a block of transformed tiles of the
+/// source. Else there is one such block for all threads, and for each thread the transformed
+/// filters of one row of points of a panel. In both cases each thread has the products of a block
+/// with a panel, the taps of a panel, and, forward, its sums for the statistics.
 struct WinogradWorkspace {
     static constexpr std::int64_t kWidestPanel = 48;       ///< columns
     static constexpr std::int64_t kSharedBytes = 1 << 20;  ///< of filters that are kept transformed
@@ -32,7 +33,7 @@ struct WinogradWorkspace {
     bool shared = false;      ///< all filters are transformed once, for all threads
     std::int64_t block = 24;  ///< tiles that are worked on at a time: a multiple of 24
     std::int64_t source_plane = 0, product_plane = 0;  ///< elements of a point of a block
-    std::int64_t zeros = 0, threads = 0, bytes = 0;
+    std::int64_t zeros = 0, shared_source = 0, threads = 0, bytes = 0;
     std::int64_t source = 0, products = 0, filters = 0, taps = 0,
                  statistics = 0;  ///< within a thread's
     std::int64_t bytes_per_thread = 0;
@@ -41,17 +42,22 @@ struct WinogradWorkspace {
                       bool with_statistics);
 };
 
-/// conv2d_backward_weights "winograd_MxM": a block of transformed tiles of the source and of
-/// diff_dst, the sums of all items where there are several blocks, else of one for each thread, and
-/// each thread's sums for the bias.
+/// conv2d_backward_weights "winograd_MxM": for each member a block of transformed tiles of the
+/// source and of diff_dst, and sums: of all items where they outlive a block, else of one item for
+/// each thread; each thread's sums for the bias. Members are the threads where sums are small
+/// beside what is transformed, so that each sums tiles of its own; else there is one member, all
+/// threads share its block, and divide its items.
 struct WinogradOuterWorkspace {
     static constexpr std::int64_t kRows = 16;  ///< channels of an item
     static constexpr std::int64_t kGap = WinogradWorkspace::kGap;
 
-    std::int64_t block = 0;                             ///< tiles that are worked on at a time
-    bool keeps_sums = false;                            ///< from block to block
+    std::int64_t members = 1;
+    std::int64_t block = 0;                             ///< tiles that a member works on at a time
+    bool keeps_sums = false;                            ///< of all items
     std::int64_t source_plane = 0, gradient_plane = 0;  ///< elements of a point of a block
-    std::int64_t source = 0, gradient = 0, sums = 0, zeros = 0, bias = 0, bias_per_thread = 0;
+    std::int64_t source = 0, gradient = 0, sums = 0;    ///< within a member's
+    std::int64_t bytes_per_member = 0;
+    std::int64_t zeros = 0, bias = 0, bias_per_thread = 0;
     std::int64_t bytes = 0;
 
     WinogradOuterWorkspace(const WinogradShape& shape, std::int64_t element_bytes, int threads);
