@@ -3,6 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <span>
+#include <vector>
+
+#include "kernels/random_words.hpp"
 
 namespace dtnn::kernels::philox::philox_test {
 namespace {
@@ -43,6 +47,19 @@ TEST_CASE("the threshold of dropout is the comparison with the rate") {
         const std::uint64_t threshold = keep_threshold(rate);
         CHECK(double(threshold) * 0x1p-32 >= rate);
         CHECK(double(threshold - 1) * 0x1p-32 < rate);
+    }
+}
+
+TEST_CASE("many words at a time are the words of the sequence") {
+    const std::uint64_t key = key_of(7, Purpose::data), step = 0x123456789abcdefu;
+    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{8}, (1ull << 34) - 8}) {
+        for (const std::size_t count : {0u, 1u, 3u, 63u, 64u, 65u, 128u, 1001u}) {
+            std::vector<std::uint32_t> words(count + 1, 5);
+            draw_words(key, step, first, std::span(words).first(count));
+            for (std::size_t j = 0; j < count; ++j)
+                REQUIRE(words[j] == word(key, step, first + j));
+            CHECK(words[count] == 5);
+        }
     }
 }
 

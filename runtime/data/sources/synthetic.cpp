@@ -1,8 +1,11 @@
 #include "runtime/data/sources/synthetic.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "kernels/philox.hpp"
+#include "kernels/random_words.hpp"
 #include "runtime/data/formats/content_hash.hpp"
 
 namespace dtnn::runtime {
@@ -91,17 +94,30 @@ std::uint64_t Synthetic::content_hash() const {
 template <class LightsOfRow>
 void Synthetic::image(std::uint64_t key, std::int64_t index, std::span<float> pixels,
                       const LightsOfRow& lights_of_row) const {
+    std::array<std::uint32_t, 1024> words;
+    for (std::size_t first = 0; first < pixels.size(); first += words.size()) {
+        const std::span<float> some =
+            pixels.subspan(first, std::min(words.size(), pixels.size() - first));
+        kernels::draw_words(key, std::uint64_t(index), first, std::span(words).first(some.size()));
+        std::transform(
+            words.begin(), words.begin() + std::ptrdiff_t(some.size()), some.begin(),
+            [](std::uint32_t word) { return (1.0f - kContrast) * philox::uniform_float(word); });
+    }
     const std::int64_t height = shape_[1], width = shape_[2];
-    std::size_t i = 0;
-    philox::Block noise{};
+    float* pixel = pixels.data();
     for (std::int64_t channel = 0; channel < shape_[0]; ++channel) {
-        for (std::int64_t y = 0; y < height; ++y) {
-            const Lights lights = lights_of_row(channel, y * kCells / height);
-            for (std::int64_t x = 0; x < width; ++x, ++i) {
-                if (i % 4 == 0) noise = philox::block(key, std::uint64_t(index), i / 4);
-                const float light = lights[std::size_t(x * kCells / width)];
-                const float grain = philox::uniform_float(noise[i % 4]);
-                pixels[i] = kContrast * light + (1.0f - kContrast) * grain;
+        Lights lights{};
+        std::int64_t lit = -1;  // the row of cells that the lights are of
+        for (std::int64_t y = 0; y < height; ++y, pixel += width) {
+            if (y * kCells / height != lit) {
+                lit = y * kCells / height;
+                lights = lights_of_row(channel, lit);
+            }
+            for (std::int64_t cell = 0; cell < kCells; ++cell) {
+                // The columns x with x * kCells / width == cell.
+                const std::int64_t end = ((cell + 1) * width + kCells - 1) / kCells;
+                for (std::int64_t x = (cell * width + kCells - 1) / kCells; x < end; ++x)
+                    pixel[x] += kContrast * lights[std::size_t(cell)];
             }
         }
     }
