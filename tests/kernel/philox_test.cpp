@@ -52,7 +52,8 @@ TEST_CASE("the threshold of dropout is the comparison with the rate") {
 
 TEST_CASE("many words at a time are the words of the sequence") {
     const std::uint64_t key = key_of(7, Purpose::data), step = 0x123456789abcdefu;
-    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{8}, (1ull << 34) - 8}) {
+    for (const std::uint64_t first :
+         {std::uint64_t{0}, std::uint64_t{8}, (std::uint64_t{1} << 34) - 8}) {
         for (const std::size_t count : {0u, 1u, 3u, 63u, 64u, 65u, 128u, 1001u}) {
             std::vector<std::uint32_t> words(count + 1, 5);
             draw_words(key, step, first, std::span(words).first(count));

@@ -85,5 +85,53 @@ TEST_CASE("ranges cover everything once, in multiples of the grain") {
     }
 }
 
+TEST_CASE("pieces cover everything once, and a place is one thread's at a time") {
+    for (const int size : {1, 2, 3, 5}) {
+        ThreadTeam team(size);
+        for (const std::int64_t count : {0, 1, 2, 5, 63, 64, 65, 1000}) {
+            for (const std::int64_t grain : {1, 8, 64}) {
+                std::vector<std::atomic<int>> seen(static_cast<std::size_t>(count));
+                std::vector<std::atomic<int>> inside(static_cast<std::size_t>(size));
+                std::atomic<bool> aligned{true}, alone{true};
+                team.for_pieces(count, grain, [&](std::int64_t begin, std::int64_t end, int place) {
+                    if (inside.at(std::size_t(place))++ != 0) alone = false;
+                    if (begin % grain != 0 || (end != count && end % grain != 0)) aligned = false;
+                    for (std::int64_t i = begin; i < end; ++i)
+                        ++seen[std::size_t(i)];
+                    --inside[std::size_t(place)];
+                });
+                CHECK(aligned);
+                CHECK(alone);
+                for (const auto& times : seen)
+                    REQUIRE(times == 1);
+            }
+        }
+    }
+}
+
+TEST_CASE("a thread without pieces takes those of one that is held up") {
+    ThreadTeam team(2);
+    constexpr std::int64_t kPieces = 10;
+    std::atomic<std::int64_t> done{0};
+    std::atomic<bool> late{false};
+    team.for_each(kPieces, [&](std::int64_t piece, int) {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (piece == 0 && done < kPieces - 1 && !late)
+            if (std::chrono::steady_clock::now() > deadline) late = true;
+        ++done;
+    });
+    CHECK(done == kPieces);
+    CHECK(!late);
+}
+
+TEST_CASE("runs are told apart when their numbers begin again") {
+    constexpr int kRuns = 150'000;  // numbers have 16 bits
+    ThreadTeam team(3);
+    std::atomic<std::int64_t> sum{0};
+    for (int run = 0; run < kRuns; ++run)
+        team.for_each(4, [&](std::int64_t piece, int) { sum += piece; });
+    CHECK(sum == 6 * std::int64_t{kRuns});
+}
+
 }  // namespace
 }  // namespace dtnn::kernels::thread_team_test
