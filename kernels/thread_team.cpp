@@ -1,7 +1,9 @@
 #include "kernels/thread_team.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -141,6 +143,34 @@ ThreadTeam::ThreadTeam(int threads) : size_(threads < 1 ? 1 : threads) {
 
 ThreadTeam::~ThreadTeam() {
     shared_->end();
+}
+
+bool ThreadTeam::pin(std::span<const int> processors) {
+#if defined(__linux__)
+    const auto system_thread = [&](int thread) {
+        return thread == 0 ? pthread_self()
+                           : shared_->threads[std::size_t(thread - 1)].native_handle();
+    };
+    // A set of the system's has room for processors below 1024; larger ones are made to measure.
+    const int most = *std::max_element(processors.begin(), processors.end());
+    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
+        CPU_ALLOC(std::size_t(most) + 1), [](cpu_set_t* made) { CPU_FREE(made); });
+    const std::size_t bytes = CPU_ALLOC_SIZE(std::size_t(most) + 1);
+    cpu_set_t before;
+    if (!set || pthread_getaffinity_np(pthread_self(), sizeof before, &before) != 0) return false;
+    for (int thread = 0; thread < size_; ++thread) {
+        CPU_ZERO_S(bytes, set.get());
+        CPU_SET_S(std::size_t(processors[std::size_t(thread)]), bytes, set.get());
+        if (pthread_setaffinity_np(system_thread(thread), bytes, set.get()) == 0) continue;
+        for (int pinned = 0; pinned < thread; ++pinned)
+            pthread_setaffinity_np(system_thread(pinned), sizeof before, &before);
+        return false;
+    }
+    return true;
+#else
+    static_cast<void>(processors);
+    return false;
+#endif
 }
 
 std::int64_t ThreadTeam::claim(int thread) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <type_traits>
 
 namespace dtnn::kernels {
@@ -31,6 +32,10 @@ class ThreadTeam {
     ThreadTeam& operator=(const ThreadTeam&) = delete;
 
     int size() const { return size_; }
+
+    /// Keeps thread i, of which 0 is the caller, on processor processors[i], as the system numbers
+    /// them; there are size() of them. False where the system refuses one: then none is kept.
+    bool pin(std::span<const int> processors);
 
     /// Tells of shares from now on; null: no longer. Between runs only.
     void observe(ShareObserver* observer) { observer_ = observer; }

@@ -18,7 +18,7 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 9;
+inline constexpr int kVersion = 10;
 inline constexpr std::int64_t kAlignment = 64;
 
 using Dims = std::vector<std::int64_t>;
@@ -43,7 +43,8 @@ struct Target {
     std::string isa;       ///< "baseline", "avx2" or "avx512": what the machine must at least have
     int threads = 1;       ///< workspaces are laid out for this many threads; a run may use fewer
     int data_workers = 1;  ///< threads that prepare batches
-    int ranks = 1;         ///< processes the figures are for; see Parallel::any_ranks
+    bool pin_threads = false;  ///< each thread that computes stays on a processor of its own
+    int ranks = 1;             ///< processes the figures are for; see Parallel::any_ranks
 };
 
 /// What computes: "cpu avx512", "cuda".

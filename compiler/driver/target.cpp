@@ -43,6 +43,7 @@ plan::Target decide_target(const JobSpec& job, const CompileOptions& options) {
         target.isa = kernels::name_of(kernels::Isa::baseline);
         target.threads = 1;
         target.data_workers = job.data_workers;
+        target.pin_threads = job.pin_threads;
         target.ranks = job.ranks;
         return target;
     }
@@ -52,6 +53,7 @@ plan::Target decide_target(const JobSpec& job, const CompileOptions& options) {
                      : std::string(kernels::name_of(kernels::host_isa()));
     target.threads = decide_threads(job, options);
     target.data_workers = job.data_workers;
+    target.pin_threads = job.pin_threads;
     target.ranks = job.ranks;
     return target;
 }

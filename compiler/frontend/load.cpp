@@ -199,6 +199,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
                    : name_of_file(file);
     job.threads = int(fields.integer("threads"));
     job.data_workers = int(std::max<std::int64_t>(1, fields.integer("data_workers")));
+    job.pin_threads = fields.flag("pin_threads");
     job.memory_budget = fields.integer("memory_budget");
     if (const SourceNode* node = fields.node("parallel"))
         job.parallel = read_parallel(*node, diagnostics);

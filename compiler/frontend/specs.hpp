@@ -113,6 +113,7 @@ struct JobSpec {
     int ranks = 1;                   ///< that the figures are for
     int threads = 0;                 ///< 0: decided by the compiler's caller
     int data_workers = 1;            ///< threads that prepare batches
+    bool pin_threads = false;        ///< each thread that computes stays on a core of its own
     std::int64_t memory_budget = 0;  ///< bytes per rank, 0: none
     plan::KernelPreference prefer = plan::KernelPreference::none;
     std::map<std::string, Span> spans;  ///< of the job's own fields that the user wrote,

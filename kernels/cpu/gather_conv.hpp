@@ -17,6 +17,7 @@
 
 #include "kernels/cpu/conv_statistics.hpp"
 #include "kernels/cpu/expression_chunk.hpp"
+#include "kernels/cpu/gather_panels.hpp"
 #include "kernels/cpu/gather_tiles.hpp"
 #include "kernels/thread_team.hpp"
 
@@ -96,79 +97,6 @@ DTNN_INLINE void finish_tile(const GatherConv<T>& c, const TileCells& cells, std
     }
 }
 
-/// to[j][i] = from[i][j] for four rows of four; the strides are elements between rows.
-template <class T>
-DTNN_INLINE void transpose_4x4(const T* from, std::int64_t from_stride, T* to,
-                               std::int64_t to_stride) {
-    const auto a = load<T, 4>(from);
-    const auto b = load<T, 4>(from + from_stride);
-    const auto c = load<T, 4>(from + 2 * from_stride);
-    const auto d = load<T, 4>(from + 3 * from_stride);
-    const auto low_ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const auto low_cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const auto high_ab = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const auto high_cd = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    store<T, 4>(to, __builtin_shufflevector(low_ab, low_cd, 0, 1, 4, 5));
-    store<T, 4>(to + to_stride, __builtin_shufflevector(low_ab, low_cd, 2, 3, 6, 7));
-    store<T, 4>(to + 2 * to_stride, __builtin_shufflevector(high_ab, high_cd, 0, 1, 4, 5));
-    store<T, 4>(to + 3 * to_stride, __builtin_shufflevector(high_ab, high_cd, 2, 3, 6, 7));
-}
-
-/// Whether the last columns fit one vector, so that half of their panel is not looked at.
-template <int L, int V>
-constexpr bool has_narrow_panel(std::int64_t columns) {
-    return V == 2 && columns <= L;
-}
-
-/// Packs N columns of a group, from column `first` of it: panel[tap][depth][N], zeros past the
-/// width.
-template <class T, int N>
-void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t first, T* panel) {
-    const std::int64_t columns = c.width - first < N ? c.width - first : N;
-    const std::int64_t taps = c.tap_count();
-    for (std::int64_t tap = 0; tap < taps; ++tap, panel += c.depth * N) {
-        if (!c.transposed) {
-            const T* from = c.weights + tap * c.depth * c.output_pixel() + group * c.width + first;
-            for (std::int64_t d = 0; d < c.depth; ++d, from += c.output_pixel()) {
-                if (columns == N) {
-                    std::memcpy(panel + d * N, from, N * sizeof(T));
-                } else {
-                    for (std::int64_t j = 0; j < N; ++j)
-                        panel[d * N + j] = j < columns ? from[j] : T(0);
-                }
-            }
-            continue;
-        }
-        // A block of rows at a time, so that the lines it scatters to stay in the first cache.
-        const T* from =
-            c.weights + ((taps - 1 - tap) * c.width + first) * c.source_pixel() + group * c.depth;
-        for (std::int64_t begin = 0; begin < c.depth; begin += 64) {
-            const std::int64_t end = begin + 64 < c.depth ? begin + 64 : c.depth;
-            std::int64_t j = 0;
-            for (; j + 4 <= columns; j += 4) {
-                const T* line = from + j * c.source_pixel();
-                std::int64_t d = begin;
-                if constexpr (4 * sizeof(T) <= kVectorBytes) {
-                    for (; d + 4 <= end; d += 4) {
-                        transpose_4x4(line + d, c.source_pixel(), panel + d * N + j, N);
-                    }
-                }
-                for (; d < end; ++d) {
-                    for (std::int64_t i = 0; i < 4; ++i) {
-                        panel[d * N + j + i] = line[i * c.source_pixel() + d];
-                    }
-                }
-            }
-            for (; j < N; ++j) {
-                const T* line = from + j * c.source_pixel();
-                for (std::int64_t d = begin; d < end; ++d) {
-                    panel[d * N + j] = j < columns ? line[d] : T(0);
-                }
-            }
-        }
-    }
-}
-
 /// The source rows of the tile behind this one, spread over the work of `blocks` panels, where one
 /// tap reads them, side by side: nothing but their coming bounds such a convolution.
 template <class T>
@@ -217,20 +145,6 @@ DTNN_INLINE void gather_tile(const GatherConv<T>& c, const TileCells& cells, con
     }
     finish_tile<T, L, R, V>(c, cells, column, columns, sums, partial);
 }
-
-/// The panels of N columns that a convolution has, per group, and how many of them stay in the
-/// second cache together while all tiles pass.
-template <class T, int N>
-struct Panels {
-    static constexpr std::int64_t kBytes = 384 * 1024;
-    std::int64_t blocks = 0, size = 0, together = 1;
-
-    explicit Panels(const GatherConv<T>& c)
-        : blocks((c.width + N - 1) / N), size(c.tap_count() * c.depth * N) {
-        const std::int64_t fitting = kBytes / (size * std::int64_t(sizeof(T)));
-        together = fitting < 1 ? 1 : fitting;
-    }
-};
 
 /// Some tiles against some of the panels of a group.
 struct GatherPart {

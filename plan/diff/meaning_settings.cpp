@@ -44,6 +44,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"job", "training", kMath, "the weights are trained in another way"},
         {"job", "threads", kSpeed, "the same values but for rounding"},
         {"job", "data_workers", kSpeed, "samples do not depend on which thread prepares them"},
+        {"job", "pin_threads", kSpeed, "what is computed does not depend on where"},
         {"job", "memory_budget", kSpeed,
          "what there is no room to keep is computed again in backward, to the same bits"},
         {"job", "parallel", kMath, "other ranks share the training, or share it in another way"},
@@ -433,6 +434,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"target", "isa", kSpeed, "the same values but for rounding"},
         {"target", "threads", kSpeed, "the same values but for rounding"},
         {"target", "data_workers", kSpeed, "samples do not depend on which thread prepares them"},
+        {"target", "pin_threads", kSpeed, "what is computed does not depend on where"},
         {"target", "ranks", kMath,
          "a global batch is a batch of every rank; a job with `global_batch_size` gives each a "
          "smaller share instead"},

@@ -331,6 +331,9 @@ class SettingComparison {
         if (Change* change = field("data_workers", s.data_workers, t.data_workers);
             change && is_set("data_workers"))
             change->chosen = false;
+        if (Change* change = field("pin_threads", s.pin_threads, t.pin_threads);
+            change && is_set("pin_threads"))
+            change->chosen = false;
         field("ranks", s.ranks, t.ranks);
     }
 

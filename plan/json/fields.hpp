@@ -18,7 +18,7 @@ concept is_record = std::same_as<std::remove_const_t<T>, Record>;
 void visit_fields(auto& v, is_record<Target> auto& r) {
     v("device", r.device), v("dtype", r.dtype), v("compute", r.compute), v("numerics", r.numerics),
         v("isa", r.isa), v("threads", r.threads);
-    v("ranks", r.ranks), v("data_workers", r.data_workers);
+    v("ranks", r.ranks), v("data_workers", r.data_workers), v("pin_threads", r.pin_threads);
 }
 
 void visit_fields(auto& v, is_record<Component> auto& r) {

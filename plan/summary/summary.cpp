@@ -107,8 +107,9 @@ std::vector<Total> totals(const Plan& plan) {
     lines.push_back(
         {"target",
          fmt::format(
-             "{} {}, {} thread{}, {}{}", processor_of(plan.target), numbers_of(plan.target),
+             "{} {}, {} thread{}{}, {}{}", processor_of(plan.target), numbers_of(plan.target),
              plan.target.threads, plan.target.threads == 1 ? "" : "s",
+             plan.target.pin_threads ? " on processors of their own" : "",
              plan.target.data_workers > 1
                  ? fmt::format("{} data workers, ", plan.target.data_workers)
                  : std::string(),

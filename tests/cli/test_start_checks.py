@@ -36,6 +36,27 @@ class Start(CommandTest):
         if os.cpu_count() > 1:
             self.assertEqual(found, [fact + "start the ranks with srun --cpus-per-task=2 --cpu-bind=cores"])
 
+    def test_threads_that_stay_on_processors(self):
+        weights = []
+        for value in ("true", "false"):
+            plan = self.compile("--threads", "1", "--set", "training.epochs=1", "--set", f"pin_threads={value}")
+            done = self.expect(self.dtnn_run(plan, "--output", value), 0)
+            with open(self.path(f"{value}/weights.safetensors"), "rb") as file:
+                header = int.from_bytes(file.read(8), "little")  # it names the plan
+                weights.append(file.read()[header:])
+            without = "built without hwloc" in done.stderr
+            self.assertEqual(f"threads stay on processors {CORES[0]}" in done.stdout + done.stderr,
+                             value == "true" and not without, done.stdout + done.stderr)
+        self.assertEqual(weights[0], weights[1])
+        if without:
+            return
+        many = 4 * len(CORES)
+        plan = self.compile("--threads", str(many), "--set", "training.epochs=1", "--set", "pin_threads=true")
+        obeyed = [line for line in self.warnings(DTNN_RUN, plan) if "pin_threads" in line]
+        self.assertEqual(len(obeyed), 1, obeyed)
+        self.assertRegex(obeyed[0], f"^`pin_threads` is not obeyed: {many} threads share \\d+ processors? on .*; "
+                                    "the system places the threads$")
+
     def test_threads_of_the_environment(self):
         plan = self.compile("--threads", "2", "--set", "training.epochs=1")
         self.assertEqual(self.warnings(DTNN_RUN, plan, env={"OMP_NUM_THREADS": "1"}),

@@ -37,8 +37,11 @@ EditedJob EditedJob::of(const plan::Plan& plan, bool names) {
         ids.emplace(layer.name, edited.id);
         job.layers.push_back(std::move(edited));
     }
-    job.job = {
-        {"name", "edited"}, {"threads", "2"}, {"data_workers", "1"}, {"memory_budget", "64GiB"}};
+    job.job = {{"name", "edited"},
+               {"threads", "2"},
+               {"data_workers", "1"},
+               {"pin_threads", "false"},
+               {"memory_budget", "64GiB"}};
     job.dataset = {{"name", "samples"},
                    {"type", "synthetic"},
                    {"shape", json_text(plan.dataset.shape)},

@@ -223,6 +223,7 @@ const std::vector<SettingEdit>& setting_edits() {
         {"training", "optimizer.weight_decay", {"1e-4"}},
         {"training", "optimizer", {"adam"}},
         {"job", "data_workers", {"2", "3"}, kSpeed},
+        {"job", "pin_threads", {"true"}, kSpeed},
         {"dataset", "sample_percentage", {"50", "150.5"}},
         {"dataset", "test_as_validation", {"true"}},
         {"dataset", "augmentations", {"[]"}},

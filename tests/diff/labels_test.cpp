@@ -73,7 +73,7 @@ TEST_CASE("every setting has a label of its own") {
                           table.kind << "." << std::string(field.name)
                                      << " has no line in plan/diff/meaning_settings.cpp");
         }
-    for (const char* option : {"device", "isa", "threads", "data_workers", "ranks"})
+    for (const char* option : {"device", "isa", "threads", "data_workers", "pin_threads", "ranks"})
         fields.emplace("target", option);
     fields.emplace("compiler", "generator");
     fields.emplace("compiler", "passes");

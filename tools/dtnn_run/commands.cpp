@@ -56,8 +56,10 @@ int run_bench(const Options& options, Communicator& communicator) {
             ? open_together(communicator, [&] { return made_up_source(plan.dataset); })
             : open_data(communicator, start.loaded.plan).source;
     std::optional<Session> session;
-    together(communicator, "the memory",
-             [&] { session.emplace(plan, start.threads, std::move(source), communicator); });
+    together(communicator, "the memory", [&] {
+        session.emplace(plan, start.threads, std::move(source), communicator);
+        pin_threads(start, *session);
+    });
     // A file that cannot be written is better known now; until the end it is a trace of nothing.
     together(communicator, "the trace and the drawing", [&] {
         if (!options.trace.empty() && communicator.rank() == 0)

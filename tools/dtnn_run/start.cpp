@@ -1,6 +1,7 @@
 #include "tools/dtnn_run/start.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,6 +16,7 @@
 #include "runtime/base/surroundings.hpp"
 #include "runtime/comm/contract.hpp"
 #include "runtime/comm/open.hpp"
+#include "runtime/comm/pinning.hpp"
 #include "runtime/comm/start_checks.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "runtime/report/progress.hpp"
@@ -58,7 +60,7 @@ void agree_on(Communicator& communicator, const std::vector<Fact>& facts) {
 
 /// What the ranks have got, held against what the plan asks for: rank 0 warns of what costs speed;
 /// what cannot work all ranks find alike.
-void check_surroundings(Communicator& communicator, const Start& start) {
+void check_surroundings(Communicator& communicator, Start& start) {
     const Surroundings mine = find_surroundings();
     std::vector<Surroundings> all = {mine};
     std::vector<int> running = {start.threads};
@@ -80,6 +82,13 @@ void check_surroundings(Communicator& communicator, const Start& start) {
             throw SharedRunError(RunError(Exit::mismatch, finding.fact, finding.remedy));
         if (communicator.rank() == 0) warn(fmt::format("{}; {}", finding.fact, finding.remedy));
     }
+    if (!start.loaded.plan.target.pin_threads) return;
+    Pinning pinning =
+        choose_processors(find_topology(), all, running, std::size_t(communicator.rank()));
+    start.processors = std::move(pinning.processors);
+    if (!pinning.problem.empty() && communicator.rank() == 0)
+        warn(fmt::format("`pin_threads` is not obeyed: {}; the system places the threads",
+                         pinning.problem));
 }
 
 }  // namespace
@@ -103,6 +112,12 @@ Start start_together(Communicator& communicator, const Options& options,
     communicator.set_time_limit(plan.parallel.timeout_seconds);
     check_surroundings(communicator, *start);
     return std::move(*start);
+}
+
+void pin_threads(const Start& start, Session& session) {
+    if (start.processors.empty() || session.executor().team().pin(start.processors)) return;
+    warn(fmt::format("rank {}: the system refuses to keep threads on processors {}", session.rank(),
+                     fmt::join(start.processors, ", ")));
 }
 
 std::unique_ptr<SampleSource> open_together(

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/base/environment.hpp"
 #include "runtime/exec/load.hpp"
@@ -19,6 +20,8 @@ struct Start {
     std::optional<int> wanted_threads = runtime::threads_from_environment();
     runtime::LoadedPlan loaded;
     int threads = 1;
+    std::vector<int>
+        processors;  ///< that the threads stay on; empty: wherever the system puts them
 
     /// For one rank of so many; only rank 0 warns.
     explicit Start(const std::string& plan, int rank = 0, int ranks = 1);
@@ -55,6 +58,10 @@ OpenData open_data(runtime::Communicator& communicator, plan::Plan& plan);
 std::unique_ptr<runtime::SampleSource> open_dataset(const plan::Plan& plan);
 /// "dtnn-run: TEXT" on stderr for each of the source's notes.
 void tell_notes(const runtime::SampleSource& source);
+
+/// Keeps the threads that compute on their processors, where the plan asks for it. What is created
+/// before, the threads that prepare data, may run on all that the process may.
+void pin_threads(const Start& start, runtime::Session& session);
 
 /// "dtnn-run: warning: TEXT" on stderr.
 void warn(const std::string& text);

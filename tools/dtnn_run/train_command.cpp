@@ -1,6 +1,7 @@
 /// Training: from the beginning, or from the newest checkpoint of a run.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
@@ -107,6 +108,7 @@ class TrainRun {
         together(communicator, "the memory and the weights", [&] {
             session_.emplace(plan(), start_.threads, std::move(data.source), communicator);
             session_->set_rank_samples(data.samples);
+            pin_threads(start_, *session_);
             if (!options.weights.empty())
                 load_wanted_weights(session_->executor(), options.weights, options.weight_options);
         });
@@ -290,6 +292,9 @@ void TrainRun::announce() {
                                ranks == 1 ? "" : fmt::format("{} ranks, ", ranks), start_.threads,
                                start_.threads == 1 ? "thread" : "threads",
                                ranks == 1 ? "" : " each", folder_->path()));
+    if (!start_.processors.empty())
+        progress_->say(fmt::format("{}threads stay on processors {}", ranks == 1 ? "" : "rank 0: ",
+                                   fmt::join(start_.processors, ", ")));
     if (!state_) return;
     if (state_->epoch >= training.epochs || !state_->stop.empty()) {
         progress_->say(fmt::format("its training was over after step {}", state_->step));

@@ -64,6 +64,7 @@ class Writer {
         field("", "", "name", job_.name, job_.spans);
         if (job_.threads > 0) field("", "", "threads", std::int64_t{job_.threads}, job_.spans);
         field("", "", "data_workers", std::int64_t{job_.data_workers}, job_.spans);
+        field("", "", "pin_threads", job_.pin_threads, job_.spans);
         if (job_.memory_budget > 0)
             quantity("", "", "memory_budget", "bytes", double(job_.memory_budget), job_.spans);
         if (job_.spans.contains("kernels")) {

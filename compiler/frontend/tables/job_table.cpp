@@ -173,6 +173,10 @@ const FieldTable& job_table() {
          .minimum = 1,
          .maximum = 256,
          .unit = "threads"},
+        {.name = "pin_threads",
+         .type = FieldType::boolean,
+         .fallback = false,
+         .doc = "each thread that computes stays on a core of its own"},
         {.name = "memory_budget",
          .type = FieldType::quantity,
          .doc =
