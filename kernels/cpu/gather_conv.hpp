@@ -132,16 +132,17 @@ void apply_epilogue(const GatherConv<T>& c, const TileCells& cells, std::int64_t
         rewrite(*c.epilogue, c.dst, cells.pixel[r] * c.output_pixel() + column, columns);
 }
 
-/// One tile against the first V*L columns of a panel of N, of which `columns` are wanted.
-template <class T, int L, int R, int V, int N>
+/// One tile against the first V*L columns of a panel, of which `columns` are wanted.
+template <class T, int L, int R, int V>
 DTNN_INLINE void gather_tile(const GatherConv<T>& c, const TileCells& cells, const TapRun<T>* runs,
-                             std::int64_t count, const T* panel, std::int64_t column,
-                             std::int64_t columns, double* partial, Ahead& ahead) {
+                             std::int64_t count, const T* panel, std::int64_t stride,
+                             std::int64_t column, std::int64_t columns, double* partial,
+                             Ahead& ahead) {
     Vector<T, L> sums[R][V] = {};
     want_results<T, V * L>(c, cells, column);
     for (std::int64_t i = 0; i < count; ++i) {
-        multiply_rows<T, L, R, V, N>(sums, runs[i].rows, runs[i].length, panel + runs[i].first * N,
-                                     ahead);
+        multiply_rows<T, L, R, V>(sums, runs[i].rows, runs[i].length,
+                                  panel + runs[i].first * stride, stride, ahead);
     }
     finish_tile<T, L, R, V>(c, cells, column, columns, sums, partial);
 }
@@ -173,9 +174,10 @@ void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, const Panels<
     auto* runs = reinterpret_cast<TapRun<T>*>(c.taps + thread * c.taps_per_thread);
     double* partial =
         c.partial_statistics ? c.partial_statistics + thread * c.partial_stride : nullptr;
-    const T* const panels = (c.packed ? c.packed : c.panels) + part.group * all.blocks * all.size;
+    const T* const panels = all.first + part.group * all.blocks * all.distance;
     // One tile waits for its panels at any rate, which come in order.
-    const bool streams = panels_outweigh(c) && part.last_tile - part.first_tile > 1;
+    const bool streams =
+        !all.in_place && panels_outweigh(c) && part.last_tile - part.first_tile > 1;
     for (std::int64_t first = part.first_block; first < part.last_block; first += all.together) {
         const std::int64_t last =
             first + all.together < part.last_block ? first + all.together : part.last_block;
@@ -188,21 +190,22 @@ void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, const Panels<
             if (cells.count == 0) continue;
             const std::int64_t count = list_taps(c, cells, R, part.group, runs);
             Ahead ahead =
-                streams ? share_of_tile(panels + last * all.size,
-                                        next * all.size * std::int64_t(sizeof(T)),
+                streams ? share_of_tile(panels + last * all.distance,
+                                        next * all.distance * std::int64_t(sizeof(T)),
                                         (last - first) * c.tap_count() * c.depth,
                                         tile - part.first_tile, part.last_tile - part.first_tile)
                         : next_tile(c, cells, R, last - first);
             for (std::int64_t block = first; block < last; ++block) {
-                const T* panel = panels + block * all.size;
+                const T* panel = panels + block * all.distance;
                 const std::int64_t left = c.width - block * N;
                 const std::int64_t column = part.group * c.width + block * N;
+                if (all.in_place) ahead = all.rows_ahead(panel);
                 if (has_narrow_panel<L, V>(left))
-                    gather_tile<T, L, R, 1, N>(c, cells, runs, count, panel, column, left, partial,
-                                               ahead);
+                    gather_tile<T, L, R, 1>(c, cells, runs, count, panel, all.stride, column, left,
+                                            partial, ahead);
                 else
-                    gather_tile<T, L, R, V, N>(c, cells, runs, count, panel, column,
-                                               left < N ? left : N, partial, ahead);
+                    gather_tile<T, L, R, V>(c, cells, runs, count, panel, all.stride, column,
+                                            left < N ? left : N, partial, ahead);
             }
             if (c.epilogue) {
                 const std::int64_t end = last * N < c.width ? last * N : c.width;
@@ -258,12 +261,13 @@ void gather_pieces(const GatherConv<T>& c, const Tiling<T>& tiling, const Panels
 template <class T, int L, int R, int V>
 void gather_with_tile(const GatherConv<T>& c, ThreadTeam& team) {
     constexpr int N = V * L;
-    const std::int64_t blocks = (c.width + N - 1) / N;
     const Tiling<T> tiling(c, R);
+    const Panels<T, N> panels(c, tiling.tiles());
+    const std::int64_t blocks = panels.blocks;
     const auto prepare = [&](int member) {
-        const std::int64_t panels = c.packed ? 0 : c.groups * blocks;
-        for (std::int64_t i = panels * member / team.size();
-             i < panels * (member + 1) / team.size(); ++i) {
+        const std::int64_t to_pack = panels.to_pack ? c.groups * blocks : 0;
+        for (std::int64_t i = to_pack * member / team.size();
+             i < to_pack * (member + 1) / team.size(); ++i) {
             pack_panel<T, N>(c, i / blocks, i % blocks * N,
                              c.panels + i * c.tap_count() * c.depth * N);
         }
@@ -277,12 +281,11 @@ void gather_with_tile(const GatherConv<T>& c, ThreadTeam& team) {
                 partial[j] = 0;
         }
     };
-    // What there is to prepare beside packed weights is not worth waking threads.
-    if (c.packed && !c.partial_statistics)
+    // What there is to prepare beside panels is not worth waking threads.
+    if (!panels.to_pack && !c.partial_statistics)
         prepare(0);
     else
         team.run([&](int member) { prepare(member); });
-    const Panels<T, N> panels(c);
     if (!c.statistics) return gather_pieces<T, L, R, V>(c, tiling, panels, team);
     team.run([&](int member) {
         for (std::int64_t group = 0; group < c.groups; ++group) {

@@ -85,16 +85,36 @@ void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t first, 
 }
 
 /// The panels of N columns that a convolution has, per group, and how many of them stay in the
-/// second cache together while all tiles pass.
+/// second cache together while all tiles pass. They are packed once, before the run; or at its
+/// beginning; or not, and lie among the other columns of the weights, where one tile reads them, or
+/// few do and the rows of a panel are so near each other that caches and pages hold them.
 template <class T, int N>
 struct Panels {
     static constexpr std::int64_t kBytes = 384 * 1024;
-    std::int64_t blocks = 0, size = 0, together = 1;
+    static constexpr std::int64_t kFewTiles = 32, kNearBytes = 3072;
+    std::int64_t blocks = 0, together = 1;
+    bool in_place = false, to_pack = false;
+    const T* first = nullptr;
+    std::int64_t distance = 0, stride = N;  ///< elements between panels, and rows of one
 
-    explicit Panels(const GatherConv<T>& c)
-        : blocks((c.width + N - 1) / N), size(c.tap_count() * c.depth * N) {
+    Panels(const GatherConv<T>& c, std::int64_t tiles) : blocks((c.width + N - 1) / N) {
+        const std::int64_t size = c.tap_count() * c.depth * N;
         const std::int64_t fitting = kBytes / (size * std::int64_t(sizeof(T)));
         together = fitting < 1 ? 1 : fitting;
+        const bool near = c.width * std::int64_t(sizeof(T)) <= kNearBytes;
+        in_place = c.packed == nullptr && !c.transposed && c.groups == 1 && c.width % N == 0 &&
+                   (tiles == 1 || (tiles <= kFewTiles && near));
+        to_pack = c.packed == nullptr && !in_place;
+        first = in_place ? c.weights : c.packed != nullptr ? c.packed : c.panels;
+        distance = in_place ? N : size;
+        if (in_place) stride = c.width;
+    }
+
+    /// Rows of a panel in place, which a processor does not foresee, some before they are needed.
+    Ahead rows_ahead(const T* panel) const {
+        constexpr std::int64_t kRows = 24;
+        return {reinterpret_cast<const char*>(panel + kRows * stride),
+                stride * std::int64_t(sizeof(T))};
     }
 };
 

@@ -83,16 +83,17 @@ struct Ahead {
     std::int64_t step = 0;  ///< bytes; 0: nothing is wanted
 };
 
-/// sums[r][v] += rows[r][k] * panel[k][v] over k in [0, length); a panel row is N elements, of
-/// which the first V*L are looked at.
-template <class T, int L, int R, int V, int N = V* L>
+/// sums[r][v] += rows[r][k] * panel[k][v] over k in [0, length), v in [0, V*L); rows of the panel
+/// are `stride` elements apart.
+template <class T, int L, int R, int V>
 DTNN_INLINE void multiply_rows(Vector<T, L> (&sums)[R][V], const T* const* rows,
-                               std::int64_t length, const T* panel, Ahead& ahead) {
+                               std::int64_t length, const T* panel, std::int64_t stride,
+                               Ahead& ahead) {
     const T* row[R];
     const char* at = ahead.at;
     const std::int64_t step = ahead.step;
     unroll<R>([&](auto r) DTNN_UNROLLED { row[r] = rows[r]; });
-    for (std::int64_t k = 0; k < length; ++k, panel += N, at += step) {
+    for (std::int64_t k = 0; k < length; ++k, panel += stride, at += step) {
         __builtin_prefetch(at);
         Vector<T, L> b[V];
         unroll<V>([&](auto v) DTNN_UNROLLED { b[v] = load<T, L>(panel + v * L); });

@@ -131,7 +131,7 @@ void multiply_point(const T* source, std::int64_t depth, std::int64_t count, con
             rows[r] = source + (t + r < count ? t + r : count - 1) * depth;
         Vector<T, L> sums[R][V] = {};
         Ahead ahead{reinterpret_cast<const char*>(rows[0]), 0};
-        multiply_rows<T, L, R, V>(sums, rows, depth, panel, ahead);
+        multiply_rows<T, L, R, V>(sums, rows, depth, panel, V * L, ahead);
         unroll<R>([&](auto r) DTNN_UNROLLED {
             unroll<V>([&](auto v) DTNN_UNROLLED { store<T, L>(to + (r * V + v) * L, sums[r][v]); });
         });

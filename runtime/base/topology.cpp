@@ -20,7 +20,7 @@ struct Free {
 }  // namespace
 
 Topology find_topology() {
-    const Topology unknown{{}, "hwloc cannot read the machine's topology"};
+    Topology unknown{{}, "hwloc cannot read the machine's topology"};
     hwloc_topology_t made = nullptr;
     if (hwloc_topology_init(&made) != 0) return unknown;
     const std::unique_ptr<hwloc_topology, Free> topology(made);
