@@ -31,6 +31,9 @@ struct KernelInfo {
     /// rounded otherwise: `numerics: strict` does without it.
     bool transforms = false;
     bool blis = false;  ///< its products are BLIS's
+    /// It rounds the factors of products to bfloat16, as the attribute `bf16` asks. `reference`
+    /// does either.
+    bool rounds = false;
     /// Why a kernel behind it is expected to be faster at a problem that it can do, or nothing when
     /// none is. Null: none ever is.
     std::optional<std::string> (*slower)(const Problem&) = nullptr;

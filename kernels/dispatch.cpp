@@ -43,6 +43,12 @@ namespace isa_avx512 {
 #include "kernels/catalogue.def"
 DTNN_VECTOR_FUNCTIONS
 }  // namespace isa_avx512
+namespace isa_avx512_bf16 {
+#include "kernels/catalogue.def"
+}  // namespace isa_avx512_bf16
+namespace isa_amx {
+#include "kernels/catalogue.def"
+}  // namespace isa_amx
 // NOLINTEND(readability-duplicate-include)
 #undef KERNEL
 #undef REFERENCE
@@ -73,10 +79,12 @@ struct Operands {
 
 /// One kernel in one precision: the function for each instruction set, null where it is not built.
 template <class Arguments, Function<Arguments> baseline, Function<Arguments> avx2,
-          Function<Arguments> avx512>
+          Function<Arguments> avx512, Function<Arguments> avx512_bf16 = avx512,
+          Function<Arguments> amx = avx512>
 std::unique_ptr<BoundKernel> bind_function(const Operands& operands) {
     const Isa isa = operands.problem.isa;
-    constexpr Function<Arguments> functions[] = {baseline, avx2, avx512};  // as enum Isa
+    constexpr Function<Arguments> functions[] = {baseline, avx2, avx512, avx512_bf16,
+                                                 amx};  // as enum Isa
     const Function<Arguments> function = functions[std::size_t(isa)];
     if (function == nullptr) return nullptr;
     return std::make_unique<BoundFunction<Arguments>>(
@@ -99,6 +107,14 @@ struct Entry {
 #define DTNN_ENTRY_f32_only(function, Arguments) \
     { DTNN_BINDER(function, Arguments, float), nullptr }
 #define DTNN_ENTRY_f32_transformed(function, Arguments) DTNN_ENTRY_f32_only(function, Arguments)
+// What has instructions of its own in the sets above avx512.
+#define DTNN_ENTRY_f32_rounded(function, Arguments)                                   \
+    {                                                                                 \
+        &bind_function<Arguments<float>, DTNN_BASELINE(function<float>),              \
+                       DTNN_AVX2(function<float>), DTNN_AVX512(function<float>),      \
+                       DTNN_AVX512_BF16(function<float>), DTNN_AMX(function<float>)>, \
+            nullptr                                                                   \
+    }
 #define DTNN_ENTRY_f64_only(function, Arguments) \
     { nullptr, DTNN_BINDER(function, Arguments, double) }
 
@@ -119,6 +135,12 @@ constexpr Entry kEntries[] = {
 }  // namespace
 
 bool is_built(Isa isa) {
+#if defined(DTNN_BUILT_AMX)
+    if (isa == Isa::amx) return is_built(Isa::avx512);
+#endif
+#if defined(DTNN_BUILT_AVX512_BF16)
+    if (isa == Isa::avx512_bf16) return is_built(Isa::avx512);
+#endif
 #if defined(DTNN_BUILT_AVX512)
     if (isa == Isa::avx512) return true;
 #endif

@@ -23,7 +23,13 @@ constexpr bool is_reduced(DType dtype) {
 constexpr DType wide_of(DType dtype) {
     return is_reduced(dtype) ? DType::f32 : dtype;
 }
-enum class Isa { baseline, avx2, avx512 };
+/// What a processor has, each with all before it. The last two have instructions for products of
+/// bfloat16 beside the vectors of avx512: a plan names them only where its products are such.
+enum class Isa { baseline, avx2, avx512, avx512_bf16, amx };
+/// The set whose vectors it computes with.
+constexpr Isa vectors_of(Isa isa) {
+    return isa > Isa::avx512 ? Isa::avx512 : isa;
+}
 
 using Dims = std::vector<std::int64_t>;
 /// The physical order of the logical axes, outermost first; empty means row-major.

@@ -51,15 +51,16 @@ constexpr DType wide_of(DType dtype) {
     return is_reduced(dtype) ? DType::f32 : dtype;
 }
 
-/// What devices round to, beside the dtype that parameters, losses and updates have.
-///     full   nothing more
-///     tf32   the factors of convolutions and products, while they are multiplied
-///     bf16   the values between layers and their gradients, and the weights that they are
-///     fp16   multiplied with; sums are taken in f32
-enum class Compute : std::uint8_t { full, tf32, bf16, fp16 };
+/// What is rounded, beside the dtype that parameters, losses and updates have.
+///     full           nothing more
+///     tf32           the factors of convolutions and products, while they are multiplied: devices
+///     bf16_products  the same: processors
+///     bf16           the values between layers and their gradients, and the weights that they are
+///     fp16           multiplied with; sums are taken in f32: devices
+enum class Compute : std::uint8_t { full, tf32, bf16_products, bf16, fp16 };
 template <>
 struct EnumNames<Compute> {
-    static constexpr const char* names[] = {"full", "tf32", "bf16", "fp16"};
+    static constexpr const char* names[] = {"full", "tf32", "bf16_products", "bf16", "fp16"};
 };
 
 /// How numbers of a plan for a CPU behave where that costs time.

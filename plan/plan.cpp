@@ -18,6 +18,8 @@ std::string numbers_of(const Target& target) {
             return dtype;
         case Compute::tf32:
             return dtype + ", products in tf32";
+        case Compute::bf16_products:
+            return dtype + ", products in bf16";
         case Compute::bf16:
         case Compute::fp16:
             break;

@@ -40,9 +40,9 @@ struct Target {
     DType dtype = DType::f32;
     Compute compute = Compute::full;
     Numerics numerics = Numerics::fast;
-    std::string isa;       ///< "baseline", "avx2" or "avx512": what the machine must at least have
-    int threads = 1;       ///< workspaces are laid out for this many threads; a run may use fewer
-    int data_workers = 1;  ///< threads that prepare batches
+    std::string isa;  ///< what the machine must at least have: "baseline", "avx2", "avx512", ...
+    int threads = 1;  ///< workspaces are laid out for this many threads; a run may use fewer
+    int data_workers = 1;      ///< threads that prepare batches
     bool pin_threads = false;  ///< each thread that computes stays on a processor of its own
     int ranks = 1;             ///< processes the figures are for; see Parallel::any_ranks
 };
@@ -365,7 +365,7 @@ struct Machine {
     int nodes = 1;
     int cores = 0;                     ///< of a node
     std::int64_t memory_bytes = 0;     ///< of a node
-    std::string isa;                   ///< "baseline", "avx2" or "avx512"
+    std::string isa;                   ///< as in Target; empty: not said
     double product_rate = 0;           ///< flop/s of matrix products, one core, f32
     double convolution_rate = 0;       ///< flop/s of convolutions, one core, f32
     double memory_bandwidth = 0;       ///< bytes/s that one core reads and writes

@@ -58,12 +58,21 @@ void check_compute(const JobSpec& job, const CompileOptions& options, Diagnostic
     if (compute == plan::Compute::full) return;
     const auto written = job.training.spans.find("compute");
     const Span& span = written == job.training.spans.end() ? job.training.span : written->second;
-    if (options.device == "cpu")
+    const bool of_cpu = compute == plan::Compute::bf16_products;
+    if (options.device == "cpu" && !of_cpu)
+        diagnostics
+            .error(
+                Code::conflicting_fields, span,
+                fmt::format("`compute` is `{}`, which devices do; the cpu computes in the dtype, "
+                            "or rounds the factors of products to bf16",
+                            plan::name_of(compute)))
+            .help =
+            "compile with --target cuda, or write `compute: bf16_products` or `compute: full`";
+    else if (options.device != "cpu" && of_cpu)
         diagnostics
             .error(Code::conflicting_fields, span,
-                   fmt::format("`compute` is `{}`, and the cpu computes in the dtype",
-                               plan::name_of(compute)))
-            .help = "compile with --target cuda, or write `compute: full`";
+                   "`compute` is `bf16_products`, which the cpu does; devices round values")
+            .help = "write `compute: bf16` or `compute: tf32`, or compile with --target cpu";
     else if (job.training.dtype != plan::DType::f32)
         diagnostics
             .error(Code::conflicting_fields, span,
@@ -131,8 +140,9 @@ std::optional<OptionMistake> find_mistake(const CompileOptions& options) {
     if (options.device != "cpu" && options.threads > 0)
         return OptionMistake{"--threads: a run's threads are the cpu's", ""};
     if (!options.isa.empty() && !is_isa(options.isa))
-        return OptionMistake{fmt::format("--isa {}: no such instruction set", options.isa),
-                             offer(options.isa, {"baseline", "avx2", "avx512"})};
+        return OptionMistake{
+            fmt::format("--isa {}: no such instruction set", options.isa),
+            offer(options.isa, {"baseline", "avx2", "avx512", "avx512_bf16", "amx"})};
     return std::nullopt;
 }
 

@@ -51,6 +51,12 @@ plan::Target decide_target(const JobSpec& job, const CompileOptions& options) {
                  : !job.machine.machine.isa.empty()
                      ? job.machine.machine.isa
                      : std::string(kernels::name_of(kernels::host_isa()));
+    // A plan asks for no more than it uses. Instructions for bfloat16 take subnormal numbers for 0.
+    const bool of_bf16 =
+        target.compute == plan::Compute::bf16_products && target.numerics == plan::Numerics::fast;
+    kernels::Isa isa{};
+    if (!of_bf16 && kernels::parse_isa(target.isa, isa))
+        target.isa = kernels::name_of(kernels::vectors_of(isa));
     target.threads = decide_threads(job, options);
     target.data_workers = job.data_workers;
     target.pin_threads = job.pin_threads;

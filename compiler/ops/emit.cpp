@@ -112,7 +112,17 @@ plan::KernelClass kernel_class_of(const Graph& graph, const Node& node, std::str
     const plan::KernelClass found = def.kernel_class({inputs, outputs, kernel});
     const bool naive = kernel == "reference" && found != plan::KernelClass::updates &&
                        def.cost(inputs, outputs, node.attributes).flops > 0;
-    return naive ? plan::KernelClass::reference_kernels : found;
+    if (naive) return plan::KernelClass::reference_kernels;
+    return flag(node.attributes, "bf16") ? plan::KernelClass::bf16_products : found;
+}
+
+bool has_wide_factors(const OpDef& def, const Dims& weights, const Attributes& attributes) {
+    constexpr std::int64_t kWide = 32;
+    const auto groups = attributes.find("groups");
+    if (groups != attributes.end() && std::get<std::int64_t>(groups->second) != 1) return false;
+    if (def.family == Family::convolution) return weights[0] >= kWide && weights[1] >= kWide;
+    const std::int64_t units = weights.back();
+    return units >= kWide && plan::element_count(weights) >= kWide * units;
 }
 
 std::optional<std::string> infer_types(const std::string& name, const std::vector<Type>& inputs,

@@ -25,6 +25,11 @@ Attributes complete_attributes(const Node& node);
 /// memory.
 plan::KernelClass kernel_class_of(const Graph& graph, const Node& node, std::string_view kernel);
 
+/// Of what multiplies: whether a processor gains by rounding its factors to bfloat16 (`compute:
+/// bf16_products`): one group, and as many channels and filters, or inputs and units, as an
+/// instruction takes at once.
+bool has_wide_factors(const OpDef& def, const Dims& weights, const Attributes& attributes);
+
 /// `infer` by name, in the form that parse_graph takes for texts that leave result types out.
 std::optional<std::string> infer_types(const std::string& op, const std::vector<Type>& inputs,
                                        Attributes& attributes, std::vector<Type>& results);

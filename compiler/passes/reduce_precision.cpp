@@ -108,17 +108,25 @@ class PrecisionReducer {
     std::vector<ValueId> narrowed_, widened_;  // by new value
 };
 
-/// Lets what multiplies round its factors.
-std::optional<Graph> with_tf32(const Graph& graph) {
+bool is_wide(const Graph& graph, const Node& node) {
+    const StoredWeights& stored = *op(node.op).weights;
+    const ValueList& values = stored.result ? node.outputs : node.inputs;
+    return has_wide_factors(op(node.op), graph.type(values[stored.index]).dims, node.attributes);
+}
+
+/// Lets what multiplies round its factors, as the attribute of that name says; only what has wide
+/// ones where `wide_only`.
+std::optional<Graph> with_rounded_factors(const Graph& graph, const char* attribute,
+                                          bool wide_only) {
     Rewriter r(graph);
     bool any = false;
     for (const Node& node : graph.nodes) {
-        if (!op(node.op).multiplies) {
+        if (!op(node.op).multiplies || (wide_only && !is_wide(graph, node))) {
             r.copy(node);
             continue;
         }
         Node rounding = node;
-        rounding.attributes["tf32"] = true;
+        rounding.attributes[attribute] = true;
         r.copy(rounding);
         any = true;
     }
@@ -133,7 +141,9 @@ std::optional<Graph> reduce_precision(const Graph& graph, PassContext& context) 
         case plan::Compute::full:
             return std::nullopt;
         case plan::Compute::tf32:
-            return with_tf32(graph);
+            return with_rounded_factors(graph, "tf32", false);
+        case plan::Compute::bf16_products:
+            return with_rounded_factors(graph, "bf16", true);
         case plan::Compute::bf16:
             return PrecisionReducer(graph, context, DType::bf16).run();
         case plan::Compute::fp16:

@@ -3,8 +3,9 @@
 
 namespace dtnn::compiler {
 
-/// Stores values in 16 bits, or lets convolutions and products round their factors to TF32, where
-/// the training asks for it (plan::Compute):
+/// Stores values in 16 bits, or lets convolutions and products round their factors to TF32 or to
+/// bfloat16, where the training asks for it (plan::Compute). To bfloat16 those of convolutions
+/// without groups and of dense layers, of at least 32 channels and 32 filters (inputs, units):
 ///
 ///     %y = conv2d(%x, @w) : f32     ->   %a = cast_narrow(%x), %b = cast_narrow(@w)
 ///                                        %y = conv2d(%a, %b) : bf16

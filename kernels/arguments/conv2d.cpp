@@ -22,6 +22,7 @@ void bind_convolution(Arguments& arguments, const Problem& problem) {
     arguments.shape = conv_shape(problem);
     arguments.strides = conv_strides(problem);
     arguments.tf32 = problem.flag("tf32");
+    arguments.bf16 = problem.flag("bf16");
     arguments.engine = int(problem.integer("engine", -1));
 }
 
@@ -32,6 +33,7 @@ void bind_dense(Arguments& arguments, const Problem& problem) {
     if (const std::int64_t block = packed_block(problem); block > 0)
         pack(arguments.strides, arguments.shape, block);
     arguments.tf32 = problem.flag("tf32");
+    arguments.bf16 = problem.flag("bf16");
     arguments.engine = int(problem.integer("engine", -1));
 }
 

@@ -72,6 +72,7 @@ struct Conv2dArguments {
     ConvShape shape;
     ConvStrides strides;
     bool tf32 = false;  ///< devices may round the factors of products to TF32
+    bool bf16 = false;  ///< the factors of products are rounded to bfloat16, ties to even
     int engine = -1;    ///< of a library, by its own order; -1: the first
     bool relu = false;
     bool written = false;              ///< no residual, no statistics
@@ -94,6 +95,7 @@ struct Conv2dBackwardDataArguments {
     ConvShape shape;
     ConvStrides strides;
     bool tf32 = false;  ///< devices may round the factors of products to TF32
+    bool bf16 = false;  ///< the factors of products are rounded to bfloat16, ties to even
     int engine = -1;    ///< of a library, by its own order; -1: the first
     const T* diff_dst = nullptr;
     const T* weights = nullptr;
@@ -114,6 +116,7 @@ struct Conv2dBackwardWeightsArguments {
     ConvShape shape;
     ConvStrides strides;
     bool tf32 = false;  ///< devices may round the factors of products to TF32
+    bool bf16 = false;  ///< the factors of products are rounded to bfloat16, ties to even
     int engine = -1;    ///< of a library, by its own order; -1: the first
     const T* src = nullptr;
     const T* diff_dst = nullptr;

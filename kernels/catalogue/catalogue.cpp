@@ -6,7 +6,7 @@ namespace dtnn::kernels {
 namespace {
 
 struct Precisions {
-    bool f32, f64, reduced, transforms, blis = false;
+    bool f32, f64, reduced, transforms, blis = false, rounds = false;
 };
 constexpr Precisions both{true, true, false, false};
 constexpr Precisions all{true, true, true, false};
@@ -14,6 +14,7 @@ constexpr Precisions both_by_blis{true, true, false, false, true};
 [[maybe_unused]] constexpr Precisions f32_only{true, false, false, false};
 [[maybe_unused]] constexpr Precisions f64_only{false, true, false, false};
 constexpr Precisions f32_transformed{true, false, false, true};
+constexpr Precisions f32_rounded{true, false, false, false, false, true};
 
 constexpr KernelInfo kCatalogue[] = {
 #define KERNEL(op, name, Arguments, dtypes, needs, refuses, slower, workspace) \
@@ -29,6 +30,7 @@ constexpr KernelInfo kCatalogue[] = {
      &predicates::workspace,                                                   \
      dtypes.transforms,                                                        \
      dtypes.blis,                                                              \
+     dtypes.rounds,                                                            \
      &predicates::slower},
 #define REFERENCE(op, Arguments, operands) \
     {#op, "reference", "cpu", true, true, false, false, Isa::baseline, nullptr, nullptr, false},
@@ -119,6 +121,8 @@ std::optional<std::string> refusal(const KernelInfo& kernel, const Problem& prob
         return "it needs " + std::string(name_of(kernel.needs)) + ", the target has " +
                std::string(name_of(problem.isa));
     }
+    if (kernel.name != "reference" && kernel.rounds != problem.flag("bf16"))
+        return kernel.rounds ? "it rounds factors to bf16" : "it does not round factors to bf16";
     if (kernel.transforms && problem.strict)
         return "`numerics: strict` asks for sums of the products themselves";
     if (kernel.refuses == nullptr) return std::nullopt;
@@ -165,6 +169,10 @@ std::string_view name_of(Isa isa) {
             return "avx2";
         case Isa::avx512:
             return "avx512";
+        case Isa::avx512_bf16:
+            return "avx512_bf16";
+        case Isa::amx:
+            return "amx";
     }
     return "baseline";
 }
@@ -175,7 +183,8 @@ std::string_view name_of(DType dtype) {
 }
 
 bool parse_isa(std::string_view text, Isa& isa) {
-    for (const Isa candidate : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+    for (const Isa candidate :
+         {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_bf16, Isa::amx}) {
         if (name_of(candidate) == text) {
             isa = candidate;
             return true;

@@ -29,7 +29,7 @@ RowsWorkspace rows_backward_data(const Problem& problem) {
 constexpr const char* kPacked = "its weights are packed";
 
 std::int64_t vector_bytes(Isa isa) {
-    return isa == Isa::avx512 ? 64 : isa == Isa::avx2 ? 32 : 16;
+    return isa >= Isa::avx512 ? 64 : isa == Isa::avx2 ? 32 : 16;
 }
 
 /// The block that "direct" reads the weights in.
@@ -162,7 +162,7 @@ Refused blis_slower_backward(const Problem& problem) {
 }
 
 Refused blis_slower_weights(const Problem& problem) {
-    if (problem.isa == Isa::avx512) return "with avx512 `direct` takes half the time";
+    if (problem.isa >= Isa::avx512) return "with avx512 `direct` takes half the time";
     return blis_slower(problem, false);
 }
 

@@ -2,7 +2,53 @@
 // -DDTNN_INSTRUCTION_SETS=host.
 #include "kernels/catalogue.hpp"
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 namespace dtnn::kernels {
+namespace {
+
+#if defined(__x86_64__) && defined(__linux__)
+
+/// Bits of CPUID's leaf 7, by which compilers' built-ins do not ask in all versions that we take.
+struct Features {
+    bool avx512_bf16 = false, amx_bf16 = false;
+
+    Features() {
+        unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+        if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return;
+        const unsigned subleaves = eax;
+        constexpr unsigned kBf16 = 1U << 22U, kTile = 1U << 24U;
+        amx_bf16 = (edx & kBf16) != 0 && (edx & kTile) != 0;
+        if (subleaves >= 1 && __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) != 0)
+            avx512_bf16 = (eax & 1U << 5U) != 0;
+    }
+};
+
+/// Asks the system to save tile registers: it does from then on, for all threads of the process.
+bool may_use_tiles() {
+    constexpr long kRequest = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+    return ::syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+}
+
+Isa above_avx512() {
+    const Features features;
+    if (!features.avx512_bf16) return Isa::avx512;
+    return features.amx_bf16 && may_use_tiles() ? Isa::amx : Isa::avx512_bf16;
+}
+
+#else
+
+[[maybe_unused]] Isa above_avx512() {
+    return Isa::avx512;
+}
+
+#endif
+
+}  // namespace
 
 Isa host_isa() {
 #if defined(__x86_64__)
@@ -17,7 +63,10 @@ Isa host_isa() {
     const bool v4 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                     __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                     __builtin_cpu_supports("avx512vl");
-    if (v3 && v4) return Isa::avx512;
+    if (v3 && v4) {
+        static const Isa best = above_avx512();
+        return best;
+    }
     if (v3) return Isa::avx2;
 #endif
     return Isa::baseline;

@@ -30,7 +30,7 @@ const void* const* vector_functions(Isa isa, DType dtype);
 
 /// Bytes of a vector register that loops and vector functions use.
 constexpr int vector_bytes(Isa isa) {
-    return isa == Isa::avx512 ? 64 : isa == Isa::avx2 ? 32 : 16;
+    return isa >= Isa::avx512 ? 64 : isa == Isa::avx2 ? 32 : 16;
 }
 
 }  // namespace dtnn::kernels

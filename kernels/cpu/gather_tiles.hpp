@@ -95,11 +95,12 @@ struct Tiling {
     std::int64_t rows = 1, step_y = 1, step_x = 1, tiles_per_phase = 0;
     bool is_pointwise = false;
 
-    Tiling(const GatherConv<T>& c, std::int64_t tile_rows)
+    /// `may_skip` taps that are outside for cells of several images.
+    Tiling(const GatherConv<T>& c, std::int64_t tile_rows, bool may_skip = true)
         : rows(tile_rows), is_pointwise(c.is_pointwise()) {
         step_y = c.y.divide;
         step_x = c.x.divide;
-        if (c.y.divide == 1 && c.x.divide == 1 && saves_taps(c)) {
+        if (may_skip && c.y.divide == 1 && c.x.divide == 1 && saves_taps(c)) {
             step_y = c.y.output;
             step_x = c.x.output;
         }

@@ -8,10 +8,17 @@
 
 #include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/arguments/dense.hpp"
+#include "kernels/reduced.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::reference {
 namespace {
+
+/// A factor of a product.
+template <class Arguments, class T>
+double factor(const Arguments& a, T value) {
+    return a.bf16 ? double(float(BFloat16(float(value)))) : double(value);
+}
 
 /// Calls visit(kh, kw, ih, iw) for the taps of output cell (oh, ow) that lie inside the source.
 template <class Visit>
@@ -65,8 +72,8 @@ void forward_image(const Conv2dArguments<T>& a, std::int64_t n) {
                 if (a.residual) sum += a.residual[cell];
                 for_each_tap(s, oh, ow, [&](auto kh, auto kw, auto ih, auto iw) {
                     for (std::int64_t c = 0; c < s.group_channels(); ++c) {
-                        sum += double(a.src[at(a.strides.image, n, first + c, ih, iw)]) *
-                               a.weights[weight_at(a.strides, f, c, kh, kw)];
+                        sum += factor(a, a.src[at(a.strides.image, n, first + c, ih, iw)]) *
+                               factor(a, a.weights[weight_at(a.strides, f, c, kh, kw)]);
                     }
                 });
                 if (a.written) sum = evaluate(a.epilogue.expression, std::array{sum});
@@ -99,7 +106,7 @@ void backward_data_image(const Conv2dBackwardDataArguments<T>& a, std::int64_t n
                                 at(a.strides.result, n, f, h / s.stride_height, w / s.stride_width);
                             const std::int64_t weight =
                                 at(a.strides.weights, f, c % s.group_channels(), kh, kw);
-                            sum += double(a.diff_dst[cell]) * a.weights[weight];
+                            sum += factor(a, a.diff_dst[cell]) * factor(a, a.weights[weight]);
                         }
                     }
                 }
@@ -124,8 +131,8 @@ void backward_weight(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t kh
             for (std::int64_t ow = 0; ow < s.out_width; ++ow) {
                 const std::int64_t iw = ow * s.stride_width - s.pad_left + kw * s.dilation_width;
                 if (iw < 0 || iw >= s.width) continue;
-                sum += double(a.src[at(a.strides.image, n, channel, ih, iw)]) *
-                       a.diff_dst[at(a.strides.result, n, f, oh, ow)];
+                sum += factor(a, a.src[at(a.strides.image, n, channel, ih, iw)]) *
+                       factor(a, a.diff_dst[at(a.strides.result, n, f, oh, ow)]);
             }
         }
     }

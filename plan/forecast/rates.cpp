@@ -83,6 +83,7 @@ double device_rate(const Gpus& gpus, const Target& target) {
             return gpus.f32_rate;
         case Compute::tf32:
             return gpus.tf32_rate;
+        case Compute::bf16_products:
         case Compute::bf16:
         case Compute::fp16:
             break;

@@ -70,7 +70,7 @@ const kernels::Generator* cuda_generator(std::string& lacking) {
 }
 
 std::optional<kernels::Loop> loop_of(const kernels::Problem& problem) {
-    kernels::Loop loop{{}, problem.dtype, problem.isa};
+    kernels::Loop loop{{}, problem.dtype, kernels::vectors_of(problem.isa)};
     std::string mistake;
     if (!kernels::parse_expression(problem.text("expression"), loop.expression, mistake) ||
         loop.expression.instructions.size() > kernels::kMostGeneratedInstructions)

@@ -74,8 +74,8 @@ void check_machine(const plan::Plan& plan, const std::string& name) {
     }
     if (!kernels::is_built(isa)) {
         std::string remedy = "build the program with cmake -DDTNN_INSTRUCTION_SETS=all";
-        for (const auto other :
-             {kernels::Isa::avx512, kernels::Isa::avx2, kernels::Isa::baseline}) {
+        for (const auto other : {kernels::Isa::avx512_bf16, kernels::Isa::avx512,
+                                 kernels::Isa::avx2, kernels::Isa::baseline}) {
             if (other > kernels::host_isa() || !kernels::is_built(other)) continue;
             remedy += fmt::format(", or compile the job with --isa {}", kernels::name_of(other));
             break;

@@ -290,6 +290,8 @@ class Runtime(CommandTest):
         for settings, target, told in (
                 (["training.compute=bf16"], "cpu", "the cpu computes in the dtype"),
                 (["training.compute=bf16", "training.dtype=f64"], "cuda", "the dtype f64"),
+                (["training.compute=bf16_products", "training.dtype=f64"], "cpu", "the dtype f64"),
+                (["training.compute=bf16_products"], "cuda", "write `compute: bf16`"),
                 (["training.loss_scale=1024"], "cuda", "`loss_scale` is of `compute: fp16`")):
             done = compile_with(*settings, target=target)
             self.assertEqual(done.returncode, 3, done.stderr)

@@ -541,12 +541,16 @@ TEST_CASE("every operator of the catalogue ends with its reference and has a gri
 }
 
 TEST_CASE("kernels agree with the reference") {
+    const char* const only = std::getenv("DTNN_KERNEL");  // the name of those to look at
     for (const KernelInfo& kernel : catalogue()) {
         if (kernel.name == "reference" || grids().count(std::string(kernel.op)) == 0) continue;
+        if (only != nullptr && kernel.name != only) continue;
         for (const DType dtype : {DType::f32, DType::f64}) {
             if (!takes(kernel, dtype)) continue;
-            for (const Isa isa : {Isa::baseline, Isa::avx2, Isa::avx512}) {
+            for (const Isa isa :
+                 {Isa::baseline, Isa::avx2, Isa::avx512, Isa::avx512_bf16, Isa::amx}) {
                 if (isa < kernel.needs || isa > host_isa() || !is_built(isa)) continue;
+                if (isa != vectors_of(isa) && !kernel.rounds) continue;  // the same functions
                 int done = 0;
                 for (const Case& item : cases_of(std::string(kernel.op))) {
                     done += check_case(kernel, item, dtype, isa) ? 1 : 0;

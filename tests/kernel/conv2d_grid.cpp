@@ -120,6 +120,21 @@ Case with_tolerance(Problem problem, std::int64_t terms) {
             .f64_tolerance = 1.2e-16 * roundings};
 }
 
+/// The cases, and those of them again, with factors rounded to bfloat16, whose kernels do one group
+/// and weights as they are.
+std::vector<Case> with_rounded(std::vector<Case> cases) {
+    const std::size_t count = cases.size();
+    for (std::size_t i = 0; i < count; ++i) {
+        const Attributes& attributes = cases[i].problem.attributes;
+        const auto groups = attributes.find("groups");
+        if (attributes.contains("packed")) continue;
+        if (groups != attributes.end() && std::get<std::int64_t>(groups->second) != 1) continue;
+        cases.push_back(cases[i]);
+        cases.back().problem.attributes["bf16"] = true;
+    }
+    return cases;
+}
+
 /// One image, and few rows: what tiles of one, four and seven rows are for.
 std::vector<Convolution> small_convolutions() {
     return {
@@ -203,7 +218,7 @@ GRID(conv2d) {
         };
         cases.push_back(item);
     }
-    return cases;
+    return with_rounded(cases);
 }
 
 GRID(conv2d_backward_data) {
@@ -220,7 +235,7 @@ GRID(conv2d_backward_data) {
         masked.in_place = {{0, 2}};
         cases.push_back(masked);
     }
-    return cases;
+    return with_rounded(cases);
 }
 
 GRID(conv2d_transpose) {
@@ -236,7 +251,7 @@ GRID(conv2d_transpose) {
         plain.attributes["epilogue"] = std::string("relu");
         cases.push_back(with_tolerance(plain, terms));
     }
-    return cases;
+    return with_rounded(cases);
 }
 
 GRID(conv2d_backward_weights) {
@@ -251,7 +266,7 @@ GRID(conv2d_backward_weights) {
         plain.attributes["bias"] = true;
         cases.push_back(with_tolerance(plain, terms));
     }
-    return cases;
+    return with_rounded(cases);
 }
 
 struct Dense {
@@ -305,7 +320,7 @@ GRID(dense) {
         plain.attributes["epilogue"] = std::string("relu");
         cases.push_back(with_tolerance(plain, d.depth()));
     }
-    return cases;
+    return with_rounded(cases);
 }
 
 GRID(dense_backward_data) {
@@ -320,7 +335,7 @@ GRID(dense_backward_data) {
         masked.in_place = {{0, 2}};
         cases.push_back(masked);
     }
-    return cases;
+    return with_rounded(cases);
 }
 
 GRID(dense_backward_weights) {
@@ -333,7 +348,7 @@ GRID(dense_backward_weights) {
         plain.attributes["bias"] = true;
         cases.push_back(with_tolerance(plain, d.batch));
     }
-    return cases;
+    return with_rounded(cases);
 }
 
 TEST_CASE("convolutions refuse images that are not stored channels last") {

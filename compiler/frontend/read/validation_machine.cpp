@@ -24,7 +24,8 @@ constexpr GpuNumber kGpuNumbers[] = {
 };
 
 /// In the order in which each can do what those before it can.
-constexpr std::array<std::string_view, 3> kIsas = {"baseline", "avx2", "avx512"};
+constexpr std::array<std::string_view, 5> kIsas = {"baseline", "avx2", "avx512", "avx512_bf16",
+                                                   "amx"};
 
 std::ptrdiff_t rank_of(std::string_view isa) {
     return std::find(kIsas.begin(), kIsas.end(), isa) - kIsas.begin();

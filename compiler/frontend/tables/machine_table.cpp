@@ -146,8 +146,10 @@ const FieldTable& machine_table() {
          .optional = true},
         {.name = "isa",
          .type = FieldType::choice,
-         .doc = "the instruction set that plans for it may use",
-         .choices = {"baseline", "avx2", "avx512"},
+         .doc = "the instruction set that plans for it may use: each has those before it, the last "
+                "two "
+                "products of bfloat16",
+         .choices = {"baseline", "avx2", "avx512", "avx512_bf16", "amx"},
          .optional = true},
         {.name = "processor",
          .type = FieldType::text,

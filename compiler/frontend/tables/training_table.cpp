@@ -228,10 +228,11 @@ const FieldTable& training_table() {
         {.name = "compute",
          .type = FieldType::choice,
          .fallback = std::string("full"),
-         .doc =
-             "what devices round to beside it: nothing more; the factors of products to TF32; or "
-             "the values between layers to 16 bits, sums and parameters staying f32",
-         .choices = {"full", "tf32", "bf16", "fp16"}},
+         .doc = "what is rounded beside it, sums and parameters staying f32: nothing more; the "
+                "factors "
+                "of products, to TF32 on devices or to bfloat16 on processors; or, on devices, the "
+                "values between layers to 16 bits",
+         .choices = {"full", "tf32", "bf16_products", "bf16", "fp16"}},
         {.name = "numerics",
          .type = FieldType::choice,
          .fallback = std::string("fast"),

@@ -164,11 +164,11 @@ TEST_CASE("work is counted by formula: a fused multiply-add is two") {
 }
 
 TEST_CASE("the class of a step follows from its operator, its shapes and its kernel") {
-    const auto convolution = [](const char* filters, const char* kernel) {
+    const auto convolution = [](const char* filters, const char* kernel, const char* more = "") {
         const Graph graph = parse_graph(
             fmt::format("graph @g(%x: f32[4,48,8,8], @w: f32[{}]) {{ %y = conv2d(%x, @w) "
-                        "{{groups={}}} }}",
-                        filters, std::string_view(kernel) == "depthwise" ? 48 : 1),
+                        "{{groups={}{}}} }}",
+                        filters, std::string_view(kernel) == "depthwise" ? 48 : 1, more),
             infer_types);
         return kernel_class_of(graph, graph.nodes[0], kernel);
     };
@@ -181,6 +181,7 @@ TEST_CASE("the class of a step follows from its operator, its shapes and its ker
     CHECK(convolution("16,48,3,3", "padded_rows") == KernelClass::row_convolutions);
     CHECK(convolution("48,1,3,3", "depthwise") == KernelClass::depthwise_convolutions);
     CHECK(convolution("32,48,3,3", "reference") == KernelClass::reference_kernels);
+    CHECK(convolution("32,48,3,3", "bf16", ", bf16=true") == KernelClass::bf16_products);
 
     const Graph graph = parse_graph(
         "graph @g(%x: f32[4,3,8,8], @w: f32[16,3,3,3], %r: f32[4,12], @v: f32[12,8], "

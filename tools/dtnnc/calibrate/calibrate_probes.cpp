@@ -172,12 +172,12 @@ model:
 struct Probe {
     const char* text;
     const char* shape;
+    const char* training = "";  ///< a line of fields more
 };
-constexpr Probe kProbes[] = {{kWide, "[3, 32, 32]"},
-                             {kResidual, "[3, 32, 32]"},
-                             {kNarrow, "[3, 32, 32]"},
-                             {kProducts, "[1, 28, 28]"},
-                             {kCached, "[1, 28, 28]"}};
+constexpr Probe kProbes[] = {
+    {kWide, "[3, 32, 32]"},   {kResidual, "[3, 32, 32]"},
+    {kNarrow, "[3, 32, 32]"}, {kProducts, "[1, 28, 28]"},
+    {kCached, "[1, 28, 28]"}, {kWide, "[3, 32, 32]", "  compute: bf16_products\n"}};
 
 /// `more` are further fields of its dataset.
 plan::Plan compile_probe(const Probe& probe, int threads, std::int64_t samples = 64,
@@ -191,7 +191,7 @@ plan::Plan compile_probe(const Probe& probe, int threads, std::int64_t samples =
     fill("MORE", more);
     const std::string file = "calibration.yaml";
     compiler::LoadOptions load;
-    load.texts[file] = probe.text + tail.substr(1);
+    load.texts[file] = probe.text + tail.substr(1) + probe.training;
     compiler::Diagnostics diagnostics;
     auto plan = compiler::compile_file(file, load, {.threads = threads}, diagnostics);
     DTNN_CHECK(plan.has_value(), "a probe's plan: {}", diagnostics.render(false, 1));

@@ -97,7 +97,10 @@ int explain_plan(const std::string& path, const std::string& word, bool json) {
             fmt::format("no step, layer, operator or kernel of {} holds `{}`\n"
                         "help: `dtnnc explain {}` lists them",
                         path, word, path));
-    write_stdout(json ? explain_plan_json(plan, word) : text);
+    if (json)
+        write_stdout(explain_plan_json(plan, word));
+    else
+        write_stdout(word.empty() ? text + precision_advice(plan) : text);
     return 0;
 }
 

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/json_text.hpp"
+#include "compiler/ops/emit.hpp"
+#include "plan/forecast/rates.hpp"
 
 namespace dtnn::tools {
 namespace {
@@ -52,6 +54,40 @@ std::string time_text(double seconds) {
 }
 
 }  // namespace
+
+std::string precision_advice(const plan::Plan& plan) {
+    constexpr double kWorthwhile = 0.95;
+    const plan::Machine& machine = plan.machine;
+    const auto program =
+        std::find_if(plan.programs.begin(), plan.programs.end(),
+                     [](const plan::Program& one) { return one.kind == plan::ProgramKind::train; });
+    if (plan.target.device != "cpu" || plan.target.dtype != plan::DType::f32 ||
+        plan.target.compute != plan::Compute::full || program == plan.programs.end() ||
+        !machine.kernels.contains(plan::name_of(plan::KernelClass::bf16_products)) ||
+        plan::missing_rates(machine, plan.target))
+        return {};
+    const plan::RankRates rates(machine, plan.target.threads, 1, plan.target.dtype);
+    double as_it_is = 0, rounded = 0;
+    for (const plan::Step& step : program->steps) {
+        const double seconds = rates.step_seconds(*program, step, 1);
+        as_it_is += seconds;
+        rounded += seconds;
+        const compiler::OpDef* def = compiler::find_op(step.op);
+        if (def == nullptr || !def->multiplies) continue;
+        const std::vector<int>& tensors = def->weights->result ? step.destinations : step.sources;
+        const auto weights = std::size_t(tensors[def->weights->index]);
+        if (!compiler::has_wide_factors(*def, program->tensors[weights].dims, step.attributes))
+            continue;
+        plan::Step other = step;
+        other.kernel_class = plan::KernelClass::bf16_products;
+        rounded += rates.step_seconds(*program, other, 1) - seconds;
+    }
+    if (rounded > kWorthwhile * as_it_is) return {};
+    return fmt::format(
+        "With `compute: bf16_products` a training step would take {:.2f} of its time, by the rates "
+        "measured on `{}`. It is other mathematics: `dtnnc explain training.compute`\n",
+        rounded / as_it_is, machine.name);
+}
 
 std::string explain_plan_text(const plan::Plan& plan, const std::string& word) {
     std::string text;
