@@ -266,11 +266,8 @@ void gather_with_tile(const GatherConv<T>& c, ThreadTeam& team) {
     const std::int64_t blocks = panels.blocks;
     const auto prepare = [&](int member) {
         const std::int64_t to_pack = panels.to_pack ? c.groups * blocks : 0;
-        for (std::int64_t i = to_pack * member / team.size();
-             i < to_pack * (member + 1) / team.size(); ++i) {
-            pack_panel<T, N>(c, i / blocks, i % blocks * N,
-                             c.panels + i * c.tap_count() * c.depth * N);
-        }
+        pack_panels<T, N>(c, blocks, to_pack * member / team.size(),
+                          to_pack * (member + 1) / team.size(), c.panels);
         if (member == 0) {
             for (std::int64_t d = 0; d < c.depth; ++d)
                 c.zeros[d] = T(0);

@@ -84,6 +84,32 @@ void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t first, 
     }
 }
 
+/// Packs the panels [first, last) of all groups' `blocks` each to `panels`. Rows of narrow panels
+/// are read for several at a time: a row lies in one place of memory, where reading ahead pays.
+template <class T, int N>
+void pack_panels(const GatherConv<T>& c, std::int64_t blocks, std::int64_t first, std::int64_t last,
+                 T* panels) {
+    constexpr std::int64_t kTogether = 512 / (N * sizeof(T)) > 1 ? 512 / (N * sizeof(T)) : 1;
+    const std::int64_t rows = c.tap_count() * c.depth;
+    while (first < last) {
+        const std::int64_t group = first / blocks, block = first % blocks;
+        std::int64_t together = c.transposed ? 0 : c.width / N - block;
+        if (together > last - first) together = last - first;
+        if (together > kTogether) together = kTogether;
+        if (together < 2) {
+            pack_panel<T, N>(c, group, block * N, panels + first * rows * N);
+            ++first;
+            continue;
+        }
+        const T* from = c.weights + group * c.width + block * N;
+        for (std::int64_t row = 0; row < rows; ++row, from += c.output_pixel()) {
+            for (std::int64_t i = 0; i < together; ++i)
+                std::memcpy(panels + ((first + i) * rows + row) * N, from + i * N, N * sizeof(T));
+        }
+        first += together;
+    }
+}
+
 /// The panels of N columns that a convolution has, per group, and how many of them stay in the
 /// second cache together while all tiles pass. They are packed once, before the run; or at its
 /// beginning; or not, and lie among the other columns of the weights, where one tile reads them, or
@@ -91,7 +117,7 @@ void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t first, 
 template <class T, int N>
 struct Panels {
     static constexpr std::int64_t kBytes = 384 * 1024;
-    static constexpr std::int64_t kFewTiles = 32, kNearBytes = 3072;
+    static constexpr std::int64_t kFewTiles = N * sizeof(T) > 64 ? 32 : 8, kNearBytes = 3072;
     std::int64_t blocks = 0, together = 1;
     bool in_place = false, to_pack = false;
     const T* first = nullptr;
