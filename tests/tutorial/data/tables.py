@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""tables.py FOLDER: made tables, each with a line of names, for training (NAME_train.csv) and testing (NAME_test.csv).
+
+flowers: four measures and the species by its name.  houses: four facts and the price.  pumps: five readings and three
+columns of zeros and ones, the faults that a pump has.  rare: two measures and a class of which one is rare.
+houses_new.csv has facts without prices."""
+
+import os
+import random
+import sys
+
+SPECIES = {"setosa": (5.0, 3.4, 1.5, 0.2), "versicolor": (5.9, 2.8, 4.3, 1.3), "virginica": (6.6, 3.0, 5.6, 2.0)}
+
+
+def flower(draw):
+    name = draw.choice(sorted(SPECIES))
+    return [f"{draw.gauss(mean, 0.1 + 0.06 * mean):.2f}" for mean in SPECIES[name]] + [name]
+
+
+def house(draw):
+    area, rooms, age, distance = draw.uniform(40, 220), draw.randrange(1, 8), draw.uniform(0, 80), draw.uniform(0.2, 25)
+    price = 40 + 2.4 * area + 12 * rooms - 0.9 * age - 3.5 * distance + draw.gauss(0, 8)
+    return [f"{area:.1f}", str(rooms), f"{age:.1f}", f"{distance:.2f}", f"{price:.1f}"]
+
+
+def pump(draw):
+    leak, bearing, clogged = (int(draw.random() < share) for share in (0.3, 0.25, 0.35))
+    readings = [5.0 - 1.6 * leak + 1.3 * clogged, 60 + 18 * bearing + 6 * clogged, 0.4 + 1.1 * bearing,
+                12.0 - 2.0 * leak - 4.0 * clogged, 7.5 + 1.8 * bearing + 1.2 * clogged]
+    return [f"{draw.gauss(value, 0.1 * value):.3f}" for value in readings] + [str(leak), str(bearing), str(clogged)]
+
+
+def rare(draw):
+    fraud = draw.random() < 0.06
+    return [f"{draw.gauss(1.6 if fraud else 0, 0.8):.3f}", f"{draw.gauss(1.2 if fraud else 0, 0.9):.3f}",
+            "fraud" if fraud else "honest"]
+
+
+TABLES = {"flowers": (flower, 240, "sepal_length,sepal_width,petal_length,petal_width,species"),
+          "houses": (house, 400, "area,rooms,age,distance,price"),
+          "pumps": (pump, 480, "pressure,temperature,vibration,flow,current,leak,bearing,clogged"),
+          "rare": (rare, 800, "amount,distance,kind")}
+
+
+def write(path, names, lines):
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(",".join(line) + "\n" for line in [names.split(","), *lines])
+
+
+def main():
+    folder = sys.argv[1]
+    os.makedirs(folder, exist_ok=True)
+    draw = random.Random(3)
+    for name, (line, count, names) in TABLES.items():
+        write(os.path.join(folder, f"{name}_train.csv"), names, [line(draw) for _ in range(count)])
+        write(os.path.join(folder, f"{name}_test.csv"), names, [line(draw) for _ in range(count // 4)])
+    write(os.path.join(folder, "houses_new.csv"), "area,rooms,age,distance", [house(draw)[:-1] for _ in range(5)])
+
+
+main()
