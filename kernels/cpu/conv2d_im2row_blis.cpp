@@ -3,9 +3,9 @@
 /// of rows = diff_dst * weights^T, diff_weights = rows^T * diff_dst.
 ///
 /// Blocks of rows and slabs of columns depend on the shape alone and each product is one thread's,
-/// so results do not depend on the number of threads, statistics apart; they do depend on the
-/// processor, because BLIS chooses its own kernels at run time. Error bound: depth * epsilon * sum
-/// of |products|.
+/// so results do not depend on the number of threads, statistics apart. Error bound: depth *
+/// epsilon
+/// * sum of |products|.
 
 #include <cstddef>
 #include <cstdint>

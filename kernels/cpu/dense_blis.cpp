@@ -3,9 +3,9 @@
 ///
 /// The result is cut into slabs of kBlisSlab units (forward) or inputs (backward), whatever the
 /// number of threads, and the team divides the slabs: each is one call of BLIS on one thread, so
-/// results do not depend on the number of threads. They do depend on the processor, because BLIS
-/// chooses its own kernels at run time. Bias, relu and mask are applied to a slab while it is in
-/// the caches; diff_bias is summed in double. Error bound: depth * epsilon * sum of |products|.
+/// results do not depend on the number of threads. Bias, relu and mask are applied to a slab while
+/// it is in the caches; diff_bias is summed in double. Error bound: depth * epsilon * sum of
+/// |products|.
 
 #include <cstddef>
 #include <cstdint>

@@ -5,7 +5,7 @@ import os
 import subprocess
 import unittest
 
-from commands import DTNNC, CommandTest, limit
+from commands import DTNN_RUN, DTNNC, CommandTest, limit
 
 JOB = """kind: job
 name: small
@@ -168,6 +168,25 @@ class Tuning(CommandTest):
         self.expect(self.dtnnc("compile", "resolved.yaml", "--threads", "1", "--isa", "avx2", "-o", "again.json"), 0)
         self.expect(self.dtnnc("diff", "plan.json", "again.json"), 0)
         self.expect(self.dtnnc("diff", "small.yaml", "resolved.yaml"), 1, "kernels.prefer")
+
+    def test_the_plan_chooses_the_kernels_of_blis(self):
+        # BLIS would take its kernels by the processor or by this variable; a plan's bits are to depend on neither.
+        self.expect(self.dtnnc("compile", "small.yaml", "--set", "kernels.prefer=blis", "--threads", "1", "--isa", "avx2",
+                               "-o", "plan.json"), 0)
+        weights = []
+        for processor in ("", "0", "6"):  # BLIS 0.9: what it finds, skx, zen3
+            environment = dict(os.environ)
+            environment.pop("BLIS_ARCH_TYPE", None)
+            if processor:
+                environment["BLIS_ARCH_TYPE"] = processor
+            result = subprocess.run([DTNN_RUN, "plan.json", "--output", "run" + processor], cwd=self.folder, env=environment,
+                                    text=True, capture_output=True, timeout=limit(120))
+            if result.returncode == 5 and "avx2" in result.stderr:
+                self.skipTest("this machine, or this build, has no avx2")
+            self.expect(result, 0)
+            with open(os.path.join(self.folder, "run" + processor, "weights.safetensors"), "rb") as file:
+                weights.append(file.read())
+        self.assertEqual(len(set(weights)), 1)
 
     def test_names_that_no_kernel_has_choose_nothing(self):
         self.tune("--threads", "1")
