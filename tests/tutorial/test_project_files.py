@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""NOTICE names what is linked and what is installed to build; the other files of the project agree with it and with
+the build."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+import yaml
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from commands import BIN, DTNNC, ROOT, run
+
+# What NOTICE calls the packages of tools/packages.txt; None: a tool of every build, which leaves nothing behind.
+PACKAGES = {"g++": "GCC's run time", "cmake": "CMake", "ninja-build": "Ninja", "git": None, "ca-certificates": None,
+            "libyaml-cpp-dev": "yaml-cpp", "nlohmann-json3-dev": "nlohmann-json", "libcli11-dev": "CLI11",
+            "libfmt-dev": "fmt", "libblis-serial-dev": "BLIS", "libxxhash-dev": "xxHash", "libhwloc-dev": "hwloc",
+            "libjemalloc-dev": "jemalloc", "zlib1g-dev": "zlib", "libjpeg62-turbo-dev": "libjpeg-turbo",
+            "libpng-dev": "libpng", "libarchive-dev": "libarchive", "mpich": "MPICH", "libmpich-dev": "MPICH",
+            "doctest-dev": "doctest", "libbenchmark-dev": "Google Benchmark", "clang": "clang",
+            "libclang-rt-dev": "libFuzzer", "clang-format": "clang-format", "clang-tidy": "clang-tidy",
+            "python3": "Python", "python3-jsonschema": "python3-jsonschema", "python3-yaml": "python3-yaml",
+            "graphviz": "Graphviz", "llvm-19-dev": "LLVM"}
+# What NOTICE calls the shared libraries that programs name.
+LIBRARIES = {"libjemalloc": "jemalloc", "libyaml-cpp": "yaml-cpp", "libfmt": "fmt", "libjpeg": "libjpeg-turbo",
+             "libpng16": "libpng", "libz": "zlib", "libarchive": "libarchive", "libxxhash": "xxHash",
+             "libhwloc": "hwloc", "libstdc++": "libstdc++", "libgcc_s": "libgcc", "libm": "GNU C library",
+             "libc": "GNU C library", "libdl": "GNU C library", "librt": "GNU C library",
+             "libpthread": "GNU C library", "ld-linux-x86-64": "GNU C library", "libLLVM": "LLVM",
+             "libLLVM-19": "LLVM", "libmpich": "MPICH", "libmpi": "Open MPI", "libcudnn": "cuDNN",
+             "libcublasLt": "cuBLASLt", "libcudart": "CUDA runtime", "libcuda": "CUDA runtime",
+             # Of the sanitizers' builds, which are not handed on.
+             "libasan": "GCC's run time", "libubsan": "GCC's run time", "libtsan": "GCC's run time"}
+
+
+def text_of(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+        return file.read()
+
+
+class ProjectFiles(unittest.TestCase):
+    def test_notice_names_the_packages(self):
+        lines = [line.removeprefix("optional ").strip() for line in text_of("tools/packages.txt").splitlines()]
+        packages = [line for line in lines if line and not line.startswith("#")]
+        self.assertEqual(sorted(set(packages) - set(PACKAGES)), [], "add it here, and to NOTICE where it is linked")
+        for package in packages:
+            self.assertIn(PACKAGES[package] or "", text_of("NOTICE"), package)
+
+    def test_notice_names_what_programs_are_linked_with(self):
+        if not shutil.which("readelf"):
+            print("skipped: readelf is not installed", file=sys.stderr)
+            return
+        notice = text_of("NOTICE")
+        for name in ("dtnnc", "dtnn-run", "libdtnn_codegen.so", "libdtnn_mpi.so", "libdtnn_cuda.so"):
+            path = os.path.join(BIN, name)
+            if not os.path.exists(path) and name.endswith(".so"):
+                continue  # optional
+            said = subprocess.run(["readelf", "-d", path], capture_output=True, text=True, check=True).stdout
+            needed = re.findall(r"\(NEEDED\).*\[(.+?)\.so", said)
+            self.assertTrue(needed, name)
+            for library in needed:
+                self.assertIn(library, LIBRARIES, f"{name}: add it here and to NOTICE")
+                self.assertIn(LIBRARIES[library], notice, name)
+
+    def test_licence_is_whole(self):
+        licence = text_of("LICENSE")
+        self.assertIn("Version 2.0, January 2004", licence)
+        self.assertIn("END OF TERMS AND CONDITIONS", licence)
+        for section in range(1, 10):
+            self.assertRegex(licence, rf"(?m)^   {section}\. [A-Z]")
+
+    def test_citation_has_the_version_of_the_build(self):
+        citation = yaml.safe_load(text_of("CITATION.cff"))
+        version = run(DTNNC, "--version").stdout
+        self.assertIn(citation["version"], version)
+        self.assertEqual(citation["license"], "Apache-2.0")
+        self.assertEqual([author["name"] for author in citation["authors"]], ["The dtnn authors"])
+
+
+if __name__ == "__main__":
+    unittest.main()
