@@ -293,7 +293,7 @@ JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostic
     JobSpec empty;
     empty.file = path;
     Composer composer(options, diagnostics);
-    auto loaded = composer.load_root(path);
+    auto loaded = composer.load_root(path, {"job", "model"});
     if (!loaded) return empty;
     if (loaded->kind->name != "model" && loaded->kind->name != "job") {
         diagnostics
@@ -319,27 +319,23 @@ void check_spec(const std::string& path, const LoadOptions& options, Diagnostics
         if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
         return;
     }
+    auto job = composer.compose_part(std::move(*loaded));
+    if (!job) return;
+    SourceNode& part = job->find(kind)->value;
     if (kind == "operator" || kind == "loss") {
         SourceNode operators = make_map(Span{{file, 1, 1}, 1});
-        const SourceEntry* name = loaded->tree.find("name");
-        const SourceEntry named = name ? *name : SourceEntry();
-        loaded->tree.erase("name");
-        loaded->tree.span = operators.span;
-        loaded->tree.entries.push_back({"kind", Span{}, make_scalar(kind)});
-        operators.entries.push_back({named.value.text, operators.span, std::move(loaded->tree)});
+        const SourceEntry* name = part.find("name");
+        const std::string called = name ? name->value.text : std::string();
+        part.erase("name");
+        part.entries.push_back({"kind", Span{}, make_scalar(kind)});
+        operators.entries.push_back({called, operators.span, std::move(part)});
         const Blocks read(nullptr, &operators, diagnostics);
         return;
     }
-    // A part of a job by itself; settings have the same paths as in a job.
-    SourceNode job = make_map(Span{{file, 1, 1}, 1});
-    loaded->tree.span = Span{{file, 1, 1}, 1};
-    job.entries.push_back({kind, Span{}, std::move(loaded->tree)});
-    if (!composer.compose_job(job, file)) return;
-    if (const SourceEntry* model = job.find("model"))
+    if (const SourceEntry* model = job->find("model"))
         if (const SourceEntry* losses = model->value.find("operators"))
             const Blocks read(nullptr, &losses->value, diagnostics);
-    settle_loss(job, diagnostics);
-    const SourceNode& part = job.find(kind)->value;
+    settle_loss(*job, diagnostics);
     if (kind == "dataset")
         read_dataset(part, name_of_file(file), diagnostics);
     else if (kind == "machine")

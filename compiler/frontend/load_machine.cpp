@@ -12,7 +12,7 @@ namespace dtnn::compiler {
 std::optional<MachineSpec> load_machine(const std::string& path, const LoadOptions& options,
                                         Diagnostics& diagnostics) {
     Composer composer(options, diagnostics);
-    auto loaded = composer.load_root(path);
+    auto loaded = composer.load_root(path, {"machine"});
     if (!loaded) return std::nullopt;
     if (loaded->kind->name != "machine") {
         diagnostics

@@ -39,7 +39,7 @@ def plan_of(spec, folder):
 MODEL = """kind: model
 name: net
 parameters: {width: 8, scale: 1.0, act: relu}
-defaults: {conv2d: {bias: false}}
+defaults: {conv2d: {bias: false}, dropout: {rate: "${scale / 4}"}}
 input: {shape: [3, 8, 8]}
 blocks:
   unit:

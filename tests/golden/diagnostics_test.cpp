@@ -141,8 +141,9 @@ class Workplace {
     Workplace() : home_(fs::current_path()) {
         folder_ = fs::temp_directory_path() / ("dtnn_diagnostics_" + std::to_string(::getpid()));
         fs::remove_all(folder_);
-        fs::create_directories(folder_);
-        fs::current_path(folder_);
+        // The folder above is searched for specs, too.
+        fs::create_directories(folder_ / "specs");
+        fs::current_path(folder_ / "specs");
     }
     ~Workplace() {
         fs::current_path(home_);

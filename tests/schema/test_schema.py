@@ -49,6 +49,7 @@ NOT_STRUCTURAL = {
     "elementwise-syntax": "the grammar of elementwise expressions",
     "expression-type": "values of expressions",
     "unknown-name": "names within ${...}",
+    "unused-parameter": "names within ${...}",
     "division-by-zero": "values of expressions",
     "number-overflow": "values of expressions",
     "bad-repeat": "what `times` depends on",

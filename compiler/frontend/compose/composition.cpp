@@ -26,7 +26,7 @@ std::string kind_names() {
 }
 
 std::string article(std::string_view kind) {
-    return fmt::format("{} {} spec", kind.starts_with('o') ? "an" : "a", kind);
+    return with_article(kind) + " spec";
 }
 
 /// The text of a regular file of at most a little more than the limit (the reader reports the
@@ -104,6 +104,7 @@ SourceNode merge(SourceNode base, SourceNode over, const FieldTable* table) {
             continue;
         }
         SourceEntry* existing = &base.entries[known->second];
+        existing->generation = 0;
         const Field* field = table ? find_field(*table, entry.key) : nullptr;
         const bool other_variant = field && field->type == FieldType::variant &&
                                    field->components && entry.value.is_map() &&
@@ -141,12 +142,23 @@ const SourceNode* Composer::read(const std::string& file) {
     return slot ? &*slot : nullptr;
 }
 
-std::vector<std::string> Composer::on_spec_path(const std::string& name) const {
+const KindInfo* Composer::kind_of(const std::string& file) {
+    const SourceNode* tree = read(file);
+    const SourceEntry* kind = tree ? tree->find("kind") : nullptr;
+    return kind && kind->value.is_scalar() ? find_kind(kind->value.text) : nullptr;
+}
+
+std::vector<std::string> Composer::on_spec_path(const std::string& name, KindNames wanted,
+                                                std::vector<std::string>& others) {
     std::vector<std::string> found;
-    std::error_code error;
+    const auto fits = [&](const std::string& file) {
+        const KindInfo* kind = wanted.size() > 0 ? kind_of(file) : nullptr;
+        return !kind || std::find(wanted.begin(), wanted.end(), kind->name) != wanted.end();
+    };
     const auto add = [&](const fs::path& path) {
         const std::string file = path.lexically_normal().string();
-        if (std::find(found.begin(), found.end(), file) == found.end()) found.push_back(file);
+        std::vector<std::string>& list = fits(file) ? found : others;
+        if (std::find(list.begin(), list.end(), file) == list.end()) list.push_back(file);
     };
     for (const std::string& folder : options_.spec_path) {
         for (const fs::path& file : files_named(name, folder, is_kind_folder(folder)))
@@ -160,16 +172,24 @@ std::vector<std::string> Composer::on_spec_path(const std::string& name) const {
     return found;
 }
 
-std::optional<Composer::Loaded> Composer::load_root(const std::string& path) {
+std::optional<Composer::Loaded> Composer::load_root(const std::string& path, KindNames wanted) {
     root_file_ = path;
     std::string reason;
     const auto text = file_text(options_, path, reason);
     if (!text) {
-        const std::vector<std::string> found =
-            is_path(path) ? std::vector<std::string>() : on_spec_path(path);
+        std::vector<std::string> found, others;
+        if (!is_path(path)) found = on_spec_path(path, wanted, others);
         if (found.size() == 1) {
             root_file_ = found[0];
             return load(root_file_, nullptr, Span{});
+        }
+        if (found.empty() && !others.empty()) {
+            diagnostics_
+                .error(Code::wrong_kind, Span{},
+                       fmt::format("`{}` is the name of {}; here {} is wanted", path,
+                                   article(kind_of(others[0])->name), fmt::join(wanted, " or ")))
+                .help = fmt::format("it is {}", others[0]);
+            return std::nullopt;
         }
         Diagnostic& error = diagnostics_.error(
             Code::cannot_read, Span{},
@@ -187,6 +207,15 @@ std::optional<Composer::Loaded> Composer::load_root(const std::string& path) {
         return std::nullopt;
     }
     return load(path, nullptr, Span{});
+}
+
+void Composer::refuse_other_kind(const Span& reference, const KindInfo& kind,
+                                 const std::string& file) {
+    Diagnostic& error =
+        diagnostics_.error(Code::wrong_kind, reference,
+                           fmt::format("`{}` is {}; here {} is wanted", file,
+                                       article(kind_of(file)->name), article(kind.name)));
+    error.notes.push_back({read(file)->find("kind")->value.span, "its kind is given here"});
 }
 
 std::optional<Composer::Loaded> Composer::load(const std::string& file, const KindInfo* wanted,
@@ -227,11 +256,7 @@ std::optional<Composer::Loaded> Composer::load(const std::string& file, const Ki
         return std::nullopt;
     }
     if (wanted && kind != wanted) {
-        Diagnostic& error =
-            diagnostics_.error(Code::wrong_kind, reference,
-                               fmt::format("`{}` is {}; here {} is wanted", file,
-                                           article(kind->name), article(wanted->name)));
-        error.notes.push_back({kind_entry->value.span, "its kind is given here"});
+        refuse_other_kind(reference, *wanted, file);
         return std::nullopt;
     }
 
@@ -288,6 +313,11 @@ bool Composer::merge_extends(SourceNode& tree, const KindInfo& kind) {
     }
     auto base = load(*file, &kind, reference.span);
     if (!base) return false;
+    for (SourceEntry& field : base->tree.entries) {
+        ++field.generation;
+        for (SourceEntry& inner : field.value.entries)
+            ++inner.generation;
+    }
     if (kind.name == "model") check_parameters(base->tree, tree, diagnostics_);
     tree = merge(std::move(base->tree), std::move(tree), kind.fields);
     return true;
@@ -330,18 +360,17 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
         places.push_back({folder, is_kind_folder(folder)});
         places.push_back({fs::path(folder) / kind.folder, true});
     }
-    std::vector<std::string> searched, candidates;
+    std::vector<std::string> searched, candidates, others;
     for (const auto& [folder, has_rooms] : places) {
         std::vector<fs::path> files = files_named(name, folder.lexically_normal(), has_rooms);
-        // A job may have the name of its dataset: the file that asks is never the answer to another
-        // kind's question.
-        const auto is_no_answer = [&](const fs::path& file) {
-            if (!fs::equivalent(file, asking, error)) return false;
-            const SourceNode* asking_tree = read(asking);
-            const SourceEntry* asking_kind = asking_tree ? asking_tree->find("kind") : nullptr;
-            return asking_kind && asking_kind->value.text != kind.name;
-        };
-        if (std::erase_if(files, is_no_answer) > 0 && files.empty()) continue;
+        // A job may have the name of its dataset: a spec of another kind is no answer, and the
+        // search goes on.
+        std::erase_if(files, [&](const fs::path& file) {
+            const KindInfo* other = kind_of(file.string());
+            if (!other || other == &kind) return false;
+            others.push_back(file.string());
+            return true;
+        });
         if (files.size() == 1) return files[0].string();
         if (files.size() > 1) {
             std::vector<std::string> names;
@@ -365,6 +394,13 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
         for (const fs::path& room : rooms)
             for (std::string& found : spec_names(room))
                 candidates.push_back(std::move(found));
+    }
+    // The file that asks is none that anyone means.
+    std::erase_if(others,
+                  [&](const std::string& file) { return fs::equivalent(file, asking, error); });
+    if (!others.empty()) {
+        refuse_other_kind(reference.span, kind, others[0]);
+        return std::nullopt;
     }
     std::sort(candidates.begin(), candidates.end());
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());

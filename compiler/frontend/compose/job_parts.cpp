@@ -12,6 +12,7 @@ namespace dtnn::compiler {
 bool Composer::compose_job(SourceNode& job, const std::string& root_file) {
     root_file_ = root_file;
     std::vector<Setting> settings = parse_settings();
+    if (part_) refuse_elsewhere(settings);
     // A reference that is replaced as a whole must not be followed first: it may be the mistake
     // that is mended.
     for (Setting& setting : settings)
@@ -33,6 +34,17 @@ bool Composer::compose_job(SourceNode& job, const std::string& root_file) {
         if (!setting.applied) apply(setting, job);
     if (SourceEntry* model = job.find("model")) sound = resolve_operators(model->value) && sound;
     return resolve_loss(job, sound) && sound;
+}
+
+std::optional<SourceNode> Composer::compose_part(Loaded loaded) {
+    part_ = loaded.kind;
+    const std::string file = loaded.file;
+    const Span start{{file, 1, 1}, 1};
+    SourceNode job = make_map(start);
+    loaded.tree.span = start;
+    job.entries.push_back({std::string(part_->name), Span{}, std::move(loaded.tree)});
+    if (!compose_job(job, file)) return std::nullopt;
+    return job;
 }
 
 bool Composer::resolve_loss(SourceNode& job, bool sound) {

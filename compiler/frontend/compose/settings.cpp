@@ -9,6 +9,7 @@
 #include "compiler/frontend/compose/parameter_types.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/frontend/yaml/yaml_reader.hpp"
 
 namespace dtnn::compiler {
@@ -60,13 +61,6 @@ void collect_named(SourceNode& list, std::vector<std::pair<std::string, SourceEn
             if (is_layer_list(field.key) && field.value.is_list())
                 collect_named(field.value, named);
     }
-}
-
-std::vector<std::string> keys_of(const SourceNode& map) {
-    std::vector<std::string> keys;
-    for (const SourceEntry& entry : map.entries)
-        keys.push_back(entry.key);
-    return keys;
 }
 
 /// What places in a setting call it: as it is, or the beginning of a long one, because every value
@@ -404,6 +398,29 @@ class Walk {
 };
 
 }  // namespace
+
+void Composer::refuse_elsewhere(std::vector<Setting>& settings) {
+    std::erase_if(settings, [&](const Setting& setting) {
+        const std::string& first = setting.path[0];
+        if (first == part_->name) return false;
+        Diagnostic& error = diagnostics_.error(
+            Code::unknown_field, setting.spans[0],
+            fmt::format("settings of {} by itself begin with `{}`, not with `{}`",
+                        with_article(part_->name), part_->name, first));
+        std::vector<std::string> names;
+        for (const Field& field : *part_->fields)
+            names.emplace_back(field.name);
+        const bool other_part = find_kind(first) || find_field(job_table(), first);
+        const auto field = other_part ? std::nullopt : did_you_mean(first, names);
+        if (!other_part && did_you_mean(first, {std::string(part_->name)}))
+            error.help = fmt::format("did you mean `{}`?", part_->name);
+        else if (field)
+            error.help = fmt::format("did you mean `{}.{}`?", part_->name, *field);
+        else
+            error.help = fmt::format("such as --set {}.FIELD=VALUE", part_->name);
+        return true;
+    });
+}
 
 void Composer::apply(Setting& setting, SourceNode& job) {
     setting.applied = true;

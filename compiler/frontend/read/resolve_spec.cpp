@@ -167,13 +167,19 @@ ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, Diagnosti
     ResolvedSpec spec;
     const std::string path = loaded.file;
     spec.kind = loaded.kind->name;
-    const Span start{{path, 1, 1}, 1};
-    SourceNode tree = make_map(start);
-    loaded.tree.span = start;
-    tree.entries.push_back({spec.kind, Span{}, std::move(loaded.tree)});
-    if (!composer.compose_job(tree, path)) return spec;
+    if (spec.kind == "operator" || spec.kind == "loss") {
+        diagnostics
+            .error(Code::wrong_kind, Span{{path, 1, 1}, 1},
+                   fmt::format("this is {}, whose formula stands as it is written; jobs, "
+                               "models, datasets, trainings and machines are resolved",
+                               with_article(spec.kind)))
+            .help = fmt::format("resolve what takes it up; `dtnnc check {}` checks it", path);
+        return spec;
+    }
+    const auto tree = composer.compose_part(std::move(loaded));
+    if (!tree) return spec;
     const std::string name = std::filesystem::path(path).stem().string();
-    const SourceNode& part = tree.find(spec.kind)->value;
+    const SourceNode& part = tree->find(spec.kind)->value;
     JobSpec job;
     if (spec.kind != "training") {
         Diagnostics unheard;
@@ -251,7 +257,7 @@ std::vector<plan::ResolvedValue> model_parameters(const std::string& path,
                                                   const LoadOptions& options) {
     Diagnostics unheard;
     Composer composer(options, unheard);
-    auto loaded = composer.load_root(path);
+    auto loaded = composer.load_root(path, {"job", "model"});
     if (!loaded) return {};
     const std::string file = loaded->file;
     SourceNode job = std::move(loaded->tree);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/expand/expansion.hpp"
+#include "compiler/frontend/expand/unused_parameters.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
@@ -76,6 +77,7 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
                      Diagnostics& diagnostics) {
     ModelSpec model;
     model.span = span_of(tree);
+    const int errors = diagnostics.error_count();
     FieldValues fields = read_fields(tree, model_table(), {"model", model.span}, diagnostics);
     check_spec_name(fields, "model", diagnostics);
     model.name = fields.values.contains("name") ? fields.text("name") : default_name;
@@ -113,6 +115,8 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
         }
     }
     model.operators = formulas_of(language.blocks());
+    // Where something is wrong it may be what should read them.
+    if (diagnostics.error_count() == errors) check_unused_parameters(tree, diagnostics);
     forget_made(fields.spans);
     model.spans = std::move(fields.spans);
     return model;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
@@ -39,6 +41,10 @@ const KindInfo* find_kind(std::string_view name) {
     for (const KindInfo& kind : all_kinds())
         if (kind.name == name) return &kind;
     return nullptr;
+}
+
+std::string with_article(std::string_view kind) {
+    return fmt::format("{} {}", kind.starts_with('o') ? "an" : "a", kind);
 }
 
 }  // namespace dtnn::compiler

@@ -20,6 +20,7 @@ struct KindInfo {
 
 const std::vector<KindInfo>& all_kinds();  ///< job, model, dataset, training, ...
 const KindInfo* find_kind(std::string_view name);
+std::string with_article(std::string_view kind);  ///< "an operator", "a job"
 
 const FieldTable& job_table();
 const FieldTable& model_table();

@@ -22,6 +22,13 @@ void SourceNode::erase(std::string_view key) {
     std::erase_if(entries, [&](const SourceEntry& entry) { return entry.key == key; });
 }
 
+std::vector<std::string> keys_of(const SourceNode& map) {
+    std::vector<std::string> keys;
+    for (const SourceEntry& entry : map.entries)
+        keys.push_back(entry.key);
+    return keys;
+}
+
 SourceNode make_scalar(std::string text, Span span) {
     SourceNode node;
     node.kind = SourceNode::Kind::scalar;

@@ -35,7 +35,12 @@ struct SourceEntry {
     std::string key;
     Span key_span;
     SourceNode value;
+    /// How many steps of `extends` away the spec is that says it; 0: this one.
+    int generation = 0;
 };
+
+/// The keys of a map, in the order written.
+std::vector<std::string> keys_of(const SourceNode& map);
 
 SourceNode make_scalar(std::string text, Span span = {});
 SourceNode make_map(Span span = {});
