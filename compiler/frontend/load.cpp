@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "base/text.hpp"
 #include "compiler/frontend/compose/composition.hpp"
+#include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/expand/blocks.hpp"
 #include "compiler/frontend/read/resolved.hpp"
 #include "compiler/frontend/read/scalars.hpp"
@@ -23,7 +23,7 @@ namespace {
 
 /// The name of a file as a job's name: what a folder cannot be called becomes `_`.
 std::string name_of_file(const std::string& file) {
-    std::string name = std::filesystem::path(file).stem().string();
+    std::string name = stem_of(file);
     for (char& c : name) {
         const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                           (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';

@@ -431,6 +431,12 @@ class Installed(CommandTest):
                                "test_samples: 64}\ntraining: adam\n")
         self.expect(run(dtnnc, "compile", "job.yaml", "-o", "plan.json", cwd=self.folder), 0)
         self.expect(run(dtnn_run, "plan.json", "--output", "run", cwd=self.folder), 0)
+        # Where man and the shells look.
+        for file in ("man/man1/dtnnc.1", "man/man1/dtnnc-compile.1", "man/man1/dtnn-run-train.1",
+                     "bash-completion/completions/dtnnc", "bash-completion/completions/dtnn-run",
+                     "zsh/site-functions/_dtnnc", "zsh/site-functions/_dtnn_run",
+                     "fish/vendor_completions.d/dtnnc.fish", "fish/vendor_completions.d/dtnn-run.fish"):
+            self.assertGreater(os.path.getsize(self.path("moved/share/" + file)), 500, file)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #pragma once
-/// The words of dtnn-run.
+/// What the commands of dtnn-run do; commands/ has their options.
 
 #include <cstdint>
 #include <string>
@@ -25,6 +25,7 @@ struct Options {
     bool keep_global_batch = false;  ///< with `resume`: another global batch is refused
     std::string format = "text";     ///< text, json
     std::string progress = "auto";
+    double progress_seconds = 30;  ///< between two lines, where there is no bar
     std::string color = "auto";
     std::int64_t steps = 50;        ///< bench
     std::string program = "train";  ///< bench: or evaluate, predict

@@ -1,8 +1,5 @@
-#include "tools/dtnn_run/dry_run_command.hpp"
-
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/file_limits.hpp"
@@ -39,13 +36,6 @@ plan::Plan read_and_audit(const std::string& path) {
 }
 
 }  // namespace
-
-void add_dry_run(CLI::App& train, Options& options) {
-    CLI::Option* dry_run = train.add_flag("--dry-run", options.dry_run,
-                                          "run every rank's schedule of an epoch without its "
-                                          "arithmetic: exchanges, samples, weights");
-    dry_run->excludes(train.get_option("--resume"));
-}
 
 int dry_run_command(const Options& options) {
     if (options.plan.empty())

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -17,34 +16,6 @@
 namespace dtnn {
 
 using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
-
-void add_weight_options(CLI::App& command, WeightOptions& options) {
-    command.add_option("--map", options.map,
-                       "a JSON file {\"NAME IN THE FILE\": \"NAME IN THE PLAN\"} for the weights; "
-                       "* is any text, null leaves out");
-    command
-        .add_option(
-            "--layout", options.layout,
-            "how the file of weights arranges axes: own as plans do, torch as PyTorch, nchw, "
-            "nhwc and nhwc_gpu as PyDTNN does")
-        ->check(CLI::IsMember({"auto", "own", "torch", "nchw", "nhwc", "nhwc_gpu"}))
-        ->capture_default_str();
-    command
-        .add_option(
-            "--match", options.match,
-            "weights go to parameters by name, or in order by role: file_order, name_order "
-            "(2 before 10), or order, the one of them that fits; auto: name, or order where "
-            "the names are PyDTNN's")
-        ->check(CLI::IsMember({"auto", "name", "order", "file_order", "name_order"}))
-        ->capture_default_str();
-    command.add_flag("--allow-missing", options.allow_missing,
-                     "take the weights that fit by name; list the others");
-    command.add_flag("--cast", options.cast, "convert weights between f32 and f64");
-    // They say how the file is read; without one they would be passed over.
-    if (CLI::Option* weights = command.get_option_no_throw("--weights"))
-        for (const char* name : {"--map", "--layout", "--match", "--allow-missing", "--cast"})
-            command.get_option(name)->needs(weights);
-}
 
 WeightRequest weight_request(const std::string& path, const WeightOptions& options) {
     return {path, options.map, options.layout, options.match, options.allow_missing, options.cast};

@@ -5,9 +5,6 @@
 
 #include "runtime/checkpoint/weight_match.hpp"
 
-namespace CLI {
-class App;
-}
 namespace dtnn::runtime {
 class Executor;
 }
@@ -25,8 +22,6 @@ struct WeightOptions {
 };
 
 runtime::WeightRequest weight_request(const std::string& path, const WeightOptions& options);
-
-void add_weight_options(CLI::App& command, WeightOptions& options);
 
 /// Loads the file, and tells on stderr what stayed as it was initialised.
 void load_wanted_weights(const runtime::Executor& executor, const std::string& path,

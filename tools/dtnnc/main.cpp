@@ -2,64 +2,78 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
-#include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <new>
-#include <sstream>
+#include <set>
+#include <system_error>
 
 #include "base/files.hpp"
+#include "compiler/frontend/compose/spec_files.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/support/check.hpp"
-#include "compiler/support/diagnostics.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/program.hpp"
+#include "tools/dtnnc/explain/explain_topics.hpp"
+#include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
+#include "tools/dtnnc/standard_input.hpp"
 
 namespace {
 
 using namespace dtnn::tools;
 
-enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kPlanMismatch = 5, kInternal = 70 };
-
-// CLI11 names an unknown first word an unexpected argument; the commands are a closed set, so a
-// near one is offered.
-bool unknown_command(int argc, char** argv, const CLI::App& app) {
-    if (argc < 2 || argv[1][0] == '-') return false;
-    std::vector<std::string> names;
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
-        names.push_back(command->get_name());
-    if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return false;
-    write_stderr(fmt::format("dtnnc: no command is named `{}`\n", argv[1]));
-    if (auto near = dtnn::compiler::did_you_mean(argv[1], names))
-        write_stderr(fmt::format("help: did you mean `{}`?\n", *near));
-    else
-        write_stderr(fmt::format("help: there are {}\n", fmt::join(names, ", ")));
-    return true;
+/// The names of the specs on the path, of every kind.
+std::vector<std::string> names_of_specs() {
+    namespace fs = std::filesystem;
+    std::set<std::string> names;
+    const auto add = [&](const fs::path& folder) {
+        for (std::string& name : dtnn::compiler::spec_names(folder))
+            names.insert(std::move(name));
+    };
+    for (const std::string& folder : usual_spec_path()) {
+        for (const dtnn::compiler::KindInfo& kind : dtnn::compiler::all_kinds()) {
+            const fs::path own = fs::path(folder) / kind.folder;
+            add(own);
+            for (const fs::path& room : dtnn::compiler::rooms_of(own))
+                add(room);
+        }
+    }
+    return {names.begin(), names.end()};
 }
 
-int run(int argc, char** argv) {
-    CLI::App app{"Compiles specs of training jobs to execution plans.", "dtnnc"};
-    app.set_version_flag("--version", "dtnnc " DTNN_VERSION);
-    app.require_subcommand(1);
-    std::vector<std::pair<CLI::App*, std::function<int()>>> commands;
-    for (const Command& command : registered_commands()) {
-        CLI::App* const reader = app.add_subcommand(command.name, command.doc);
-        OptionList options(*reader);
-        commands.emplace_back(reader, command.declare(options));
-    }
-    if (unknown_command(argc, argv, app)) return kUsage;
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError& error) {
-        std::ostringstream answer, complaint;
-        const int code = app.exit(error, answer, complaint);
-        write_stdout(answer.str());
-        write_stderr(complaint.str());
-        return code == 0 ? kDone : kUsage;
-    }
-    for (const auto& [reader, carry_out] : commands)
-        if (reader->parsed()) return carry_out();
-    return kUsage;
+/// What may stand for an argument, for completion.
+std::vector<std::string> names_of(const std::string& kind) {
+    if (kind == "SPEC") return names_of_specs();
+    if (kind == "WORD") return topic_words();
+    return {};
+}
+
+ProgramFacts facts() {
+    return {
+        .name = "dtnnc",
+        .version = DTNN_VERSION,
+        .doc = "Compiles specs of training jobs to execution plans, and says what is in them",
+        .form = "",
+        .implied = "check",
+        .standard_input = std::string(dtnn::compiler::kStandardInput),
+        .read_standard_input = [] { standard_input(); },
+        .examples = {{"dtnnc check job.yaml", "every mistake, with file, line and column"},
+                     {"dtnnc compile job.yaml -o plan.json && dtnn-run plan.json",
+                      "from a spec to trained weights"},
+                     {"dtnnc diff plan.json job.yaml", "what has changed since it was compiled"},
+                     {"dtnnc explain conv2d", "any operator, field, word or diagnostic"}},
+        .environment =
+            {{"DTNN_SPEC_PATH", "folders with specs, with colons between them, searched for names"},
+             {"DTNN_TUNING", "file of measured times that kernels are chosen by; empty: none"},
+             {"DTNN_CACHE_DIR", "folder of what is kept between runs; default under ~/.cache"},
+             {"NO_COLOR", "set to something, it takes colours from a terminal"},
+             {"COLUMNS", "columns of tables where there is no terminal"}},
+        .names = names_of,
+        .print = [](std::string_view text) { write_stdout(text); },
+        .complain = [](std::string_view text) { write_stderr(text); },
+        .write = [](const std::string& path, std::string_view text) { write_file(path, text); },
+    };
 }
 
 /// The exit code of a command whose output cannot be written: `diff` says with 1 that there is a
@@ -67,12 +81,12 @@ int run(int argc, char** argv) {
 int failure_of(std::string_view name) {
     for (const Command& command : registered_commands())
         if (command.name == name) return command.failure;
-    return kFailed;
+    return int(ExitCode::failed);
 }
 
-int report(int code, const char* what) {
+int report(ExitCode code, const std::string& what) {
     write_stderr(fmt::format("dtnnc: {}\n", what));
-    return code;
+    return int(code);
 }
 
 }  // namespace
@@ -82,15 +96,15 @@ int main(int argc, char** argv) {
     // A reader that went away (`| head`) is an error of writing like any other, only not worth a
     // word.
     std::signal(SIGPIPE, SIG_IGN);
-    const int failed = failure_of(argc > 1 ? argv[1] : "");
+    const auto failed = ExitCode(failure_of(argc > 1 ? argv[1] : ""));
     try {
-        return run(argc, argv);
+        return Program(facts()).run(argc, argv);
     } catch (const UsageError& error) {
-        return report(kUsage, error.what());
+        return report(ExitCode::usage, error.what());
     } catch (const PlanError& error) {
-        return report(kPlanMismatch, error.what());
+        return report(ExitCode::mismatch, error.what());
     } catch (const ClosedOutput&) {
-        return failed;
+        return int(failed);
     } catch (const OutputError& error) {
         return report(failed, error.what());
     } catch (const std::bad_alloc&) {
@@ -100,10 +114,9 @@ int main(int argc, char** argv) {
     } catch (const dtnn::compiler::InternalError& error) {
         std::string text = error.what();
         if (text.find("please report this") == std::string::npos) text += "\n  please report this";
-        return report(kInternal, text.c_str());
+        return report(ExitCode::internal, text);
     } catch (const std::exception& error) {
-        return report(
-            kInternal,
-            fmt::format("internal error: {}\n  please report this", error.what()).c_str());
+        return report(ExitCode::internal,
+                      fmt::format("internal error: {}\n  please report this", error.what()));
     }
 }

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "compiler/frontend/compose/spec_files.hpp"
 #include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/standard_input.hpp"
 
 namespace dtnn::tools {
 
@@ -37,21 +39,20 @@ void complete_spec_path(std::vector<std::string>& path) {
 
 void declare_format(OptionList& list, CommonOptions& options,
                     const std::vector<std::string>& formats) {
-    list.text("--format", options.format,
-              fmt::format("Form of what is printed: {}", fmt::join(formats, ", ")),
-              {.choices = formats});
-    list.text("--color", options.color, "auto, always or never; auto obeys NO_COLOR",
+    list.text("--format", options.format, "Form of what is printed", {.choices = formats});
+    list.text("--color", options.color, "Colours; auto: on a terminal, and obeys NO_COLOR",
               {.choices = {"auto", "always", "never"}});
 }
 
 void declare_set(OptionList& list, CommonOptions& options) {
-    list.list("--set", options.settings,
-              "Sets a field: training.batch_size=128; may be given again");
+    list.list("--set", options.settings, "Sets a field, as in training.batch_size=128",
+              {.value = "PATH=VALUE"});
 }
 
 void declare_spec_path(OptionList& list, CommonOptions& options) {
     list.list("--spec-path", options.spec_path,
-              "Folder with specs, searched before DTNN_SPEC_PATH and the installed ones");
+              "Folder with specs, searched before DTNN_SPEC_PATH and the installed ones",
+              {.value = "FOLDER"});
     list.when_read([&options] { complete_spec_path(options.spec_path); });
 }
 
@@ -69,8 +70,16 @@ void declare_common(OptionList& list, CommonOptions& options,
     declare_spec_path(list, options);
 }
 
+std::vector<std::string> usual_spec_path() {
+    std::vector<std::string> path;
+    complete_spec_path(path);
+    return path;
+}
+
 compiler::LoadOptions load_options(const CommonOptions& options) {
-    return {options.spec_path, options.settings, {}, options.ranks};
+    compiler::LoadOptions load{options.spec_path, options.settings, {}, options.ranks};
+    if (standard_input_was_read()) load.texts.emplace(compiler::kStandardInput, standard_input());
+    return load;
 }
 
 void refuse_spec_options(const CommonOptions& options, const std::string& plan) {

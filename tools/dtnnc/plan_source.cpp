@@ -14,6 +14,7 @@
 #include "plan/audit/audit.hpp"
 #include "plan/json/json.hpp"
 #include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/standard_input.hpp"
 #include "tools/dtnnc/tuning_file.hpp"
 
 namespace dtnn::tools {
@@ -132,7 +133,8 @@ std::string describe_failure(const compiler::JobSpec& job, compiler::CompileOpti
 void declare_tuning(OptionList& list, CompileCommand& command) {
     list.text("--tuning", command.tuning,
               "File of measured times that kernels are chosen by; default $DTNN_TUNING, else "
-              "tuning.json of the cache folder");
+              "tuning.json of the cache folder",
+              {.value = "FILE"});
     list.flag("--no-tuning", command.no_tuning, "Chooses kernels without measured times");
 }
 
@@ -164,20 +166,29 @@ std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCom
     return plan;
 }
 
+namespace {
+constexpr std::size_t kBeginning = 64;  ///< bytes by which a plan is told from a spec
+}  // namespace
+
 bool is_plan(const std::string& path) {
+    if (is_standard_input(path))
+        return plan::looks_like_plan(std::string_view(standard_input()).substr(0, kBeginning));
     if (path.ends_with(".json")) return true;
     const InputFile file(path);
     if (file.fault()) return false;
-    char start[64];
+    char start[kBeginning];
     const std::size_t count = std::min(sizeof start, std::size_t(file.size()));
     return !file.read(0, {start, count}) && plan::looks_like_plan({start, count});
 }
 
 plan::Plan load_plan(const std::string& path) {
     std::string text;
-    if (const ReadFault fault = read_input(path, kMostPlanBytes, "a plan", text))
+    if (is_standard_input(path)) {
+        text = standard_input();
+    } else if (const ReadFault fault = read_input(path, kMostPlanBytes, "a plan", text)) {
         throw PlanError(fmt::format("cannot read {}: {}{}{}", path, fault.reason(),
                                     fault.remedy.empty() ? "" : "\nhelp: ", fault.remedy));
+    }
     plan::ReadResult result = plan::read_plan(text);
     if (!result.plan) throw PlanError(fmt::format("{}: {}", path, result.error));
     if (std::vector<std::string> findings = plan::audit(*result.plan); !findings.empty())

@@ -64,10 +64,11 @@ bool says_its_kind(std::string_view text) {
 }
 
 /// Whether diagnostics may show the file's lines. A path in a spec may lead to what its writer may
-/// not read, so that only specs are shown: what the command names and is called as specs are, and
-/// what says of which kind it is.
+/// not read, so that only specs are shown: what the command names and is called as specs are, or is
+/// handed to it, and what says of which kind it is.
 bool may_be_shown(std::string_view text, const std::string& file, bool named_by_command) {
-    return (named_by_command && (file.ends_with(".yaml") || file.ends_with(".yml"))) ||
+    return (named_by_command &&
+            (file.ends_with(".yaml") || file.ends_with(".yml") || file == kStandardInput)) ||
            says_its_kind(text);
 }
 
@@ -269,7 +270,7 @@ std::optional<Composer::Loaded> Composer::load(const std::string& file, const Ki
     if (!source->find("name")) {
         loaded.tree.erase("name");
         loaded.tree.entries.insert(loaded.tree.entries.begin(),
-                                   {"name", Span{}, make_scalar(fs::path(file).stem().string())});
+                                   {"name", Span{}, make_scalar(stem_of(file))});
     }
     return loaded;
 }

@@ -14,6 +14,10 @@ bool may_be_reference(std::string_view text) {
 
 namespace fs = std::filesystem;
 
+std::string stem_of(const std::string& file) {
+    return file == kStandardInput ? "stdin" : fs::path(file).stem().string();
+}
+
 bool is_path(std::string_view text) {
     return text.find('/') != std::string_view::npos || text.ends_with(".yaml") ||
            text.ends_with(".yml");

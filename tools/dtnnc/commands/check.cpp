@@ -4,7 +4,7 @@
 
 #include "compiler/frontend/specs.hpp"
 #include "compiler/support/diagnostics.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/plan_source.hpp"
 #include "tools/dtnnc/sweep/sweep_commands.hpp"
@@ -32,7 +32,7 @@ struct CheckArguments {
 
 std::function<int()> declare_check(OptionList& list) {
     auto given = std::make_shared<CheckArguments>();
-    list.arguments("SPEC", given->specs, "Files to check");
+    list.arguments("SPEC", given->specs, "A spec of any kind: a file, or a name on the spec path");
     declare_common(list, given->common);
     declare_sweep(list, given->sweeps);
     return [given] {
@@ -41,10 +41,18 @@ std::function<int()> declare_check(OptionList& list) {
     };
 }
 
-const RegisteredCommand kCheckCommand({.name = "check",
-                                       .doc = "Finds every mistake in specs",
-                                       .place = 10,
-                                       .declare = declare_check});
+const RegisteredCommand kCheckCommand(
+    {.name = "check",
+     .doc = "Finds every mistake in specs",
+     .place = 10,
+     .declare = declare_check,
+     .purpose = Purpose::prepare,
+     .exits = {{ExitCode::failed}, {ExitCode::invalid_spec}, {ExitCode::mismatch}},
+     .examples = {{"dtnnc check job.yaml",
+                   "every mistake in the job and in what it "
+                   "names, with file, line and column"},
+                  {"dtnnc check --format json - < job.yaml",
+                   "as an editor asks for what is not saved yet"}}});
 
 }  // namespace
 

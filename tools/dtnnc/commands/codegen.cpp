@@ -11,7 +11,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/device/generated_code.hpp"
 #include "runtime/exec/step_problem.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
@@ -125,7 +125,8 @@ std::function<int()> declare_codegen(OptionList& list) {
               "the processor runs; c, the same as C, which DTNN_CODEGEN=cc runs. Of cuda: ptx (by "
               "itself), or cuda, what it is made of; plans for devices interpret their expressions",
               {.choices = {"llvm", "asm", "c", "ptx", "cuda"}});
-    list.text("--step", command->step, "Of this step alone, by its name in the plan");
+    list.text("--step", command->step, "Of this step alone, by its name in the plan",
+              {.value = "NAME"});
     return [command] {
         try {
             return codegen(*command);
@@ -140,7 +141,12 @@ const RegisteredCommand kCodegenCommand(
     {.name = "codegen",
      .doc = "Prints the code that is generated for a plan's elementwise expressions",
      .place = 117,
-     .declare = declare_codegen});
+     .declare = declare_codegen,
+     .purpose = Purpose::look,
+     .exits = {{ExitCode::failed}, {ExitCode::mismatch}},
+     .examples = {{"dtnnc codegen plan.json --emit asm",
+                   "what the processor runs for the plan's elementwise steps"},
+                  {"dtnnc codegen plan.json --emit c", "the same as C"}}});
 
 }  // namespace
 

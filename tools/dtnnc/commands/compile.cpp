@@ -5,10 +5,11 @@
 
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
+#include "compiler/passes/pass.hpp"
 #include "plan/json/json.hpp"
 #include "plan/rules/recomputed.hpp"
 #include "plan/summary/summary.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
@@ -58,6 +59,15 @@ int compile(const std::string& spec, const std::string& output, const CompileCom
     return 0;
 }
 
+/// Of passes that may be left out, or of all.
+std::vector<std::string> pass_names(bool optional) {
+    std::vector<std::string> names;
+    if (!optional) names.emplace_back("forward");
+    for (const compiler::PassInfo& pass : compiler::all_passes())
+        if (pass.optional || !optional) names.emplace_back(pass.name);
+    return names;
+}
+
 struct CompileArguments {
     std::string spec, output;
     std::vector<std::string> sweeps;
@@ -72,22 +82,28 @@ std::function<int()> declare_compile(OptionList& list) {
     compiler::CompileOptions& options = given->command.options;
     list.text("-o,--output", given->output,
               "File of the plan, - for standard output; default NAME.plan.json; with --sweep "
-              "the folder of the plans, default NAME-sweep");
-    list.text("--target", options.device, "Device: cpu or cuda");
+              "the folder of the plans, default NAME-sweep",
+              {.value = "FILE"});
+    list.text("--target", options.device, "Device: cpu or cuda",
+              {.shows_default = true, .value = "DEVICE", .offers = {"cpu", "cuda"}});
     list.text("--isa", options.isa,
-              "Instruction set: baseline, avx2 or avx512; default this machine's best");
+              "Instruction set: baseline, avx2 or avx512; default this machine's best",
+              {.value = "ISA", .offers = {"baseline", "avx2", "avx512"}});
     list.number("--threads", options.threads,
                 "Most threads of a run; default the job's, else this machine's cores",
                 {.lowest = 1, .highest = 4096});
     list.text("--memory-budget", given->command.memory_budget,
               "Most memory per rank, as in 4GiB: backward recomputes what has no room; exit code 4 "
-              "when the plan needs more even so");
-    list.list("--disable", options.disabled_passes, "Leaves an optional pass out");
+              "when the plan needs more even so",
+              {.value = "SIZE"});
+    list.list("--disable", options.disabled_passes, "Leaves an optional pass out",
+              {.value = "PASS", .offers = pass_names(true)});
     list.flag("--reference-kernels", options.reference_kernels,
               "Chooses the reference kernels only");
     declare_tuning(list, given->command);
     list.list("--emit", given->command.emit,
-              "Prints the graph after a PHASE, or of one program: PHASE:PROGRAM");
+              "Prints the graph after a phase, or of one program: PHASE:PROGRAM",
+              {.value = "PHASE", .offers = pass_names(false)});
     declare_sweep(list, given->sweeps);
     return [given] {
         if (!given->sweeps.empty())
@@ -100,7 +116,20 @@ std::function<int()> declare_compile(OptionList& list) {
 const RegisteredCommand kCompileCommand({.name = "compile",
                                          .doc = "Writes the plan of a job",
                                          .place = 20,
-                                         .declare = declare_compile});
+                                         .declare = declare_compile,
+                                         .purpose = Purpose::prepare,
+                                         .exits = {{ExitCode::failed},
+                                                   {ExitCode::invalid_spec},
+                                                   {ExitCode::over_budget},
+                                                   {ExitCode::mismatch}},
+                                         .examples = {{"dtnnc compile job.yaml -o plan.json",
+                                                       "the plan, for `dtnn-run plan.json`"},
+                                                      {"dtnnc compile job.yaml --set "
+                                                       "training.epochs=1 -o - | dtnnc summary -",
+                                                       "a plan that is only looked at"},
+                                                      {"dtnnc compile job.yaml --sweep "
+                                                       "training.batch_size=32,64 -o wide",
+                                                       "a folder with a plan for each value"}}});
 
 }  // namespace
 

@@ -19,7 +19,7 @@
 #include "runtime/data/survey.hpp"
 #include "runtime/exec/load.hpp"
 #include "runtime/train/bench.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/draw/contact_sheet.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -345,7 +345,8 @@ std::function<int()> declare_data(OptionList& list) {
                 "Samples of each split to look at, drawn at random; 0 looks at all",
                 {.lowest = 0, .shows_default = true});
     list.text("--contact-sheet", command.contact_sheet,
-              "PNG file to draw: samples as evaluation sees them, then as the first epochs do");
+              "PNG file to draw: samples as evaluation sees them, then as the first epochs do",
+              {.value = "FILE"});
     list.flag("!--no-step", command.step, "Does not measure the job's training step");
     return [given] { return data(given->source, given->command, given->common); };
 }
@@ -354,7 +355,15 @@ const RegisteredCommand kDataCommand(
     {.name = "data",
      .doc = "Looks at a dataset: counts, balance, pixels, and whether it comes fast enough",
      .place = 80,
-     .declare = declare_data});
+     .declare = declare_data,
+     .purpose = Purpose::look,
+     .exits = {{ExitCode::failed},
+               {ExitCode::invalid_spec},
+               {ExitCode::over_budget},
+               {ExitCode::mismatch}},
+     .examples = {{"dtnnc data job.yaml", "and whether samples come as fast as the job needs them"},
+                  {"dtnnc data job.yaml --no-step --contact-sheet sheet.png",
+                   "what the network gets to see"}}});
 
 }  // namespace
 

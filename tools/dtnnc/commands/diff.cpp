@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "compiler/frontend/read/resolve_spec.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
@@ -76,8 +76,8 @@ struct DiffArguments {
 
 std::function<int()> declare_diff(OptionList& list) {
     auto given = std::make_shared<DiffArguments>();
-    list.argument("A", given->a, "A spec or a plan");
-    list.argument("B", given->b, "A spec or a plan");
+    list.argument("A", given->a, "A spec or a plan", true, "SPEC|PLAN");
+    list.argument("B", given->b, "A spec or a plan", true, "SPEC|PLAN");
     list.flag("--summary", given->summary, "Prints the headline and the counts only");
     declare_common(list, given->common);
     return [given] { return diff(given->a, given->b, given->summary, given->common); };
@@ -85,9 +85,17 @@ std::function<int()> declare_diff(OptionList& list) {
 
 const RegisteredCommand kDiffCommand(
     {.name = "diff",
-     .doc = "Compares two jobs by what their difference means: 0 same, 1 different, 2 trouble",
+     .doc = "Compares two jobs by what their difference means",
      .place = 50,
      .declare = declare_diff,
+     .purpose = Purpose::compare,
+     .exits = {{ExitCode::done, "they are the same"},
+               {ExitCode::failed, "they are different"},
+               {ExitCode::usage, "trouble: a side cannot be read, or the difference not be told"}},
+     .examples = {{"dtnnc diff plan.json other.json",
+                   "what changed, and whether it changes the mathematics"},
+                  {"dtnnc diff job.yaml plan.json", "whether the plan is still the job's"},
+                  {"dtnnc diff job.yaml plan.json --summary", "the headline and the counts"}},
      .failure = kTrouble});
 
 }  // namespace

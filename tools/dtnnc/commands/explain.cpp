@@ -8,15 +8,17 @@
 #include <memory>
 
 #include "base/json_text.hpp"
+#include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/support/diagnostics.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/explain/explain_formula.hpp"
 #include "tools/dtnnc/explain/explain_plan.hpp"
 #include "tools/dtnnc/explain/explain_topics.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
+#include "tools/dtnnc/standard_input.hpp"
 
 namespace dtnn::tools {
 namespace {
@@ -115,8 +117,13 @@ int explain(const std::string& word, const std::string& part, const CommonOption
     if (const std::size_t at = word.rfind('#'); at != std::string::npos) {
         compiler::Diagnostics diagnostics;
         std::string mistake;
+        std::string file = word.substr(0, at);
+        if (file == "-") {
+            file = compiler::kStandardInput;
+            standard_input();
+        }
         const auto topic =
-            explain_formula(word.substr(0, at), word.substr(at + 1), options, diagnostics, mistake);
+            explain_formula(file, word.substr(at + 1), options, diagnostics, mistake);
         if (!mistake.empty()) throw UsageError(mistake);
         if (!topic) return print_diagnostics(diagnostics, options);
         found.push_back(*topic);
@@ -172,7 +179,14 @@ const RegisteredCommand kExplainCommand(
      .doc = "Explains an operator, a field, a word of the language, a diagnostic, a kernel, or a "
             "plan's choice of kernels",
      .place = 120,
-     .declare = declare_explain});
+     .declare = declare_explain,
+     .purpose = Purpose::learn,
+     .exits = {{ExitCode::failed}, {ExitCode::invalid_spec}, {ExitCode::mismatch}},
+     .examples = {{"dtnnc explain conv2d", "an operator: fields, shapes, an example"},
+                  {"dtnnc explain training.batch_size", "a field"},
+                  {"dtnnc explain unknown-field", "a diagnostic: what it means, what to do"},
+                  {"dtnnc explain plan.json conv2d",
+                   "the kernels of a plan, others there were, and why not those"}}});
 
 }  // namespace
 

@@ -13,7 +13,7 @@
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "plan/forecast/rates.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/draw/forecast_svg.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -271,10 +271,11 @@ std::function<int()> declare_forecast(OptionList& list) {
     declare_set(list, given->common);
     declare_spec_path(list, given->common);
     list.text("--machine", command.machine,
-              "The machine: a spec's file or name; default the job's own");
+              "The machine: a spec's file or name; default the job's own", {.value = "SPEC"});
     list.text("--ranks", command.ranks,
               "Numbers of ranks, as in 1,2,4,...,4096; default those that the machine has cores "
-              "for");
+              "for",
+              {.value = "LIST"});
     list.number("--threads", command.threads, "Threads of a rank; default the plan's",
                 {.lowest = 1, .highest = kMostRanks});
     list.number("--ranks-per-node", command.ranks_per_node,
@@ -282,7 +283,7 @@ std::function<int()> declare_forecast(OptionList& list) {
     list.text("--scaling", command.scaling,
               "weak: every rank has the plan's batch; strong: all together have it",
               {.shows_default = true, .choices = {"weak", "strong"}});
-    list.text("--svg", command.svg, "File to draw the rows into");
+    list.text("--svg", command.svg, "File to draw the rows into", {.value = "FILE"});
     return [given] { return forecast(given->source, given->command, given->common); };
 }
 
@@ -290,7 +291,17 @@ const RegisteredCommand kForecastCommand(
     {.name = "forecast",
      .doc = "Foretells what a job takes on a machine, on any number of ranks",
      .place = 100,
-     .declare = declare_forecast});
+     .declare = declare_forecast,
+     .purpose = Purpose::measure,
+     .exits = {{ExitCode::failed},
+               {ExitCode::invalid_spec},
+               {ExitCode::over_budget},
+               {ExitCode::mismatch}},
+     .examples = {{"dtnnc forecast digits_ranks --machine cluster_100g --ranks 1,2,4,...,64",
+                   "time of a step, efficiency, memory and traffic, row by row"},
+                  {"dtnnc forecast plan.json --machine cluster_100g --scaling strong --svg "
+                   "scaling.svg",
+                   "the same batch on more ranks, drawn"}}});
 
 }  // namespace
 

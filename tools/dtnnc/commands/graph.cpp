@@ -7,7 +7,7 @@
 #include "compiler/support/diagnostics.hpp"
 #include "plan/summary/rows.hpp"
 #include "plan/summary/summary.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/draw/graph_dot.hpp"
 #include "tools/dtnnc/draw/graph_render.hpp"
 #include "tools/dtnnc/options.hpp"
@@ -127,17 +127,30 @@ std::function<int()> declare_graph(OptionList& list) {
     declare_common(list, given->common, {"dot", "svg", "png", "pdf"});
     list.text("-o,--output", command.output,
               "File to draw, by its ending svg, png, pdf or dot; - for dot on standard output",
-              {.required = true});
+              {.required = true, .value = "FILE"});
     list.number("--depth", command.depth,
                 "Draws what is nested in more than that many blocks as one box", {.lowest = 1});
     list.flag("--fused", command.fused, "Draws the steps after fusion instead of layers");
     list.text("--program", command.program,
-              "Whose steps: train or evaluate, or another program of the plan");
+              "Whose steps: train or evaluate, or another program of the plan",
+              {.value = "PROGRAM", .offers = {"train", "train_tail", "evaluate", "predict"}});
     return [given] { return graph(given->source, given->command, given->common); };
 }
 
-const RegisteredCommand kGraphCommand(
-    {.name = "graph", .doc = "Draws the network", .place = 40, .declare = declare_graph});
+const RegisteredCommand kGraphCommand({.name = "graph",
+                                       .doc = "Draws the network",
+                                       .place = 40,
+                                       .declare = declare_graph,
+                                       .purpose = Purpose::look,
+                                       .exits = {{ExitCode::failed},
+                                                 {ExitCode::invalid_spec},
+                                                 {ExitCode::over_budget},
+                                                 {ExitCode::mismatch}},
+                                       .examples = {
+                                           {"dtnnc graph resnet18 --depth 2 -o resnet18.svg",
+                                            "blocks as boxes, shapes on the arrows"},
+                                           {"dtnnc graph plan.json --fused -o steps.dot",
+                                            "what a training step does, for Graphviz"}}});
 
 }  // namespace
 

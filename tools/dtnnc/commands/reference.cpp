@@ -12,7 +12,7 @@
 #include "compiler/frontend/explain/reference_pages.hpp"
 #include "compiler/passes/pass.hpp"
 #include "kernels/catalogue.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/explain/storage_pass.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -158,7 +158,8 @@ struct ReferenceArguments {
 
 std::function<int()> declare_reference(OptionList& list) {
     auto given = std::make_shared<ReferenceArguments>();
-    list.text("-o,--output", given->output, "Folder of the pages", {.required = true});
+    list.text("-o,--output", given->output, "Folder of the pages",
+              {.required = true, .value = "FOLDER"});
     return [given] { return reference(given->output); };
 }
 
@@ -166,7 +167,10 @@ const RegisteredCommand kReferenceCommand(
     {.name = "reference",
      .doc = "Writes the reference: a page of Markdown per kind and per operator",
      .place = 130,
-     .declare = declare_reference});
+     .declare = declare_reference,
+     .purpose = Purpose::learn,
+     .exits = {{ExitCode::failed}},
+     .examples = {{"dtnnc reference -o reference", "what docs/reference has"}}});
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 #include "base/json_text.hpp"
 #include "compiler/frontend/read/resolve_spec.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/origins.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -62,7 +62,8 @@ struct ResolveArguments {
 std::function<int()> declare_resolve(OptionList& list) {
     auto given = std::make_shared<ResolveArguments>();
     list.argument("SPEC", given->spec, "A spec of any kind");
-    list.text("-o,--output", given->output, "File of the document; default standard output");
+    list.text("-o,--output", given->output, "File of the document; default standard output",
+              {.value = "FILE"});
     list.text("--origins", given->origins, "comment: beside each value; none: only the document",
               {.choices = {"comment", "none"}});
     declare_common(list, given->common);
@@ -73,7 +74,12 @@ const RegisteredCommand kResolveCommand(
     {.name = "resolve",
      .doc = "Prints a spec with everything said, and where each value comes from",
      .place = 60,
-     .declare = declare_resolve});
+     .declare = declare_resolve,
+     .purpose = Purpose::look,
+     .exits = {{ExitCode::failed}, {ExitCode::invalid_spec}, {ExitCode::mismatch}},
+     .examples = {{"dtnnc resolve job.yaml", "the whole job as one document, with origins"},
+                  {"dtnnc resolve job.yaml --origins none -o whole.yaml",
+                   "a spec that needs no other file"}}});
 
 }  // namespace
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "compiler/frontend/explain/json_schema.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 
@@ -36,7 +36,8 @@ std::function<int()> declare_schema(OptionList& list) {
     auto given = std::make_shared<SchemaArguments>();
     list.text("-o,--output", given->output,
               "Folder for a file of each kind and one of all; - or nothing for the one of all on "
-              "standard output");
+              "standard output",
+              {.value = "FOLDER"});
     list.text("--kind", given->kind, "Of one kind: job, model, dataset, training or machine",
               {.choices = {"job", "model", "dataset", "training", "machine"}});
     return [given] { return schema(given->output, given->kind); };
@@ -45,7 +46,14 @@ std::function<int()> declare_schema(OptionList& list) {
 const RegisteredCommand kSchemaCommand({.name = "schema",
                                         .doc = "Writes JSON Schemas of the specs, for editors",
                                         .place = 140,
-                                        .declare = declare_schema});
+                                        .declare = declare_schema,
+                                        .purpose = Purpose::learn,
+                                        .exits = {{ExitCode::failed}},
+                                        .examples = {{"dtnnc schema -o schema",
+                                                      "a file for each kind of spec, and one of "
+                                                      "all"},
+                                                     {"dtnnc schema --kind job",
+                                                      "of jobs alone, on standard output"}}});
 
 }  // namespace
 

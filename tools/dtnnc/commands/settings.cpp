@@ -12,7 +12,7 @@
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/frontend/tables/tables.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/origins.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -171,10 +171,15 @@ std::function<int()> declare_settings(OptionList& list) {
     return [given] { return settings(given->source, given->common); };
 }
 
-const RegisteredCommand kSettingsCommand({.name = "settings",
-                                          .doc = "Lists every setting of a job outside its layers",
-                                          .place = 70,
-                                          .declare = declare_settings});
+const RegisteredCommand kSettingsCommand(
+    {.name = "settings",
+     .doc = "Lists every setting of a job outside its layers",
+     .place = 70,
+     .declare = declare_settings,
+     .purpose = Purpose::look,
+     .exits = {{ExitCode::failed}, {ExitCode::invalid_spec}, {ExitCode::mismatch}},
+     .examples = {{"dtnnc settings job.yaml", "values, units, and who has said them"},
+                  {"dtnnc settings plan.json --format csv", "what a plan was compiled from"}}});
 
 }  // namespace
 

@@ -18,7 +18,7 @@
 #include "compiler/frontend/specs.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
@@ -409,35 +409,39 @@ std::function<int()> declare_slurm(OptionList& list) {
     auto given = std::make_shared<SlurmArguments>();
     SlurmCommand& command = given->command;
     list.argument("PLAN", given->plan, "A plan, written by dtnnc compile");
-    list.text("-o,--output", given->output, "File of the script; default standard output");
+    list.text("-o,--output", given->output, "File of the script; default standard output",
+              {.value = "FILE"});
     list.number("--ranks", command.ranks, "Ranks, for a plan that runs on any number",
                 {.lowest = 1, .highest = 1'000'000});
     list.number("--nodes", command.nodes,
                 "Nodes that the ranks are spread over evenly; default Slurm's choice",
                 {.lowest = 1, .highest = 1'000'000});
-    list.text("--time", command.time, "Time limit, as in 2:00:00");
-    list.text("--partition", command.partition, "Partition");
-    list.text("--account", command.account, "Account");
+    list.text("--time", command.time, "Time limit, as in 2:00:00", {.value = "TIME"});
+    list.text("--partition", command.partition, "Partition of the cluster", {.value = "NAME"});
+    list.text("--account", command.account, "Account that is charged", {.value = "NAME"});
     list.text("--setup", command.setup,
               "Lines of shell to run before the ranks start, such as module load mpich; default "
-              "the machine's (slurm.setup)");
+              "the machine's (slurm.setup)",
+              {.value = "SHELL"});
     list.text("--constraint", command.constraint,
-              "Features that nodes must have; default the machine's (slurm.constraint)");
-    list.text("--qos", command.qos, "Quality of service; default the machine's (slurm.qos)");
+              "Features that nodes must have; default the machine's (slurm.constraint)",
+              {.value = "FEATURES"});
+    list.text("--qos", command.qos, "Quality of service; default the machine's (slurm.qos)",
+              {.value = "NAME"});
     list.number("--restarts", command.restarts,
                 "How often ranks that were killed or lost are started again inside the allocation",
                 {.lowest = 0, .highest = 1000, .shows_default = true});
     list.number("--idle-requeues", command.idle_requeues,
                 "How often in a row the job goes back into the queue without a newer checkpoint",
                 {.lowest = 1, .highest = 1000, .shows_default = true});
-    list.text("--run", command.run, "Folder of the run; default runs/NAME");
+    list.text("--run", command.run, "Folder of the run; default runs/NAME", {.value = "FOLDER"});
     list.number("--signal-before", command.signal_before,
                 "Seconds before the time limit at which the run writes a checkpoint and stops",
                 {.lowest = 10, .highest = 65535, .shows_default = true});
     list.text("--mpi", command.mpi,
               "How srun wires the ranks up, pmix where the ranks' program is built for Open MPI; "
               "empty leaves it to Slurm's configuration",
-              {.shows_default = true});
+              {.shows_default = true, .value = "KIND", .offers = {"pmi2", "pmix"}});
     list.flag("--requeue,!--no-requeue", command.requeue,
               "Whether the job goes back into the queue after such a stop; default it does");
     return [given] { return slurm(given->plan, given->output, given->command); };
@@ -446,7 +450,16 @@ std::function<int()> declare_slurm(OptionList& list) {
 const RegisteredCommand kSlurmCommand({.name = "slurm",
                                        .doc = "Writes the Slurm batch script of a plan",
                                        .place = 90,
-                                       .declare = declare_slurm});
+                                       .declare = declare_slurm,
+                                       .purpose = Purpose::prepare,
+                                       .exits = {{ExitCode::failed}, {ExitCode::mismatch}},
+                                       .examples = {{"dtnnc slurm plan.json --time 2:00:00 -o "
+                                                     "job.sh",
+                                                     "for `sbatch job.sh`: cores, memory, signals, "
+                                                     "requeue"},
+                                                    {"dtnnc slurm ranks.json --ranks 64 --nodes 8 "
+                                                     "-o job.sh",
+                                                     "of a plan for any number of ranks"}}});
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "compiler/support/diagnostics.hpp"
-#include "tools/dtnnc/command.hpp"
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
@@ -102,8 +102,10 @@ std::function<int()> declare_summary(OptionList& list) {
     list.argument("SPEC|PLAN", given->source, "A job, a model or a plan");
     declare_common(list, given->common, {"text", "table", "markdown", "csv", "json"});
     list.words("--columns", command.columns,
-               "Columns to show, in that order, with commas: " + column_names());
-    list.words("--with", command.with, "Columns to show after the usual ones");
+               "Columns to show, in that order, with commas: " + column_names(),
+               {.value = "COLUMNS", .offers = known_columns()});
+    list.words("--with", command.with, "Columns to show after the usual ones",
+               {.value = "COLUMNS", .offers = known_columns()});
     list.number("--depth", command.depth,
                 "Shows what is nested in more than that many blocks as one row", {.lowest = 1});
     declare_sweep(list, given->sweeps);
@@ -118,7 +120,16 @@ const RegisteredCommand kSummaryCommand(
     {.name = "summary",
      .doc = "Prints the layer table, parameters, memory and work",
      .place = 30,
-     .declare = declare_summary});
+     .declare = declare_summary,
+     .purpose = Purpose::look,
+     .exits = {{ExitCode::failed},
+               {ExitCode::invalid_spec},
+               {ExitCode::over_budget},
+               {ExitCode::mismatch}},
+     .examples = {{"dtnnc summary job.yaml", "a row for each layer, and totals"},
+                  {"dtnnc summary resnet50 --depth 1 --with flops",
+                   "a row for each block of a model on the spec path, with its work"},
+                  {"dtnnc summary plan.json --format csv", "for a spreadsheet"}}});
 
 }  // namespace
 

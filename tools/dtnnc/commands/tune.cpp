@@ -1,9 +1,10 @@
 #include <memory>
 
+#include "tools/command_line/command.hpp"
 #include "tools/dtnnc/calibrate/tune_kernels.hpp"
 #include "tools/dtnnc/calibrate/tune_plan.hpp"
-#include "tools/dtnnc/command.hpp"
 #include "tools/dtnnc/output.hpp"
+#include "tools/dtnnc/standard_input.hpp"
 
 namespace dtnn::tools {
 
@@ -19,6 +20,8 @@ int tune(const TuneArguments& given) {
     if (is_plan(kernels.source)) {
         if (load_plan(kernels.source).target.device != "cpu") {
             refuse_spec_options(kernels.common, kernels.source);
+            if (kernels.output.empty() && is_standard_input(kernels.source))
+                throw UsageError("-o: the tuned plan of standard input needs a name");
             TuneCommand engines{kernels.source, kernels.output};
             if (given.repeats > 0) engines.repeats = given.repeats;
             return tune_plan(engines);
@@ -40,14 +43,17 @@ std::function<int()> declare_tune(OptionList& list) {
     list.text(
         "-o,--output", command.output,
         "File of the tuned plan; default of a plan for a device PLAN with `.tuned.json` at its "
-        "end, of a spec none: later compilations use the times");
+        "end, of a spec none: later compilations use the times",
+        {.value = "FILE"});
     list.text("--tuning", command.compile.tuning,
-              "File that times go to; default $DTNN_TUNING, else tuning.json of the cache folder");
+              "File that times go to; default $DTNN_TUNING, else tuning.json of the cache folder",
+              {.value = "FILE"});
     list.flag("--again", command.again, "Measures what the file has, too");
     list.number("--repeats", given->repeats,
                 "Runs of every kernel or engine that are measured; default 11 and 20",
                 {.lowest = 1});
-    list.text("--isa", options.isa, "Instruction set, as of `dtnnc compile`");
+    list.text("--isa", options.isa, "Instruction set, as of `dtnnc compile`",
+              {.value = "ISA", .offers = {"baseline", "avx2", "avx512"}});
     list.number("--threads", options.threads, "Threads, as of `dtnnc compile`",
                 {.lowest = 1, .highest = 4096});
     return [given] { return tune(*given); };
@@ -58,7 +64,15 @@ const RegisteredCommand kTuneCommand(
      .doc = "Measures which kernels are fastest on this machine, for later compilations; of a plan "
             "for a device its libraries' engines",
      .place = 115,
-     .declare = declare_tune});
+     .declare = declare_tune,
+     .purpose = Purpose::measure,
+     .exits = {{ExitCode::failed},
+               {ExitCode::invalid_spec},
+               {ExitCode::over_budget},
+               {ExitCode::mismatch}},
+     .examples = {{"dtnnc tune job.yaml", "later compilations choose kernels by the times"},
+                  {"dtnnc tune job.yaml --tuning times.json -o tuned.json",
+                   "times in a file of their own, and a plan by them"}}});
 
 }  // namespace
 

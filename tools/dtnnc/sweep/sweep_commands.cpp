@@ -269,8 +269,9 @@ int compile_all(const std::string& spec, const std::vector<Combination>& all,
 
 void declare_sweep(OptionList& list, std::vector<std::string>& sweeps) {
     list.list("--sweep", sweeps,
-              "Sets a field to several values in turn: training.batch_size=32,64; given again, "
-              "every combination");
+              "Sets a field to several values in turn, as in training.batch_size=32,64; of several "
+              "such fields every combination",
+              {.value = "PATH=VALUES"});
 }
 
 int check_sweep(const std::vector<std::string>& specs, const std::vector<std::string>& sweeps,

@@ -1,0 +1,445 @@
+"""What both programs tell of themselves: help, misspelt words, manual pages, completion, standard input."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from commands import BIN, DTNN_RUN, DTNNC, ROOT, CommandTest, run
+from test_files import gray_png
+
+PROGRAMS = {"dtnnc": DTNNC, "dtnn-run": DTNN_RUN}
+# DESIGN says them; the table of the code has to.
+CODES = {0, 1, 2, 3, 4, 5, 6, 70, 75}
+# Examples that measure the machine for a minute.
+LONG = ("dtnnc calibrate", "mpiexec -n 2 dtnnc calibrate")
+
+
+def section(text, title):
+    """The lines of a part of `--help`."""
+    found = re.search(rf"^{re.escape(title)}:\n((?:  .*\n)+)", text, re.M)
+    return found.group(1).split("\n")[:-1] if found else []
+
+
+def rows(text, title):
+    """{term: text} of a part of `--help`, lines joined."""
+    found, term = {}, None
+    for line in section(text, title):
+        match = re.match(r"  (?:    )?(\S.*?)(?:  +(\S.*))?$", line) if not line.startswith(" " * 10) else None
+        if match:
+            term = match.group(1)
+            found[term] = match.group(2) or ""
+        else:
+            found[term] = (found[term] + " " + line.strip()).strip()
+    return found
+
+
+def help_of(program, *words):
+    process = run(PROGRAMS[program], *words, "--help")
+    assert (process.returncode, process.stderr) == (0, ""), (words, process.stderr)
+    return process.stdout
+
+
+def commands_of(program):
+    """The names of all commands, of one word or of two."""
+    names = []
+    for title in re.findall(r"^(\S.*):$", help_of(program), re.M):
+        if title in ("Options of all commands", "Exit codes", "Environment", "Examples"):
+            continue
+        for term in rows(help_of(program), title):
+            words = [word for word in term.split() if re.fullmatch(r"[a-z]+", word)]
+            names.append(" ".join(words))
+    return names
+
+
+def codes_of(text):
+    return {int(code) for code in rows(text, "Exit codes")}
+
+
+def examples_of(text):
+    """[(command, what it does)]"""
+    lines = section(text, "Examples")
+    return [(line.strip(), lines[i + 1].strip()) for i, line in enumerate(lines) if not line.startswith("      ")]
+
+
+class Help(CommandTest):
+    def test_the_table_of_exit_codes_is_the_designs(self):
+        with open(os.path.join(ROOT, "tools", "command_line", "exit_codes.def"), encoding="utf-8") as file:
+            table = {int(code): meaning for code, meaning in re.findall(r"^DTNN_EXIT_CODE\(\w+, (\d+), \"(.*)\"\)$",
+                                                                        file.read(), re.M)}
+        self.assertEqual(set(table), CODES)
+        for program in PROGRAMS:
+            text = help_of(program)
+            self.assertEqual({int(code): meaning for code, meaning in rows(text, "Exit codes").items()}, table)
+            for code in table:
+                found = subprocess.run(["grep", "-cE", rf"^  {code} "], input=text, text=True, capture_output=True)
+                self.assertEqual(found.stdout, "1\n", code)
+        # Of every diagnostic, too.
+        with open(os.path.join(ROOT, "compiler", "support", "diagnostics.def"), encoding="utf-8") as file:
+            diagnostics = {int(code) for code in re.findall(r"^DTNN_DIAGNOSTIC\(\w+, (\d+),", file.read(), re.M)}
+        self.assertTrue(diagnostics and diagnostics <= codes_of(help_of("dtnnc")))
+        self.assertLessEqual(diagnostics, codes_of(help_of("dtnnc", "compile")))
+
+    def test_programs_say_arguments_commands_by_purpose_exit_codes_and_examples(self):
+        for program, purposes in (("dtnnc", ("Prepare", "Look", "Compare", "Measure", "Learn", "Help")),
+                                  ("dtnn-run", ("Look", "Measure", "Run", "Use", "Help"))):
+            text = help_of(program)
+            self.assertTrue(text.startswith(program + ": "))
+            titles = re.findall(r"^(\S.*):$", text, re.M)
+            for purpose in purposes:
+                self.assertTrue(any(title.startswith(purpose) for title in titles), (purpose, titles))
+            self.assertGreaterEqual(len(examples_of(text)), 3)
+            self.assertIn(f"Usage: {program}", text)
+        self.assertIn("  check SPEC... ", help_of("dtnnc"))
+        self.assertIn("  evaluate PLAN ", help_of("dtnn-run"))
+
+    def test_every_command_says_what_it_takes_its_exit_codes_and_an_example(self):
+        for program in PROGRAMS:
+            names = commands_of(program)
+            self.assertGreater(len(names), 8)
+            for name in names:
+                with self.subTest(f"{program} {name}"):
+                    text = help_of(program, *name.split())
+                    usage = re.search(r"^Usage: (.*)$", text, re.M).group(1)
+                    self.assertTrue(usage.startswith(f"{program} {name}"), usage)
+                    # What stands in capitals there is explained below.
+                    named = re.findall(r"(?<![-\w|])\[?([A-Z][A-Z|]*)(?:\.\.\.)?\]?(?= |$)", usage.split(" -")[0].replace("[OPTIONS]", ""))
+                    arguments = rows(text, "Arguments")
+                    self.assertEqual([term.removesuffix("...") for term in arguments], named)
+                    for term, told in {**arguments, **rows(text, "Options")}.items():
+                        self.assertGreater(len(told), 8 if term != "-h, --help" else 3, term)
+                    self.assertLessEqual({0, 2, 70}, codes_of(text))
+                    self.assertLessEqual(codes_of(text), CODES)
+                    self.assertTrue(examples_of(text))
+                    for command, what in examples_of(text):
+                        self.assertIn(f"{program} {'' if name == 'train' else name}".strip(), command)
+                        self.assertGreater(len(what), 5)
+                    self.assertLessEqual(max(map(len, text.partition("\nExamples:\n")[0].split("\n"))), 100)
+                    told = self.expect(run(PROGRAMS[program], "help", *name.split()), 0)
+                    self.assertEqual(told.stdout, text)
+
+    def test_help_of_what_there_is_not(self):
+        self.expect(self.dtnnc("help", "compil"), 2, "no command is named `compil`", "did you mean `compile`?")
+        self.expect(self.dtnn_run("help", "weights", "lst"), 2, "did you mean `list`?")
+        self.expect(self.dtnn_run("help", "weights"), 0, "weights list FILE", "weights export FILE")
+        self.expect(self.dtnn_run("weights", "--help"), 0, "weights list FILE")
+        self.assertEqual(self.dtnnc("help").stdout, help_of("dtnnc"))
+
+    def test_misspelt_words_are_answered_with_what_may_be_meant(self):
+        plan = self.compile()
+        for command, meant in ((("chek", "tiny.yaml"), "check"), (("sumary", "tiny.yaml"), "summary"),
+                               (("compile", "tiny.yaml", "--taget", "cpu"), "--target"),
+                               (("compile", "--output-file=x", "tiny.yaml"), "--output"),
+                               (("check", "tiny.yaml", "--max-eror", "3"), "--max-errors"),
+                               (("--hlep",), "--help"), (("check", "--versoin"), "--version"),
+                               (("summary", "tiny.yaml", "--format", "jsn"), "json"),
+                               (("check", "tiny.yaml", "--color=allways"), "always"),
+                               (("tiny.yaml",), "dtnnc check tiny.yaml")):
+            with self.subTest(command):
+                process = self.expect(self.dtnnc(*command), 2, f"did you mean `{meant}`?")
+                self.assertEqual(process.stdout, "")
+        for command, meant in ((("trian",), "train"), (("evalute", plan), "evaluate"), (("repor", "run"), "report"),
+                               (("--resum", "run"), "--resume"), ((plan, "--ouput", "run"), "--output"),
+                               (("weights", "exprot", "run"), "export"), (("bench", plan, "--per-steps"), "--per-step"),
+                               ((plan, "--progress", "plian"), "plain")):
+            with self.subTest(command):
+                process = self.expect(self.dtnn_run(*command), 2, f"did you mean `{meant}`?")
+                self.assertEqual(process.stdout, "")
+        # All of them at once, and no guess where nothing is near.
+        process = self.expect(self.dtnnc("compile", "--taget", "cpu", "--xyzzy", "tiny.yaml"), 2, "--target", "--xyzzy",
+                              "`dtnnc compile --help`")
+        self.assertEqual(process.stderr.count("did you mean"), 1)
+        # The value of an option is no option, and nothing behind -- is.
+        self.expect(self.dtnnc("check", "--set", "--taget", "tiny.yaml"), 2, "--set")
+        self.expect(self.dtnnc("check", "--", "--taget"), 2, "cannot read `--taget`")
+        # The name of a file that is there is no misspelt command.
+        shutil.copy(plan, self.path("trian"))
+        self.expect(self.dtnn_run("trian", "--output", "run", "--progress", "none"), 0)
+
+    def test_missing_and_superfluous_words(self):
+        self.expect(self.dtnnc("compile"), 2, "SPEC is missing", "`dtnnc compile --help`")
+        self.expect(self.dtnnc("graph", "tiny.yaml"), 2, "--output is missing")
+        self.expect(self.dtnnc("compile", "tiny.yaml", "tiny.yaml"), 2, "nothing more is expected at `tiny.yaml`")
+        self.expect(self.dtnnc("help", "check", "compile"), 2)
+        self.expect(self.dtnn_run("weights"), 2, "list, export")
+        self.expect(self.dtnn_run("train", "x.json", "--map", "m.json"), 2, "--map", "--weights")
+        self.expect(self.dtnn_run("--resume", "run", "--force"), 2, "--force", "--resume")
+
+    def test_examples_work(self):
+        """Each as it stands, in a folder that has what it names."""
+        scene = self.scene()
+        here = self.path("here")
+        environment = {"PATH": BIN + ":" + os.environ["PATH"], "DTNN_CACHE_DIR": self.path("cache"),
+                       "DTNN_TUNING": self.path("times.json")}
+        tried = set()
+        for program in PROGRAMS:
+            texts = [help_of(program)] + [help_of(program, *name.split()) for name in commands_of(program)]
+            for command in dict.fromkeys(command for text in texts for command, _ in examples_of(text)):
+                if command.startswith(LONG):
+                    continue
+                if "--ranks 2" in command and not shutil.which("mpiexec"):
+                    print(f"skipped: no mpiexec for `{command}`", file=sys.stderr)
+                    continue
+                if "| man " in command and not shutil.which("man"):
+                    print(f"skipped: no man for `{command}`", file=sys.stderr)
+                    continue
+                if ".svg" in command and "graph" in command and not shutil.which("dot"):
+                    print(f"skipped: no Graphviz for `{command}`", file=sys.stderr)
+                    continue
+                with self.subTest(command):
+                    shutil.copytree(scene, here)
+                    for made in re.findall(r"--output (\S+)", command):
+                        shutil.rmtree(os.path.join(here, made), ignore_errors=True)
+                    done = run("bash", "-c", "set -o pipefail; " + command, cwd=here, env=environment, timeout=240)
+                    shutil.rmtree(here)
+                    # A comparison may find something.
+                    self.assertIn(done.returncode, (0, 1) if command.startswith("dtnnc diff") else (0,), done.stderr)
+                    tried.add(command)
+        self.assertGreater(len(tried), 40)
+
+    def scene(self):
+        folder = self.path("scene")
+        os.makedirs(os.path.join(folder, "pictures"))
+        os.makedirs(os.path.join(folder, "share", "man", "man1"))
+        job = self.read("tiny.yaml")
+        for name, text in (("job.yaml", job), ("ranks.yaml", job.replace("batch_size: 64", "batch_size: 8") +
+                                               "parallel: {data: auto}\n")):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(text.replace("train_samples: 300", "train_samples: 1000").replace("digits", "synthetic, shape: [1, 28, 28], "
+                                                                                             "classes: 10")
+                           .replace("train_samples: 1000", "train_samples: 6000" if name == "ranks.yaml" else "train_samples: 300"))
+        with open(os.path.join(folder, "pictures", "one.png"), "wb") as file:
+            file.write(gray_png(28, 28))
+        for words in (("job.yaml", "-o", "plan.json"), ("ranks.yaml", "-o", "ranks.json"),
+                      ("job.yaml", "--set", "training.epochs=3", "-o", "other.json")):
+            self.expect(run(DTNNC, "compile", *words, cwd=folder), 0)
+        self.expect(run(DTNN_RUN, "plan.json", "--output", "runs/first", cwd=folder), 0)
+        return folder
+
+
+class StandardInput(CommandTest):
+    def piped(self, *words, text=None, **options):
+        return self.dtnnc(*words, input=self.read("tiny.yaml") if text is None else text, **options)
+
+    def test_specs_are_read_from_it(self):
+        plan = self.compile()
+        os.remove(self.path("plan.json"))
+        self.assertEqual(self.piped("check", "-").returncode, 0)
+        self.expect(self.piped("compile", "-", "-o", "plan.json"), 0)
+        self.expect(self.dtnnc("diff", "tiny.yaml", plan), 0)
+        self.assertEqual(self.piped("diff", "-", plan).returncode, 0)
+        self.assertEqual(self.piped("diff", plan, "-").returncode, 0)
+        for words in (("summary", "-"), ("settings", "-"), ("resolve", "-"), ("graph", "-", "-o", "-"),
+                      ("data", "-", "--no-step"), ("forecast", "-", "--machine", "laptop")):
+            with self.subTest(words):
+                told = self.expect(self.piped(*words), 0)
+                named = self.expect(self.dtnnc(*["tiny.yaml" if word == "-" and i == 1 else word for i, word in enumerate(words)]), 0)
+                if words[0] in ("summary", "graph", "forecast"):
+                    self.assertEqual(told.stdout, named.stdout)
+
+    def test_plans_are_read_from_it(self):
+        plan = self.compile()
+        text = self.read("plan.json")
+        for words in (("summary", "-"), ("settings", "-"), ("diff", plan, "-"), ("explain", "-"), ("explain", "-", "conv2d"),
+                      ("codegen", "-", "--emit", "c"), ("slurm", "-")):
+            with self.subTest(words):
+                self.expect(self.piped(*words, text=text), 0)
+        self.assertEqual(self.piped("summary", "-", text=text).stdout, self.dtnnc("summary", plan).stdout)
+        self.expect(self.piped("check", "-", text=text), 3, "<stdin>", "plan")
+        self.expect(self.piped("summary", "-", text=text[:5000]), 5, "<stdin>")
+
+    def test_alone_it_is_checked(self):
+        process = self.expect(self.piped("-"), 0)
+        self.assertEqual(process.stdout, "")
+        wrong = self.read("tiny.yaml").replace("filters: 4", "filtres: 4")
+        process = self.expect(self.piped("-", text=wrong), 3, "<stdin>:8:16: error:", "did you mean `filters`?")
+        self.assertEqual(process.stderr, self.piped("check", "-", text=wrong).stderr)
+        self.assertIn("    8 |     - conv2d: {filtres", process.stderr)
+        (found,) = json.loads(self.expect(self.piped("-", "--format", "json", text=wrong), 3).stdout)["diagnostics"]
+        self.assertEqual((found["file"], found["line"]), ("<stdin>", 8))
+        self.expect(self.piped("-", "--set", "training.batch_size=0"), 3, "batch_size")
+
+    def test_paths_and_names_are_those_of_the_working_directory(self):
+        os.makedirs(self.path("inner"))
+        self.write("inner/net.yaml", "kind: model\nname: net\ninput: {shape: [1, 28, 28]}\nlayers: [flatten, {dense: {units: 10}}, softmax]\n")
+        job = "kind: job\nmodel: ./inner/net.yaml\ndataset: {extends: digits, train_samples: 200, test_samples: 64}\ntraining: adam\n"
+        self.expect(self.piped("compile", "-", text=job), 0, "wrote stdin.plan.json")
+        self.assertIn("stdin.plan.json", os.listdir(self.folder))
+        self.expect(self.piped("check", "-", text=job.replace("./inner", "./outer")), 3, "<stdin>:2:8")
+        # A file of its name is another one.
+        self.write("<stdin>", "kind: job\n")
+        self.expect(self.piped("check", "-", text=job), 0)
+
+    def test_what_cannot_be_read(self):
+        self.expect(self.piped("diff", "-", "-"), 2, "standard input can be read once")
+        self.expect(self.piped("check", "-", "-"), 2, "standard input can be read once")
+        self.expect(self.piped("check", "-", text=""), 3, "<stdin>")
+        closed = run("sh", "-c", f"'{DTNNC}' check - <&-", cwd=self.folder)
+        self.expect(closed, 2, "cannot read standard input")
+        # Without an end it is read as far as a spec may go.
+        with open("/dev/zero", "rb") as zeros:
+            self.expect(self.dtnnc("check", "-", stdin=zeros, timeout=20), 3, "too-large")
+        self.expect(self.piped("check", "-", text="# " + "x" * (5 << 20)), 3, "too-large")
+
+    def test_formulas_and_sweeps(self):
+        spec = self.read("tiny.yaml").replace("    - relu", "    - bent").replace(
+            "  layers:", "  operators: {bent: {forward: \"max(x, 0.1 * x)\"}}\n  layers:", 1)
+        self.expect(self.piped("explain", "--", "-#bent", text=spec), 0, "bent")
+        process = self.expect(self.piped("summary", "-", "--sweep", "training.batch_size=32,64", "--format", "csv"), 0)
+        self.assertEqual(len(process.stdout.splitlines()), 3)
+        self.expect(self.piped("compile", "-", "--sweep", "training.batch_size=32,64", "-o", "wide"), 0)
+        self.assertEqual(len(os.listdir(self.path("wide"))), 3)
+
+
+class Completion(CommandTest):
+    """In a real bash: what Tab would offer."""
+
+    def bash(self, *words, program="dtnnc"):
+        """The words as bash takes them apart, the last one being completed."""
+        script = self.expect(run(PROGRAMS[program], "completion", "bash"), 0).stdout
+        self.write("completion.bash", script)
+        function = "_" + program.replace("-", "_")
+        call = (f"source completion.bash; COMP_WORDS=({program} \"$@\"); COMP_CWORD=$#; {function}; "
+                "printf '%s\\n' \"${COMPREPLY[@]}\"")
+        done = run("bash", "--norc", "-c", call, "bash", *words, cwd=self.folder,
+                   env={"PATH": BIN + ":" + os.environ["PATH"], "DTNN_SPEC_PATH": self.path("specs")})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return [line for line in done.stdout.split("\n") if line]
+
+    def test_commands(self):
+        self.assertEqual(self.bash("comp"), ["compile", "completion"])
+        everything = self.bash("")
+        for name in commands_of("dtnnc"):
+            self.assertIn(name, everything)
+        self.assertEqual(self.bash("help", "sum"), ["summary"])
+        self.assertEqual(self.bash("ev", program="dtnn-run"), ["evaluate"])
+        self.assertEqual(self.bash("weights", "", program="dtnn-run"), ["list", "export"])
+        self.assertEqual(self.bash("help", "weights", "l", program="dtnn-run"), ["list"])
+
+    def test_options(self):
+        self.assertEqual(self.bash("compile", "--mem"), ["--memory-budget"])
+        self.assertIn("--no-requeue", self.bash("slurm", "plan.json", "--"))
+        # What may not be given again is not offered again.
+        self.assertEqual(self.bash("compile", "--isa", "avx2", "--is"), [])
+        self.assertEqual(self.bash("compile", "--set", "a=1", "--se"), ["--set"])
+        self.assertEqual(self.bash("--resu", program="dtnn-run"), ["--resume"])
+        self.assertEqual(self.bash("plan.json", "--dry", program="dtnn-run"), ["--dry-run"])
+
+    def test_every_option_of_the_help_is_completed(self):
+        for program in PROGRAMS:
+            for name in commands_of(program):
+                offered = self.bash(*name.split(), "-", program=program)
+                for term in rows(help_of(program, *name.split()), "Options"):
+                    for flag in re.findall(r"(?:^|, )(--?[\w-]+)", term):
+                        if flag != "-h":
+                            self.assertIn(flag, offered, f"{program} {name}")
+
+    def test_values(self):
+        self.assertEqual(self.bash("summary", "x", "--format", ""), ["text", "table", "markdown", "csv", "json"])
+        # Bash takes --format=js for three words.
+        self.assertEqual(self.bash("summary", "x", "--format", "=", "js"), ["json"])
+        self.assertEqual(self.bash("summary", "x", "--format", "="), ["text", "table", "markdown", "csv", "json"])
+        self.assertEqual(self.bash("compile", "--disable", "fuse_relu_b"), ["fuse_relu_backward"])
+        self.assertEqual(self.bash("completion", ""), ["bash", "zsh", "fish", "words"])
+        self.assertEqual(self.bash("bench", "p", "--program", "", program="dtnn-run"), ["train", "evaluate", "predict"])
+
+    def test_specs_words_and_files(self):
+        os.makedirs(self.path("specs/models/room"))
+        os.makedirs(self.path("specs/jobs"))
+        self.write("specs/models/room/zebra_net.yaml", "kind: model\n")
+        self.write("specs/jobs/zebra_job.yaml", "kind: job\n")
+        self.assertEqual(self.bash("check", "zebra_"), ["zebra_job", "zebra_net"])
+        self.assertIn("resnet50", self.bash("compile", "resnet"))
+        self.assertIn("conv2d", self.bash("explain", "conv2"))
+        self.assertIn("conv2d.filters", self.bash("explain", "conv2d.f"))
+        self.assertEqual(self.bash("explain", "unknown-fie"), ["unknown-field"])
+        self.write("one plan.json", "{}")
+        self.write("notes.txt", "")
+        os.makedirs(self.path("runs/first"))
+        self.assertEqual(self.bash("summary", "ti"), ["tiny.yaml"])
+        self.assertEqual(self.bash("summary", "one"), ["one plan.json"])
+        self.assertEqual(self.bash("compile", "not"), [])
+        self.assertEqual(self.bash("one", program="dtnn-run"), ["one plan.json"])
+        self.assertEqual(self.bash("--resume", "runs/f", program="dtnn-run"), ["runs/first"])
+        self.assertEqual(self.bash("report", "ru", program="dtnn-run"), ["runs"])
+        self.assertEqual(self.bash("weights", "list", "not", program="dtnn-run"), ["notes.txt"])
+        self.assertIn("test", self.bash("predict", "p", "--weights", "w", "--input", "t", program="dtnn-run"))
+        # Behind -- there are no options.
+        self.assertEqual(self.bash("check", "--", "--fo"), [])
+
+    def test_the_other_shells_read_their_scripts(self):
+        tried = 0
+        for program in PROGRAMS:
+            for shell in ("zsh", "fish"):
+                script = self.expect(run(PROGRAMS[program], "completion", shell), 0).stdout
+                if not shutil.which(shell):
+                    print(f"skipped: no {shell} to read the script of {program}", file=sys.stderr)
+                    continue
+                tried += 1
+                file = self.write(f"script.{shell}", script)
+                self.expect(run(shell, "-n", file, cwd=self.folder), 0)
+                environment = {"PATH": BIN + ":" + os.environ["PATH"], "HOME": self.folder, "XDG_CONFIG_HOME": self.folder}
+                if shell != "fish":
+                    continue
+                asked = run("fish", "--no-config", "-c", f"source {file}; complete -C '{program} --vers'; complete -C '{program} he'",
+                            cwd=self.folder, env=environment)
+                self.assertEqual([line.split("\t")[0] for line in asked.stdout.splitlines()], ["--version", "help"], asked.stderr)
+        if tried == 0:
+            self.skipTest("neither zsh nor fish is installed")
+
+
+class Manual(CommandTest):
+    def test_pages_render_without_a_warning(self):
+        if not shutil.which("groff"):
+            self.skipTest("no groff (package groff-base) to render manual pages")
+        for program in PROGRAMS:
+            os.makedirs(self.path(program))
+            self.expect(run(PROGRAMS[program], "man", "-o", self.path(program)), 0)
+            pages = sorted(os.listdir(self.path(program)))
+            names = [program] + [f"{program} {name}" for name in commands_of(program)]
+            self.assertEqual(pages, sorted(name.replace(" ", "-") + ".1" for name in names))
+            for page in pages:
+                file = os.path.join(self.path(program), page)
+                done = run("groff", "-man", "-ww", "-z", file)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), page)
+                text = run("groff", "-man", "-Tascii", "-P-c", "-P-b", "-P-u", "-rLL=200n", file).stdout
+                for title in ("NAME", "SYNOPSIS", "EXIT CODES", "EXAMPLES", "SEE ALSO"):
+                    self.assertRegex(text, rf"(?m)^{title}$", page)
+
+    def test_a_page_says_what_the_help_says(self):
+        if not shutil.which("groff"):
+            self.skipTest("no groff (package groff-base) to render manual pages")
+        for program, name in (("dtnnc", "compile"), ("dtnn-run", "train"), ("dtnn-run", "weights list")):
+            page = self.expect(run(PROGRAMS[program], "man", *name.split()), 0).stdout
+            text = subprocess.run(["groff", "-man", "-Tascii", "-P-c", "-P-b", "-P-u", "-rLL=3000n"], input=page, text=True,
+                                  capture_output=True, check=True).stdout
+            told = " ".join(text.split())
+            for part in ("Arguments", "Options", "Exit codes", "Examples"):
+                for term, doc in rows(help_of(program, *name.split()), part).items():
+                    for piece in (term, doc):
+                        self.assertIn(" ".join(piece.replace("`", "").split()), told)
+        self.expect(self.dtnnc("man", "compil"), 2, "did you mean `compile`?")
+
+
+class Pages(CommandTest):
+    """docs/commands is what the programs say of themselves."""
+
+    def test_pages_are_current(self):
+        for program in PROGRAMS:
+            committed = os.path.join(ROOT, "docs", "commands", program + ".md")
+            written = self.expect(run(PROGRAMS[program], "man", "--format", "markdown"), 0).stdout
+            if os.environ.get("DTNN_REWRITE_GOLDENS"):
+                with open(committed, "w", encoding="utf-8") as file:
+                    file.write(written)
+            with open(committed, encoding="utf-8") as file:
+                self.assertEqual(file.read(), written, f"`{program} man --format markdown -o docs/commands` writes it anew")
+            for name in commands_of(program):
+                self.assertIn(f"\n## `{program} {name}`\n", written)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

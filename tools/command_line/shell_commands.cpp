@@ -1,0 +1,149 @@
+#include "tools/command_line/shell_commands.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/markdown.hpp"
+#include "tools/command_line/completion.hpp"
+#include "tools/command_line/help.hpp"
+
+namespace dtnn::tools {
+
+namespace {
+
+constexpr const char* kWords = "words";
+
+struct HelpArguments {
+    std::vector<std::string> words;
+};
+
+struct CompletionArguments {
+    std::string shell;
+    std::vector<std::string> words;
+};
+
+struct ManArguments {
+    std::vector<std::string> words;
+    std::string output, format = "troff";
+};
+
+/// A page of Markdown about the program and all of its commands.
+std::string chapter(const Program& program) {
+    const ProgramFacts& facts = program.facts();
+    std::string text =
+        fmt::format("<!-- Written by `{} man --format markdown`. -->\n", facts.name) +
+        markdown_text(page_of(program), 1);
+    for (const Program::Entry& entry : program.entries())
+        text += "\n" + markdown_text(page_of(program, entry), 2);
+    return wrap_markdown(text);
+}
+
+int write_pages(const Program& program, const ManArguments& given) {
+    const ProgramFacts& facts = program.facts();
+    const std::string version = facts.name + " " + facts.version;
+    const bool markdown = given.format == "markdown";
+    if (!given.output.empty() && given.output != "-") {
+        const std::filesystem::path folder(given.output);
+        // Where that fails, so does writing, and says why.
+        std::error_code ignored;
+        std::filesystem::create_directories(folder, ignored);
+        const auto write = [&](const HelpPage& page) {
+            facts.write((folder / (manual_name(page.command) + ".1")).string(),
+                        manual_text(page, version));
+        };
+        if (markdown) {
+            facts.write((folder / (facts.name + ".md")).string(), chapter(program));
+            return int(ExitCode::done);
+        }
+        write(page_of(program));
+        for (const Program::Entry& entry : program.entries())
+            write(page_of(program, entry));
+        return int(ExitCode::done);
+    }
+    if (given.words.empty()) {
+        facts.print(markdown ? chapter(program) : manual_text(page_of(program), version));
+        return int(ExitCode::done);
+    }
+    const Program::Found found = program.find(given.words);
+    // Says what is wrong with it.
+    if (found.entry == nullptr || found.words < given.words.size())
+        return program.answer_help(given.words);
+    const HelpPage page = page_of(program, *found.entry);
+    facts.print(markdown ? wrap_markdown(markdown_text(page, 1)) : manual_text(page, version));
+    return int(ExitCode::done);
+}
+
+}  // namespace
+
+void add_shell_commands(const Program& program, std::vector<Program::Entry>& entries) {
+    const std::string& name = program.facts().name;
+    const auto add = [&](Command command) -> OptionList& {
+        command.purpose = Purpose::shell;
+        entries.push_back(
+            {std::move(command), std::make_unique<OptionList>(command.name), nullptr});
+        return *entries.back().options;
+    };
+
+    auto help = std::make_shared<HelpArguments>();
+    OptionList& help_options =
+        add({.name = "help",
+             .doc = "Says what a command does, as COMMAND --help",
+             .place = 900,
+             .declare = nullptr,
+             .exits = {{ExitCode::failed}},
+             .examples = {{name + " help " + entries.front().command.name,
+                           "its arguments, options, exit codes, examples"}}});
+    help_options.arguments("COMMAND", help->words, "One, or the first word of some; all without it",
+                           false);
+    entries.back().carry_out = [help, &program] { return program.answer_help(help->words); };
+
+    auto completion = std::make_shared<CompletionArguments>();
+    std::vector<std::string> shells = completed_shells();
+    shells.emplace_back(kWords);
+    OptionList& completion_options =
+        add({.name = "completion",
+             .doc = "Prints the script that completes command lines in a shell",
+             .place = 910,
+             .declare = nullptr,
+             .exits = {{ExitCode::failed}},
+             .examples = {{fmt::format("source <({} completion bash)", name),
+                           "completion in this bash; `cmake --install` puts the scripts where the "
+                           "shells look for them"},
+                          {fmt::format("{} completion words -- --h", name),
+                           "what may stand for the last word, as the scripts ask for it"}}});
+    completion_options.choice("SHELL", completion->shell,
+                              "The shell; `words`: what the last word behind `--` may be, a line "
+                              "each, for a script",
+                              shells);
+    completion_options.arguments("WORD", completion->words,
+                                 "The words of a command line, for `words`", false, "TEXT");
+    entries.back().carry_out = [completion, &program] {
+        const ProgramFacts& facts = program.facts();
+        facts.print(completion->shell == kWords ? completions(program, completion->words)
+                                                : completion_script(facts.name, completion->shell));
+        return int(ExitCode::done);
+    };
+
+    auto man = std::make_shared<ManArguments>();
+    OptionList& man_options = add(
+        {.name = "man",
+         .doc = "Prints the manual page of the program or of a command",
+         .place = 920,
+         .declare = nullptr,
+         .exits = {{ExitCode::failed}},
+         .examples = {{fmt::format("{} man | man -l -", name), "reads it"},
+                      {fmt::format("{} man -o share/man/man1", name), "a page for each command"}}});
+    man_options.arguments("COMMAND", man->words, "One command; the program without it", false);
+    man_options.text("-o,--output", man->output,
+                     "Folder of all pages; - for standard output, which has one",
+                     {.value = "FOLDER"});
+    man_options.text("--format", man->format,
+                     "Form of the page; of Markdown one page has all commands",
+                     {.choices = {"troff", "markdown"}});
+    entries.back().carry_out = [man, &program] { return write_pages(program, *man); };
+}
+
+}  // namespace dtnn::tools

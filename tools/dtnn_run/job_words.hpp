@@ -1,0 +1,25 @@
+#pragma once
+/// The words of a command line, as other processes get them, and as ranks hold them against each
+/// other's.
+
+#include <string>
+
+#include "tools/command_line/option_list.hpp"
+#include "tools/dtnn_run/commands.hpp"
+
+namespace dtnn {
+
+/// The command, and those of its options on which depends what ranks do together; of files only
+/// whether they are given: ranks may find them at different places. What rank 0 alone writes and
+/// shows is its own.
+std::string shared_words(const std::string& command, const tools::OptionList& list);
+
+/// Where the options ask for several ranks, or for new tries: starts them, and ends with the code
+/// of the ranks, or of the one that may be started again. Returns where they do not.
+void start_job_if_asked(const std::string& command, const tools::OptionList& list,
+                        const Options& options);
+
+/// What ranks do not share, every rank would do, into the same file: SharedRunError (exit 2).
+void require_one_process(const std::string& command);
+
+}  // namespace dtnn

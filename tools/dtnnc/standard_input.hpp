@@ -1,0 +1,18 @@
+#pragma once
+/// Specs and plans from standard input: `-` on the command line.
+
+#include <string>
+
+namespace dtnn::tools {
+
+/// All of it, read the first time and kept: at most as much as a plan may have, and of what does
+/// not begin as a plan as much as a spec. UsageError where it cannot be read.
+const std::string& standard_input();
+
+/// Whether the name stands for it: compiler::kStandardInput.
+bool is_standard_input(const std::string& name);
+
+/// Whether it has been read.
+bool standard_input_was_read();
+
+}  // namespace dtnn::tools
