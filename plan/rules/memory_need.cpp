@@ -1,6 +1,12 @@
 #include "plan/rules/memory_need.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/quantity_text.hpp"
 #include "base/saturating.hpp"
+#include "plan/rules/resident.hpp"
 #include "plan/rules/staging.hpp"
 
 namespace dtnn::plan {
@@ -29,8 +35,27 @@ std::int64_t mirror_bytes(const Plan& plan) {
 MemoryNeed memory_need(const Plan& plan) {
     const Memory& memory = plan.memory;
     const std::int64_t beside = saturating_sum({memory.staging, memory.samples});
-    if (!has_own_memory(plan.target)) return {saturating_sum({memory.arena, beside}), 0};
-    return {saturating_sum({beside, mirror_bytes(plan)}), memory.arena};
+    const std::int64_t limit =
+        memory.samples - std::min(memory.samples, certain_sample_bytes(plan));
+    MemoryNeed need;
+    if (has_own_memory(plan.target)) {
+        need.host = saturating_sum({beside, mirror_bytes(plan)});
+        need.device = memory.arena;
+    } else {
+        need.host = saturating_sum({memory.arena, beside});
+    }
+    need.certain = need.host - limit;
+    return need;
+}
+
+std::string need_words(const MemoryNeed& need) {
+    std::string text = need.device > 0
+                           ? fmt::format("{} of the device and ", bytes_text(double(need.device)))
+                           : "";
+    text += bytes_text(double(need.certain)) + " a rank";
+    if (need.certain < need.host)
+        text += fmt::format(", at most {}", bytes_text(double(need.host)));
+    return text;
 }
 
 }  // namespace dtnn::plan

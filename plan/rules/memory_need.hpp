@@ -2,6 +2,7 @@
 /// What a rank takes of memory, by a plan.
 
 #include <cstdint>
+#include <string>
 
 #include "plan/plan.hpp"
 
@@ -12,6 +13,9 @@ struct MemoryNeed {
     /// Of the machine's memory: the arena, unless the device has memory of its own; prepared
     /// batches, what metrics keep, samples; for such a device the host's side of copies.
     std::int64_t host = 0;
+    /// What of it is taken in any case. The rest is what the user's own files may come to: a limit
+    /// that is kept, not a forecast.
+    std::int64_t certain = 0;
     /// Of the device's own memory: the arena. What its driver and libraries take for themselves
     /// comes on top.
     std::int64_t device = 0;
@@ -21,6 +25,10 @@ struct MemoryNeed {
 };
 
 MemoryNeed memory_need(const Plan& plan);
+
+/// "12.3 MiB a rank", "5.1 MiB a rank, at most 261.0 MiB"; of a device with memory of its own
+/// "1.2 GiB of the device and 310.0 MiB a rank".
+std::string need_words(const MemoryNeed& need);
 
 /// What a device with memory of its own copies at once of what is no input or output.
 inline constexpr std::int64_t kCopiedAtOnce = std::int64_t{8} << 20;

@@ -22,9 +22,53 @@ std::int64_t all_samples(const Dataset& dataset) {
     return train + dataset.test_samples;
 }
 
+/// What a class's name takes while a table is read.
+constexpr std::int64_t kClassName = 512;
+/// The path of an image below its dataset (PATH_MAX), and its entry in the index.
+constexpr std::int64_t kImageEntry = 4096 + 64;
+
+std::int64_t elements_of(const Dataset& dataset) {
+    return element_count(dataset.stored_shape.empty() ? dataset.shape : dataset.stored_shape);
+}
+
+/// Labels of a sample: a number for its class, or a double each.
+std::int64_t label_bytes(const Dataset& dataset) {
+    return dataset.label_kind == LabelKind::classes
+               ? std::int64_t(sizeof(std::int32_t))
+               : saturating_product({dataset.classes, std::int64_t(sizeof(double))});
+}
+
+/// A table: its numbers and labels.
+std::int64_t most_of_table(const Dataset& dataset, std::int64_t samples, DType numbers) {
+    const std::int64_t sample = saturating_sum(
+        {saturating_product({elements_of(dataset), size_of(numbers)}), label_bytes(dataset)});
+    return saturating_sum(
+        {saturating_product({samples, sample}), saturating_product({dataset.classes, kClassName})});
+}
+
+/// Arrays that do not lie where they can be read: elements of 64 bits, and the labels, which come
+/// as rows of 64 bits and are copied.
+std::int64_t most_of_arrays(const Dataset& dataset, std::int64_t samples) {
+    const std::int64_t sample = saturating_sum(
+        {saturating_product({elements_of(dataset), std::int64_t{8}}), label_bytes(dataset),
+         saturating_product({dataset.classes, std::int64_t{16}})});
+    return saturating_sum({saturating_product({samples, sample}), std::int64_t{1} << 20});
+}
+
+/// Images' files, and their index. They are kept in pieces, which are not filled to the last byte.
+std::int64_t most_of_images(const Dataset& dataset, std::int64_t samples) {
+    const std::int64_t file = most_image_file(most_pixels(dataset));
+    const std::int64_t sample = saturating_sum({file, file / 8, kImageEntry});
+    return saturating_sum({saturating_product({samples, sample}), std::int64_t{2} << 20});
+}
+
 }  // namespace
 
-std::int64_t resident_bytes(const Dataset& dataset) {
+bool resident_is_exact(const Dataset& dataset) {
+    return !dataset.attributes.contains("cache");
+}
+
+std::int64_t resident_bytes(const Dataset& dataset, DType numbers) {
     const std::int64_t samples = all_samples(dataset);
     constexpr std::int64_t kGlyph = 28 * 28, kColours = 3 * 32 * 32;
     // A byte for the label, or, of digits, whether the glyph is drawn.
@@ -33,7 +77,12 @@ std::int64_t resident_bytes(const Dataset& dataset) {
     if (dataset.type == "mnist") return samples * (kGlyph + 1) + 2 * (16 + 8);
     if (dataset.type == "cifar10") return samples * (kColours + 1);
     if (dataset.type == "cifar100") return samples * (kColours + 2);
-    return integer(dataset, "cache");
+    if (resident_is_exact(dataset)) return 0;
+    // An archive, or a folder, holds images or arrays.
+    const std::int64_t most = dataset.type == "csv" ? most_of_table(dataset, samples, numbers)
+                                                    : std::max(most_of_images(dataset, samples),
+                                                               most_of_arrays(dataset, samples));
+    return std::min(integer(dataset, "cache"), most);
 }
 
 std::int64_t most_pixels(const Dataset& dataset) {
@@ -56,9 +105,13 @@ std::int64_t decoding_bytes(const Dataset& dataset) {
 }
 
 std::int64_t sample_bytes(const Plan& plan) {
-    return saturating_sum(
-        {resident_bytes(plan.dataset), saturating_product({std::max(plan.target.data_workers, 1),
-                                                           decoding_bytes(plan.dataset)})});
+    return saturating_sum({resident_bytes(plan.dataset, plan.target.dtype),
+                           saturating_product({std::max(plan.target.data_workers, 1),
+                                               decoding_bytes(plan.dataset)})});
+}
+
+std::int64_t certain_sample_bytes(const Plan& plan) {
+    return resident_is_exact(plan.dataset) ? resident_bytes(plan.dataset, plan.target.dtype) : 0;
 }
 
 }  // namespace dtnn::plan

@@ -8,10 +8,13 @@
 
 namespace dtnn::plan {
 
-/// Samples, or their compressed files and their index: exactly for datasets of a known form, at
-/// most
-/// (`cache`) for those of the user's own files.
-std::int64_t resident_bytes(const Dataset& dataset);
+/// Samples, or their compressed files and their index: exactly for datasets of a known form; for
+/// those of the user's own files at most what so many samples of such a shape may take, computed in
+/// `numbers`, and never more than `cache`.
+std::int64_t resident_bytes(const Dataset& dataset, DType numbers);
+
+/// Whether that is just what it takes, not a limit.
+bool resident_is_exact(const Dataset& dataset);
 
 /// Height times width of the largest image that is decoded: of every image where all have one size,
 /// else `most_pixels`. Zero where nothing is decoded.
@@ -27,5 +30,8 @@ std::int64_t decoding_bytes(const Dataset& dataset);
 
 /// Both, with as many workers as the plan has: Memory::samples.
 std::int64_t sample_bytes(const Plan& plan);
+
+/// What of it is certain: samples of a known form.
+std::int64_t certain_sample_bytes(const Plan& plan);
 
 }  // namespace dtnn::plan

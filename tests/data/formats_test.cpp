@@ -30,7 +30,7 @@ Loaded load_all(DatasetFiles files) {
     const TemporaryFolder folder;
     files.write(folder);
     const auto source = open_source(files.dataset);
-    CHECK(source->resident_bytes() <= plan::resident_bytes(files.dataset));
+    CHECK(source->resident_bytes() <= plan::resident_bytes(files.dataset, plan::DType::f32));
     Loaded loaded;
     loaded.hash = source->content_hash();
     Sample sample;
@@ -99,7 +99,7 @@ TEST_CASE("numbers of 64 bits arrive as they are where the plan computes in f64"
         plan.training.batch_size = files.dataset.train_samples;
         if (flipped) plan.dataset.transforms = {{"centre_crop", {{"size", plan::Dims{2, 2}}}}};
         const auto source = open_source(plan.dataset, Counts::exact, dtype);
-        CHECK(source->resident_bytes() <= plan::resident_bytes(plan.dataset));
+        CHECK(source->resident_bytes() <= plan::resident_bytes(plan.dataset, plan.target.dtype));
         Pipeline pipeline(*source, plan, Arrangement(plan.dataset.shape, {}));
         const std::vector<std::int64_t> order = {0, 1, 2, 3, 4, 5};
         pipeline.start({.split = Split::train, .order = order, .batch = 6});

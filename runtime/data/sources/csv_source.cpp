@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "base/saturating.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/content_hash.hpp"
@@ -138,6 +139,7 @@ void CsvSource::read(Table& table) const {
             expected = columns.size();
             labels = label_columns(expected, table.path);
             table.label_column = labels.front();
+            reserve(table, expected - labels.size());
             if (form_.header) {
                 check_header(table.path, columns, labels);
                 continue;
@@ -154,6 +156,28 @@ void CsvSource::read(Table& table) const {
     if (table.samples == 0) throw bad_file(table.path, "it has no samples", "name another table");
     table.features.shrink_to_fit();
     table.wide_features.shrink_to_fit();
+    table.labels.shrink_to_fit();
+    table.targets.shrink_to_fit();
+}
+
+// Tables as long as the plan says take just what it has booked.
+void CsvSource::reserve(Table& table, std::size_t features) const {
+    // Beyond that they grow with what is read: a plan may promise any number of lines.
+    constexpr std::int64_t kMostReserved = std::int64_t{1} << 30;
+    const std::int64_t lines = &table == &tables_[0] ? form_.train_samples : form_.test_samples;
+    const std::int64_t numbers =
+        saturating_product({lines, std::int64_t(features) + form_.classes});
+    if (lines < 1 || saturating_product({numbers, std::int64_t(sizeof(double))}) > kMostReserved)
+        return;
+    const auto samples = std::size_t(lines);
+    if (form_.wide)
+        table.wide_features.reserve(samples * features);
+    else
+        table.features.reserve(samples * features);
+    if (form_.kind == plan::LabelKind::classes)
+        table.labels.reserve(samples);
+    else
+        table.targets.reserve(samples * std::size_t(form_.classes));
 }
 
 void CsvSource::check_header(const std::string& path, const std::vector<std::string_view>& columns,

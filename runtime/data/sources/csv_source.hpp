@@ -58,6 +58,7 @@ class CsvSource final : public SampleSource {
     };
     const Table& of(Split split) const { return tables_[split == Split::train ? 0 : 1]; }
     void read(Table& table) const;
+    void reserve(Table& table, std::size_t features) const;
     void add_line(Table& table, const std::vector<std::string_view>& columns,
                   const std::vector<std::size_t>& label_columns, std::int64_t line) const;
     /// The columns of labels, from 0, in a table of so many columns.

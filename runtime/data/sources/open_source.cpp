@@ -260,7 +260,7 @@ std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset, Counts c
             check_some_files(attribute<std::string>(dataset, "path"), folders);
             source = type->open_listed(dataset, asked, folders);
         }
-        const std::int64_t booked = plan::resident_bytes(dataset);
+        const std::int64_t booked = plan::resident_bytes(dataset, numbers);
         if (source->resident_bytes() <= booked) return source;
         throw RunError(Exit::internal,
                        fmt::format("the dataset keeps {} bytes in memory, and the plan has booked "
