@@ -14,6 +14,10 @@ std::string grouped(std::int64_t number) {
     return text;
 }
 
+std::string count_text(std::int64_t count, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
+}
+
 std::string real_text(double value) {
     std::string text = fmt::format("{}", value);
     if (text.find_first_of(".en") == std::string::npos) text += ".0";

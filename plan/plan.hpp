@@ -208,6 +208,11 @@ struct Parameter {
     Place place;
 };
 
+/// A weight that training leaves as it is, because the job says so.
+inline bool is_frozen(const Parameter& parameter) {
+    return parameter.kind == ParameterKind::weight && !parameter.trainable;
+}
+
 struct Layer {
     int index = 0;  ///< as shown in the layer table, from 0
     std::string name;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -33,16 +34,51 @@ std::string near_names(const std::string& path, const std::vector<std::string>& 
     return text;
 }
 
-// What the spec says comes before defaults, as the end may be cut off.
-std::string attributes_text(const Layer& layer, const std::set<std::string>& written,
-                            bool with_sources) {
+// What the spec says comes before defaults, as the end may be cut off; among each, what matters
+// first.
+std::string attributes_text(const Layer& layer, const LayerFacts& facts) {
     std::string text;
-    if (with_sources && layer.from.size() > 1) text = "from=" + near_names(layer.name, layer.from);
-    for (const bool given : {true, false})
-        for (const auto& [name, value] : layer.attributes)
-            if (written.contains(name) == given)
-                text += (text.empty() ? "" : " ") + name + "=" + compact(value);
+    const auto add = [&](const std::string& name) {
+        const auto found = layer.attributes.find(name);
+        if (found != layer.attributes.end())
+            text += (text.empty() ? "" : " ") + name + "=" + compact(found->second);
+    };
+    for (const bool given : {true, false}) {
+        for (const std::string& name : facts.fields)
+            if (facts.written.contains(name) == given) add(name);
+    }
+    // A plan that a test made has no resolved values.
+    for (const auto& [name, value] : layer.attributes)
+        if (std::find(facts.fields.begin(), facts.fields.end(), name) == facts.fields.end())
+            add(name);
     return text;
+}
+
+// "16x8x8", "2 of 16x8x8", "16x8x8, 8x8x8".
+std::string inputs_text(const std::vector<Dims>& shapes) {
+    if (shapes.empty()) return "";
+    const std::string first = shape_text(shapes.front());
+    if (std::adjacent_find(shapes.begin(), shapes.end(), std::not_equal_to<>()) == shapes.end())
+        return shapes.size() == 1 ? first : fmt::format("{} of {}", shapes.size(), first);
+    std::string text = first;
+    for (std::size_t i = 1; i < shapes.size(); ++i)
+        text += ", " + shape_text(shapes[i]);
+    return text;
+}
+
+// "2,304", "32 + 32": moving statistics, which training measures rather than trains, behind the +.
+std::string parameters_text(const RowTotals& totals) {
+    const std::int64_t statistics = totals.parameters - totals.trainable - totals.frozen;
+    if (statistics <= 0) return grouped(totals.parameters);
+    return grouped(totals.parameters - statistics) + " + " + grouped(statistics);
+}
+
+// "232", "frozen", "40, 64 frozen"; nothing for what has no parameters.
+std::string trainable_text(const RowTotals& totals) {
+    if (totals.parameters == 0) return "";
+    if (totals.frozen == 0) return grouped(totals.trainable);
+    if (totals.trainable == 0) return "frozen";
+    return fmt::format("{}, {} frozen", grouped(totals.trainable), grouped(totals.frozen));
 }
 
 // What a block is made of: "conv2d=2 batch_norm=2", in the order of first use.
@@ -106,10 +142,6 @@ std::string fused_text(const Plan& plan, const LayerFacts& facts, std::size_t la
     return text;
 }
 
-Cell number_cell(std::int64_t number) {
-    return {grouped(number), std::to_string(number)};
-}
-
 Cell same(const std::string& text) {
     return {text, text};
 }
@@ -121,11 +153,16 @@ const std::vector<SummaryColumn>& summary_columns() {
         {"index", "#", "number of the layer, or of the first and last of a block", true},
         {"name", "name", "name of the layer or block", true},
         {"type", "type", "operator", true},
-        {"parameters", "parameters", "elements, moving statistics included", true},
+        {"input_shape", "input shape", "of what it reads, of one sample", true},
         {"output_shape", "output shape", "of one sample: channels, height, width", true},
+        {"parameters", "parameters",
+         "elements; moving statistics, which are not trained, behind a +", true},
+        {"trainable", "trainable",
+         "elements that training changes, and what is frozen; shown where something is", true},
         {"weights_shape", "weights shape", "of the main weights", true},
+        {"from", "connected to",
+         "layers that it reads; shown where one reads another than the one before", true},
         {"attributes", "attributes", "fields of the layer; what a block is made of", true},
-        {"trainable", "trainable", "elements that training changes", false},
         {"flops", "flops", "floating-point operations forward, per sample", false},
         {"bytes", "bytes", "least traffic of forward and backward in a training step", false},
         {"memory", "memory",
@@ -136,7 +173,6 @@ const std::vector<SummaryColumn>& summary_columns() {
         {"kernel", "kernel", "kernel of that step", false},
         {"receptive_field", "receptive field",
          "cells of the input that one cell of the result depends on: height, width", false},
-        {"from", "from", "layers that it reads", false},
         {"place", "place", "where the spec says so", false},
     };
     return columns;
@@ -150,12 +186,19 @@ bool is_summary_column(std::string_view name) {
 
 ColumnLayout layout_of(const std::string& column) {
     static const std::map<std::string, ColumnLayout> layouts = {
-        {"index", {true, 0, ' ', true}},         {"name", {false, 12, '/', true}},
-        {"parameters", {true, 0, ' ', true}},    {"output_shape", {false, 0, ' ', true}},
-        {"attributes", {false, 12, ' ', false}}, {"trainable", {true, 0, ' ', false}},
-        {"flops", {true, 0, ' ', false}},        {"bytes", {true, 0, ' ', false}},
-        {"memory", {true, 0, ' ', false}},       {"fused", {false, 8, ' ', false}},
-        {"from", {false, 16, ',', false}},       {"receptive_field", {true, 0, ' ', false}},
+        {"index", {true, 0, ' ', true}},
+        {"name", {false, 12, '/', true}},
+        {"parameters", {true, 0, ' ', true}},
+        {"output_shape", {false, 0, ' ', true}},
+        {"input_shape", {false, 0, ' ', false}},
+        {"trainable", {true, 0, ' ', false}},
+        {"attributes", {false, 12, ' ', false}},
+        {"flops", {true, 0, ' ', false}},
+        {"bytes", {true, 0, ' ', false}},
+        {"memory", {true, 0, ' ', false}},
+        {"fused", {false, 8, ' ', false}},
+        {"from", {false, 16, ',', false}},
+        {"receptive_field", {true, 0, ' ', false}},
     };
     auto found = layouts.find(column);
     return found == layouts.end() ? ColumnLayout{} : found->second;
@@ -166,6 +209,7 @@ RowTotals totals_of(const Plan& plan, const std::vector<LayerFacts>& facts, cons
     for (std::size_t i = row.first; i <= row.last; ++i) {
         totals.parameters += plan.layers[i].parameters;
         totals.trainable += plan.layers[i].trainable;
+        totals.frozen += facts[i].frozen;
         totals.flops += plan.layers[i].forward_flops;
         totals.bytes += facts[i].bytes;
         totals.memory += facts[i].memory;
@@ -187,6 +231,20 @@ std::vector<std::string> sources_of(const Plan& plan, const SummaryRow& row) {
     return sources;
 }
 
+std::vector<Dims> inputs_of(const Plan& plan, const std::vector<LayerFacts>& facts,
+                            const SummaryRow& row) {
+    std::vector<Dims> shapes;
+    std::set<std::string> known;
+    for (std::size_t i = row.first; i <= row.last; ++i) {
+        const std::vector<std::string>& from = plan.layers[i].from;
+        for (std::size_t k = 0; k < from.size(); ++k)
+            if (row.kind == SummaryRow::Kind::layer || known.insert(from[k]).second)
+                shapes.push_back(facts[i].inputs[k]);
+        known.insert(plan.layers[i].name);
+    }
+    return shapes;
+}
+
 Cell cell_of(const Plan& plan, const std::vector<LayerFacts>& facts, const SummaryRow& row,
              const std::string& column) {
     const bool block = row.kind == SummaryRow::Kind::block;
@@ -202,8 +260,14 @@ Cell cell_of(const Plan& plan, const std::vector<LayerFacts>& facts, const Summa
     if (column == "weights_shape") return same(block ? "" : shape_text(last.weights_shape));
     if (column == "attributes") {
         if (block) return same(contents(plan, row));
-        const auto& written = facts[row.last].written;
-        return {attributes_text(last, written, true), attributes_text(last, written, false)};
+        return same(attributes_text(last, facts[row.last]));
+    }
+    if (column == "input_shape") {
+        const std::vector<Dims> shapes = inputs_of(plan, facts, row);
+        std::string raw;
+        for (const Dims& shape : shapes)
+            raw += (raw.empty() ? "" : ",") + shape_text(shape);
+        return {inputs_text(shapes), raw};
     }
     if (column == "from") {
         const std::vector<std::string> sources = sources_of(plan, row);
@@ -225,8 +289,8 @@ Cell cell_of(const Plan& plan, const std::vector<LayerFacts>& facts, const Summa
                         : fmt::format("{}:{}:{}", place.file, place.line, place.column));
     }
     const RowTotals totals = totals_of(plan, facts, row);
-    if (column == "parameters") return number_cell(totals.parameters);
-    if (column == "trainable") return number_cell(totals.trainable);
+    if (column == "parameters") return {parameters_text(totals), std::to_string(totals.parameters)};
+    if (column == "trainable") return {trainable_text(totals), std::to_string(totals.trainable)};
     if (column == "flops") return {flops_text(totals.flops), std::to_string(totals.flops)};
     if (column == "bytes") return {bytes_text(totals.bytes), std::to_string(totals.bytes)};
     if (column == "memory") return {bytes_text(totals.memory), std::to_string(totals.memory)};

@@ -32,10 +32,13 @@ std::string json_of(const Plan& plan, const std::vector<LayerFacts>& facts, cons
 
 /// Sums over the layers of a row.
 struct RowTotals {
-    std::int64_t parameters = 0, trainable = 0, flops = 0, bytes = 0, memory = 0;
+    std::int64_t parameters = 0, trainable = 0, frozen = 0, flops = 0, bytes = 0, memory = 0;
 };
 RowTotals totals_of(const Plan& plan, const std::vector<LayerFacts>& facts, const SummaryRow& row);
 /// The layers that a row reads from outside of it.
 std::vector<std::string> sources_of(const Plan& plan, const SummaryRow& row);
+/// The shapes of the same, in the same order.
+std::vector<Dims> inputs_of(const Plan& plan, const std::vector<LayerFacts>& facts,
+                            const SummaryRow& row);
 
 }  // namespace dtnn::plan

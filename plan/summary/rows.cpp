@@ -49,19 +49,42 @@ void add_training(const Plan& plan, const Program& train, std::vector<LayerFacts
     }
 }
 
-// The resolved values say which fields were written down: "model.layers.NAME.FIELD".
-void add_written(const Plan& plan, std::vector<LayerFacts>& facts) {
+void add_frozen(const Plan& plan, std::vector<LayerFacts>& facts) {
+    for (const Parameter& parameter : plan.parameters)
+        if (parameter.layer >= 0 && is_frozen(parameter))
+            facts[at(parameter.layer)].frozen += element_count(parameter.dims);
+}
+
+void add_inputs(const Plan& plan, std::vector<LayerFacts>& facts) {
+    std::unordered_map<std::string_view, const Dims*> shapes;
+    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+        const Layer& layer = plan.layers[i];
+        for (const std::string& name : layer.from) {
+            const auto found = shapes.find(name);
+            // What is no layer is the model's input.
+            facts[i].inputs.push_back(found == shapes.end() ? plan.dataset.shape : *found->second);
+        }
+        shapes.emplace(layer.name, &layer.output_shape);
+    }
+}
+
+// The resolved values have every field, in the order of the operator's table, and say which were
+// written down: "model.layers.NAME.FIELD".
+void add_fields(const Plan& plan, std::vector<LayerFacts>& facts) {
     constexpr std::string_view kStart = "model.layers.";
     std::unordered_map<std::string_view, std::size_t> layers;
     for (std::size_t i = 0; i < plan.layers.size(); ++i)
         layers.emplace(plan.layers[i].name, i);
     for (const ResolvedValue& value : plan.values) {
         std::string_view path = value.path;
-        if (value.origin == OriginKind::fallback || !path.starts_with(kStart)) continue;
+        if (!path.starts_with(kStart)) continue;
         path.remove_prefix(kStart.size());
         const std::size_t dot = path.rfind('.');
         if (dot == std::string_view::npos) continue;
-        if (auto found = layers.find(path.substr(0, dot)); found != layers.end())
+        const auto found = layers.find(path.substr(0, dot));
+        if (found == layers.end()) continue;
+        facts[found->second].fields.emplace_back(path.substr(dot + 1));
+        if (value.origin != OriginKind::fallback)
             facts[found->second].written.emplace(path.substr(dot + 1));
     }
 }
@@ -70,7 +93,9 @@ void add_written(const Plan& plan, std::vector<LayerFacts>& facts) {
 
 std::vector<LayerFacts> layer_facts(const Plan& plan) {
     std::vector<LayerFacts> facts(plan.layers.size());
-    add_written(plan, facts);
+    add_fields(plan, facts);
+    add_inputs(plan, facts);
+    add_frozen(plan, facts);
     add_persistent(plan, facts);
     if (const Program* train = find_program(plan, ProgramKind::train))
         add_training(plan, *train, facts);

@@ -24,7 +24,11 @@ struct LayerFacts {
     const std::vector<int>* together = nullptr;
     std::string kernel;  ///< of that step
     std::array<std::int64_t, 2> receptive_field{};
-    std::set<std::string> written;  ///< fields that the spec gives; the others are defaults
+    /// The fields of its operator, in the operator's order, which has what matters first.
+    std::vector<std::string> fields;
+    std::set<std::string> written;  ///< those that the spec gives; the others are defaults
+    std::vector<Dims> inputs;       ///< shapes of what it reads, as `from` names them
+    std::int64_t frozen = 0;        ///< elements of weights that training leaves as they are
 };
 std::vector<LayerFacts> layer_facts(const Plan& plan);
 

@@ -3,14 +3,11 @@
 #include <fmt/format.h>
 
 #include "base/json_text.hpp"
+#include "base/text.hpp"
 
 namespace dtnn::plan {
 
 namespace {
-
-std::string plural(std::int64_t count, const char* one, const char* many) {
-    return count == 1 ? fmt::format("1 {}", one) : fmt::format("{} {}", count, many);
-}
 
 // cosine (begin 2, minimum 0): with all fields, because a default counts as much as what was
 // written.
@@ -35,8 +32,8 @@ std::string optimizer_words(const Training& training) {
     std::string text =
         fmt::format("{}, learning rate {}", training.optimizer, training.learning_rate);
     if (!training.groups.empty())
-        text += "; " + plural(std::int64_t(training.groups.size()), "group of parameters",
-                              "groups of parameters");
+        text += "; " + count_text(std::int64_t(training.groups.size()), "group of parameters",
+                                  "groups of parameters");
     if (training.clip_norm > 0)
         text += fmt::format("; gradients of norm {} at most", training.clip_norm);
     if (training.clip_value > 0)

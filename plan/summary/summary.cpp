@@ -12,6 +12,7 @@
 #include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/recomputed.hpp"
+#include "plan/rules/resident.hpp"
 #include "plan/summary/columns.hpp"
 #include "plan/summary/rows.hpp"
 #include "plan/summary/settings.hpp"
@@ -22,7 +23,7 @@ namespace dtnn::plan {
 namespace {
 
 struct ParameterTotals {
-    std::int64_t total = 0, trainable = 0, bytes = 0;
+    std::int64_t total = 0, trainable = 0, frozen = 0, bytes = 0;
 };
 
 ParameterTotals count_parameters(const Plan& plan) {
@@ -32,6 +33,7 @@ ParameterTotals count_parameters(const Plan& plan) {
         std::int64_t elements = element_count(parameter.dims);
         totals.total += elements;
         if (parameter.trainable) totals.trainable += elements;
+        if (is_frozen(parameter)) totals.frozen += elements;
         totals.bytes += elements * size_of(parameter.dtype);
     }
     return totals;
@@ -48,15 +50,49 @@ std::string title(const Plan& plan) {
                : fmt::format("{} (model {})", plan.name, plan.model);
 }
 
-/// "1.2 GiB at most per rank", or of the machine's and the device's.
-std::string need_text(const MemoryNeed& need, const Gpus& gpus) {
-    if (need.device == 0) return bytes_text(need.host) + " at most per rank";
-    return fmt::format(
-        "{} of the device's{} and {} of the host's at most per rank", bytes_text(need.device),
-        gpus.library_bytes > 0
-            ? fmt::format(", beside {} for its libraries,", bytes_text(gpus.library_bytes))
-            : std::string(),
-        bytes_text(need.host));
+/// What is certain, and what is only a limit, with the parts that they are made of.
+std::string memory_text(const Plan& plan) {
+    const MemoryNeed need = memory_need(plan);
+    const Memory& memory = plan.memory;
+    std::string text;
+    if (need.device > 0) {
+        text = fmt::format("{} of the device's", bytes_text(need.device));
+        if (plan.machine.gpus.library_bytes > 0)
+            text += fmt::format(", beside {} for its libraries,",
+                                bytes_text(plan.machine.gpus.library_bytes));
+        text += fmt::format(" and {} of the host's per rank, certain", bytes_text(need.certain));
+    } else {
+        text = fmt::format("{} per rank, certain", bytes_text(need.certain));
+    }
+    if (need.certain < need.host) text += fmt::format("; {} at most", bytes_text(need.host));
+    text += fmt::format(
+        "; arena {}: parameters {}, optimizer {}, inputs {}, transient {}; prepared batches {}",
+        bytes_text(memory.arena), bytes_text(memory.parameters), bytes_text(memory.optimizer),
+        bytes_text(memory.inputs), bytes_text(memory.transient), bytes_text(memory.staging));
+    const std::int64_t exact = std::min(certain_sample_bytes(plan), memory.samples);
+    if (exact > 0) text += fmt::format("; samples kept in memory {}", bytes_text(exact));
+    if (memory.samples > exact)
+        text +=
+            fmt::format("; samples and their files at most {}", bytes_text(memory.samples - exact));
+    return text;
+}
+
+// "386 in all, trainable; ...", "18,786 in all: 18,674 trainable, 112 non-trainable: 112 moving
+// statistics, behind the +; ...". The table has "32 + 32" for a layer with both.
+std::string parameters_text(const ParameterTotals& totals) {
+    std::string text = grouped(totals.total) + " in all";
+    const std::int64_t rest = totals.total - totals.trainable;
+    if (rest == 0) {
+        text += ", trainable";
+    } else {
+        text += fmt::format(": {} trainable, {} non-trainable: ", grouped(totals.trainable),
+                            grouped(rest));
+        if (totals.frozen > 0) text += grouped(totals.frozen) + " frozen";
+        if (rest > totals.frozen)
+            text += fmt::format("{}{} moving statistics, behind the +",
+                                totals.frozen > 0 ? ", " : "", grouped(rest - totals.frozen));
+    }
+    return text + fmt::format("; {} of weights", bytes_text(totals.bytes));
 }
 
 struct Total {
@@ -66,21 +102,9 @@ struct Total {
 std::vector<Total> totals(const Plan& plan) {
     const ParameterTotals parameters = count_parameters(plan);
     const Work work = work_of(plan);
-    const Memory& memory = plan.memory;
     std::vector<Total> lines = {
-        {"parameters", fmt::format("{} in all: {} trainable, {} other; {} of weights",
-                                   grouped(parameters.total), grouped(parameters.trainable),
-                                   grouped(parameters.total - parameters.trainable),
-                                   bytes_text(parameters.bytes))},
-        {"memory", fmt::format("{}; arena {}: parameters {}, optimizer {}, inputs {}, "
-                               "transient {}; prepared batches {}{}",
-                               need_text(memory_need(plan), plan.machine.gpus),
-                               bytes_text(memory.arena), bytes_text(memory.parameters),
-                               bytes_text(memory.optimizer), bytes_text(memory.inputs),
-                               bytes_text(memory.transient), bytes_text(memory.staging),
-                               memory.samples > 0 ? fmt::format("; samples kept in memory {}",
-                                                                bytes_text(memory.samples))
-                                                  : std::string())},
+        {"parameters", parameters_text(parameters)},
+        {"memory", memory_text(plan)},
         {"work",
          fmt::format("{} forward per sample; {} and at least {} of traffic per training "
                      "step of {} samples",
@@ -89,8 +113,9 @@ std::vector<Total> totals(const Plan& plan) {
         {"steps", fmt::format("{} kernels per training step, {} per evaluation step",
                               work.train_steps, work.evaluate_steps)},
         {"training",
-         fmt::format("{} epochs of {} steps, {} samples; {} for validation, {} for the test",
-                     plan.training.epochs, steps_per_epoch(plan, plan.target.ranks),
+         fmt::format("{} of {}, {} samples; {} for validation, {} for the test",
+                     count_text(plan.training.epochs, "epoch", "epochs"),
+                     count_text(steps_per_epoch(plan, plan.target.ranks), "step", "steps"),
                      grouped(plan.dataset.train_samples), grouped(plan.dataset.validation_samples),
                      grouped(plan.dataset.test_samples))},
     };
@@ -122,12 +147,15 @@ std::string layer_json(const Plan& plan, const std::vector<LayerFacts>& facts,
     const bool block = row.kind == SummaryRow::Kind::block;
     const Layer& last = plan.layers[row.last];
     const RowTotals totals = totals_of(plan, facts, row);
+    std::string inputs;
+    for (const Dims& shape : inputs_of(plan, facts, row))
+        inputs += (inputs.empty() ? "" : ", ") + json_text(shape);
     std::string text = fmt::format(
         "{{\"index\": {}, \"name\": {}, \"type\": {}, \"parameters\": {}, \"trainable\": {}, "
-        "\"output_shape\": {}, \"weights_shape\": {}, \"from\": {}, \"forward_flops\": {}, "
-        "\"attributes\": {}",
+        "\"frozen\": {}, \"input_shapes\": [{}], \"output_shape\": {}, \"weights_shape\": {}, "
+        "\"from\": {}, \"forward_flops\": {}, \"attributes\": {}",
         plan.layers[row.first].index, json_text(row.path), json_text(block ? "block" : last.type),
-        totals.parameters, totals.trainable, json_text(last.output_shape),
+        totals.parameters, totals.trainable, totals.frozen, inputs, json_text(last.output_shape),
         json_text(block ? Dims{} : last.weights_shape), json_text(sources_of(plan, row)),
         totals.flops, json_text(block ? Attributes{} : last.attributes));
     if (block) text += fmt::format(", \"layers\": {}", row.last - row.first + 1);
@@ -152,15 +180,16 @@ std::string as_json(const Plan& plan, const std::vector<LayerFacts>& facts,
     for (std::size_t i = 0; i < rows.size(); ++i)
         text += (i ? ",\n  " : "\n  ") + layer_json(plan, facts, rows[i], columns);
     text += fmt::format(
-        "],\n \"parameters\": {{\"total\": {}, \"trainable\": {}, \"other\": {}, \"bytes\": "
-        "{}}},\n",
+        "],\n \"parameters\": {{\"total\": {}, \"trainable\": {}, \"other\": {}, \"frozen\": {}, "
+        "\"bytes\": {}}},\n",
         parameters.total, parameters.trainable, parameters.total - parameters.trainable,
-        parameters.bytes);
+        parameters.frozen, parameters.bytes);
     text += fmt::format(
-        " \"memory\": {{\"peak\": {},{} \"arena\": {}, \"parameters\": {}, \"optimizer\": {}, "
+        " \"memory\": {{\"peak\": {}, \"certain\": {},{} \"arena\": {}, \"parameters\": {}, "
+        "\"optimizer\": {}, "
         "\"inputs\": {}, \"transient\": {}, \"staging\": {}, \"samples\": {}}},\n",
-        need.host, device, memory.arena, memory.parameters, memory.optimizer, memory.inputs,
-        memory.transient, memory.staging, memory.samples);
+        need.host, need.certain, device, memory.arena, memory.parameters, memory.optimizer,
+        memory.inputs, memory.transient, memory.staging, memory.samples);
     text += fmt::format(
         " \"work\": {{\"forward_flops_per_sample\": {}, \"train_step\": {{\"flops\": {}, "
         "\"bytes\": {}, \"kernels\": {}, \"recomputed_flops\": {}}}, \"evaluate_step\": "
@@ -196,14 +225,13 @@ std::string as_markdown(const Plan& plan, const std::vector<LayerFacts>& facts,
 
 std::string as_csv(const Plan& plan, const std::vector<LayerFacts>& facts,
                    const std::vector<SummaryRow>& rows, const std::vector<std::string>& columns) {
-    // Line ends are CR LF (RFC 4180, 2.1).
-    std::string text = fmt::format("{}\r\n", fmt::join(columns, ","));
+    std::string text = fmt::format("{}\n", fmt::join(columns, ","));
     for (const SummaryRow& row : rows) {
         std::string line;
         for (const std::string& column : columns)
             line += (&column == &columns.front() ? "" : ",") +
                     csv_quoted(cell_of(plan, facts, row, column).raw);
-        text += line + "\r\n";
+        text += line + "\n";
     }
     return text;
 }
@@ -231,12 +259,58 @@ Work work_of(const Plan& plan) {
     return work;
 }
 
+namespace {
+
+// Whether every layer reads just the one before.
+bool is_chain(const Plan& plan) {
+    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+        const std::vector<std::string>& from = plan.layers[i].from;
+        if (from.size() != 1 || (i > 0 && from[0] != plan.layers[i - 1].name)) return false;
+    }
+    return true;
+}
+
+bool any_frozen(const Plan& plan) {
+    return std::any_of(plan.parameters.begin(), plan.parameters.end(), is_frozen);
+}
+
+// In the table a column that says the same of every layer has no place; programs get it always.
+std::vector<std::string> usual_columns(const Plan& plan, bool for_people) {
+    std::vector<std::string> columns;
+    for (const SummaryColumn& column : summary_columns()) {
+        if (!column.usual) continue;
+        if (for_people && column.name == "from" && is_chain(plan)) continue;
+        if (for_people && column.name == "trainable" && !any_frozen(plan)) continue;
+        columns.emplace_back(column.name);
+    }
+    return columns;
+}
+
+}  // namespace
+
+std::string plan_words(const Plan& plan, bool training) {
+    const ParameterTotals parameters = count_parameters(plan);
+    std::string text = count_text(std::int64_t(plan.layers.size()), "layer", "layers") + ", " +
+                       count_text(parameters.total, "parameter", "parameters");
+    if (!training)
+        return text + fmt::format(", {} to {}", shape_text(plan.dataset.shape),
+                                  plan.layers.empty()
+                                      ? std::string()
+                                      : shape_text(plan.layers.back().output_shape));
+    return text + fmt::format(", {} of {}, {}", count_text(plan.training.epochs, "epoch", "epochs"),
+                              count_text(steps_per_epoch(plan, plan.target.ranks), "step", "steps"),
+                              need_words(memory_need(plan)));
+}
+
 std::string summary(const Plan& plan, const SummaryOptions& options) {
     const std::vector<LayerFacts> facts = layer_facts(plan);
+    const bool for_people =
+        options.form == SummaryForm::table || options.form == SummaryForm::markdown;
     std::vector<std::string> columns = options.columns;
-    if (columns.empty())
-        for (const SummaryColumn& column : summary_columns())
-            if (column.usual) columns.emplace_back(column.name);
+    if (columns.empty()) columns = usual_columns(plan, for_people);
+    for (const std::string& name : options.more)
+        if (std::find(columns.begin(), columns.end(), name) == columns.end())
+            columns.push_back(name);
     const bool table = options.form == SummaryForm::table;
     const std::vector<SummaryRow> rows = summary_rows(plan, options.depth, table);
     switch (options.form) {

@@ -30,14 +30,19 @@ struct SummaryColumn {
 const std::vector<SummaryColumn>& summary_columns();
 bool is_summary_column(std::string_view name);
 
+/// A plan in a few words: "11 layers, 5,338 parameters, 3 epochs of 23 steps, 12.3 MiB a rank", or,
+/// of a model that is looked at alone, "11 layers, 5,338 parameters, 1x28x28 to 10".
+std::string plan_words(const Plan& plan, bool training);
+
 enum class SummaryForm { table, markdown, csv, json };
 
 struct SummaryOptions {
     SummaryForm form = SummaryForm::table;
     int width = 120;  ///< of the table, in characters
-    /// Names of columns, in the order wanted; empty: the usual ones. JSON always has the usual
-    /// ones.
+    /// Names of columns, in the order wanted; empty: the usual ones, for people without those that
+    /// would say the same of every layer. JSON always has the usual ones.
     std::vector<std::string> columns;
+    std::vector<std::string> more;  ///< behind these
     /// The columns that were asked for by name: left out last when there is no room.
     std::vector<std::string> chosen;
     /// Blocks (parts of layers' names before a `/`) nested deeper than this are one row each, with
@@ -47,10 +52,11 @@ struct SummaryOptions {
 
 /// table: fitted to the width: texts are shortened, then columns left out (which is said), numbers
 /// never; the layers of a block stand indented under its name. markdown: a table and a list of
-/// totals. csv: RFC 4180, a line of column names, then one line a row, numbers as plain digits; no
-/// totals. json: {"version": 1, "name", "model", "layers": [{"index", "name", "type", "parameters",
-/// "trainable", "output_shape", "weights_shape", "from", "forward_flops", "attributes", ...}],
-/// "parameters": {"total", "trainable", "other", "bytes"}, "memory": {...}, "work": {...},
+/// totals. csv: RFC 4180 with LF, a line of column names, then one line a row, numbers as plain
+/// digits; no totals. json: {"version": 1, "name", "model", "layers": [{"index", "name", "type",
+/// "parameters", "trainable", "frozen", "input_shapes", "output_shape", "weights_shape", "from",
+/// "forward_flops", "attributes", ...}], "parameters": {"total", "trainable", "other", "frozen",
+/// "bytes"}, "memory": {...}, "work": {...},
 /// "parallel": {...}}, the last where ranks share a training (communication.hpp); a collapsed block
 /// has the type "block" and "layers", the number of its layers.
 std::string summary(const Plan& plan, const SummaryOptions& options);

@@ -59,11 +59,8 @@ plan::SummaryOptions checked_options(const SummaryCommand& command, const Common
     };
     for (const std::string& name : command.columns)
         add(checked_column(name));
-    if (!command.with.empty() && command.columns.empty())
-        for (const plan::SummaryColumn& column : plan::summary_columns())
-            if (column.usual) add(std::string(column.name));
     for (const std::string& name : command.with)
-        add(checked_column(name));
+        result.more.push_back(checked_column(name));
     result.chosen.assign(command.columns.begin(), command.columns.end());
     result.chosen.insert(result.chosen.end(), command.with.begin(), command.with.end());
     return result;
