@@ -307,20 +307,23 @@ JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostic
     return finish_job(composer, std::move(*loaded), file, options.ranks, diagnostics);
 }
 
-void check_spec(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
+CheckedSpec check_spec(const std::string& path, const LoadOptions& options,
+                       Diagnostics& diagnostics) {
+    CheckedSpec checked;
     Composer composer(options, diagnostics);
     auto loaded = composer.load_root(path);
-    if (!loaded) return;
+    if (!loaded) return checked;
     const std::string file = loaded->file;
     const std::string kind(loaded->kind->name);
+    checked.kind = kind;
     if (kind == "job" || kind == "model") {
         const JobSpec job =
             finish_job(composer, std::move(*loaded), file, options.ranks, diagnostics);
         if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
-        return;
+        return checked;
     }
     auto job = composer.compose_part(std::move(*loaded));
-    if (!job) return;
+    if (!job) return checked;
     SourceNode& part = job->find(kind)->value;
     if (kind == "operator" || kind == "loss") {
         SourceNode operators = make_map(Span{{file, 1, 1}, 1});
@@ -330,19 +333,21 @@ void check_spec(const std::string& path, const LoadOptions& options, Diagnostics
         part.entries.push_back({"kind", Span{}, make_scalar(kind)});
         operators.entries.push_back({called, operators.span, std::move(part)});
         const Blocks read(nullptr, &operators, diagnostics);
-        return;
+        return checked;
     }
     if (const SourceEntry* model = job->find("model"))
         if (const SourceEntry* losses = model->value.find("operators"))
             const Blocks read(nullptr, &losses->value, diagnostics);
     settle_loss(*job, diagnostics);
-    if (kind == "dataset")
-        read_dataset(part, name_of_file(file), diagnostics);
-    else if (kind == "machine")
-        read_machine(part, name_of_file(file), diagnostics);
-    else if (const TrainingSpec training = read_training(part, diagnostics);
-             !diagnostics.has_errors())
-        check_watched(training, nullptr, diagnostics);
+    if (kind == "dataset") {
+        checked.dataset = read_dataset(part, name_of_file(file), diagnostics);
+    } else if (kind == "machine") {
+        checked.machine = read_machine(part, name_of_file(file), diagnostics);
+    } else {
+        checked.training = read_training(part, diagnostics);
+        if (!diagnostics.has_errors()) check_watched(checked.training, nullptr, diagnostics);
+    }
+    return checked;
 }
 
 }  // namespace dtnn::compiler

@@ -136,9 +136,18 @@ struct LoadOptions {
 /// `diagnostics`. The result is only meaningful when `diagnostics` has no errors.
 JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics);
 
-/// All that `dtnnc check` says about one file: a job or a model as load_job and build_graph see it,
-/// a dataset, a training or a machine on its own.
-void check_spec(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics);
+/// What a file was found to be, of the parts those that its kind has.
+struct CheckedSpec {
+    std::string kind;  ///< "job", "model", "dataset", ...; empty: it could not be read
+    DatasetSpec dataset;
+    TrainingSpec training;
+    MachineSpec machine;
+};
+
+/// Checks one file: a job or a model as load_job and build_graph see it, a dataset, a training or a
+/// machine on its own. What it returns is only meaningful when `diagnostics` has no errors.
+CheckedSpec check_spec(const std::string& path, const LoadOptions& options,
+                       Diagnostics& diagnostics);
 
 /// "4GiB", "512MiB", "1.5GB" or plain bytes; nothing when it is none of these.
 std::optional<std::int64_t> parse_memory_size(std::string_view text);

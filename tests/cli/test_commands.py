@@ -30,10 +30,31 @@ class Compiler(CommandTest):
         self.expect(self.dtnn_run(), 2)
         self.expect(self.dtnn_run("--no-such-option"), 2)
 
-    def test_check_writes_nothing(self):
+    def test_check_writes_nothing_and_says_what_is_well(self):
         before = sorted(os.listdir(self.folder))
-        self.expect(self.dtnnc("check", "tiny.yaml"), 0)
+        process = self.expect(self.dtnnc("check", "tiny.yaml"), 0)
+        self.assertRegex(process.stdout, r"\Atiny\.yaml: ok: 5 layers, 7,\d{3} parameters, 2 epochs of 5 steps, "
+                                         r"\d+\.\d (K|M)iB a rank\n\Z")
+        self.assertEqual(self.expect(self.dtnnc("check", "-q", "tiny.yaml"), 0).stdout, "")
+        self.assertEqual(json.loads(self.expect(self.dtnnc("check", "tiny.yaml", "--format", "json"), 0).stdout)["errors"], 0)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_check_says_what_every_kind_comes_to(self):
+        process = self.expect(self.dtnnc("check", "simplemlp", "digits", "adam", "laptop", "mish", "focal"), 0)
+        lines = process.stdout.splitlines()
+        self.assertEqual(len(lines), 6)
+        for line, start in zip(lines, ("simplemlp: ok: model: ", "digits: ok: dataset: 10,000 training and 2,000 test",
+                                       "adam: ok: training: adam, learning rate 0.001", "laptop: ok: machine: 1 node of",
+                                       "mish: ok: operator: ", "focal: ok: loss: ")):
+            self.assertTrue(line.startswith(start), line)
+
+    def test_check_says_what_compiling_would(self):
+        self.write("small.yaml", self.read("tiny.yaml") + "memory_budget: 10KiB\n")
+        process = self.expect(self.dtnnc("check", "tiny.yaml", "small.yaml"), 4, "memory_budget", "help:")
+        self.assertRegex(process.stdout, r"\Atiny\.yaml: ok: [^\n]*\n\Z")
+        # What only devices do is no mistake of the job.
+        self.write("half.yaml", self.read("tiny.yaml").replace("epochs: 2", "epochs: 2, compute: fp16"))
+        self.assertIn(" of the device and ", self.expect(self.dtnnc("check", "half.yaml"), 0).stdout)
 
     def test_invalid_spec_is_three_with_place_and_remedy(self):
         self.write("bad.yaml", self.read("tiny.yaml").replace("filters: 4", "filtres: 4"))

@@ -51,7 +51,7 @@ class ReferencePages(CommandTest):
                     continue  # a line of an example that stands whole below it, or a block's text
                 examples += 1
                 spec = self.write("example.yaml", block)
-                checked = run(DTNNC, "check", "--spec-path", os.path.join(ROOT, "specs"), spec)
+                checked = run(DTNNC, "check", "--quiet", "--spec-path", os.path.join(ROOT, "specs"), spec)
                 self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, ""),
                                  f"{path}, example {i + 1}")
         self.assertGreater(examples, 60)

@@ -76,9 +76,11 @@ class Sweep(CommandTest):
                                "training.batch_size=1,256"), 4, "in the combination training.batch_size=256")
         self.assertEqual(os.listdir(self.folder), ["tiny.yaml"])
 
-    def test_check_writes_and_says_nothing(self):
+    def test_check_writes_nothing_and_says_how_many_are_well(self):
         process = self.expect(self.dtnnc("check", "tiny.yaml", *self.SWEEPS), 0)
-        self.assertEqual(process.stdout + process.stderr, "")
+        self.assertEqual((process.stdout, process.stderr), ("tiny.yaml: ok: 6 combinations\n", ""))
+        process = self.expect(self.dtnnc("check", "--quiet", "tiny.yaml", *self.SWEEPS), 0)
+        self.assertEqual((process.stdout, process.stderr), ("", ""))
         self.assertEqual(os.listdir(self.folder), ["tiny.yaml"])
 
     def test_sweeps_that_cannot_be_made_are_usage_errors(self):

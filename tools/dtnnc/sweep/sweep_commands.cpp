@@ -275,7 +275,7 @@ void declare_sweep(OptionList& list, std::vector<std::string>& sweeps) {
 }
 
 int check_sweep(const std::vector<std::string>& specs, const std::vector<std::string>& sweeps,
-                const CommonOptions& options) {
+                bool quiet, const CommonOptions& options) {
     const std::vector<Combination> all = combinations(parse_sweeps(sweeps, options.settings));
     SweepDiagnostics found;
     for (const Combination& one : all) {
@@ -287,7 +287,13 @@ int check_sweep(const std::vector<std::string>& specs, const std::vector<std::st
         }
         found.add(own, one);
     }
-    return print_diagnostics(found.all(), options);
+    const int exit_code = print_diagnostics(found.all(), options);
+    if (exit_code != 0 || quiet || options.format == "json") return exit_code;
+    for (const std::string& spec : specs)
+        write_stdout(
+            fmt::format("{}: ok: {}\n", spec,
+                        count_text(std::int64_t(all.size()), "combination", "combinations")));
+    return 0;
 }
 
 int compile_sweep(const std::string& spec, const std::string& output,

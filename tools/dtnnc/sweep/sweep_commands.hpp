@@ -17,8 +17,9 @@ void declare_sweep(OptionList& list, std::vector<std::string>& sweeps);
 int compile_sweep(const std::string& spec, const std::string& output,
                   const std::vector<std::string>& sweeps, const CompileCommand& command,
                   const CommonOptions& options);
+/// `quiet`: says nothing of specs in which all is well.
 int check_sweep(const std::vector<std::string>& specs, const std::vector<std::string>& sweeps,
-                const CommonOptions& options);
+                bool quiet, const CommonOptions& options);
 int summary_sweep(const std::string& spec, const std::vector<std::string>& sweeps,
                   const CommonOptions& options);
 
