@@ -22,6 +22,7 @@ class TuningHistory;
 struct CompileOptions {
     std::string device = "cpu";
     std::string isa = {};            ///< empty: the machine's, else the best of this one
+    std::string usual_isa = {};      ///< where the machine says none; empty: the best of this one
     int threads = 0;                 ///< 0: the job's, else its machine's cores per rank
     int usual_threads = 0;           ///< where those say nothing; 0: the cores of this process
     std::int64_t memory_budget = 0;  ///< bytes per rank; 0: the job's

@@ -47,10 +47,10 @@ plan::Target decide_target(const JobSpec& job, const CompileOptions& options) {
         target.ranks = job.ranks;
         return target;
     }
-    target.isa = !options.isa.empty() ? options.isa
-                 : !job.machine.machine.isa.empty()
-                     ? job.machine.machine.isa
-                     : std::string(kernels::name_of(kernels::host_isa()));
+    target.isa = !options.isa.empty()               ? options.isa
+                 : !job.machine.machine.isa.empty() ? job.machine.machine.isa
+                 : !options.usual_isa.empty()       ? options.usual_isa
+                                              : std::string(kernels::name_of(kernels::host_isa()));
     // A plan asks for no more than it uses. Instructions for bfloat16 take subnormal numbers for 0.
     const bool of_bf16 =
         target.compute == plan::Compute::bf16_products && target.numerics == plan::Numerics::fast;

@@ -157,11 +157,11 @@ int rank_of(const Change& change) {
     static constexpr const char* kChosen[] = {"settings", "layers", "connections",
                                               "target",   "passes", "compiler"};
     static constexpr const char* kConsequences[] = {
-        "settings", "layers",     "connections",  "target",        "passes",   "numbering",
-        "shapes",   "parameters", "first values", "data",          "schedule", "fusion",
-        "kernels",  "layouts",    "work",         "communication", "memory"};
+        "settings", "layers",     "connections",  "target",       "passes",        "numbering",
+        "shapes",   "parameters", "weight files", "first values", "data",          "schedule",
+        "fusion",   "kernels",    "layouts",      "work",         "communication", "memory"};
     // Settings that only name things, or only speed them, after what is chosen of the network.
-    int rank = change.chosen && change.meaning == Meaning::performance ? 50 : 0;
+    int rank = change.meaning == Meaning::performance ? 50 : change.meaning == kUnread ? 25 : 0;
     if (change.chosen) {
         for (const char* section : kChosen) {
             if (change.section == section) return rank;
@@ -180,7 +180,15 @@ int rank_of(const Change& change) {
 }  // namespace
 
 const char* label_of(Meaning meaning) {
-    return meaning == Meaning::mathematics ? "changes the mathematics" : "performance only";
+    switch (meaning) {
+        case Meaning::mathematics:
+            return "changes the mathematics";
+        case Meaning::performance:
+            return "performance only";
+        case Meaning::unread:
+            return "unknown until both are read";
+    }
+    return "";
 }
 
 const char* name_of(Action action) {
@@ -217,9 +225,13 @@ std::vector<Change> diff(const Plan& a, const Plan& b) {
     lay_to_order(changes);
     lay_to_cells(a, b, names, changes);
     lay_to_global_batch(a, b, changes);
+    sort_changes(changes);
+    return changes;
+}
+
+void sort_changes(std::vector<Change>& changes) {
     std::stable_sort(changes.begin(), changes.end(),
                      [](const Change& x, const Change& y) { return rank_of(x) < rank_of(y); });
-    return changes;
 }
 
 bool changes_mathematics(const std::vector<Change>& changes) {

@@ -17,11 +17,14 @@ namespace dtnn::plan {
 enum class Meaning {
     mathematics,  ///< another function is trained, or it is trained in another way
     performance,  ///< the same values but for rounding; time, memory and names may differ
+    unread,       ///< files decide that neither plan holds: whoever can read both settles it
 };
 /// For the tables of labels.
 inline constexpr Meaning kMath = Meaning::mathematics;
 inline constexpr Meaning kSpeed = Meaning::performance;
-const char* label_of(Meaning meaning);  ///< "changes the mathematics", "performance only"
+inline constexpr Meaning kUnread = Meaning::unread;
+/// "changes the mathematics", "performance only", "unknown until both are read".
+const char* label_of(Meaning meaning);
 
 enum class Action { changed, added, removed, moved, renamed, replaced };
 const char* name_of(Action action);
@@ -31,8 +34,8 @@ enum class Unit { none, count, bytes, flop };
 
 struct Change {
     /// Chosen: layers, connections, settings, target, passes, compiler. Consequences: numbering,
-    /// connections, shapes, parameters, first values, data, schedule, fusion, kernels, layouts,
-    /// work, communication, memory.
+    /// connections, shapes, parameters, weight files, first values, data, schedule, fusion,
+    /// kernels, layouts, work, communication, memory.
     std::string section;
     Action action = Action::changed;
     std::string what;    ///< "training.batch_size", "conv2d.filters", "arena"
@@ -51,6 +54,8 @@ struct Change {
 /// Chosen facts first, those of the mathematics before the others, then the consequences, by
 /// section in the order above.
 std::vector<Change> diff(const Plan& a, const Plan& b);
+/// Puts changes into that order again, after labels have been settled.
+void sort_changes(std::vector<Change>& changes);
 
 bool changes_mathematics(const std::vector<Change>& changes);
 
@@ -62,12 +67,13 @@ struct DiffTextOptions {
     bool summary = false;  ///< the headline and the counts only
     bool color = false;    ///< with the terminal's colours
 };
-/// For people; `a` and `b` are what the user called the two sides.
+/// For people; `a` and `b` are what the user called the two sides. A line that says so where
+/// nothing differs.
 std::string diff_text(const std::vector<Change>& changes, const std::string& a,
                       const std::string& b, const DiffTextOptions& options = {});
 
-/// {"version": 2, "same", "changes_the_mathematics", "headline", "counts": {"mathematics",
-/// "performance", "consequences"}, "chosen": [...], "consequences": [...]}, each change
+/// {"version": 3, "same", "changes_the_mathematics", "headline", "counts": {"mathematics",
+/// "unread", "performance", "consequences"}, "chosen": [...], "consequences": [...]}, each change
 /// {"section", "action", "what", "before", "after", "meaning", "reason", "members", "programs"};
 /// `before` and `after` are values, null where there is none; bytes and FLOP are plain numbers.
 /// With `summary` the two lists are left out.

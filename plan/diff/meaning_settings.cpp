@@ -189,9 +189,8 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"dataset", "description", kSpeed, kText},
         {"dataset", "extends", kSpeed, kExtends},
         {"dataset", "type", kMath, "the samples come from another source"},
-        {"dataset", "path", kSpeed,
-         "it is where the files lie; their content is checked when they are read, and would change "
-         "the mathematics"},
+        {"dataset", "path", kUnread,
+         "the files there may be the same or others, and the network is trained on them"},
         {"dataset", "shape", kMath, "the samples have another shape"},
         {"dataset", "classes", kMath, "other labels are told apart"},
         {"dataset", "labels", kMath, "samples are labelled in another way"},
@@ -200,9 +199,8 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"dataset", "level", kMath, "other labels are told apart"},
         {"dataset", "header", kMath, "the first line is a sample or not"},
         {"dataset", "separator", kMath, "lines are columns in another way"},
-        {"dataset", "test_path", kSpeed,
-         "it is where the files lie; their content is checked when they are read, and would change "
-         "the accuracy that is measured"},
+        {"dataset", "test_path", kUnread,
+         "the files there may be the same or others, and the accuracy is measured on them"},
         {"dataset", "cache", kSpeed, "the same samples come from memory or from files"},
         {"dataset", "most_pixels", kSpeed,
          "it is a limit that is checked, not a choice of the computation"},

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/json_text.hpp"
@@ -40,10 +41,12 @@ class ResultComparison {
         for (const Parameter& parameter : a_.parameters)
             known.emplace(name_in_b(parameter.name, names), &parameter);
         std::size_t first = changes_.size();
+        std::vector<std::string> old_names, new_names;
         for (const Parameter& q : b_.parameters) {
             auto found = known.find(q.name);
             if (found == known.end() || q.optimizer_state) continue;
             const Parameter& p = *found->second;
+            if (p.name != q.name) note_names(p.name, q.name, old_names, new_names);
             member(first, "parameters", "trainable", json_text(p.trainable), json_text(q.trainable),
                    kMath, "it is trained in one of the two only", q.name);
             first_values(first, p, q);
@@ -52,6 +55,10 @@ class ResultComparison {
                 member(first, "layouts", "order of axes", json_text(p.order), json_text(q.order),
                        kSpeed, "the same elements stored in another order", q.name);
         }
+        if (new_names.empty()) return;
+        value("weight files", "names", json_text(old_names), json_text(new_names), kSpeed,
+              "files that a run of the one wrote are read by the other with --map");
+        changes_.back().action = Action::renamed;
     }
 
     void data() {
@@ -154,6 +161,19 @@ class ResultComparison {
         std::size_t dot = std::min(name.find('.'), name.size());
         auto found = names.find(name.substr(0, dot));
         return found == names.end() ? "" : found->second + name.substr(dot);
+    }
+
+    // As an entry of --map has them: "dense_1.*", once for all parameters of a layer.
+    static void note_names(const std::string& before, const std::string& after,
+                           std::vector<std::string>& old_names,
+                           std::vector<std::string>& new_names) {
+        const auto all_of_layer = [](const std::string& name) {
+            return name.substr(0, std::min(name.find('.'), name.size())) + ".*";
+        };
+        if (std::find(new_names.begin(), new_names.end(), all_of_layer(after)) != new_names.end())
+            return;
+        old_names.push_back(all_of_layer(before));
+        new_names.push_back(all_of_layer(after));
     }
 
     void value(const char* section, const std::string& what, std::string before, std::string after,

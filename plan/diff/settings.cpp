@@ -189,6 +189,7 @@ class SettingComparison {
         : a_(a), b_(b), before_(resolved(a)), after_(resolved(b)) {
         fill(own_fields(a), before_, own_fields(b), after_);
         fold_members();
+        fold_machine();
     }
 
     std::vector<Change> run() {
@@ -236,6 +237,29 @@ class SettingComparison {
                     settings->erase(own);
                 }
             }
+        }
+    }
+
+    // Another machine, or one that only one of the two names, is one fact. Rates, of which a
+    // machine may say dozens and which only forecasts read, are its file's.
+    void fold_machine() {
+        if (a_.machine.name == b_.machine.name) return;
+        for (auto [settings, plan] : {std::pair(&before_, &a_), std::pair(&after_, &b_)}) {
+            std::string fields;
+            for (const char* field : {"nodes", "cores", "memory", "isa"}) {
+                const auto found = settings->find(std::string("machine.") + field);
+                if (found == settings->end() || !found->second.written) continue;
+                fields +=
+                    (fields.empty() ? "" : ", ") + json_text(field) + ": " + found->second.value;
+            }
+            std::erase_if(*settings, [](const auto& item) {
+                return item.first == "machine" || is_below(item.first, "machine");
+            });
+            if (plan->machine.name.empty()) continue;
+            (*settings)["machine"] = {"{" + json_text("type") + ": " +
+                                          json_text(plan->machine.name) + ", " +
+                                          json_text("fields") + ": {" + fields + "}}",
+                                      true};
         }
     }
 
@@ -325,8 +349,10 @@ class SettingComparison {
         };
         const Target &s = a_.target, &t = b_.target;
         field("device", s.device, t.device);
-        field("isa", s.isa, t.isa);
-        if (Change* change = field("threads", s.threads, t.threads); change && is_set("threads"))
+        if (Change* change = field("isa", s.isa, t.isa); change && a_.machine.isa != b_.machine.isa)
+            change->chosen = false;
+        if (Change* change = field("threads", s.threads, t.threads);
+            change && (is_set("threads") || a_.machine.cores != b_.machine.cores))
             change->chosen = false;
         if (Change* change = field("data_workers", s.data_workers, t.data_workers);
             change && is_set("data_workers"))

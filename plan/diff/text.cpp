@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kRed = "\x1b[1;31m";
 constexpr const char* kGreen = "\x1b[1;32m";
+constexpr const char* kYellow = "\x1b[1;33m";
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kDim = "\x1b[2m";
 constexpr const char* kPlain = "\x1b[0m";
@@ -21,7 +22,7 @@ constexpr std::size_t kMostInHeadline = 3;
 constexpr std::size_t kMostOfLayers = 2;
 
 struct Counts {
-    std::size_t mathematics = 0, performance = 0, consequences = 0;
+    std::size_t mathematics = 0, unread = 0, performance = 0, consequences = 0;
 };
 
 Counts count(const std::vector<Change>& changes) {
@@ -29,6 +30,7 @@ Counts count(const std::vector<Change>& changes) {
     for (const Change& change : changes)
         ++(!change.chosen                           ? counts.consequences
            : change.meaning == Meaning::mathematics ? counts.mathematics
+           : change.meaning == Meaning::unread      ? counts.unread
                                                     : counts.performance);
     return counts;
 }
@@ -83,7 +85,7 @@ std::string chosen_part(const std::vector<Change>& changes, Meaning meaning) {
     if (more > 0) text += fmt::format(" and {} more", more);
     if (many) text += (text.empty() ? "" : ", ") + layers_in_short(layers);
     if (text.empty()) return "";
-    return text + (meaning == Meaning::mathematics ? ": mathematics" : ": performance only");
+    return text + ": " + (meaning == Meaning::mathematics ? "mathematics" : label_of(meaning));
 }
 
 const Change* find(const std::vector<Change>& changes, const char* section, const char* what) {
@@ -124,7 +126,10 @@ class Text {
     }
 
     std::string label(Meaning meaning) const {
-        return paint(meaning == Meaning::mathematics ? kRed : kGreen, label_of(meaning));
+        return paint(meaning == Meaning::mathematics ? kRed
+                     : meaning == Meaning::unread    ? kYellow
+                                                     : kGreen,
+                     label_of(meaning));
     }
 
     std::string chosen() const {
@@ -158,10 +163,11 @@ class Text {
     }
 
     std::string totals() const {
-        std::size_t chosen = counts_.mathematics + counts_.performance;
+        std::size_t chosen = counts_.mathematics + counts_.unread + counts_.performance;
         std::string text = fmt::format("{} chosen difference{}", chosen, chosen == 1 ? "" : "s");
         if (counts_.mathematics > 0)
             text += fmt::format(", {} of the mathematics", counts_.mathematics);
+        if (counts_.unread > 0) text += fmt::format(", {} unknown", counts_.unread);
         if (counts_.performance > 0)
             text += fmt::format(", {} of performance only", counts_.performance);
         return text + fmt::format("; {} consequence{}\n", counts_.consequences,
@@ -200,7 +206,7 @@ std::string list_json(const std::vector<Change>& changes, bool chosen) {
 std::string headline(const std::vector<Change>& changes) {
     if (changes.empty()) return "";
     std::vector<std::string> parts;
-    for (Meaning meaning : {Meaning::mathematics, Meaning::performance})
+    for (Meaning meaning : {Meaning::mathematics, Meaning::unread, Meaning::performance})
         if (std::string part = chosen_part(changes, meaning); !part.empty()) parts.push_back(part);
     if (parts.empty())
         parts.push_back(fmt::format("nothing chosen differs: {}", changes_mathematics(changes)
@@ -224,17 +230,18 @@ std::string headline(const std::vector<Change>& changes) {
 
 std::string diff_text(const std::vector<Change>& changes, const std::string& a,
                       const std::string& b, const DiffTextOptions& options) {
-    if (changes.empty()) return "";
+    if (changes.empty()) return fmt::format("{} and {}: no difference\n", shown(a), shown(b));
     return Text(changes, options).run(a, b);
 }
 
 std::string diff_json(const std::vector<Change>& changes, bool summary) {
     Counts counts = count(changes);
     std::string text = fmt::format(
-        "{{\"version\": 2, \"same\": {}, \"changes_the_mathematics\": {},\n \"headline\": {},\n "
-        "\"counts\": {{\"mathematics\": {}, \"performance\": {}, \"consequences\": {}}}",
+        "{{\"version\": 3, \"same\": {}, \"changes_the_mathematics\": {},\n \"headline\": {},\n "
+        "\"counts\": {{\"mathematics\": {}, \"unread\": {}, \"performance\": {}, "
+        "\"consequences\": {}}}",
         changes.empty(), changes_mathematics(changes), json_text(headline(changes)),
-        counts.mathematics, counts.performance, counts.consequences);
+        counts.mathematics, counts.unread, counts.performance, counts.consequences);
     if (!summary)
         text += fmt::format(",\n \"chosen\": [{}],\n \"consequences\": [{}]",
                             list_json(changes, true), list_json(changes, false));

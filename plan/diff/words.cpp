@@ -107,7 +107,19 @@ std::string came_or_went(const Change& change) {
     return text + fmt::format("{} ({})", count_of_layers(run), type_counts(content));
 }
 
+// "dense_1.* -> head.*", of many the first two.
+std::string renamed_weights(const Change& change) {
+    const Json before = parsed(change.before), after = parsed(change.after);
+    constexpr std::size_t kMostPairs = 2;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(before.size(), kMostPairs); ++i)
+        text += fmt::format("{}{} -> {}", i ? ", " : "", words(before[i]), words(after[i]));
+    if (before.size() > kMostPairs) text += fmt::format(" and {} more", before.size() - kMostPairs);
+    return text + "; --map reads files of the other";
+}
+
 std::string renamed(const Change& change) {
+    if (change.section == "weight files") return renamed_weights(change);
     std::string before = value_words(change.before, Unit::none);
     std::string after = value_words(change.after, Unit::none);
     if (change.section == "numbering" && change.members.size() == 1)
@@ -347,8 +359,9 @@ std::string short_words(const Change& change) {
     std::replace(what.begin(), what.end(), '_', ' ');
     const Json before = parsed(change.before), after = parsed(change.after);
     if (has_members(before) || has_members(after))
-        return fmt::format("{} {} -> {}", what, words(names_only(before)),
-                           words(names_only(after)));
+        return fmt::format("{} {} -> {}", what,
+                           change.before.empty() ? "(none)" : words(names_only(before)),
+                           change.after.empty() ? "(none)" : words(names_only(after)));
     return what + " " + range_words(change);
 }
 

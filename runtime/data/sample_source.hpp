@@ -72,6 +72,9 @@ class SampleSource {
     /// sizes of the files that stay where they are.
     virtual std::uint64_t content_hash() const = 0;
 
+    /// Whether that hash is of the samples' bytes, so that equal ones mean equal samples.
+    virtual bool hashes_samples() const { return true; }
+
     /// What the source holds, or will come to hold, in memory beyond a few KiB; at most the plan's
     /// memory.samples.
     virtual std::int64_t resident_bytes() const = 0;

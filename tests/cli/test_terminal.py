@@ -254,7 +254,7 @@ class StandardInput(CommandTest):
 
     def test_alone_it_is_checked(self):
         process = self.expect(self.piped("-"), 0)
-        self.assertEqual(process.stdout, "")
+        self.assertTrue(process.stdout.startswith("<stdin>: ok: 5 layers, "), process.stdout)
         wrong = self.read("tiny.yaml").replace("filters: 4", "filtres: 4")
         process = self.expect(self.piped("-", text=wrong), 3, "<stdin>:8:16: error:", "did you mean `filters`?")
         self.assertEqual(process.stderr, self.piped("check", "-", text=wrong).stderr)

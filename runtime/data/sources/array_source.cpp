@@ -107,6 +107,7 @@ void ArraySource::set_labels(Part& part, const NpyArray& array, std::int64_t fir
     if (of_classes && column) {
         std::vector<std::int64_t> values(static_cast<std::size_t>(samples));
         array.copy(std::span<std::int64_t>(values));
+        part.labels.reserve(values.size());
         for (std::int64_t i = 0; i < samples; ++i)
             part.labels.push_back(
                 checked_class(array, i, values[std::size_t(i)], first_class, classes));
@@ -114,6 +115,7 @@ void ArraySource::set_labels(Part& part, const NpyArray& array, std::int64_t fir
     }
     std::vector<double> values(static_cast<std::size_t>(elements));
     array.copy(std::span<double>(values));
+    if (of_classes) part.labels.reserve(std::size_t(samples));
     for (std::int64_t i = 0; i < samples; ++i) {
         const std::span<const double> row(values.data() + i * classes, std::size_t(classes));
         if (of_classes) {
@@ -198,6 +200,7 @@ std::unique_ptr<ArraySource> ArraySource::open_shards(const std::string& folder,
         for (const std::string& shard : shards)
             source->of(split).push_back(source->read_part(shard, {"x", "y", 1}, false));
     }
+    source->verified_ = false;
     source->check_counts(folder);
     return source;
 }

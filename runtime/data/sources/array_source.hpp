@@ -41,6 +41,7 @@ class ArraySource final : public SampleSource {
     void load(Split split, std::int64_t index, Sample& sample) const override;
     std::int64_t size(Split split) const override;
     std::uint64_t content_hash() const override { return hash_; }
+    bool hashes_samples() const override { return verified_; }
     std::int64_t resident_bytes() const override { return resident_; }
     std::string name_of(Split split, std::int64_t index) const override;
 
@@ -77,6 +78,7 @@ class ArraySource final : public SampleSource {
     Expected expected_;
     std::vector<Part> parts_[2];
     std::uint64_t hash_ = 0;
+    bool verified_ = true;  ///< all samples were read for the hash; not of shards
     std::int64_t resident_ = 0;
 };
 

@@ -88,6 +88,8 @@ class ImageIndex {
     bool is_kept(Split split, std::int64_t index) const { return at(split, index).kept; }
 
     std::uint64_t content_hash() const;
+    /// Whether the images' files are in memory; else their hash is of names and sizes.
+    bool all_kept() const;
     std::int64_t resident_bytes() const;
 
   private:
@@ -115,7 +117,6 @@ class ImageIndex {
     /// Room for so many bytes among those that are kept, and the image's offset for it.
     std::span<char> keep(Image& image);
     std::span<const std::uint8_t> kept(const Image& image) const;
-    bool all_kept() const;
     void read(const Image& image, std::span<char> bytes) const;
 
     void number_classes();
@@ -149,6 +150,7 @@ class ImageSource final : public SampleSource {
     void load(Split split, std::int64_t index, Sample& sample) const override;
     std::int64_t size(Split split) const override { return index_->size(split); }
     std::uint64_t content_hash() const override { return index_->content_hash(); }
+    bool hashes_samples() const override { return index_->all_kept(); }
     std::int64_t resident_bytes() const override { return index_->resident_bytes(); }
     std::string name_of(Split split, std::int64_t index) const override {
         return index_->name_of(split, index);

@@ -9,6 +9,7 @@
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
+#include "tools/dtnnc/same_samples.hpp"
 
 namespace dtnn::tools {
 
@@ -16,15 +17,24 @@ namespace {
 
 constexpr int kTrouble = 2;
 
+struct DiffArguments {
+    std::string a, b;
+    bool summary = false;
+    bool quiet = false;
+    bool data = true;  ///< datasets of other paths are read
+    CommonOptions common;
+};
+
 // A spec is compiled for the machine of the plan it is compared with, so that only what the specs
-// say can differ; a spec that says how many threads it wants is taken at its word.
+// say can differ; a spec that names a machine or says how many threads it wants is taken at its
+// word.
 std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan* other,
                                        const CommonOptions& options) {
     CompileCommand compile;
     if (other) {
         compile.options.device = other->target.device;
         // Instruction sets are the CPU's.
-        if (other->target.device == "cpu") compile.options.isa = other->target.isa;
+        if (other->target.device == "cpu") compile.options.usual_isa = other->target.isa;
         compile.options.usual_threads = other->target.threads;
     }
     compiler::Diagnostics diagnostics;
@@ -42,7 +52,9 @@ std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan
     return plan;
 }
 
-int diff(const std::string& a, const std::string& b, bool summary, const CommonOptions& options) {
+int diff(const DiffArguments& given) {
+    const std::string &a = given.a, &b = given.b;
+    const CommonOptions& options = given.common;
     if (is_plan(a) && is_plan(b)) {
         if (!options.settings.empty()) throw UsageError("--set changes specs; these are two plans");
         refuse_spec_options(options, a);
@@ -59,28 +71,31 @@ int diff(const std::string& a, const std::string& b, bool summary, const CommonO
     if (!first) return kTrouble;
     if (!second) second = compile_like(b, &*first, options);
     if (!second) return kTrouble;
+    // The machine that only the second names is no reason for the first to be compiled for another.
+    if (!is_plan(a) && !is_plan(b) && first->machine.name.empty() && !second->machine.name.empty())
+        first = compile_like(a, &*second, options);
+    if (!first) return kTrouble;
     std::vector<plan::Change> changes = plan::diff(*first, *second);
+    if (given.data) settle_samples(*first, *second, a, b, changes);
+    if (given.quiet) return changes.empty() ? 0 : 1;
     if (options.format == "json")
-        write_stdout(plan::diff_json(changes, summary));
+        write_stdout(plan::diff_json(changes, given.summary));
     else
         write_stdout_bytes(
-            plan::diff_text(changes, a, b, {summary, use_color(options.color, stdout)}));
+            plan::diff_text(changes, a, b, {given.summary, use_color(options.color, stdout)}));
     return changes.empty() ? 0 : 1;
 }
-
-struct DiffArguments {
-    std::string a, b;
-    bool summary = false;
-    CommonOptions common;
-};
 
 std::function<int()> declare_diff(OptionList& list) {
     auto given = std::make_shared<DiffArguments>();
     list.argument("A", given->a, "A spec or a plan", true, "SPEC|PLAN");
     list.argument("B", given->b, "A spec or a plan", true, "SPEC|PLAN");
     list.flag("--summary", given->summary, "Prints the headline and the counts only");
+    list.flag("-q,--quiet", given->quiet, "Prints no difference: the exit code tells");
+    list.flag("!--no-data", given->data,
+              "Does not read datasets whose paths differ to see whether the samples do");
     declare_common(list, given->common);
-    return [given] { return diff(given->a, given->b, given->summary, given->common); };
+    return [given] { return diff(*given); };
 }
 
 const RegisteredCommand kDiffCommand(
