@@ -2,84 +2,107 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/file_limits.hpp"
 #include "base/json.hpp"
 #include "runtime/base/regular_file.hpp"
+#include "runtime/checkpoint/weight_layout.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
-std::ptrdiff_t stars(std::string_view text) {
-    return std::count(text.begin(), text.end(), '*');
-}
+/// Throws about one map.
+class MapReader {
+  public:
+    explicit MapReader(const std::string& path) : path_(path) {}
 
-/// The pattern's literal pieces between its stars.
-std::vector<std::string_view> pieces_of(std::string_view pattern) {
-    std::vector<std::string_view> pieces;
-    while (true) {
-        const std::size_t star = pattern.find('*');
-        pieces.push_back(pattern.substr(0, star));
-        if (star == std::string_view::npos) return pieces;
-        pattern.remove_prefix(star + 1);
+    [[noreturn]] void refuse(const std::string& fact) const {
+        throw RunError(Exit::mismatch, fmt::format("the map {} {}", path_, fact),
+                       "it is one JSON object: {\"NAME IN THE FILE\": \"NAME IN THE PLAN\", ...}, "
+                       "with * for any text, {x} for a number, and null for what is left out");
     }
-}
+
+    NamePattern pattern(const std::string& text) const {
+        std::string fault;
+        auto pattern = NamePattern::parse(text, fault);
+        if (!pattern) refuse(fmt::format("has an entry `{}`: {}", text, fault));
+        return std::move(*pattern);
+    }
+
+    /// The right side of the entry `from`.
+    NamePattern target(const NamePattern& from, const std::string& text) const {
+        NamePattern to = pattern(text);
+        if (to.stars() > from.stars())
+            refuse(fmt::format("has more * in `{}` than in `{}`", text, from.text()));
+        if (const std::string number = to.number_not_in(from); !number.empty())
+            refuse(fmt::format("has a number {{{}}} in `{}` that `{}` has not", number, text,
+                               from.text()));
+        return to;
+    }
+
+    std::string text(const Json& value, const std::string& name) const {
+        if (!value.is_string()) refuse(fmt::format("gives `{}` something that is no text", name));
+        return value.get<std::string>();
+    }
+
+  private:
+    const std::string& path_;
+};
 
 }  // namespace
 
-std::optional<std::vector<std::string_view>> match_stars(std::string_view pattern,
-                                                         std::string_view text) {
-    const std::vector<std::string_view> pieces = pieces_of(pattern);
-    if (pieces.size() == 1) {
-        if (pattern != text) return std::nullopt;
-        return std::vector<std::string_view>{};
-    }
-    const std::string_view first = pieces.front(), last = pieces.back();
-    if (text.size() < first.size() + last.size() || !text.starts_with(first) ||
-        !text.ends_with(last))
-        return std::nullopt;
-    text.remove_prefix(first.size());
-    text.remove_suffix(last.size());
-    // Taking each piece where it comes first leaves the most room for those behind it.
-    std::vector<std::string_view> found;
-    for (std::size_t i = 1; i + 1 < pieces.size(); ++i) {
-        const std::size_t at = text.find(pieces[i]);
-        if (at == std::string_view::npos) return std::nullopt;
-        found.push_back(text.substr(0, at));
-        text.remove_prefix(at + pieces[i].size());
-    }
-    found.push_back(text);
-    return found;
-}
-
 NameMap NameMap::parse(const std::string& text, const std::string& path) {
-    const auto bad = [&](const std::string& fact) {
-        return RunError(Exit::mismatch, fmt::format("the map {} {}", path, fact),
-                        "it is one JSON object: {\"NAME IN THE FILE\": \"NAME IN THE PLAN\", ...}, "
-                        "with * for any text, and null for what is left out");
-    };
+    const MapReader reader(path);
     // A name that comes twice would silently be the last one; parse_json() refuses it.
     Json json;
     try {
         json = parse_json(text);
     } catch (const Json::exception& error) {
-        throw bad(fmt::format("is no JSON: {}", error.what()));
+        reader.refuse(fmt::format("is no JSON: {}", error.what()));
     }
-    if (!json.is_object()) throw bad("is no JSON object");
+    if (!json.is_object()) reader.refuse("is no JSON object");
     NameMap map;
-    for (const auto& item : json.items()) {
-        if (item.value().is_null()) {
-            map.entries_.push_back({item.key(), std::nullopt});
-            continue;
+    const auto add_step = [&](const Json& entries) {
+        if (!entries.is_object()) reader.refuse("has `names` that are no JSON object");
+        Step& step = map.steps_.emplace_back();
+        for (const auto& item : entries.items()) {
+            NamePattern from = reader.pattern(item.key());
+            std::optional<NamePattern> to;
+            if (!item.value().is_null())
+                to = reader.target(from, reader.text(item.value(), item.key()));
+            step.push_back({std::move(from), std::move(to)});
         }
-        if (!item.value().is_string())
-            throw bad(fmt::format("gives `{}` something that is no text", item.key()));
-        std::string to = item.value().get<std::string>();
-        if (stars(to) > stars(item.key()))
-            throw bad(fmt::format("has more * in `{}` than in `{}`", to, item.key()));
-        map.entries_.push_back({item.key(), std::move(to)});
+    };
+    const auto names = json.find("names");
+    map.family_ = names != json.end() && names->is_structured();
+    if (!map.family_) {
+        add_step(json);
+        return map;
+    }
+    for (const auto& item : json.items()) {
+        if (item.key() == "names") continue;
+        if (item.key() == "models" && item.value().is_object()) {
+            for (const auto& model : item.value().items())
+                map.models_[model.key()] = reader.text(model.value(), model.key());
+        } else if (item.key() == "layout") {
+            map.layout_ = reader.text(item.value(), item.key());
+            if (!parse_layout(map.layout_))
+                reader.refuse(fmt::format("has the unknown layout `{}`", map.layout_));
+        } else if (item.key() == "description") {
+            static_cast<void>(reader.text(item.value(), item.key()));
+        } else {
+            reader.refuse(
+                fmt::format("has `{}` beside `names`; a family's map has description, "
+                            "models, layout and names",
+                            item.key()));
+        }
+    }
+    if (names->is_object()) {
+        add_step(*names);
+    } else {
+        for (const Json& entries : *names)
+            add_step(entries);
     }
     return map;
 }
@@ -88,30 +111,67 @@ NameMap NameMap::read(const std::string& path) {
     return parse(read_file(path, kMostSmallFileBytes, "a map", Exit::mismatch), path);
 }
 
-std::optional<NameMap::Target> NameMap::find(const std::string& name) {
-    for (Entry& entry : entries_) {
-        const auto found = match_stars(entry.from, name);
+std::optional<NameMap::Match> NameMap::first_match(const Step& step, const std::string& name) {
+    for (std::size_t i = 0; i < step.size(); ++i) {
+        const auto found = step[i].from.match(name);
         if (!found) continue;
-        entry.used = true;
-        if (!entry.to) return Target{true, {}};
-        std::string result;
-        std::size_t star = 0;
-        for (const char c : *entry.to) {
-            if (c == '*') {
-                result += (*found)[star++];
-            } else {
-                result += c;
-            }
-        }
-        return Target{false, std::move(result)};
+        if (!step[i].to) return Match{i, std::nullopt};
+        if (auto filled = step[i].to->fill(*found)) return Match{i, std::move(filled)};
     }
     return std::nullopt;
 }
 
+std::optional<std::string> NameMap::applied(const Step& step, const std::string& name) {
+    const auto match = first_match(step, name);
+    return match ? match->name : name;
+}
+
+std::optional<NameMap::Target> NameMap::find(const std::string& name) {
+    Target target{false, name};
+    bool any = false;
+    for (Step& step : steps_) {
+        const auto match = first_match(step, target.name);
+        if (!match) continue;
+        any = true;
+        step[match->entry].used = true;
+        if (!match->name) return Target{true, {}};
+        target.name = *match->name;
+    }
+    if (!any) return std::nullopt;
+    return target;
+}
+
+std::optional<std::string> NameMap::origin(const std::string& target) const {
+    std::string name = target;
+    bool any = false;
+    for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) {
+        for (const Entry& entry : *step) {
+            if (!entry.to) continue;
+            const auto found = entry.to->match(name);
+            const auto from = found ? entry.from.fill(*found) : std::nullopt;
+            if (!from || applied(*step, *from) != name) continue;
+            name = *from;
+            any = true;
+            break;
+        }
+    }
+    if (!any) return std::nullopt;
+    std::string forward = name;
+    for (const Step& step : steps_) {
+        auto next = applied(step, forward);
+        if (!next) return std::nullopt;
+        forward = std::move(*next);
+    }
+    return forward == target ? std::optional(name) : std::nullopt;
+}
+
 std::vector<std::string> NameMap::unused() const {
     std::vector<std::string> result;
-    for (const Entry& entry : entries_) {
-        if (!entry.used) result.push_back(entry.from);
+    if (family_) return result;
+    for (const Step& step : steps_) {
+        for (const Entry& entry : step) {
+            if (!entry.used) result.push_back(entry.from.text());
+        }
     }
     return result;
 }

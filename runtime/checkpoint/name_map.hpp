@@ -1,23 +1,39 @@
 #pragma once
-/// How the names in a file of weights become the names of a plan's parameters.
+/// How the names in a file of weights become the names of a plan's parameters, and back.
 ///
-/// A file of one JSON object; the first entry that matches a name counts:
+/// A file of one JSON object of patterns (name_pattern.hpp); the first entry that matches a name
+/// counts:
 ///
 ///     {
 ///       "features.0.weight": "conv2d_1.weights",
-///       "layer*.bn.*": "stage_*/batch_norm_1.*",
-///       "num_batches_*": null
+///       "layer{s}.{b}.bn{n}.*": "stage_{s}/residual_{b+1}/batch_norm_{n}.*",
+///       "extra.*": null
 ///     }
 ///
-/// A `*` stands for any text, also an empty one, the first for as little as will do; a `*` on the
-/// right is the text of the `*` in the same place on the left. null: the tensor is left out. Names
-/// that no entry matches stay as they are.
+/// A `*` on the right is the text of the `*` in the same place on the left, a `{x}` the number of
+/// that name. null: the tensor is left out. Names that no entry matches stay as they are.
+///
+/// A map of a family of networks says more:
+///
+///     {
+///       "description": "torchvision's residual networks",
+///       "models": {"resnet18": "resnet18", "resnet50": "resnet50"},
+///       "layout": "torch",
+///       "names": {"conv1.*": "stem_1/conv2d_1.*"}
+///     }
+///
+/// `models` are the plan's models that it is for, and what they are called there; `layout` is how
+/// the file arranges axes (weight_layout.hpp). `names` may be a list of such objects: each is
+/// applied to what the one before it has made of a name. Entries of a family's map need not match:
+/// they serve networks of several depths.
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include "runtime/checkpoint/name_pattern.hpp"
 
 namespace dtnn::runtime {
 
@@ -36,20 +52,36 @@ class NameMap {
     /// Nothing: no entry matches. Entries that were used are remembered.
     std::optional<Target> find(const std::string& name);
 
-    /// The entries that find() has never used, as written.
+    /// The name in the file that becomes `target`; nothing: no entry says one, or the name would
+    /// become another.
+    std::optional<std::string> origin(const std::string& target) const;
+
+    /// The entries that find() has never used, as written; of a family's map none.
     std::vector<std::string> unused() const;
+
+    const std::map<std::string, std::string>& models() const { return models_; }
+    const std::string& layout() const { return layout_; }  ///< empty: it does not say
 
   private:
     struct Entry {
-        std::string from;
-        std::optional<std::string> to;
+        NamePattern from;
+        std::optional<NamePattern> to;
         bool used = false;
     };
-    std::vector<Entry> entries_;
-};
+    using Step = std::vector<Entry>;
+    struct Match {
+        std::size_t entry = 0;
+        std::optional<std::string> name;  ///< nothing: it is left out
+    };
+    /// An entry whose right side has no number for what is found does not match.
+    static std::optional<Match> first_match(const Step& step, const std::string& name);
+    /// What a step makes of a name; nothing where it leaves it out.
+    static std::optional<std::string> applied(const Step& step, const std::string& name);
 
-/// The texts that the `*` of the pattern stand for in `text`; nothing when it does not match.
-std::optional<std::vector<std::string_view>> match_stars(std::string_view pattern,
-                                                         std::string_view text);
+    std::vector<Step> steps_;
+    std::map<std::string, std::string> models_;
+    std::string layout_;
+    bool family_ = false;
+};
 
 }  // namespace dtnn::runtime

@@ -31,11 +31,10 @@ struct TypeName {
     plan::DType dtype;
     const char* name;
 };
-constexpr TypeName kTensorTypes[] = {{plan::DType::f32, "F32"},
-                                     {plan::DType::f64, "F64"},
-                                     {plan::DType::i32, "I32"},
-                                     {plan::DType::i64, "I64"},
-                                     {plan::DType::u8, "U8"}};
+constexpr TypeName kTensorTypes[] = {{plan::DType::f32, "F32"}, {plan::DType::f64, "F64"},
+                                     {plan::DType::i32, "I32"}, {plan::DType::i64, "I64"},
+                                     {plan::DType::u8, "U8"},   {plan::DType::bf16, "BF16"},
+                                     {plan::DType::fp16, "F16"}};
 
 const char* type_name(plan::DType dtype) {
     for (const TypeName& type : kTensorTypes) {

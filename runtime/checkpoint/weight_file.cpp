@@ -16,6 +16,8 @@
 namespace dtnn::runtime {
 namespace {
 
+constexpr std::int64_t kMostMagic = 512;
+
 const char* const kFormats = "name a .safetensors file, or an .npz file that numpy.savez wrote";
 
 template <class T>
@@ -62,6 +64,29 @@ void read_arrays(const RegularFile& bytes, WeightFile& file) {
     }
 }
 
+/// PyTorch's own files are pickles, in a zip file or bare, and those of Keras HDF5.
+void refuse_objects(const RegularFile& file) {
+    std::string begin(std::size_t(std::min<std::int64_t>(file.size(), kMostMagic)), '\0');
+    file.read(0, std::span<char>(begin));
+    const auto refuse = [&](const char* what, const char* help) {
+        throw RunError(Exit::mismatch, fmt::format("{} is {}", file.path(), what), help);
+    };
+    constexpr char kPickle = '\x80';
+    // A header of 640 bytes begins alike, and goes on with its first brace.
+    const bool bare = begin.size() > 8 && begin[0] == kPickle && begin[1] >= 2 && begin[1] <= 5 &&
+                      begin[8] != '{';
+    // torch.save() names the folder in the archive by the file; its first member is the pickle.
+    if (bare || (is_zip(file) && begin.find("data.pkl") != std::string::npos))
+        refuse("a PyTorch file of pickled objects, which are programs, and none is run here",
+               "save its tensors: python3 -c \"import torch, safetensors.torch as s; d = "
+               "torch.load('FILE', map_location='cpu', weights_only=True); "
+               "s.save_file({k: v.clone() for k, v in d.items()}, 'FILE.safetensors')\"");
+    if (begin.starts_with("\x89HDF"))
+        refuse("an HDF5 file, as Keras writes",
+               "save its arrays: numpy.savez('FILE.npz', **{w.path: w.numpy() for w in "
+               "model.weights})");
+}
+
 }  // namespace
 
 const StoredTensor* WeightFile::find(const std::string& name) const {
@@ -70,10 +95,17 @@ const StoredTensor* WeightFile::find(const std::string& name) const {
     return found == tensors.end() ? nullptr : &*found;
 }
 
+std::optional<bool> WeightFile::written_by_run() const {
+    const auto writer = metadata.find("format");
+    if (writer == metadata.end()) return std::nullopt;
+    return writer->second == "dtnn";
+}
+
 WeightFile read_weight_file(const std::string& path) {
     WeightFile file;
     file.path = path;
     const RegularFile bytes(path, Exit::mismatch);
+    refuse_objects(bytes);
     const bool zip = is_zip(bytes);
     if (path.ends_with(zip ? ".safetensors" : ".npz")) {
         throw RunError(Exit::mismatch,
@@ -108,6 +140,13 @@ void write_weight_file(const std::string& path, std::span<const StoredTensor> te
     if (!path.ends_with(".npz")) {
         throw RunError(Exit::usage, fmt::format("{} does not say its format", path),
                        "give it a name that ends in .safetensors or .npz");
+    }
+    for (const StoredTensor& tensor : tensors) {
+        if (plan::is_reduced(tensor.dtype))
+            throw RunError(Exit::mismatch,
+                           fmt::format("{} is {}, for which .npz has no place here", tensor.name,
+                                       plan::name_of(tensor.dtype)),
+                           "convert the weights first: dtnn-run weights import --cast");
     }
     std::vector<NpzArray> arrays;
     for (const StoredTensor& tensor : tensors)

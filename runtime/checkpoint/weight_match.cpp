@@ -15,7 +15,10 @@
 #include <utility>
 
 #include "runtime/base/run_error.hpp"
+#include "runtime/checkpoint/kept_parameters.hpp"
+#include "runtime/checkpoint/parameter_names.hpp"
 #include "runtime/checkpoint/parameter_tensors.hpp"
+#include "runtime/checkpoint/stored_numbers.hpp"
 #include "runtime/checkpoint/weight_order.hpp"
 #include "runtime/exec/number_check.hpp"
 
@@ -23,7 +26,7 @@ namespace dtnn::runtime {
 namespace {
 
 bool is_real(plan::DType dtype) {
-    return dtype == plan::DType::f32 || dtype == plan::DType::f64;
+    return dtype == plan::DType::f32 || dtype == plan::DType::f64 || plan::is_reduced(dtype);
 }
 
 std::string describe(const StoredTensor& tensor) {
@@ -36,21 +39,22 @@ std::string describe(const plan::Parameter& parameter) {
 /// Which tensor each parameter gets; what cannot be one is told in `differences`.
 class Assignment {
   public:
-    Assignment(const plan::Plan& plan, std::vector<std::string>& differences)
-        : plan_(plan), differences_(differences), tensors_(plan.parameters.size()) {
-        for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
-            if (!plan.parameters[i].optimizer_state) places_.emplace(plan.parameters[i].name, i);
-        }
-    }
+    Assignment(const plan::Plan& plan, const ParameterNames& names, const KeptParameters& kept,
+               std::vector<std::string>& differences)
+        : plan_(plan),
+          names_(names),
+          kept_(kept),
+          differences_(differences),
+          tensors_(plan.parameters.size()) {}
 
-    /// False: the plan has no parameter of this name.
+    /// False: the plan has no parameter of this name, nor keeps one.
     bool give(const std::string& parameter, const StoredTensor& tensor) {
-        const auto place = places_.find(parameter);
-        if (place == places_.end()) return false;
-        const StoredTensor*& given = tensors_[place->second];
+        const auto place = names_.find(parameter);
+        if (!place) return kept_.matches(parameter);
+        const StoredTensor*& given = tensors_[*place];
         if (given != nullptr) {
-            differences_.push_back(
-                fmt::format("{} and {} both go to {}", given->name, tensor.name, parameter));
+            differences_.push_back(fmt::format("{} and {} both go to {}", given->name, tensor.name,
+                                               plan_.parameters[*place].name));
         }
         given = &tensor;
         return true;
@@ -87,12 +91,20 @@ class Assignment {
         return rest;
     }
 
-    const std::vector<const StoredTensor*>& tensors() const { return tensors_; }
+    /// Parameters that keep what they have get none.
+    std::vector<const StoredTensor*> tensors() const {
+        std::vector<const StoredTensor*> taken = tensors_;
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            if (kept_.matches(plan_.parameters[i].name)) taken[i] = nullptr;
+        }
+        return taken;
+    }
 
   private:
     const plan::Plan& plan_;
+    const ParameterNames& names_;
+    const KeptParameters& kept_;
     std::vector<std::string>& differences_;
-    std::map<std::string, std::size_t> places_;
     std::vector<const StoredTensor*> tensors_;
 };
 
@@ -128,14 +140,14 @@ void pair_up(const plan::Plan& plan, const std::vector<const StoredTensor*>& ten
                                        [&](const FileForm& f) { return f.takes(tensor.dims); });
         const bool convertible = cast && is_real(tensor.dtype) && is_real(parameter.dtype);
         if (form == forms.end() || (tensor.dtype != parameter.dtype && !convertible)) {
-            std::string wanted = describe(parameter);
+            std::string there;
             if (form == forms.end() && forms.front().dims != parameter.dims)
-                wanted += fmt::format(", so {} in a file of {} weights",
-                                      describe_tensor(parameter.dtype, forms.front().dims),
-                                      name_of(layout));
-            match.differences.push_back(fmt::format("{}{} is {} in the file and {} in the plan",
+                there = fmt::format(", so {} in a file of {} weights",
+                                    describe_tensor(parameter.dtype, forms.front().dims),
+                                    name_of(layout));
+            match.differences.push_back(fmt::format("{}{} is {} in the file and {} in the plan{}",
                                                     parameter.name, source, describe(tensor),
-                                                    wanted));
+                                                    describe(parameter), there));
             continue;
         }
         match.pairs.push_back({i, &tensor, *form});
@@ -172,9 +184,9 @@ std::string number_difference(const StoredTensor& tensor, plan::DType wanted) {
 void check_numbers(const plan::Plan& plan, WeightMatch& match) {
     for (const WeightMatch::Pair& pair : match.pairs) {
         const plan::Parameter& parameter = plan.parameters[pair.parameter];
-        const std::string fact = pair.tensor->dtype == plan::DType::f64
-                                     ? number_difference<double>(*pair.tensor, parameter.dtype)
-                                     : number_difference<float>(*pair.tensor, parameter.dtype);
+        const std::string fact = with_type_of(*pair.tensor, [&](auto number) {
+            return number_difference<decltype(number)>(*pair.tensor, parameter.dtype);
+        });
         if (!fact.empty())
             match.differences.push_back(
                 fmt::format("{}{} {}", parameter.name, source_text(parameter, *pair.tensor), fact));
@@ -251,18 +263,11 @@ void require_numbered(const std::string& path, std::span<const StoredTensor* con
                    kSayOrder);
 }
 
-/// Whether a run of ours wrote the file, where its metadata say who did.
-std::optional<bool> written_by_run(const WeightFile& file) {
-    const auto format = file.metadata.find("format");
-    if (format == file.metadata.end()) return std::nullopt;
-    return format->second == "dtnn";
-}
-
 /// Whether the file's axes are the plan's beyond doubt: a run wrote it, or all names are the
 /// plan's.
 bool is_own(const plan::Plan& plan, const WeightFile& file,
             const std::vector<const StoredTensor*>& tensors) {
-    if (const auto known = written_by_run(file)) return *known;
+    if (const auto known = file.written_by_run()) return *known;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         if (tensors[i] != nullptr && tensors[i]->name != plan.parameters[i].name) return false;
     }
@@ -270,13 +275,14 @@ bool is_own(const plan::Plan& plan, const WeightFile& file,
 }
 
 /// Tells what no tensor goes to, and which tensors go nowhere.
-void tell_left(const plan::Plan& plan, const std::vector<const StoredTensor*>& tensors,
+void tell_left(const plan::Plan& plan, const KeptParameters& kept,
+               const std::vector<const StoredTensor*>& tensors,
                const std::vector<const StoredTensor*>& surplus, bool allowed, WeightMatch& match) {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
         const plan::Parameter& parameter = plan.parameters[i];
         if (parameter.optimizer_state || tensors[i] != nullptr) continue;
         match.missing.push_back(i);
-        if (!allowed)
+        if (!allowed && !kept.matches(parameter.name))
             match.differences.push_back(
                 fmt::format("{} {} is missing", parameter.name, describe(parameter)));
     }
@@ -288,8 +294,10 @@ void tell_left(const plan::Plan& plan, const std::vector<const StoredTensor*>& t
     }
 }
 
-std::vector<WeightLayout> layouts_for(const WeightRequest& request, bool pydtnn, bool own) {
+std::vector<WeightLayout> layouts_for(const WeightRequest& request, const NameMap& map, bool pydtnn,
+                                      bool own) {
     if (const auto said = parse_layout(request.layout)) return {*said};
+    if (const auto said = parse_layout(map.layout())) return {*said};
     if (own) return {WeightLayout::own};
     if (pydtnn) return {std::begin(kPydtnnLayouts), std::end(kPydtnnLayouts)};
     return {WeightLayout::own, WeightLayout::torch, WeightLayout::nhwc, WeightLayout::nhwc_gpu};
@@ -316,13 +324,18 @@ bool is_pydtnn_name(const std::string& name) {
 WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
                           const WeightRequest& request, NameMap map) {
     WeightMatch match;
-    Assignment assignment(plan, match.differences);
+    const ParameterNames names(plan);
+    const KeptParameters kept(plan, request.keep);
+    Assignment assignment(plan, names, kept, match.differences);
     std::vector<const StoredTensor*> rest;
     for (const StoredTensor& tensor : file.tensors) {
         const auto target = map.find(tensor.name);
+        if (is_batch_count(tensor)) continue;
         if (!target) {
             rest.push_back(&tensor);
-        } else if (!target->dropped && !assignment.give(target->name, tensor)) {
+        } else if (target->dropped) {
+            match.dropped.push_back(tensor.name);
+        } else if (!assignment.give(target->name, tensor)) {
             match.differences.push_back(
                 fmt::format("{} (from {}) is not in the plan", target->name, tensor.name));
         }
@@ -335,7 +348,7 @@ WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
         return is_pydtnn_name(tensor->name);
     });
     // A run's own file is in the order of its plan, whatever the names.
-    const bool own_order = written_by_run(file).value_or(false);
+    const bool own_order = file.written_by_run().value_or(false);
     const bool either = request.match == "order" || (request.match == "auto" && match.pydtnn);
     const bool no_order = either && !own_order && sorted_as_text(rest);
     const LayoutRules rules(plan);
@@ -345,11 +358,12 @@ WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
         const std::vector<const StoredTensor*> surplus =
             way == Way::name ? tried.give_by_name(tensors) : tried.give_by_order(tensors);
         WeightMatch found = match;
-        tell_left(plan, tried.tensors(), surplus, request.allow_missing, found);
-        const bool own = !match.pydtnn && is_own(plan, file, tried.tensors());
-        for (const WeightLayout layout : layouts_for(request, match.pydtnn, own)) {
+        const std::vector<const StoredTensor*> taken = tried.tensors();
+        tell_left(plan, kept, taken, surplus, request.allow_missing, found);
+        const bool own = !match.pydtnn && is_own(plan, file, taken);
+        for (const WeightLayout layout : layouts_for(request, map, match.pydtnn, own)) {
             Attempt made{found, way};
-            pair_up(plan, tried.tensors(), rules, layout, request.cast || match.pydtnn, made.match);
+            pair_up(plan, taken, rules, layout, request.cast || match.pydtnn, made.match);
             // What neither fits nor comes nearer than another is not kept: a file may have many
             // tensors that are not the plan's.
             const auto as_near = [&](const Attempt& other) {

@@ -1,15 +1,17 @@
 #pragma once
 /// Which tensor of a file becomes which parameter of a plan, and how.
 ///
-/// By name: a tensor goes to the parameter of its name, or of the name that the map gives it.
+/// By name: a tensor goes to the parameter of its name (parameter_names.hpp), or of the name that
+/// the map gives it. PyTorch's counts of batches go nowhere.
 /// By order: of the tensors that the map leaves, the k-th of a role (weight_order.hpp) goes to the
 /// k-th parameter of that role that is not taken. The order is the file's or the natural one of the
 /// names, whichever fits; where both fit and differ, or the file is sorted by name and names do not
 /// tell two tensors' order by a number, that is an error, and one has to be asked for.
 ///
-/// The axes are the plan's in a file that a run wrote or whose names are all the plan's. In another
-/// one they are those of the layout (weight_layout.hpp) under which everything fits: a square dense
-/// layer that may lie either way is an error.
+/// The axes are the plan's in a file that a run wrote or whose names are all the plan's, and those
+/// of the layout that the map says. In another one they are those of the layout
+/// (weight_layout.hpp) under which everything fits: a square dense layer that may lie either way
+/// is an error.
 ///
 /// PyDTNN 1.x calls arrays ID_LAYER_KEY ("5_Conv2D_weights"; LAYER is the class, KEY one of
 /// weights, biases, gamma, beta, running_mean, running_var; layers in the order in which the model
@@ -32,12 +34,17 @@ namespace dtnn::runtime {
 /// What is asked for, as on a command line.
 struct WeightRequest {
     std::string path;
-    std::string map = {};         ///< a file (name_map.hpp); empty: none
+    /// A file (name_map.hpp), or what is shipped by this name (weight_maps.hpp); empty: what is
+    /// shipped and fits, if there is one
+    std::string map = {};
     std::string layout = "auto";  ///< a WeightLayout's name; auto: own, or found by the shapes
     /// name, order, file_order, name_order; auto: name, but order for PyDTNN's files
     std::string match = "auto";
     bool allow_missing = false;  ///< parameters without a tensor, and tensors without a parameter
     bool cast = false;           ///< reals of another width
+    /// Patterns of names of parameters that keep what they have; what would go to them is left out.
+    std::vector<std::string> keep = {};
+    std::vector<std::string> map_folders = {};  ///< where maps are shipped
 };
 
 struct WeightMatch {
@@ -47,8 +54,9 @@ struct WeightMatch {
         FileForm form;
     };
     std::vector<Pair> pairs;           ///< in the plan's order
-    std::vector<std::size_t> missing;  ///< parameters that no tensor goes to
+    std::vector<std::size_t> missing;  ///< parameters that no tensor goes to, or that keep theirs
     std::vector<std::string> unused;   ///< tensors that go to no parameter, and are not dropped
+    std::vector<std::string> dropped;  ///< tensors that the map leaves out
     std::vector<std::string>
         differences;  ///< what keeps the pairs from being loaded; empty: nothing
     WeightLayout layout = WeightLayout::own;

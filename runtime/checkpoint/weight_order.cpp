@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "runtime/checkpoint/name_pattern.hpp"
+
 namespace dtnn::runtime {
 namespace {
 
@@ -39,10 +41,6 @@ const Spelling* spelling_in(std::string_view name) {
     return nullptr;
 }
 
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /// The run of digits at `at`, without leading zeros; moves `at` behind it.
 std::string_view number_at(std::string_view text, std::size_t& at) {
     std::size_t begin = at;
@@ -58,6 +56,13 @@ std::string_view number_at(std::string_view text, std::size_t& at) {
 std::string role_in(const std::string& name) {
     const Spelling* spelling = spelling_in(name);
     return spelling == nullptr ? "" : spelling->role;
+}
+
+std::string role_spelled(std::string_view text) {
+    for (const Spelling& spelling : kSpellings) {
+        if (text == spelling.text) return spelling.role;
+    }
+    return "";
 }
 
 std::vector<std::string> roles_of(std::span<const StoredTensor* const> tensors) {

@@ -29,6 +29,9 @@ namespace dtnn::runtime {
 /// The role in a name, as plans call it; empty: none.
 std::string role_in(const std::string& name);
 
+/// The role that is spelled so, as plans call it; empty: none.
+std::string role_spelled(std::string_view text);
+
 /// The role of each tensor.
 std::vector<std::string> roles_of(std::span<const StoredTensor* const> tensors);
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/checkpoint/weight_file.hpp"
+#include "runtime/checkpoint/weight_maps.hpp"
 #include "runtime/checkpoint/weight_match.hpp"
 
 namespace dtnn::runtime {
@@ -19,16 +21,30 @@ void save_weights(const Executor& executor, const std::string& path, const std::
 void save_evaluated_weights(const Executor& executor, const std::string& path,
                             const std::string& checksum);
 
-/// What loading left as it was.
-struct LoadedWeights {
-    std::vector<std::string> kept;    ///< parameters that no tensor went to
-    std::vector<std::string> unused;  ///< tensors that went nowhere
-    WeightLayout layout = WeightLayout::own;
+/// A file and how it becomes a plan's parameters.
+struct ReadWeights {
+    WeightFile file;
+    std::string map;    ///< the name of the shipped map that its names were read by; empty: none
+    WeightMatch match;  ///< points into the file
 };
 
-/// Reads a safetensors or .npz file as weight_match.hpp says. Moving averages begin as the weights.
+/// Reads a safetensors or .npz file as weight_match.hpp says, by the map that weight_maps.hpp says.
 /// Whatever does not fit (missing, too much, of another type or shape) is one RunError (exit 5)
-/// that lists all differences; nothing has been changed then.
+/// that lists all differences.
+ReadWeights read_weights(const plan::Plan& plan, const WeightRequest& request);
+
+/// What loading left as it was.
+struct LoadedWeights {
+    std::vector<std::string> kept;     ///< parameters that no tensor went to
+    std::vector<std::string> unused;   ///< tensors that went nowhere
+    std::vector<std::string> dropped;  ///< tensors that a shipped map leaves out
+    std::string map;                   ///< its name; empty: none
+    WeightLayout layout = WeightLayout::own;
+};
+LoadedWeights what_is_left(const plan::Plan& plan, const ReadWeights& read);
+
+/// Reads and sets them. Moving averages begin as the weights. Where there is an error, nothing has
+/// been changed.
 LoadedWeights load_weights(const Executor& executor, const WeightRequest& request);
 
 /// The same for weights of exactly this plan.

@@ -218,6 +218,8 @@ class Help(CommandTest):
                       ("job.yaml", "--set", "training.epochs=3", "-o", "other.json")):
             self.expect(run(DTNNC, "compile", *words, cwd=folder), 0)
         self.expect(run(DTNN_RUN, "plan.json", "--output", "runs/first", cwd=folder), 0)
+        self.expect(run(DTNN_RUN, "weights", "export", "runs/first", "--layout", "torch", "-o", "theirs.safetensors",
+                        cwd=folder), 0)
         return folder
 
 
@@ -317,7 +319,7 @@ class Completion(CommandTest):
             self.assertIn(name, everything)
         self.assertEqual(self.bash("help", "sum"), ["summary"])
         self.assertEqual(self.bash("ev", program="dtnn-run"), ["evaluate"])
-        self.assertEqual(self.bash("weights", "", program="dtnn-run"), ["list", "export"])
+        self.assertEqual(self.bash("weights", "", program="dtnn-run"), ["list", "export", "import"])
         self.assertEqual(self.bash("help", "weights", "l", program="dtnn-run"), ["list"])
 
     def test_options(self):

@@ -100,6 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     request.match = kMatches[options / 6 % 5];
     request.allow_missing = options / 30 % 2 == 1;
     request.cast = options / 60 % 2 == 1;
+    if (options / 120 % 2 == 1) request.keep = {"*.bias"};
 
     std::string file = one.weights, map;
     if (form == 'h') {

@@ -12,7 +12,7 @@ namespace dtnn {
 struct Options {
     /// "train --check-numbers": the word, and those of its options that all ranks must have alike.
     std::string command;
-    std::string plan;     ///< report: the run's folder
+    std::string plan;     ///< report: the run's folder; weights: whose names and axes
     std::string output;   ///< train: empty is a dated folder under runs/
     std::string weights;  ///< evaluate, predict, weights, and where train begins
     WeightOptions weight_options;
@@ -49,6 +49,7 @@ int evaluate_command(const Options& options);
 int predict_command(const Options& options);
 int weights_list_command(const Options& options);
 int weights_export_command(const Options& options);
+int weights_import_command(const Options& options);
 int bench_command(const Options& options);
 /// What every rank of `ranks` would do, without doing it; see runtime/train/dry_run.hpp.
 int dry_run_command(const Options& options);

@@ -70,8 +70,9 @@ void start_job_if_asked(const std::string& command, const OptionList& list,
         std::vector<std::string> words;
         if (begun) {
             // The run's own plan: the file may be another one by now.
-            left_out.insert(left_out.end(), {"PLAN", "--weights", "--map", "--layout", "--match",
-                                             "--allow-missing", "--cast"});
+            left_out.insert(left_out.end(), {"PLAN", "--weights"});
+            const std::vector<std::string> of_weights = weight_option_names();
+            left_out.insert(left_out.end(), of_weights.begin(), of_weights.end());
         }
         words = words_without(command, list, left_out);
         if (begun) {

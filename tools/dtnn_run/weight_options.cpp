@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/spec_folders.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/folders.hpp"
 #include "runtime/base/run_error.hpp"
@@ -17,8 +18,16 @@ namespace dtnn {
 
 using namespace runtime;  // NOLINT(google-build-using-namespace): this file is its command line
 
+std::vector<std::string> weight_option_names() {
+    return {"--map", "--layout", "--match", "--keep", "--allow-missing", "--cast"};
+}
+
 WeightRequest weight_request(const std::string& path, const WeightOptions& options) {
-    return {path, options.map, options.layout, options.match, options.allow_missing, options.cast};
+    WeightRequest request{path,          options.map,           options.layout,
+                          options.match, options.allow_missing, options.cast};
+    request.keep = options.keep;
+    request.map_folders = spec_folders();
+    return request;
 }
 
 namespace {
@@ -51,10 +60,7 @@ void require_weight_file(const std::string& path) {
 
 }  // namespace
 
-void load_wanted_weights(const Executor& executor, const std::string& path,
-                         const WeightOptions& options) {
-    require_weight_file(path);
-    const LoadedWeights loaded = load_weights(executor, weight_request(path, options));
+void tell_what_is_left(const LoadedWeights& loaded) {
     const auto tell = [&](const char* what, const std::vector<std::string>& names) {
         if (names.empty()) return;
         std::fprintf(
@@ -62,8 +68,18 @@ void load_wanted_weights(const Executor& executor, const std::string& path,
             shown_lines(fmt::format("{} ({}):\n  {}", what, names.size(), fmt::join(names, "\n  ")))
                 .c_str());
     };
+    if (!loaded.map.empty())
+        std::fprintf(stderr, "dtnn-run: the weights have the names of %s\n",
+                     shown_lines(loaded.map).c_str());
     tell("not in the weights, kept as initialised", loaded.kept);
     tell("in the weights, but not in the plan", loaded.unused);
+    tell("of other heads, left out", loaded.dropped);
+}
+
+void load_wanted_weights(const Executor& executor, const std::string& path,
+                         const WeightOptions& options) {
+    require_weight_file(path);
+    tell_what_is_left(load_weights(executor, weight_request(path, options)));
 }
 
 }  // namespace dtnn

@@ -1,13 +1,20 @@
-/// Files of weights: what is in them, and the same in another format.
+/// Files of weights: what is in them, the same in another format, and others' as a plan's and back.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "base/json.hpp"
+#include "base/spec_folders.hpp"
 #include "runtime/base/files.hpp"
+#include "runtime/checkpoint/weight_exchange.hpp"
 #include "runtime/checkpoint/weight_file.hpp"
+#include "runtime/checkpoint/weight_maps.hpp"
+#include "runtime/exec/load.hpp"
 #include "runtime/report/run_folder.hpp"
 #include "tools/dtnn_run/commands.hpp"
 
@@ -67,6 +74,34 @@ std::string list_text(const WeightFile& file) {
                               elements, bytes, file.format);
 }
 
+/// The plan that gives weights their names and axes: the one that is given, or that of the run.
+plan::Plan plan_of_weights(const Options& options) {
+    if (!options.plan.empty()) return read_plan_file(options.plan).plan;
+    std::error_code ignored;
+    if (std::filesystem::is_directory(options.weights, ignored))
+        return read_plan_file(RunFolder(options.weights).plan()).plan;
+    throw RunError(Exit::usage, "--map and --layout need the plan of the weights",
+                   "add --plan PLAN, or name the run's folder, which has its plan");
+}
+
+void export_for_others(const Options& options, const std::string& path) {
+    const plan::Plan plan = plan_of_weights(options);
+    const WeightOptions& wanted = options.weight_options;
+    const std::vector<std::string> folders = spec_folders();
+    WeightLayout layout = WeightLayout::own;
+    std::optional<NameMap> map;
+    if (!wanted.map.empty()) {
+        map = map_for_others(plan, wanted.map, folders).map;
+        if (const auto said = parse_layout(map->layout())) layout = *said;
+    }
+    if (const auto said = parse_layout(wanted.layout)) layout = *said;
+    // The weights themselves are the plan's, whoever gets them.
+    const ReadWeights read = read_weights(plan, {.path = path});
+    const ExchangedWeights others = weights_for_others(plan, read.match, map, layout);
+    const char* format = layout == WeightLayout::torch ? "pt" : "others";
+    write_weight_file(options.output, others.tensors, {{"format", format}});
+}
+
 }  // namespace
 
 int weights_list_command(const Options& options) {
@@ -76,8 +111,25 @@ int weights_list_command(const Options& options) {
 }
 
 int weights_export_command(const Options& options) {
-    const WeightFile file = read_weight_file(file_of(options));
-    write_weight_file(options.output, file.tensors, file.metadata);
+    const std::string path = file_of(options);
+    const WeightOptions& wanted = options.weight_options;
+    if (wanted.map.empty() && wanted.layout == "auto") {
+        const WeightFile file = read_weight_file(path);
+        write_weight_file(options.output, file.tensors, file.metadata);
+    } else {
+        export_for_others(options, path);
+    }
+    print_out(options.output + "\n");
+    return int(Exit::done);
+}
+
+int weights_import_command(const Options& options) {
+    const plan::Plan plan = read_plan_file(options.plan).plan;
+    const ReadWeights read =
+        read_weights(plan, weight_request(file_of(options), options.weight_options));
+    const ExchangedWeights own = own_weights(plan, read.match);
+    write_weight_file(options.output, own.tensors, {{"format", "dtnn"}, {"model", plan.model}});
+    tell_what_is_left(what_is_left(plan, read));
     print_out(options.output + "\n");
     return int(Exit::done);
 }

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/spec_folders.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/support/check.hpp"
@@ -31,7 +32,7 @@ std::vector<std::string> names_of_specs() {
         for (std::string& name : dtnn::compiler::spec_names(folder))
             names.insert(std::move(name));
     };
-    for (const std::string& folder : usual_spec_path()) {
+    for (const std::string& folder : dtnn::spec_folders()) {
         for (const dtnn::compiler::KindInfo& kind : dtnn::compiler::all_kinds()) {
             const fs::path own = fs::path(folder) / kind.folder;
             add(own);

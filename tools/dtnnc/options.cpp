@@ -3,39 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
+#include <utility>
 
+#include "base/spec_folders.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/standard_input.hpp"
 
 namespace dtnn::tools {
-
-namespace {
-
-// Behind --spec-path stand DTNN_SPEC_PATH, then the specs that came with the program, wherever it
-// was installed, or those of the source when it runs from a build folder.
-void complete_spec_path(std::vector<std::string>& path) {
-    namespace fs = std::filesystem;
-    if (const char* variable = std::getenv("DTNN_SPEC_PATH")) {
-        std::string_view rest = variable;
-        while (!rest.empty()) {
-            std::size_t colon = std::min(rest.find(':'), rest.size());
-            if (colon > 0) path.emplace_back(rest.substr(0, colon));
-            rest.remove_prefix(std::min(colon + 1, rest.size()));
-        }
-    }
-    std::error_code error;
-    fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
-    if (error) return;
-    for (const char* specs : {"../share/dtnn/specs", "../../../specs"})
-        if (fs::path found = (folder / specs).lexically_normal(); fs::is_directory(found, error))
-            path.push_back(found.string());
-}
-
-}  // namespace
 
 void declare_format(OptionList& list, CommonOptions& options,
                     const std::vector<std::string>& formats) {
@@ -53,7 +29,10 @@ void declare_spec_path(OptionList& list, CommonOptions& options) {
     list.list("--spec-path", options.spec_path,
               "Folder with specs, searched before DTNN_SPEC_PATH and the installed ones",
               {.value = "FOLDER"});
-    list.when_read([&options] { complete_spec_path(options.spec_path); });
+    list.when_read([&options] {
+        for (std::string& folder : spec_folders())
+            options.spec_path.push_back(std::move(folder));
+    });
 }
 
 void declare_common(OptionList& list, CommonOptions& options,
@@ -68,12 +47,6 @@ void declare_common(OptionList& list, CommonOptions& options,
                 "data has just so many",
                 {.lowest = 1, .highest = 1'000'000});
     declare_spec_path(list, options);
-}
-
-std::vector<std::string> usual_spec_path() {
-    std::vector<std::string> path;
-    complete_spec_path(path);
-    return path;
 }
 
 compiler::LoadOptions load_options(const CommonOptions& options) {

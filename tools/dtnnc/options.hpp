@@ -32,9 +32,6 @@ void declare_set(OptionList& list, CommonOptions& options);
 /// Behind the given folders come those of DTNN_SPEC_PATH and the installed ones.
 void declare_spec_path(OptionList& list, CommonOptions& options);
 
-/// The folders of the spec path where --spec-path is not given.
-std::vector<std::string> usual_spec_path();
-
 /// What of a command line loading specs takes.
 compiler::LoadOptions load_options(const CommonOptions& options);
 

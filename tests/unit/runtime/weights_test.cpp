@@ -26,8 +26,6 @@ namespace {
 using plan::Dims;
 using plan::DType;
 
-using Stars = std::vector<std::string_view>;
-
 /// conv2d -> batch_norm -> flatten -> dropout -> dense -> dense, with an image [3,2,2] before
 /// flatten; only what matching reads.
 plan::Plan small_plan() {
@@ -106,38 +104,6 @@ std::string all(const std::vector<std::string>& lines) {
 }
 
 }  // namespace
-
-TEST_CASE("stars stand for the shortest texts from the left") {
-    CHECK(match_stars("abc", "abc") == Stars{});
-    CHECK(!match_stars("abc", "abcd"));
-    CHECK(match_stars("*", "") == Stars{""});
-    CHECK(match_stars("a*c", "abbc") == Stars{"bb"});
-    CHECK(!match_stars("ab*bc", "abc"));
-    CHECK(match_stars("*.*", "a.b.c") == Stars{"a", "b.c"});
-    CHECK(match_stars("layer*.bn.*", "layer2/x.bn.gamma") == Stars{"2/x", "gamma"});
-    CHECK(match_stars("**a", "xa") == Stars{"", "x"});
-    CHECK(!match_stars("*a*b", "ba"));
-}
-
-TEST_CASE("a map gives the first entry that matches, and remembers which did") {
-    NameMap map = NameMap::parse(R"({"a.*": "x.*.y", "a.b": "never", "n*": null})", "m.json");
-    const auto found = map.find("a.b");
-    REQUIRE(found);
-    CHECK(found->name == "x.b.y");
-    CHECK(map.find("n1")->dropped);
-    CHECK(!map.find("b"));
-    CHECK(map.unused() == std::vector<std::string>{"a.b"});
-    expect_error(Exit::mismatch, {"m.json", "twice"},
-                 [] { NameMap::parse(R"({"a": "b", "a": "c"})", "m.json"); });
-    expect_error(Exit::mismatch, {"m.json", "more *"},
-                 [] { NameMap::parse(R"({"a": "*"})", "m.json"); });
-    expect_error(Exit::mismatch, {"m.json", "no text"},
-                 [] { NameMap::parse(R"({"a": {"a": null}})", "m.json"); });
-    expect_error(Exit::mismatch, {"m.json", "no JSON"}, [] { NameMap::parse("{", "m.json"); });
-    // A name inside of a value is no entry that comes twice.
-    expect_error(Exit::mismatch, {"no text"},
-                 [] { NameMap::parse(R"({"a": {"a": 1}, "b": "c"})", "m.json"); });
-}
 
 TEST_CASE("PyDTNN's names and the roles in names") {
     for (const char* name : {"1_Conv2D_weights", "12_FC_biases", "0_BatchNormalization_running_var",

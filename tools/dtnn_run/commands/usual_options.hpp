@@ -12,8 +12,10 @@ void declare_color(tools::OptionList& list, Options& options);
 /// --format, of commands that print data.
 void declare_format(tools::OptionList& list, Options& options);
 void declare_ranks(tools::OptionList& list, Options& options, const char* doc);
-/// --map, --layout, --match, --allow-missing, --cast. `optional`: --weights may be left out, and
-/// they are refused without it.
+/// --map, --layout, --match, --keep, --allow-missing, --cast. `optional`: --weights may be left
+/// out, and they are refused without it.
 void declare_weight_options(tools::OptionList& list, WeightOptions& options, bool optional = false);
+/// --map and --layout, as where weights are written for other programs.
+void declare_export_options(tools::OptionList& list, WeightOptions& options);
 
 }  // namespace dtnn
