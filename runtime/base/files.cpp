@@ -170,6 +170,13 @@ void LineFile::close() {
     if (std::fclose(file_.release()) != 0) throw system_error("write", path_, errno);
 }
 
+bool is_being_written(const std::string& path) {
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    // The lock that is taken here goes with the descriptor, at once.
+    return file.number() >= 0 && ::flock(file.number(), LOCK_SH | LOCK_NB) != 0 &&
+           errno == EWOULDBLOCK;
+}
+
 void print_out(std::string_view text) {
     const int error = write_all(answer_descriptor(), shown_lines(text));
     if (error != 0 && error != EPIPE) throw system_error("write", "standard output", error);

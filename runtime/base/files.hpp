@@ -55,6 +55,10 @@ class LineFile {
     std::unique_ptr<std::FILE, Close> file_;
 };
 
+/// Whether a process adds lines to the file by a LineFile; false where there is no such file, or
+/// the file system knows no locks.
+bool is_being_written(const std::string& path);
+
 /// The program's answer: text to standard output, what may not be shown as it is (base/utf8.hpp) as
 /// \xNN. A full disk is an error, a closed pipe ends the output silently.
 void print_out(std::string_view text);

@@ -77,7 +77,7 @@ class Slurm(CommandTest):
         with open(path, encoding="utf-8") as file:
             return file.read()
 
-    def start(self, code, waits=False):
+    def start(self, code, waits=False, task=None):
         for name in os.listdir(self.fake):
             if name not in ("srun", "scontrol", "refuse"):
                 os.remove(os.path.join(self.fake, name))
@@ -86,6 +86,8 @@ class Slurm(CommandTest):
             self.fake_file("wait", "")
         environment = dict(os.environ, FAKE=self.fake, SLURM_JOB_ID="4711",
                            PATH=self.fake + os.pathsep + os.environ["PATH"])
+        if task is not None:
+            environment.update(SLURM_ARRAY_JOB_ID="4700", SLURM_ARRAY_TASK_ID=str(task))
         process = subprocess.Popen(["bash", self.path("job.sh")], cwd="/", env=environment, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(lambda: process.poll() is None and process.kill())
@@ -283,6 +285,37 @@ class Slurm(CommandTest):
             went.append(self.fake_file("scontrol.arguments") is not None)
             self.assertEqual("without a newer checkpoint" in said, not went[-1], said)
         self.assertEqual(went, [True, True, True, False, True])
+
+    def test_a_sweep_is_an_array_with_a_job_for_each_plan(self):
+        self.expect(self.dtnnc("compile", "job.yaml", "-o", "wide sweep", "--sweep", "training.batch_size=32,64,128",
+                               "--sweep", "threads=1,2"), 0)
+        text = self.script("--at-once", "2", "--time", "1:00:00", plan="wide sweep", ranks="2")
+        options = self.options(text)
+        self.assertEqual({name: options[name].rstrip("=") for name in ("array", "job-name", "ntasks", "cpus-per-task")},
+                         {"array": "0-5%2", "job-name": "wide_sweep", "ntasks": "2", "cpus-per-task": "3"})
+        folder = os.path.realpath(self.folder)
+        # What each job runs; the table of the sweep finds it there.
+        for task, name, threads in ((0, "batch_size-32_threads-1", "1"), (5, "batch_size-128_threads-2", "2")):
+            self.assertEqual(self.end(self.start(0, task=task)), (0, ""))
+            arguments = self.fake_file("srun.arguments").splitlines()
+            self.assertEqual(arguments[:2], ["--ntasks=2", f"--cpus-per-task={int(threads) + 1}"])
+            self.assertEqual([os.path.realpath(word) if word.startswith("/") else word for word in arguments[7:]],
+                             ["train", f"{folder}/wide sweep/{name}.plan.json", "--output",
+                              f"{folder}/wide sweep/runs/{name}"])
+            self.assertEqual(self.fake_file("threads"), threads + "\n")
+        # Its own number: the array's would put all jobs back.
+        self.assertEqual(self.end(self.start(75, task=5))[0], 75)
+        self.assertEqual(self.fake_file("scontrol.arguments"), "requeue 4700_5\n")
+        code, said = self.end(self.start(0, task=6))
+        self.assertEqual(code, 2)
+        self.assertIn("the sweep has no plan 6", said)
+        code, said = self.end(self.start(0))
+        self.assertNotEqual(code, 0)
+        self.assertIn("submit it by sbatch", said)
+        self.assertEqual(self.options(self.script(plan="wide sweep", ranks="2"))["array"].rstrip("="), "0-5")
+        self.expect(self.dtnnc("slurm", "wide sweep", "--ranks", "2", "--run", "x"), 2, "--run")
+        self.expect(self.dtnnc("slurm", "plan.json", "--ranks", "2", "--at-once", "2"), 2, "--at-once")
+        self.expect(self.dtnnc("slurm", ".", "--ranks", "2"), 5, "index.json")
 
     def test_ranks_with_a_device_each(self):
         self.compile("--target", "cuda", spec="job.yaml", plan="cuda.json")

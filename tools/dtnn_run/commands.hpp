@@ -12,7 +12,7 @@ namespace dtnn {
 struct Options {
     /// "train --check-numbers": the word, and those of its options that all ranks must have alike.
     std::string command;
-    std::string plan;     ///< report: the run's folder; weights: whose names and axes
+    std::string plan;     ///< sweep: its folder; weights: whose names and axes
     std::string output;   ///< train: empty is a dated folder under runs/
     std::string weights;  ///< evaluate, predict, weights, and where train begins
     WeightOptions weight_options;
@@ -39,8 +39,10 @@ struct Options {
     bool per_step = false;
     bool synthetic_data = false;
     bool dry_run = false;
-    int ranks = 0;         ///< train, bench; 0: not given
-    int max_restarts = 0;  ///< train
+    int ranks = 0;                  ///< train, bench; 0: not given
+    int max_restarts = 0;           ///< train
+    std::vector<std::string> runs;  ///< report: folders of runs
+    bool table_only = false;        ///< sweep: trains nothing
 };
 
 /// Each returns the exit code or throws RunError.
@@ -54,5 +56,7 @@ int bench_command(const Options& options);
 /// What every rank of `ranks` would do, without doing it; see runtime/train/dry_run.hpp.
 int dry_run_command(const Options& options);
 int report_command(const Options& options);
+/// Trains a sweep's plans one after the other; see sweep_command.cpp.
+int sweep_command(const Options& options);
 
 }  // namespace dtnn

@@ -96,7 +96,11 @@ class Job {
         sigprocmask(SIG_BLOCK, &awaited_, &before_);
     }
 
-    int run();
+    ~Job() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+    Job(const Job&) = delete;
+    Job& operator=(const Job&) = delete;
+
+    JobEnd run();
 
   private:
     pid_t start(const Words& words) const;
@@ -220,7 +224,7 @@ Words Job::next_words() const {
     return request_.words_again(run_, newest_step(run_).has_value());
 }
 
-int Job::run() {
+JobEnd Job::run() {
     Words words = request_.words;
     while (true) {
         notes_.clear();
@@ -228,18 +232,19 @@ int Job::run() {
         const Decision decision = restarts_.after(end);
         if (!decision.line.empty())
             std::fprintf(stderr, "dtnn-run: %s\n", shown_lines(decision.line).c_str());
-        if (!decision.again) return end.code;
+        const JobEnd last = {end.code, end.stop_asked, end.code == 0 ? "" : end.reason};
+        if (!decision.again) return last;
         if (!wait_before_restart(decision.seconds)) {
-            if (!end.step) return end.code;
+            if (!end.step) return {end.code, true, end.reason};
             std::fprintf(stderr,
                          "dtnn-run: stopped by a signal before the restart; go on with\n"
                          "  dtnn-run --resume %s\n",
                          run_.c_str());
-            return int(Exit::interrupted);
+            return {int(Exit::interrupted), true, end.reason};
         }
         if (!notes_.released_within(kLeftBehindSeconds)) {
             std::fputs("dtnn-run: no restart: ranks of the last try are still there\n", stderr);
-            return end.code;
+            return last;
         }
         words = next_words();
     }
@@ -247,7 +252,7 @@ int Job::run() {
 
 }  // namespace
 
-void start_job(const JobRequest& request) {
+JobEnd run_job(const JobRequest& request) {
     if (started_ranks().ranks > 1)
         throw RunError(Exit::usage,
                        fmt::format("{} is given to a process that mpiexec or srun has started as "
@@ -255,12 +260,11 @@ void start_job(const JobRequest& request) {
                                    request.ranks > 1 ? "--ranks" : "--max-restarts"),
                        request.ranks > 1 ? "leave out --ranks, or mpiexec"
                                          : "leave it out, or start the ranks with --ranks");
-    int code = 0;
-    {
-        Job job(request);
-        code = job.run();
-    }
-    std::exit(code);
+    return Job(request).run();
+}
+
+void start_job(const JobRequest& request) {
+    std::exit(run_job(request).code);
 }
 
 }  // namespace dtnn

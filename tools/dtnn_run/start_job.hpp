@@ -18,12 +18,22 @@ struct JobRequest {
     std::string run;  ///< the run's folder where it is known from the beginning
 };
 
-/// Runs `dtnn-run WORDS` on so many ranks, and ends with the job's exit code; where mpiexec has
-/// lost it, which it may after a signal, with rank 0's. Signals that reach this process go on to
-/// the ranks, and end the restarts. Before a restart all ranks of the try before it are gone.
+/// How a job has ended.
+struct JobEnd {
+    int code = 0;
+    bool stop_asked = false;  ///< by a signal to this process
+    std::string reason;       ///< of another code than 0: why, as far as that is known here
+};
+
+/// Runs `dtnn-run WORDS` on so many ranks, and gives the job's exit code; where mpiexec has lost
+/// it, which it may after a signal, that of rank 0. Signals that reach this process meanwhile go on
+/// to the ranks, and end the restarts. Before a restart all ranks of the try before it are gone.
 ///
-/// Does not return; RunError where there is no mpiexec of this build's MPI, or this process is one
-/// of several ranks already.
+/// RunError where there is no mpiexec of this build's MPI, or this process is one of several ranks
+/// already.
+JobEnd run_job(const JobRequest& request);
+
+/// The same, and ends with the job's exit code.
 [[noreturn]] void start_job(const JobRequest& request);
 
 }  // namespace dtnn

@@ -198,4 +198,17 @@ plan::Plan load_plan(const std::string& path) {
     return std::move(*result.plan);
 }
 
+plan::SweepIndex read_sweep(const std::string& folder) {
+    const std::string path = fmt::format("{}/{}", folder, plan::kSweepIndex);
+    std::string text, error;
+    if (const ReadFault fault = read_input(path, kMostSmallFileBytes, "a sweep's index", text))
+        throw PlanError(
+            fmt::format("cannot read {}: {}\nhelp: name a plan, or the folder that dtnnc compile "
+                        "--sweep has written",
+                        path, fault.reason()));
+    plan::SweepIndex index = plan::read_sweep_index(text, error);
+    if (!error.empty()) throw PlanError(fmt::format("{}: {}", path, error));
+    return index;
+}
+
 }  // namespace dtnn::tools

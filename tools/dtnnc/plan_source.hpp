@@ -9,6 +9,7 @@
 #include "compiler/driver/compile_job.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "plan/plan.hpp"
+#include "plan/sweep_index.hpp"
 #include "tools/dtnnc/options.hpp"
 
 namespace dtnn::tools {
@@ -43,5 +44,8 @@ bool is_plan(const std::string& path);
 
 /// Reads and audits; throws PlanError.
 plan::Plan load_plan(const std::string& path);
+
+/// Reads the index of the sweep in the folder; throws PlanError.
+plan::SweepIndex read_sweep(const std::string& folder);
 
 }  // namespace dtnn::tools

@@ -9,6 +9,7 @@
 
 #include "base/processor.hpp"
 #include "base/quantity_text.hpp"
+#include "base/table.hpp"
 #include "compiler/tuning/kernel_choice.hpp"
 #include "plan/json/json.hpp"
 #include "runtime/base/clock.hpp"
@@ -17,7 +18,6 @@
 #include "runtime/exec/measure_kernels.hpp"
 #include "runtime/exec/step_problem.hpp"
 #include "tools/dtnnc/output.hpp"
-#include "tools/dtnnc/table.hpp"
 #include "tools/dtnnc/tuning_file.hpp"
 
 namespace dtnn::tools {

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "base/table.hpp"
 #include "plan/json/json.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/exec/tune.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
-#include "tools/dtnnc/table.hpp"
 
 namespace dtnn::tools {
 namespace {

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/json_text.hpp"
+#include "base/table.hpp"
 #include "base/text.hpp"
 #include "compiler/frontend/load_dataset.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
@@ -24,7 +25,6 @@
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
-#include "tools/dtnnc/table.hpp"
 
 namespace dtnn::tools {
 namespace {

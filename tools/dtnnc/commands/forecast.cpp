@@ -9,6 +9,7 @@
 
 #include "base/json_text.hpp"
 #include "base/quantity_text.hpp"
+#include "base/table.hpp"
 #include "compiler/frontend/load_machine.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/support/diagnostics.hpp"
@@ -18,7 +19,6 @@
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
-#include "tools/dtnnc/table.hpp"
 
 namespace dtnn::tools {
 namespace {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/json_text.hpp"
+#include "base/table.hpp"
 #include "compiler/frontend/read/resolve_spec.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/tables/components.hpp"
@@ -17,7 +18,6 @@
 #include "tools/dtnnc/origins.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
-#include "tools/dtnnc/table.hpp"
 
 namespace dtnn::tools {
 namespace {

@@ -1,6 +1,4 @@
-// dtnnc slurm: the batch script of a plan. The script's shell gets Slurm's signal before the time
-// limit, hands it to the ranks, and puts the job back into the queue when they have stopped
-// cleanly.
+// dtnnc slurm: the batch script of a plan, or of the plans of a sweep as an array.
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -18,43 +16,19 @@
 #include "compiler/frontend/specs.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
+#include "plan/sweep_index.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
+#include "tools/dtnnc/slurm/slurm_script.hpp"
 
 namespace dtnn::tools {
 namespace {
 
-struct SlurmCommand {
-    int ranks = 0;            ///< 0: the plan's
-    int nodes = 0;            ///< 0: left to Slurm
-    int signal_before = 120;  ///< seconds between the signal and the time limit
-    bool requeue = true;      ///< a job that stopped after a checkpoint goes back into the queue
-    std::string time, partition, account;
-    std::string setup, constraint, qos;  ///< empty: the machine's
-    int restarts = 0;                    ///< of ranks that died, inside the allocation
-    int idle_requeues = 3;               ///< in a row without a newer checkpoint
-    std::string mpi = "pmi2";  ///< how srun wires the ranks up; empty: as Slurm is configured
-    std::string run;           ///< the run's folder; empty: runs/NAME
-};
-
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kMiB = 1 << 20;
-/// What a rank takes beside the plan's memory: program, libraries, MPI's buffers.
-constexpr std::int64_t kMarginMiB = 512;
-
-/// A name for Slurm and for comments: what else there is becomes `_`.
-std::string plain(const std::string& text) {
-    std::string name = text.substr(0, 100);
-    for (char& c : name) {
-        const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                          (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-        if (!kept) c = '_';
-    }
-    return name.empty() ? "dtnn" : name;
-}
 
 /// Partitions and accounts stand in lines that Slurm reads by itself: only what names are made of.
 void check_word(const char* option, const std::string& text) {
@@ -130,34 +104,18 @@ std::optional<std::int64_t> seconds_of(const std::string& text) {
     return days * 86400 + seconds;
 }
 
-/// The program beside this one; else the one that the ranks' PATH has.
-std::string runner() {
-    std::error_code error;
-    const fs::path own = fs::read_symlink("/proc/self/exe", error);
-    if (error) return "dtnn-run";
-    const fs::path beside = own.parent_path() / "dtnn-run";
-    return fs::exists(beside, error) ? beside.string() : "dtnn-run";
-}
-
-/// What the ranks ask Slurm for.
-struct Request {
-    int ranks = 1;
-    int threads = 1;
-    int cores = 1;            ///< of each rank
-    std::int64_t memory = 0;  ///< MiB, of each rank, margin included
-};
-
 void warn(const std::string& text, const std::string& help) {
     write_stderr(fmt::format("warning: {}\nhelp: {}\n", text, help));
 }
 
 /// Whether the job's machine, if the plan names one, has what is asked for; a core for the data
 /// workers only where there is one.
-Request request_of(const plan::Plan& plan, int ranks, int nodes) {
+SlurmRequest request_of(const plan::Plan& plan, int ranks, int nodes) {
     const plan::Machine& machine = plan.machine;
-    Request request;
+    SlurmRequest request;
     request.ranks = ranks;
     request.threads = plan.target.threads;
+    request.devices = plan::has_own_memory(plan.target);
     request.cores = request.threads + plan.target.data_workers;
     const std::int64_t need = plan::memory_need(plan).host;
     request.memory = need / kMiB + 1 + kMarginMiB;
@@ -165,7 +123,7 @@ Request request_of(const plan::Plan& plan, int ranks, int nodes) {
 
     plan::Machine used = machine;
     if (nodes > 0) used.nodes = nodes;
-    const std::string name = plain(machine.name);
+    const std::string name = plain_name(machine.name);
     const std::int64_t per_node = compiler::ranks_per_node(used, ranks);
     if (nodes > machine.nodes)
         warn(fmt::format("--nodes {}, and the machine `{}` has {}", nodes, name, machine.nodes),
@@ -186,150 +144,6 @@ Request request_of(const plan::Plan& plan, int ranks, int nodes) {
     return request;
 }
 
-/// The lines that Slurm reads.
-std::string header(const plan::Plan& plan, const Request& request, const SlurmCommand& command) {
-    std::string text = fmt::format(
-        "#!/bin/bash\n"
-        "# {}: {} rank{} of {} thread{}, {} cores each. Written by dtnnc slurm.\n"
-        "# Memory of a rank: {} MiB of the plan, {} more for the program and MPI.\n"
-        "#SBATCH --job-name={}\n"
-        "#SBATCH --ntasks={}\n",
-        plain(plan.name), request.ranks, request.ranks == 1 ? "" : "s", request.threads,
-        request.threads == 1 ? "" : "s", request.cores, request.memory - kMarginMiB, kMarginMiB,
-        plain(plan.name), request.ranks);
-    const auto line = [&](const std::string& option) { text += "#SBATCH --" + option + "\n"; };
-    if (command.nodes > 0) {
-        line(fmt::format("nodes={}", command.nodes));
-        line(fmt::format("ntasks-per-node={}",
-                         request.ranks / command.nodes + (request.ranks % command.nodes > 0)));
-    }
-    line(fmt::format("cpus-per-task={}", request.cores));
-    if (plan::has_own_memory(plan.target)) {
-        // All of a node's are seen by its ranks, of which each takes the one of its number: what
-        // sees its own alone cannot reach the others' memory.
-        line("gpus-per-task=1");
-        line("gpu-bind=none");
-    }
-    // A rank's threads are one to a core; the second threads of cores would only slow them.
-    line("threads-per-core=1");
-    line(fmt::format("mem-per-cpu={}M", (request.memory + request.cores - 1) / request.cores));
-    if (!command.time.empty()) line("time=" + command.time);
-    if (!command.partition.empty()) line("partition=" + command.partition);
-    if (!command.account.empty()) line("account=" + command.account);
-    if (!command.constraint.empty()) line("constraint=" + command.constraint);
-    if (!command.qos.empty()) line("qos=" + command.qos);
-    line(fmt::format("signal=B:USR1@{}", command.signal_before));
-    line(command.requeue ? "requeue" : "no-requeue");
-    line("open-mode=append");
-    return text;
-}
-
-constexpr const char* kStart = R"sh(
-{setup}set -u
-cd -- {folder} || exit 1
-program={program}
-plan={plan}
-run={run}
-export OMP_NUM_THREADS={threads}
-
-# Slurm's signal comes to this shell alone, {before} s before the time limit; srun hands USR1 to every
-# rank. They write a checkpoint and end with 75. At TERM srun itself would kill them, so that they are
-# asked by USR1 then too.
-child=
-signals=0
-last=
-# shellcheck disable=SC2317 # the traps call it
-forward() {{
-    signals=$((signals + 1))
-    last=$1
-    if [ -n "$child" ]; then
-        kill -s USR1 "$child" 2>/dev/null # or all have ended
-    fi
-}}
-trap 'forward USR1' USR1
-trap 'forward TERM' TERM
-
-# The newest checkpoint's name; empty: there is none.
-newest() {{
-    cat -- "$run/checkpoints/latest" 2>/dev/null
-}}
-
-restarts={restarts}
-while :; do
-    # A run that was begun goes on from its newest checkpoint.
-    if [ -e "$run/plan.json" ]; then
-        begin=(--resume "$run")
-    else
-        begin=(--output "$run")
-    fi
-    was=$(newest)
-    srun --ntasks={ranks} --cpus-per-task={cores} --cpu-bind=cores{mpi} --kill-on-bad-exit=1 \
-        --wait={before} "$program" train "$plan" "${{begin[@]}}" &
-    child=$!
-    if [ -n "$last" ]; then
-        sleep 2 # it came before there was anybody to tell; an srun that has just begun would die of it
-        kill -s USR1 "$child"
-    fi
-
-    while :; do
-        before=$signals
-        wait "$child"
-        code=$?
-        # A signal cuts the waiting short; what srun ends with comes from the next.
-        if [ "$signals" -eq "$before" ]; then
-            break
-        fi
-    done
-    child=
-
-    # Another try mends a rank that was killed or lost; not what is wrong with job, plan or program.
-    case "$code" in
-        0 | 2 | 3 | 4 | 5 | 6 | 70 | 75) break ;;
-    esac
-    if [ -n "$last" ] || [ "$restarts" -le 0 ]; then
-        break
-    fi
-    if [ "$restarts" -lt {restarts} ] && [ "$(newest)" = "$was" ]; then
-        echo "no restart: the last one came no further than the one before" >&2
-        break
-    fi
-    echo "the ranks ended with $code; restart, $restarts left" >&2
-    restarts=$((restarts - 1))
-    sleep 1
-done
-)sh";
-
-constexpr const char* kRequeue = R"sh(
-# TERM is not answered: who cancels a job does not want it back, and who preempts one requeues it.
-if [ "$code" -eq 75 ] && [ "$last" != TERM ]; then
-    # How often in a row it went back without a newer checkpoint.
-    idle=0
-    at=
-    if [ -e "$run/requeues" ] && read -r idle at <"$run/requeues" && [ "$at" = "$(newest)" ]; then
-        idle=$((idle + 1))
-    else
-        idle=0
-    fi
-    if [ -d "$run" ]; then
-        echo "$idle $(newest)" >"$run/requeues"
-    fi
-    if [ "$idle" -ge {idle_requeues} ]; then
-        echo "stopped $idle times without a newer checkpoint; not back into the queue" >&2
-        exit "$code"
-    fi
-    echo "stopped after a checkpoint; back into the queue" >&2
-    scontrol requeue "$SLURM_JOB_ID" || echo "the job could not be requeued; submit it again to go on" >&2
-fi
-exit "$code"
-)sh";
-
-constexpr const char* kNoRequeue = R"sh(
-if [ "$code" -eq 75 ]; then
-    echo "stopped after a checkpoint; submit the job again to go on" >&2
-fi
-exit "$code"
-)sh";
-
 int ranks_of(const plan::Plan& plan, int option) {
     if (plan.parallel.data && plan.parallel.any_ranks && option == 0)
         throw UsageError(
@@ -340,30 +154,38 @@ int ranks_of(const plan::Plan& plan, int option) {
     return ranks;
 }
 
-int slurm(const std::string& plan_file, const std::string& output, SlurmCommand command) {
-    if (!command.time.empty()) {
-        const auto seconds = seconds_of(command.time);
-        if (!seconds)
-            throw UsageError(
-                fmt::format("--time `{}` is no time\nhelp: as Slurm takes it: minutes, H:MIN:SEC "
-                            "or D-H:MIN:SEC",
-                            command.time));
-        if (*seconds <= command.signal_before)
-            throw UsageError(fmt::format(
-                "--time {} is no longer than the {} s that --signal-before leaves for the "
-                "checkpoint",
-                command.time, command.signal_before));
-    }
+void check(const SlurmCommand& command) {
     check_word("--partition", command.partition);
     check_word("--account", command.account);
     check_word("--mpi", command.mpi);
-    const plan::Plan plan = load_plan(plan_file);
+    if (command.time.empty()) return;
+    const auto seconds = seconds_of(command.time);
+    if (!seconds)
+        throw UsageError(
+            fmt::format("--time `{}` is no time\nhelp: as Slurm takes it: minutes, H:MIN:SEC "
+                        "or D-H:MIN:SEC",
+                        command.time));
+    if (*seconds <= command.signal_before)
+        throw UsageError(
+            fmt::format("--time {} is no longer than the {} s that --signal-before leaves for the "
+                        "checkpoint",
+                        command.time, command.signal_before));
+}
+
+/// The run of a plan; `command` gets what its machine says.
+SlurmRun run_of(const plan::Plan& plan, SlurmCommand& command) {
     take_from_machine(plan.machine, command);
     const int ranks = ranks_of(plan, command.ranks);
     if (command.nodes > ranks)
         throw UsageError(fmt::format("--nodes {} for {} rank{}: every node has at least one",
                                      command.nodes, ranks, ranks == 1 ? "" : "s"));
-    const Request request = request_of(plan, ranks, command.nodes);
+    SlurmRun run;
+    run.request = request_of(plan, ranks, command.nodes);
+    return run;
+}
+
+int slurm(const std::string& given, const std::string& output, SlurmCommand command) {
+    check(command);
     std::error_code gone;
     const fs::path here = fs::current_path(gone);
     if (gone)
@@ -371,23 +193,34 @@ int slurm(const std::string& plan_file, const std::string& output, SlurmCommand 
             fmt::format("the current folder, in which the job is to run, cannot be found: {}\n"
                         "help: go to one that is there",
                         gone.message()));
-    const std::string run = command.run.empty() ? "runs/" + plain(plan.name) : command.run;
-    const auto absolute = [&](const std::string& path) {
-        return shell_quoted((here / path).lexically_normal().string());
+    const auto absolute = [&](const fs::path& path) {
+        return (here / path).lexically_normal().string();
     };
-    std::string text = header(plan, request, command);
-    text += fmt::format(
-        fmt::runtime(kStart), fmt::arg("folder", shell_quoted(here.string())),
-        fmt::arg("program", shell_quoted(runner())), fmt::arg("plan", absolute(plan_file)),
-        fmt::arg("run", absolute(run)), fmt::arg("threads", request.threads),
-        fmt::arg("before", command.signal_before), fmt::arg("ranks", ranks),
-        fmt::arg("cores", request.cores), fmt::arg("restarts", command.restarts),
-        fmt::arg("setup", command.setup.empty() ? "" : command.setup + "\n"),
-        fmt::arg("mpi", ranks > 1 && !command.mpi.empty() ? " --mpi=" + command.mpi : ""));
-    text += command.requeue
-                ? fmt::format(fmt::runtime(kRequeue),
-                              fmt::arg("idle_requeues", std::max(1, command.idle_requeues)))
-                : kNoRequeue;
+    std::string name;
+    std::vector<SlurmRun> runs;
+    const bool array = fs::is_directory(given, gone);
+    if (array) {
+        if (!command.run.empty())
+            throw UsageError(
+                fmt::format("--run names the folder of one run; those of a sweep are in {}",
+                            (fs::path(given) / plan::kSweepRuns).string()));
+        name = fs::path(absolute(fs::path(given) / "x")).parent_path().filename().string();
+        for (const plan::SweptPlan& one : read_sweep(given).plans) {
+            runs.push_back(run_of(load_plan((fs::path(given) / one.file).string()), command));
+            runs.back().plan = absolute(fs::path(given) / one.file);
+            runs.back().folder = absolute(fs::path(given) / plan::kSweepRuns / one.name());
+        }
+    } else {
+        if (command.at_once > 0)
+            throw UsageError("--at-once limits the jobs of a sweep; this is one plan");
+        const plan::Plan plan = load_plan(given);
+        name = plan.name;
+        runs.push_back(run_of(plan, command));
+        runs.back().plan = absolute(given);
+        runs.back().folder =
+            absolute(command.run.empty() ? "runs/" + plain_name(plan.name) : command.run);
+    }
+    const std::string text = slurm_script(name, here.string(), runs, array, command);
     if (output.empty() || output == "-") {
         // A path may have any bytes, which the script must have too; a terminal need not.
         if (isatty(STDOUT_FILENO) != 0)
@@ -408,7 +241,10 @@ struct SlurmArguments {
 std::function<int()> declare_slurm(OptionList& list) {
     auto given = std::make_shared<SlurmArguments>();
     SlurmCommand& command = given->command;
-    list.argument("PLAN", given->plan, "A plan, written by dtnnc compile");
+    list.argument("PLAN", given->plan,
+                  "A plan, written by dtnnc compile; or the folder of a sweep: an array with a job "
+                  "for each of its plans",
+                  true, "PLAN|FOLDER");
     list.text("-o,--output", given->output, "File of the script; default standard output",
               {.value = "FILE"});
     list.number("--ranks", command.ranks, "Ranks, for a plan that runs on any number",
@@ -435,6 +271,9 @@ std::function<int()> declare_slurm(OptionList& list) {
                 "How often in a row the job goes back into the queue without a newer checkpoint",
                 {.lowest = 1, .highest = 1000, .shows_default = true});
     list.text("--run", command.run, "Folder of the run; default runs/NAME", {.value = "FOLDER"});
+    list.number("--at-once", command.at_once,
+                "Most jobs of a sweep's array that run at a time; default Slurm's choice",
+                {.lowest = 1, .highest = 1'000'000});
     list.number("--signal-before", command.signal_before,
                 "Seconds before the time limit at which the run writes a checkpoint and stops",
                 {.lowest = 10, .highest = 65535, .shows_default = true});
@@ -447,19 +286,20 @@ std::function<int()> declare_slurm(OptionList& list) {
     return [given] { return slurm(given->plan, given->output, given->command); };
 }
 
-const RegisteredCommand kSlurmCommand({.name = "slurm",
-                                       .doc = "Writes the Slurm batch script of a plan",
-                                       .place = 90,
-                                       .declare = declare_slurm,
-                                       .purpose = Purpose::prepare,
-                                       .exits = {{ExitCode::failed}, {ExitCode::mismatch}},
-                                       .examples = {{"dtnnc slurm plan.json --time 2:00:00 -o "
-                                                     "job.sh",
-                                                     "for `sbatch job.sh`: cores, memory, signals, "
-                                                     "requeue"},
-                                                    {"dtnnc slurm ranks.json --ranks 64 --nodes 8 "
-                                                     "-o job.sh",
-                                                     "of a plan for any number of ranks"}}});
+const RegisteredCommand kSlurmCommand(
+    {.name = "slurm",
+     .doc = "Writes the Slurm batch script of a plan, or of a sweep",
+     .place = 90,
+     .declare = declare_slurm,
+     .purpose = Purpose::prepare,
+     .exits = {{ExitCode::failed}, {ExitCode::mismatch}},
+     .examples = {{"dtnnc slurm plan.json --time 2:00:00 -o "
+                   "job.sh",
+                   "for `sbatch job.sh`: cores, memory, signals, "
+                   "requeue"},
+                  {"dtnnc slurm ranks.json --ranks 64 --nodes 8 "
+                   "-o job.sh",
+                   "of a plan for any number of ranks"}}});
 
 }  // namespace
 

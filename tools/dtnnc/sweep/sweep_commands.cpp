@@ -8,25 +8,22 @@
 #include <filesystem>
 #include <map>
 
-#include "base/json_text.hpp"
 #include "base/quantity_text.hpp"
+#include "base/table.hpp"
 #include "base/text.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "plan/json/json.hpp"
 #include "plan/summary/summary.hpp"
+#include "plan/sweep_index.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
 #include "tools/dtnnc/sweep/sweep.hpp"
-#include "tools/dtnnc/table.hpp"
 
 namespace dtnn::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kIndex = "index.json";
-constexpr const char* kPlanEnding = ".plan.json";
 
 /// The diagnostics of all combinations: each mistake once, with the combinations that have it.
 class SweepDiagnostics {
@@ -100,61 +97,45 @@ CommonOptions with_settings(const CommonOptions& options, const Combination& com
     return result;
 }
 
-/// What is said about one plan of a sweep.
-struct Entry {
-    Combination combination;
-    std::string file;  ///< in the sweep's folder; empty when none was written
-    std::int64_t parameters = 0;
-    std::int64_t arena_bytes = 0;
-    plan::Work work;
-};
-
-Entry describe_plan(const Combination& combination, const plan::Plan& plan) {
-    Entry entry;
-    entry.combination = combination;
+plan::SweptPlan describe_plan(const Combination& combination, const plan::Plan& plan) {
+    plan::SweptPlan entry;
+    entry.settings = combination.settings;
     for (const plan::Layer& layer : plan.layers)
         entry.parameters += layer.parameters;
     entry.arena_bytes = plan.memory.arena;
-    entry.work = plan::work_of(plan);
+    const plan::Work work = plan::work_of(plan);
+    entry.forward_flops_per_sample = work.forward_flops_per_sample;
+    entry.train_step_flops = work.train_step_flops;
     return entry;
 }
 
-std::string index_json(const std::string& spec, const std::vector<Sweep>& sweeps,
-                       const CommonOptions& options, const std::vector<Entry>& entries) {
-    std::string text =
-        fmt::format("{{\n  \"version\": 1,\n  \"spec\": {},\n  \"settings\": {},\n  \"sweeps\": [",
-                    json_text(spec), json_text(options.settings));
-    for (std::size_t i = 0; i < sweeps.size(); ++i)
-        text += fmt::format("{}\n    {{\"path\": {}, \"values\": {}}}", i == 0 ? "" : ",",
-                            json_text(sweeps[i].path), json_text(sweeps[i].values));
-    text += "\n  ],\n  \"plans\": [";
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-        const Entry& one = entries[i];
-        text += fmt::format(
-            "{}\n    {{\"file\": {}, \"settings\": {},\n     \"parameters\": {}, \"arena_bytes\": "
-            "{}, \"forward_flops_per_sample\": {}, \"train_step_flops\": {}}}",
-            i == 0 ? "" : ",", one.file.empty() ? "null" : json_text(one.file),
-            json_text(one.combination.settings), one.parameters, one.arena_bytes,
-            one.work.forward_flops_per_sample, one.work.train_step_flops);
-    }
-    return text + "\n  ]\n}\n";
+/// The index of a sweep, but for its plans.
+plan::SweepIndex begin_index(const std::string& spec, const std::vector<Sweep>& sweeps,
+                             const CommonOptions& options) {
+    plan::SweepIndex index;
+    index.spec = spec;
+    index.settings = options.settings;
+    for (const Sweep& sweep : sweeps)
+        index.sweeps.push_back({sweep.path, sweep.values});
+    return index;
 }
 
-std::string entry_table(const std::vector<Sweep>& sweeps, const std::vector<Entry>& entries,
-                        const std::string& format) {
+std::string entry_table(const plan::SweepIndex& index, const std::string& format) {
     Table table;
-    for (const Sweep& sweep : sweeps)
+    for (const plan::SweptSetting& sweep : index.sweeps)
         table.columns.push_back({sweep.path, true});
     const bool plain = format == "csv";  // for programs: numbers as the index has them
     const char* const names[] = {"parameters", plain ? "arena_bytes" : "arena",
                                  plain ? "train_step_flops" : "GFLOP per step"};
     for (const char* name : names)
         table.columns.push_back({name, true});
-    const bool files = !entries.empty() && !entries[0].file.empty();
+    const bool files = !index.plans.empty() && !index.plans[0].file.empty();
     if (files) table.columns.push_back({"file", false});
-    for (const Entry& one : entries) {
-        std::vector<std::string> row = one.combination.values;
-        const auto flops = one.work.train_step_flops;
+    for (const plan::SweptPlan& one : index.plans) {
+        std::vector<std::string> row;
+        for (std::size_t i = 0; i < index.sweeps.size(); ++i)
+            row.push_back(one.value(i));
+        const auto flops = one.train_step_flops;
         row.push_back(plain ? fmt::to_string(one.parameters) : grouped(one.parameters));
         row.push_back(plain ? fmt::to_string(one.arena_bytes) : bytes_text(one.arena_bytes));
         row.push_back(plain ? fmt::to_string(flops) : fmt::format("{:.3f}", double(flops) / 1e9));
@@ -220,7 +201,12 @@ class FolderAside {
             throw OutputError(fmt::format("cannot write {}: it is no folder", path_));
         for (const auto& item : fs::directory_iterator(path_, error)) {
             const std::string name = item.path().filename().string();
-            if (name == kIndex || name.ends_with(kPlanEnding)) continue;
+            if (name == plan::kSweepIndex || name.ends_with(plan::kSweepPlanEnding)) continue;
+            if (name == plan::kSweepRuns || name == plan::kSweepTable)
+                throw OutputError(
+                    fmt::format("cannot write {}: its plans have been trained, and the runs are in "
+                                "{}/{}\nhelp: name another folder with -o",
+                                path_, path_, plan::kSweepRuns));
             throw OutputError(fmt::format(
                 "cannot write {}: it holds {}, which no sweep wrote\nhelp: name another folder "
                 "with -o",
@@ -306,23 +292,24 @@ int compile_sweep(const std::string& spec, const std::string& output,
     const std::vector<Combination> all = combinations(sweeps);
     if (const int exit_code = check_all(spec, all, options)) return exit_code;
 
-    std::vector<Entry> entries;
+    plan::SweepIndex index = begin_index(spec, sweeps, options);
     std::optional<FolderAside> folder;
     const int exit_code = compile_all(
         spec, all, command, options, [&](const Combination& one, const plan::Plan& plan) {
             if (!folder) folder.emplace(output.empty() ? plan.name + "-sweep" : output);
-            Entry entry = describe_plan(one, plan);
-            entry.file = one.file + kPlanEnding;
+            plan::SweptPlan entry = describe_plan(one, plan);
+            entry.file = one.file + std::string(plan::kSweepPlanEnding);
             folder->write(entry.file, plan::to_json(plan));
-            entries.push_back(std::move(entry));
+            index.plans.push_back(std::move(entry));
         });
     if (exit_code != 0 || !folder) return exit_code;
-    const std::string index = index_json(spec, sweeps, options, entries);
-    folder->write(kIndex, index);
+    const std::string text = plan::to_json(index);
+    folder->write(plan::kSweepIndex, text);
     folder->complete();
-    write_stdout(options.format == "json" ? index : entry_table(sweeps, entries, options.format));
-    write_stderr(
-        fmt::format("wrote {}: {} plans and {}\n", folder->path(), entries.size(), kIndex));
+    write_stdout(options.format == "json" ? text : entry_table(index, options.format));
+    write_stderr(fmt::format("wrote {}: {} plans and {}; train them: dtnn-run sweep {}\n",
+                             folder->path(), index.plans.size(), plan::kSweepIndex,
+                             folder->path()));
     return 0;
 }
 
@@ -332,14 +319,14 @@ int summary_sweep(const std::string& spec, const std::vector<std::string>& texts
     const std::vector<Sweep> sweeps = parse_sweeps(texts, options.settings);
     const std::vector<Combination> all = combinations(sweeps);
     if (const int exit_code = check_all(spec, all, options)) return exit_code;
-    std::vector<Entry> entries;
+    plan::SweepIndex index = begin_index(spec, sweeps, options);
     const int exit_code =
         compile_all(spec, all, {}, options, [&](const Combination& one, const plan::Plan& plan) {
-            entries.push_back(describe_plan(one, plan));
+            index.plans.push_back(describe_plan(one, plan));
         });
     if (exit_code != 0) return exit_code;
-    write_stdout(options.format == "json" ? index_json(spec, sweeps, options, entries)
-                                          : entry_table(sweeps, entries, options.format));
+    write_stdout(options.format == "json" ? plan::to_json(index)
+                                          : entry_table(index, options.format));
     return 0;
 }
 

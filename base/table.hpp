@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace dtnn::tools {
+namespace dtnn {
 
 struct Table {
     struct Column {
@@ -21,4 +21,4 @@ std::string markdown_table(const Table& table);
 /// RFC 4180, with LF: quotes where a cell holds a comma, a quote or a line's end.
 std::string csv_table(const Table& table);
 
-}  // namespace dtnn::tools
+}  // namespace dtnn

@@ -1,4 +1,4 @@
-#include "tools/dtnnc/table.hpp"
+#include "base/table.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include "base/escape.hpp"
 #include "base/text.hpp"
 
-namespace dtnn::tools {
+namespace dtnn {
 namespace {
 
 std::string padded(const std::string& text, std::size_t width, bool right) {
@@ -98,4 +98,4 @@ std::string csv_table(const Table& table) {
     return result;
 }
 
-}  // namespace dtnn::tools
+}  // namespace dtnn

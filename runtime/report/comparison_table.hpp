@@ -1,0 +1,33 @@
+#pragma once
+/// A comparison of runs (run_comparison.hpp) as text, for people and for programs.
+
+#include <string>
+
+#include "runtime/report/run_comparison.hpp"
+
+namespace dtnn::runtime {
+
+/// A line for each run: what it was set to, how far it came, its best values, those of the test
+/// split, its state. Then which run is best in each measure.
+std::string comparison_text(const Comparison& comparison);
+
+/// What differs between the plans, a line each: the values of the runs, what that means, and why.
+/// Empty where nothing does.
+std::string differences_text(const Comparison& comparison);
+
+/// A line for each run: run, the settings, state, epochs, epochs_planned, seconds, best.MEASURE and
+/// best_epoch.MEASURE ..., test.MEASURE ..., trainable_parameters, arena_bytes, folder, error.
+/// MEASURE is as "validation.loss". What a run does not have is an empty field. (RFC 4180 with bare
+/// line feeds.)
+std::string comparison_csv(const Comparison& comparison);
+
+/// {"version": 1, "runs": [{"run", "folder", "settings": {...}, "state", "epochs",
+/// "epochs_planned", "seconds", "best": {MEASURE: {"value", "epoch"}}, "test": {...},
+/// "trainable_parameters", "arena_bytes", "error"}], "best": {MEASURE: run},
+/// "differences": [{"what", "meaning", "reason", "values": [...]}]}
+std::string comparison_json(const Comparison& comparison);
+
+/// The number as people read it: four digits.
+std::string short_number(double value);
+
+}  // namespace dtnn::runtime
