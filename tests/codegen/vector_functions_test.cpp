@@ -30,8 +30,11 @@ constexpr Function kFunctions[] = {
     {"log", [](long double x) { return std::log(x); }, 2},
     {"tanh", [](long double x) { return std::tanh(x); }, 2},
     {"sigmoid",
-     [](long double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); },
-     2},
+     [](long double x) {
+         const long double growth = std::exp(-x);
+         return std::isinf(float(growth)) ? 0 : 1 / (1 + growth);
+     },
+     2.5},
     {"erf", [](long double x) { return std::erf(x); }, 2},
     {"expm1", [](long double x) { return std::expm1(x); }, 2},
     {"log1p", [](long double x) { return std::log1p(x); }, 3},
