@@ -31,7 +31,7 @@ find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
 # of Debian's three builds a shared library would get is decided by the machine's alternatives, not by us.
 find_path(BLIS_INCLUDE_DIR blis.h PATH_SUFFIXES blis-serial blis REQUIRED)
 find_library(BLIS_LIBRARY NAMES libblis.a blis PATH_SUFFIXES blis-serial REQUIRED)
-# The contexts of BLIS's kernels by name of the processor (kernels/cpu/blis_product.hpp): a static library has them, a shared one
+# The contexts of BLIS's kernels by name of the processor (kernels/blis_kernels.cpp): a static library has them, a shared one
 # may keep them to itself.
 include(CheckCXXSourceCompiles)
 set(CMAKE_REQUIRED_INCLUDES ${BLIS_INCLUDE_DIR})

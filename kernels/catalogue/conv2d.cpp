@@ -162,10 +162,6 @@ Refused blis_slower_backward(const Problem& problem) {
     return blis_slower(problem, false);
 }
 
-Refused blis_slower_weights(const Problem& problem) {
-    return blis_slower(problem, false);
-}
-
 std::int64_t dense_backward_data_blis_workspace(const Problem& problem) {
     if (!problem.flag("mask")) return 0;
     return problem.threads * blis_slab_bytes(dense_shape(problem), element_bytes(problem));

@@ -4,8 +4,7 @@
 ///
 /// Blocks of rows and slabs of columns depend on the shape alone and each product is one thread's,
 /// so results do not depend on the number of threads, statistics apart. Error bound: depth *
-/// epsilon
-/// * sum of |products|.
+/// epsilon * sum of |products|.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +12,7 @@
 #include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/cpu/blis_product.hpp"
 #include "kernels/cpu/conv_statistics.hpp"
-#include "kernels/cpu/expression_chunk.hpp"
+#include "kernels/cpu/product_ends.hpp"
 #include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/im2row.hpp"
@@ -66,35 +65,6 @@ void make_rows(const ConvShape& s, const T* src, std::int64_t begin, std::int64_
                   });
 }
 
-/// Bias, residual and epilogue over a block of products, into dst, with the sums for the
-/// statistics.
-template <class T>
-void finish(const Conv2dArguments<T>& a, const T* product, std::int64_t begin, std::int64_t end,
-            double* sums) {
-    const std::int64_t filters = a.shape.filters;
-    const T* bias = a.bias;
-    const bool relu = a.relu;
-    for (std::int64_t pixel = begin; pixel < end; ++pixel) {
-        const T* from = product + (pixel - begin) * filters;
-        const T* residual = a.residual ? a.residual + pixel * filters : nullptr;
-        T* to = a.dst + pixel * filters;
-#pragma GCC ivdep
-        for (std::int64_t f = 0; f < filters; ++f) {
-            T value = from[f];
-            if (bias) value += bias[f];
-            if (residual) value += residual[f];
-            to[f] = relu && value < T(0) ? T(0) : value;
-        }
-        if (!sums) continue;
-        for (std::int64_t f = 0; f < filters; ++f) {
-            const double distance = double(to[f]) - (bias ? double(bias[f]) : 0.0);
-            sums[f] += distance;
-            sums[filters + f] += distance * distance;
-        }
-    }
-    if (a.written) rewrite(a.epilogue, a.dst, begin * filters, (end - begin) * filters);
-}
-
 template <class T>
 void rows_backward_data(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& team) {
     const ConvShape& s = a.shape;
@@ -133,19 +103,9 @@ void rows_backward_data(const Conv2dBackwardDataArguments<T>& a, ThreadTeam& tea
                               });
             }
             // diff_src may lie on the mask, so it is written when all of the image is known.
-            T* to = a.diff_src + n * cells;
-            const T* mask = a.mask ? a.mask + n * cells : nullptr;
-            const T* bias = a.bias;
-            for (std::int64_t pixel = 0; pixel < cells; pixel += s.channels) {
-#pragma GCC ivdep
-                for (std::int64_t c = 0; c < s.channels; ++c) {
-                    T value = image[pixel + c];
-                    if (bias) value += bias[c];
-                    const bool zero =
-                        (mask && !(mask[pixel + c] > T(0))) || (a.relu && value < T(0));
-                    to[pixel + c] = zero ? T(0) : value;
-                }
-            }
+            const std::int64_t pixels = s.height * s.width;
+            for (std::int64_t pixel = 0; pixel < pixels; ++pixel)
+                finish_gradient(a, image + pixel * s.channels, n * pixels + pixel, 0, s.channels);
         }
     });
 }
@@ -187,7 +147,8 @@ void conv2d_im2row_blis(const Conv2dArguments<T>& a, ThreadTeam& team) {
                          product,
                          s.filters},
                         false);
-            finish(a, product, begin, end, with_statistics ? sums_of(member) : nullptr);
+            finish(a, product, begin, end, 0, s.filters,
+                   with_statistics ? sums_of(member) : nullptr);
         }
     });
     if (with_statistics) total_statistics(a.statistics, s.filters, a.bias, team.size(), sums_of);
@@ -234,21 +195,7 @@ void conv2d_backward_weights_im2row_blis(const Conv2dBackwardWeightsArguments<T>
             }
         }
     });
-    if (!a.diff_bias) return;
-    constexpr std::int64_t kColumns = 64;
-    team.for_ranges(s.filters, kColumns, [&](std::int64_t first, std::int64_t last, int) {
-        for (std::int64_t begin = first; begin < last; begin += kColumns) {
-            const std::int64_t columns = last - begin < kColumns ? last - begin : kColumns;
-            double sums[kColumns] = {};
-            for (std::int64_t pixel = 0; pixel < pixels; ++pixel) {
-                const T* row = a.diff_dst + pixel * s.filters + begin;
-                for (std::int64_t j = 0; j < columns; ++j)
-                    sums[j] += row[j];
-            }
-            for (std::int64_t j = 0; j < columns; ++j)
-                a.diff_bias[begin + j] = static_cast<T>(sums[j]);
-        }
-    });
+    if (a.diff_bias) sum_rows<T>(a.diff_dst, pixels, s.filters, a.diff_bias, team);
 }
 
 DTNN_KERNEL(conv2d_im2row_blis, Conv2dArguments)

@@ -12,7 +12,7 @@
 
 #include "kernels/arguments/dense.hpp"
 #include "kernels/cpu/blis_product.hpp"
-#include "kernels/cpu/simd.hpp"
+#include "kernels/cpu/product_ends.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/conv.hpp"
 
@@ -111,21 +111,7 @@ void dense_backward_weights_blis(const DenseBackwardWeightsArguments<T>& a, Thre
                      units},
                     true);
     });
-    if (!a.diff_bias) return;
-    constexpr std::int64_t kColumns = 64;
-    team.for_pieces(units, 8 * kColumns, [&](std::int64_t first, std::int64_t last, int) {
-        for (std::int64_t begin = first; begin < last; begin += kColumns) {
-            const std::int64_t columns = last - begin < kColumns ? last - begin : kColumns;
-            double sums[kColumns] = {};
-            for (std::int64_t n = 0; n < batch; ++n) {
-                const T* row = a.diff_dst + n * units + begin;
-                for (std::int64_t j = 0; j < columns; ++j)
-                    sums[j] += row[j];
-            }
-            for (std::int64_t j = 0; j < columns; ++j)
-                a.diff_bias[begin + j] = static_cast<T>(sums[j]);
-        }
-    });
+    if (a.diff_bias) sum_rows<T>(a.diff_dst, batch, units, a.diff_bias, team);
 }
 
 DTNN_KERNEL(dense_blis, DenseArguments)
