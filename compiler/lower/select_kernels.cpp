@@ -102,12 +102,19 @@ void choose(LoweredStep& step, const kernels::Problem& problem, const plan::Targ
         }
         if (reason) reasons.emplace(kernel.name, std::move(*reason));
     }
-    const auto preferred = std::find_if(
-        able.begin(), able.end(), [&](const auto* kernel) { return wishes.blis && kernel->blis; });
-    if (preferred != able.end()) measured = nullptr;
-    step.kernel = preferred != able.end() ? *preferred
-                  : measured              ? choose_measured(*measured, able, usual)
-                                          : usual;
+    // Those of BLIS come before all others, among themselves by estimates and times.
+    std::vector<const kernels::KernelInfo*> preferred;
+    std::copy_if(able.begin(), able.end(), std::back_inserter(preferred),
+                 [&](const auto* kernel) { return wishes.blis && kernel->blis; });
+    if (!preferred.empty()) {
+        const auto first = std::find_if(
+            preferred.begin(), preferred.end(),
+            [&](const auto* kernel) { return !kernels::expected_slower(*kernel, problem); });
+        usual = first == preferred.end() ? preferred.front() : *first;
+        able = std::move(preferred);
+    }
+    step.kernel = measured ? choose_measured(*measured, able, usual) : usual;
+    if (wishes.blis && step.kernel && step.kernel->blis) measured = nullptr;
     if (step.kernel) step.workspace = kernels::workspace_bytes(*step.kernel, problem);
     step.refusals = refusals_of(kernels, step.kernel, reasons, measured);
 }

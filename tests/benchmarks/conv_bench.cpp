@@ -10,7 +10,8 @@
 ///                                KERNEL STRIDE PADDING GROUPS BATCH BIAS FIRST; prints for each
 ///                                direction OPERATOR KERNEL SECONDS, of the kernel that is chosen
 ///
-/// CONV_BENCH_ISA=avx2 takes the kernels of another instruction set.
+/// CONV_BENCH_ISA=avx2 takes the kernels of another instruction set; CONV_BENCH_ALL=1 times those
+/// that are expected to be slower than one behind them, too.
 
 #include <blis.h>
 
@@ -22,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/blis_kernels.hpp"
 #include "kernels/catalogue.hpp"
 #include "kernels/dispatch.hpp"
 #include "kernels/thread_team.hpp"
@@ -177,7 +179,7 @@ double time_kernel(const KernelInfo& kernel, const Problem& problem, ThreadTeam&
     return seconds([&] { bound->run(team); });
 }
 
-double time_blis(std::int64_t m, std::int64_t n, std::int64_t k, int threads) {
+double time_blis(std::int64_t m, std::int64_t n, std::int64_t k, Isa isa, int threads) {
     Memory a(m * k * 4);
     Memory b(k * n * 4);
     Memory c(m * n * 4);
@@ -186,10 +188,12 @@ double time_blis(std::int64_t m, std::int64_t n, std::int64_t k, int threads) {
     bli_rntm_set_num_threads(threads, &runtime);
     float one = 1;
     float zero = 0;
+    const int vector_bytes = isa >= Isa::avx512 ? 64 : isa == Isa::avx2 ? 32 : 16;
+    auto* context = static_cast<cntx_t*>(blis_kernels(vector_bytes, false).context);
     return seconds([&] {
         bli_sgemm_ex(BLIS_NO_TRANSPOSE, BLIS_NO_TRANSPOSE, m, n, k, &one,
                      static_cast<float*>(a.data), k, 1, static_cast<float*>(b.data), n, 1, &zero,
-                     static_cast<float*>(c.data), n, 1, nullptr, &runtime);
+                     static_cast<float*>(c.data), n, 1, context, &runtime);
     });
 }
 
@@ -279,6 +283,7 @@ bool time_given(int threads, ThreadTeam& team) {
 int main(int argc, char** argv) {
     const std::string model = argc > 1 ? argv[1] : "all";
     const int threads = argc > 2 ? std::atoi(argv[2]) : 1;
+    const bool all = std::getenv("CONV_BENCH_ALL") != nullptr;
     ThreadTeam team(threads);
     if (model == "-") {
         if (time_given(threads, team)) return 0;
@@ -309,7 +314,7 @@ int main(int argc, char** argv) {
                 double best = 0;
                 for (const KernelInfo& kernel : kernels_of(problem.op)) {
                     if (kernel.name == "reference" || refusal(kernel, problem) ||
-                        expected_slower(kernel, problem))
+                        (!all && expected_slower(kernel, problem)))
                         continue;
                     const double taken = time_kernel(kernel, problem, team);
                     // The first that is not expected to be slower is the one that is chosen.
@@ -318,8 +323,8 @@ int main(int argc, char** argv) {
                                 taken / double(layer.batch) * 1e6, work / taken * 1e-9);
                 }
                 if (pixels != 0 && layer.groups == 1) {
-                    const double blis =
-                        time_blis(layer.batch * out * out, layer.filters, depth, threads);
+                    const double blis = time_blis(layer.batch * out * out, layer.filters, depth,
+                                                  problem.isa, threads);
                     std::printf("  blis product %.1f", work / blis * 1e-9);
                 }
                 std::printf("\n");
