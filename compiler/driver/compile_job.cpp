@@ -127,6 +127,15 @@ void check_device(const JobSpec& job, const CompileOptions& options, Diagnostics
 
 }  // namespace
 
+CompileOptions options_beside(const plan::Plan& other) {
+    CompileOptions options;
+    options.device = other.target.device;
+    // Instruction sets are the CPU's.
+    if (options.device == "cpu") options.usual_isa = other.target.isa;
+    options.usual_threads = other.target.threads;
+    return options;
+}
+
 std::optional<OptionMistake> find_mistake(const CompileOptions& options) {
     if (auto mistake = find_wrong_pass(options.disabled_passes)) return mistake;
     if (options.threads < 0) return OptionMistake{"--threads takes a number of at least 1", ""};

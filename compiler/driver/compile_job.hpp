@@ -36,6 +36,11 @@ struct CompileOptions {
         observe = {};
 };
 
+/// What a spec is compiled with beside a plan that it is compared with, so that only what is
+/// written can differ: the plan's device and, where the spec or its machine does not say otherwise,
+/// the plan's instruction set and threads.
+CompileOptions options_beside(const plan::Plan& other);
+
 /// An option that cannot be carried out, whatever the job.
 struct OptionMistake {
     std::string text;  ///< names the option as `dtnnc compile` does: "--isa avx3: ..."

@@ -30,7 +30,7 @@ enum class Action { changed, added, removed, moved, renamed, replaced };
 const char* name_of(Action action);
 
 /// How a number is shown to people; JSON holds the plain number.
-enum class Unit { none, count, bytes, flop };
+enum class Unit { none, count, bytes, flop, seconds };
 
 struct Change {
     /// Chosen: layers, connections, settings, target, passes, compiler. Consequences: numbering,

@@ -8,11 +8,11 @@ namespace dtnn::plan {
 
 namespace {
 
-constexpr FieldMeaning kUnknown = {Meaning::mathematics,
-                                   "no entry says that it leaves the mathematics alone"};
+constexpr FieldMeaning kUnknown = {
+    Meaning::mathematics, "no entry says that it leaves the mathematics alone", Unit::none};
 
 FieldMeaning found(const MeaningEntry* entry) {
-    return entry ? FieldMeaning{entry->meaning, entry->reason} : kUnknown;
+    return entry ? FieldMeaning{entry->meaning, entry->reason, entry->unit} : kUnknown;
 }
 
 bool take_prefix(std::string_view& path, std::string_view prefix) {
@@ -46,7 +46,7 @@ const MeaningEntry* meaning_of_member(std::string_view set, std::string_view mem
 const MeaningEntry* meaning_below(std::string_view kind, std::string_view path) {
     const std::size_t dot = path.find('.');
     if (dot == std::string_view::npos) return nullptr;
-    const std::string owner = fmt::format("{}.{}", kind, path.substr(0, path.find_first_of(".[")));
+    std::string owner = fmt::format("{}.{}", kind, path.substr(0, path.find_first_of(".[")));
     std::string_view rest = path.substr(dot + 1);
     for (const auto& [field, set] : kSets) {
         if (field != owner) continue;
@@ -54,6 +54,12 @@ const MeaningEntry* meaning_below(std::string_view kind, std::string_view path) 
         if (inner == std::string_view::npos) return meaning_of_member(set, rest);
         return find_meaning(fmt::format("{}.{}", set, rest.substr(0, inner)),
                             rest.substr(inner + 1));
+    }
+    // Tables inside tables: "parallel.synchronise.every".
+    for (std::size_t inner = rest.find('.'); inner != std::string_view::npos;
+         inner = rest.find('.')) {
+        owner += "." + std::string(rest.substr(0, inner));
+        rest.remove_prefix(inner + 1);
     }
     return find_meaning(owner, rest);
 }
@@ -106,7 +112,7 @@ FieldMeaning meaning_of(std::string_view path) {
 
 FieldMeaning meaning_of_layer_field(std::string_view type, std::string_view field) {
     if (const LayerMeaningEntry* entry = find_layer_meaning(type, field))
-        return {entry->meaning, entry->reason};
+        return {entry->meaning, entry->reason, Unit::none};
     return found(find_meaning("layer", field));
 }
 

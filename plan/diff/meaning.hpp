@@ -14,6 +14,7 @@ namespace dtnn::plan {
 struct FieldMeaning {
     Meaning meaning;
     std::string_view reason;
+    Unit unit = Unit::none;
 };
 
 /// `kind`: job, model, dataset, training ("model.input", "training.clip" and the like for the
@@ -25,6 +26,7 @@ struct MeaningEntry {
     std::string_view field;
     Meaning meaning;
     std::string_view reason;
+    Unit unit = Unit::none;  ///< of values that are plain numbers
 };
 
 /// The meaning of an operator's field; type "*" is the rule for the field of that name in every

@@ -114,8 +114,8 @@ class ResultComparison {
                Unit::bytes, kSpeed, reason);
         number("communication", "most bytes of an exchange", a_.parallel.bucket_bytes,
                b_.parallel.bucket_bytes, Unit::bytes, buckets, reason);
-        value("communication", "foreseen seconds of an update's exchanges", json_text(s.seconds),
-              json_text(t.seconds), kSpeed, reason);
+        value("communication", "foreseen time of an update's exchanges", json_text(s.seconds),
+              json_text(t.seconds), kSpeed, reason, Unit::seconds);
     }
 
     void memory() {

@@ -294,9 +294,13 @@ class SettingComparison {
         FieldMeaning meaning = meaning_of(path);
         if (path.ends_with("parallel.bucket_size") &&
             (depends_on_buckets(a_.parallel) || depends_on_buckets(b_.parallel)))
-            meaning = {Meaning::mathematics,
-                       "gradients are rounded or selected within an exchange"};
+            meaning = {Meaning::mathematics, "gradients are rounded or selected within an exchange",
+                       meaning.unit};
+        // The path of a type that only one of the two has.
+        if (meaning.meaning == Meaning::unread && (before.value.empty() || after.value.empty()))
+            meaning = {Meaning::mathematics, "the samples come from another source", meaning.unit};
         Change change;
+        change.unit = meaning.unit;
         change.section = section;
         change.what = path;
         change.before = before.value;

@@ -217,6 +217,7 @@ std::string value_words(const std::string& json, Unit unit) {
                : unit == Unit::flop ? flops_text(number)
                                     : grouped(number);
     }
+    if (value.is_number() && unit == Unit::seconds) return seconds_text(value.get<double>());
     // Reals as they were written: the shortest text that reads back the same.
     return value.is_number() ? json : words(value);
 }
@@ -227,10 +228,10 @@ std::string range_words(const Change& change) {
     if (change.after.empty()) return value_words(change.before, change.unit) + " -> (none)";
     std::string before = value_words(change.before, change.unit);
     std::string after = value_words(change.after, change.unit);
-    if (change.unit == Unit::bytes || change.unit == Unit::flop) {
+    if (change.unit == Unit::bytes || change.unit == Unit::flop || change.unit == Unit::seconds) {
         std::size_t s = before.find(' '), t = after.find(' ');
         bool same_words = before == after;
-        if (same_words) {
+        if (same_words && change.unit != Unit::seconds) {
             before = grouped(std::stoll(change.before));
             after = grouped(std::stoll(change.after)) +
                     (change.unit == Unit::bytes ? " bytes" : " FLOP");
@@ -311,8 +312,10 @@ std::string short_setting(const std::string& path) {
     std::string last = last_part(path);
     const bool inside =
         (path.starts_with("training.") && !path.starts_with("training.optimizer.")) ||
-        path.starts_with("dataset.");
-    if (!inside || std::count(path.begin(), path.end(), '.') < 2) return last;
+        path.starts_with("dataset.") || path.starts_with("machine.");
+    // Fields of a job's own tables say little without the table: "kernels prefer".
+    const bool of_job = path.starts_with("parallel.") || path.starts_with("kernels.");
+    if (!of_job && (!inside || std::count(path.begin(), path.end(), '.') < 2)) return last;
     const std::string owner = last_part(path.substr(0, path.size() - last.size() - 1));
     return owner.substr(0, owner.find('[')) + " " + last;
 }

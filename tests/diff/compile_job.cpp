@@ -27,10 +27,14 @@ void SpecFolder::write(const std::string& file, const std::string& text) {
     std::ofstream(file, std::ios::binary) << text;
 }
 
-std::optional<plan::Plan> compile_job(const std::string& file, std::string& error) {
+std::optional<plan::Plan> compile_job(const std::string& file, std::string& error,
+                                      const std::vector<std::string>& settings,
+                                      const plan::Plan* beside) {
     compiler::Diagnostics diagnostics;
-    const compiler::LoadOptions load{{"."}, {}};
-    const compiler::CompileOptions options{.isa = "avx2", .usual_threads = 2};
+    const compiler::LoadOptions load{{"."}, settings};
+    const compiler::CompileOptions options =
+        beside ? compiler::options_beside(*beside)
+               : compiler::CompileOptions{.usual_isa = "avx2", .usual_threads = 2};
     auto plan = compiler::compile_file(file, load, options, diagnostics);
     if (!plan) {
         error = diagnostics.render(false);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "plan/plan.hpp"
 
@@ -26,9 +27,12 @@ class SpecFolder {
     std::filesystem::path home_, folder_;
 };
 
-/// As `dtnnc diff` compiles it, with the parameters of the model: for AVX2 and as many threads as
-/// the job says, else two, on every machine. Nothing, and why in `error`, when the spec is refused.
-std::optional<plan::Plan> compile_job(const std::string& file, std::string& error);
+/// As `dtnnc diff` compiles it, with the parameters of the model: for what the job and its machine
+/// say, else for AVX2 and two threads, or as the plan beside it. `settings` are those of --set.
+/// Nothing, and why in `error`, when the spec is refused.
+std::optional<plan::Plan> compile_job(const std::string& file, std::string& error,
+                                      const std::vector<std::string>& settings = {},
+                                      const plan::Plan* beside = nullptr);
 /// Layers of the file's model once its blocks are expanded; 0 when it is refused.
 std::size_t count_layers(const std::string& file);
 /// The resolved spec of the file; empty when it is refused.

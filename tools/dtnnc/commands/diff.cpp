@@ -31,12 +31,7 @@ struct DiffArguments {
 std::optional<plan::Plan> compile_like(const std::string& spec, const plan::Plan* other,
                                        const CommonOptions& options) {
     CompileCommand compile;
-    if (other) {
-        compile.options.device = other->target.device;
-        // Instruction sets are the CPU's.
-        if (other->target.device == "cpu") compile.options.usual_isa = other->target.isa;
-        compile.options.usual_threads = other->target.threads;
-    }
+    if (other) compile.options = compiler::options_beside(*other);
     compiler::Diagnostics diagnostics;
     std::optional<plan::Plan> plan = compile_spec(spec, compile, options, diagnostics);
     if (!plan) {
