@@ -12,21 +12,53 @@ namespace dtnn::runtime {
 namespace image {
 namespace {
 
+/// Where pixels of the file go in a plane: pixel (y, x) to first + y * row + x * column.
+struct Places {
+    std::int64_t first = 0, row = 0, column = 1;
+};
+
+Places places_of(Orientation orientation, std::int64_t height, std::int64_t width) {
+    switch (orientation) {
+        case Orientation::upright:
+            break;
+        case Orientation::mirrored:
+            return {width - 1, width, -1};
+        case Orientation::upside_down:
+            return {height * width - 1, -width, -1};
+        case Orientation::flipped:
+            return {(height - 1) * width, -width, 1};
+        case Orientation::transposed:
+            return {0, 1, height};
+        case Orientation::turned_left:
+            return {height - 1, -1, height};
+        case Orientation::transversed:
+            return {height * width - 1, -1, -height};
+        case Orientation::turned_right:
+            return {(width - 1) * height, 1, -height};
+    }
+    return {0, width, 1};
+}
+
 /// `from`: interleaved, `stored` channels; to planes of `wanted`.
 template <class Stored>
-void set_planes(float* to, const Stored* from, std::size_t pixels, std::size_t stored,
-                std::int64_t wanted, float most) {
+void set_planes(float* to, const Stored* from, std::int64_t height, std::int64_t width,
+                std::size_t stored, std::int64_t wanted, float most, const Places& places) {
+    const auto rows = [&](const Stored* at, const auto& pixel) {
+        for (std::int64_t y = 0; y < height; ++y) {
+            float* place = to + places.first + y * places.row;
+            for (std::int64_t x = 0; x < width; ++x, at += stored, place += places.column)
+                *place = pixel(at);
+        }
+    };
     if (wanted == 1 && stored == 3) {
-        for (std::size_t i = 0; i < pixels; ++i, from += 3)
-            to[i] = (0.299f * float(from[0]) + 0.587f * float(from[1]) + 0.114f * float(from[2])) /
-                    most;
+        rows(from, [most](const Stored* at) {
+            return (0.299f * float(at[0]) + 0.587f * float(at[1]) + 0.114f * float(at[2])) / most;
+        });
         return;
     }
-    for (std::size_t channel = 0; channel < std::size_t(wanted); ++channel) {
-        const Stored* at = from + (stored == 1 ? 0 : channel);
-        for (std::size_t i = 0; i < pixels; ++i, at += stored)
-            *to++ = float(*at) / most;
-    }
+    for (std::size_t channel = 0; channel < std::size_t(wanted); ++channel, to += height * width)
+        rows(from + (stored == 1 ? 0 : channel),
+             [most](const Stored* at) { return float(*at) / most; });
 }
 
 }  // namespace
@@ -51,16 +83,18 @@ void check_size(std::uint64_t height, std::uint64_t width, const std::string& na
 }
 
 void set_pixels(Sample& sample, std::int64_t height, std::int64_t width, int stored, bool wide,
-                std::int64_t wanted) {
-    sample.set_shape(wanted, height, width);
-    const std::size_t pixels = std::size_t(height * width);
+                std::int64_t wanted, Orientation orientation) {
+    const bool turned = swaps_extents(orientation);
+    sample.set_shape(wanted, turned ? width : height, turned ? height : width);
+    const Places places = places_of(orientation, height, width);
+    const auto set = [&](const auto* from, float most) {
+        set_planes(sample.pixels.data(), from, height, width, std::size_t(stored), wanted, most,
+                   places);
+    };
     if (wide) {
-        set_planes(sample.pixels.data(),
-                   reinterpret_cast<const std::uint16_t*>(sample.scratch.data()), pixels,
-                   std::size_t(stored), wanted, 65535.0f);
+        set(reinterpret_cast<const std::uint16_t*>(sample.scratch.data()), 65535.0f);
     } else {
-        set_planes(sample.pixels.data(), sample.scratch.data(), pixels, std::size_t(stored), wanted,
-                   255.0f);
+        set(sample.scratch.data(), 255.0f);
     }
 }
 

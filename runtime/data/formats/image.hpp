@@ -1,6 +1,7 @@
 #pragma once
 /// Decoding JPEG (libjpeg-turbo) and PNG (libpng). The format is told by the content, never by the
-/// name. Orientation and colour profiles (EXIF, ICC, gamma) are ignored: pixels come as stored.
+/// name. Colour profiles (ICC, gamma) are ignored; JPEGs are turned and mirrored as their EXIF
+/// says.
 
 #include <cstdint>
 #include <span>
@@ -24,7 +25,8 @@ struct ImageLimits {
 
 /// Sets shape and pixels, value / 255, or / 65535 of 16-bit PNG. Gray becomes three equal channels;
 /// colours become gray by ITU-R 601-2 luma, 0.299 R + 0.587 G + 0.114 B; palettes become colours;
-/// transparency is dropped; CMYK becomes (1-C)(1-K), (1-M)(1-K), (1-Y)(1-K). Anything wrong,
+/// transparency is dropped; CMYK becomes (1-C)(1-K), (1-M)(1-K), (1-Y)(1-K). Height and width are
+/// those of the image as it is to be seen (exif.hpp). Anything wrong,
 /// decoders' warnings and missing data included, is a RunError that names `name`, fact and remedy.
 void decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
                   const ImageLimits& limits, Sample& sample);
@@ -32,10 +34,11 @@ void decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
 struct ImageHeader {
     std::int64_t height = 0;
     std::int64_t width = 0;
+    std::int64_t channels = 0;  ///< 1: gray; 3: colours, which palettes and CMYK become too
 };
 
-/// Height and width as the file's beginning says, and the same errors for what is neither JPEG nor
-/// PNG, or too large. Does not see whether the rest of the file is sound.
+/// Height, width and channels as the file's beginning says, and the same errors for what is neither
+/// JPEG nor PNG, or too large. Does not see whether the rest of the file is sound.
 ImageHeader read_image_header(std::span<const std::uint8_t> bytes, const std::string& name,
                               const ImageLimits& limits);
 

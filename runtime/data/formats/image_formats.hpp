@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/base/run_error.hpp"
+#include "runtime/data/formats/exif.hpp"
 #include "runtime/data/formats/image.hpp"
 
 namespace dtnn::runtime::image {
@@ -23,8 +24,9 @@ ImageHeader decode_png(std::span<const std::uint8_t> bytes, const std::string& n
                        const ImageLimits& limits, Sample* sample);
 
 /// Sets the pixels of rows that lie one behind another in sample.scratch, `stored` interleaved
-/// channels of 8 bits, or 16 in the machine's order, to the wanted 1 or 3.
+/// channels of 8 bits, or 16 in the machine's order, to the wanted 1 or 3, and turns them: height
+/// and width are those in the file.
 void set_pixels(Sample& sample, std::int64_t height, std::int64_t width, int stored, bool wide,
-                std::int64_t wanted);
+                std::int64_t wanted, Orientation orientation = Orientation::upright);
 
 }  // namespace dtnn::runtime::image

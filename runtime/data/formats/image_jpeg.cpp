@@ -108,19 +108,22 @@ ImageHeader decode_jpeg(std::span<const std::uint8_t> bytes, const std::string& 
     if (!read_header(decoder, bytes)) throw fail();
     const jpeg_decompress_struct& info = decoder.info;
     check_size(info.image_height, info.image_width, name, limits);
-    const ImageHeader header{info.image_height, info.image_width};
-    if (sample == nullptr) return header;
-
     const bool cmyk = info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK;
     const bool gray = info.jpeg_color_space == JCS_GRAYSCALE;
+    const Orientation orientation = orientation_of_jpeg(bytes);
+    const std::int64_t height = info.image_height, width = info.image_width;
+    const bool turned = swaps_extents(orientation);
+    const ImageHeader header{turned ? width : height, turned ? height : width, gray ? 1 : 3};
+    if (sample == nullptr) return header;
+
     jpeg_progress_mgr progress{};
     if (!start(decoder, cmyk ? JCS_CMYK : gray ? JCS_GRAYSCALE : JCS_RGB, progress)) throw fail();
     const int stored = cmyk ? kCmyk : gray ? 1 : 3;
-    const std::size_t row_bytes = std::size_t(header.width) * std::size_t(stored);
-    sample->scratch.resize(std::size_t(header.height) * row_bytes);
+    const std::size_t row_bytes = std::size_t(width) * std::size_t(stored);
+    sample->scratch.resize(std::size_t(height) * row_bytes);
     if (!read_rows(decoder, sample->scratch.data(), row_bytes)) throw fail();
     if (cmyk) cmyk_to_rgb(sample->scratch, info.saw_Adobe_marker);
-    set_pixels(*sample, header.height, header.width, gray ? 1 : 3, false, limits.channels);
+    set_pixels(*sample, height, width, gray ? 1 : 3, false, limits.channels, orientation);
     return header;
 }
 

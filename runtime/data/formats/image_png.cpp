@@ -99,7 +99,9 @@ ImageHeader decode_png(std::span<const std::uint8_t> bytes, const std::string& n
     const std::uint32_t height = png_get_image_height(decoder.png, decoder.info);
     const std::uint32_t width = png_get_image_width(decoder.png, decoder.info);
     check_size(height, width, name, limits);
-    const ImageHeader header{height, width};
+    const bool coloured =
+        (png_get_color_type(decoder.png, decoder.info) & PNG_COLOR_MASK_COLOR) != 0;
+    const ImageHeader header{height, width, coloured ? 3 : 1};
     if (sample == nullptr) return header;
 
     if (!start(decoder)) throw fail();

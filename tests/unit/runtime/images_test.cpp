@@ -83,6 +83,103 @@ TEST_CASE("JPEG of gray, colours and CMYK, baseline and progressive") {
     CHECK(std::abs(printed[128]) < 3);
 }
 
+namespace {
+
+std::string number(std::uint32_t value, std::size_t count, bool little) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i)
+        text += char(value >> 8 * (little ? i : count - 1 - i));
+    return text;
+}
+
+/// EXIF whose first directory has a tag before the orientation, and one behind it.
+std::string exif(std::uint32_t orientation, bool little) {
+    const auto entry = [&](std::uint32_t tag, std::uint32_t value) {
+        return number(tag, 2, little) + number(3, 2, little) + number(1, 4, little) +
+               number(value, 2, little) + number(0, 2, little);
+    };
+    return std::string("Exif\0\0", 6) + (little ? "II" : "MM") + number(42, 2, little) +
+           number(8, 4, little) + number(3, 2, little) + entry(0x0100, 7) +
+           entry(0x0112, orientation) + entry(0x0128, 2) + number(0, 4, little);
+}
+
+/// The JPEG with a segment behind its beginning.
+std::string with_segment(const std::string& photo, char kind, const std::string& content) {
+    return photo.substr(0, 2) + '\xFF' + kind +
+           number(std::uint32_t(content.size() + 2), 2, false) + content + photo.substr(2);
+}
+
+/// A photograph of 16 x 8 pixels (height x width) in four parts: dark to light, as one reads.
+std::string quarters() {
+    std::vector<std::uint8_t> rows;
+    for (int y = 0; y < 16; ++y)
+        for (int x = 0; x < 8; ++x)
+            rows.push_back(std::uint8_t(40 + 60 * (2 * (y / 8) + x / 4)));
+    return jpeg(16, 8, 1, rows);
+}
+
+/// Which of the four parts is in each corner: top left, top right, bottom left, bottom right.
+std::vector<int> corners(const Sample& sample) {
+    std::vector<int> result;
+    for (const std::int64_t y : {std::int64_t{1}, sample.height - 2})
+        for (const std::int64_t x : {std::int64_t{1}, sample.width - 2})
+            result.push_back(int(std::lround(
+                (double(sample.pixels[std::size_t(y * sample.width + x)]) * 255 - 40) / 60)));
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("photographs are turned and mirrored as their EXIF says") {
+    // What is top left, top right, bottom left and bottom right of the image as it is to be seen,
+    // of each orientation; CIPA DC-008 has the table of rows and columns.
+    const std::vector<std::vector<int>> seen = {{0, 1, 2, 3}, {1, 0, 3, 2}, {3, 2, 1, 0},
+                                                {2, 3, 0, 1}, {0, 2, 1, 3}, {2, 0, 3, 1},
+                                                {3, 1, 2, 0}, {1, 3, 0, 2}};
+    const std::string photo = quarters();
+    for (const bool little : {false, true}) {
+        for (std::uint32_t orientation = 1; orientation <= 8; ++orientation) {
+            CAPTURE(orientation);
+            const std::string turned = with_segment(photo, '\xE1', exif(orientation, little));
+            for (const std::int64_t channels : {1, 3}) {
+                const Sample sample = decoded(turned, channels);
+                CHECK(sample.height == (orientation < 5 ? 16 : 8));
+                CHECK(sample.width == (orientation < 5 ? 8 : 16));
+                CHECK(corners(sample) == seen[orientation - 1]);
+            }
+            // Behind another segment, and behind one that only looks like it.
+            const std::string later =
+                with_segment(with_segment(photo, '\xE1', exif(orientation, little)), '\xE0',
+                             std::string("JFXX\0", 5));
+            CHECK(corners(decoded(later, 1)) == seen[orientation - 1]);
+            CHECK(corners(decoded(with_segment(turned, '\xE1', "http://ns.adobe.com"), 1)) ==
+                  seen[orientation - 1]);
+        }
+    }
+}
+
+TEST_CASE("EXIF that is damaged turns nothing, and harms nothing") {
+    const std::string photo = quarters();
+    const std::vector<int> upright = {0, 1, 2, 3};
+    for (const std::uint32_t orientation : {0u, 9u, 65535u})
+        CHECK(corners(decoded(with_segment(photo, '\xE1', exif(orientation, true)), 1)) == upright);
+    const std::string whole = exif(6, true);
+    for (std::size_t size = 0; size < whole.size() - 18; ++size)
+        CHECK(corners(decoded(with_segment(photo, '\xE1', whole.substr(0, size)), 1)) == upright);
+    // The place of the directory, its length, and the tag's type.
+    for (const auto& [at, bytes] :
+         {std::pair{10, std::string(4, '\xFF')}, std::pair{14, std::string(2, '\0')},
+          std::pair{30, std::string(1, '\4')}}) {
+        std::string broken = whole;
+        broken.replace(std::size_t(at), bytes.size(), bytes);
+        CHECK(corners(decoded(with_segment(photo, '\xE1', broken), 1)) == upright);
+    }
+    // More entries than there are: those that are there count.
+    std::string many = whole;
+    many[14] = '\xFF';
+    CHECK(corners(decoded(with_segment(photo, '\xE1', many), 1)) == std::vector<int>{2, 0, 3, 1});
+}
+
 TEST_CASE("a sample is used again without traces of the last one") {
     Sample sample;
     decode_image(bytes(plain_png(9, 9, 1, 2, 3)), "a", {3, 1000}, sample);
