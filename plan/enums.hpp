@@ -208,10 +208,12 @@ struct EnumNames<Participation> {
 ///     classes  one class of `classes`, or one a pixel: the program's input "labels", i32
 ///     multiple any number of `classes`: the input "targets", [N, classes] of 0 and 1
 ///     values   real numbers, `classes` of them: the input "targets", [N, classes]
-enum class LabelKind { classes, multiple, values };
+///     input    itself, as it enters the network: no input besides "source"; `classes` numbers, or
+///              as many a pixel, where predictions are images (Dataset::label_shape)
+enum class LabelKind { classes, multiple, values, input };
 template <>
 struct EnumNames<LabelKind> {
-    static constexpr const char* names[] = {"classes", "multiple", "values"};
+    static constexpr const char* names[] = {"classes", "multiple", "values", "input"};
 };
 
 /// What the numbers of the program "predict" are.
@@ -219,7 +221,7 @@ struct EnumNames<LabelKind> {
 ///     probabilities      between 0 and 1
 ///     log_probabilities  their natural logarithms
 ///     logits             probabilities are their sigmoids
-///     values             real numbers, where the dataset's labels are such
+///     values             real numbers, where the dataset's labels or its samples are such
 enum class Prediction { scores, probabilities, log_probabilities, logits, values };
 template <>
 struct EnumNames<Prediction> {
@@ -227,11 +229,11 @@ struct EnumNames<Prediction> {
                                             "logits", "values"};
 };
 
-/// Where a value of the resolved specs came from.
-enum class OriginKind { file, fallback, command_line };
+/// Where a value of the resolved specs came from. data: it was found in the dataset's files.
+enum class OriginKind { file, fallback, command_line, data };
 template <>
 struct EnumNames<OriginKind> {
-    static constexpr const char* names[] = {"file", "default", "command line"};
+    static constexpr const char* names[] = {"file", "default", "command line", "data"};
 };
 
 }  // namespace dtnn::plan

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int kClasses = 1 << int(LabelKind::classes);
 constexpr int kMultiple = 1 << int(LabelKind::multiple);
-constexpr int kValues = 1 << int(LabelKind::values);
+/// Real numbers: given with the samples, or the samples themselves.
+constexpr int kValues = 1 << int(LabelKind::values) | 1 << int(LabelKind::input);
 
 constexpr std::array kMetrics = [] {
     // Words of the table.

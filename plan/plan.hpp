@@ -18,7 +18,7 @@
 
 namespace dtnn::plan {
 
-inline constexpr int kVersion = 10;
+inline constexpr int kVersion = 11;
 inline constexpr std::int64_t kAlignment = 64;
 
 using Dims = std::vector<std::int64_t>;
@@ -251,9 +251,14 @@ struct Dataset {
     /// to sample.
     Dims stored_shape;
     std::int64_t classes = 0;  ///< or the number of values
+    /// The classes' names, or those of the values: as many, or none, which are not known. Files
+    /// that have names must have these.
+    std::vector<std::string> class_names;
     LabelKind label_kind = LabelKind::classes;
+    /// The label columns of tables by their names, in place of their numbers; empty: by numbers.
+    std::vector<std::string> label_names;
     /// The shape of a sample's labels: empty for one class a sample, [height, width] for one a
-    /// pixel.
+    /// pixel; as the network sees them.
     Dims label_shape;
     /// Samples that an epoch sees: after the validation split, then under- or over-sampled.
     std::int64_t train_samples = 0;

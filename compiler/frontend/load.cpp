@@ -128,6 +128,16 @@ void check_shapes(const JobSpec& job, Diagnostics& diagnostics) {
         {span_or(job.dataset.spans, "shape", job.dataset.span), "the dataset is here"});
 }
 
+/// Where samples are their own labels, the form of these follows from what the model gives: images,
+/// or rows of all numbers.
+void settle_target(JobSpec& job) {
+    plan::Dataset& dataset = job.dataset.dataset;
+    if (dataset.label_kind != plan::LabelKind::input || job.model.layers.empty()) return;
+    const bool image = job.model.layers.back().shape.size() == 3;
+    dataset.label_shape = image ? plan::Dims{dataset.shape[1], dataset.shape[2]} : plan::Dims{};
+    dataset.classes = image ? dataset.shape[0] : plan::element_count(dataset.shape);
+}
+
 /// Makes the dataset of a model alone fit it: samples of its input's shape, a class for every
 /// prediction, and one for each pixel where the model gives an image of predictions.
 void fit_dataset(JobSpec& job, SourceNode& tree, bool model_sound) {
@@ -182,7 +192,7 @@ std::map<std::string, std::string> fields_of_parts(const SourceNode& tree) {
 }
 
 JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::string& file,
-                 int ranks, Diagnostics& diagnostics) {
+                 const LoadOptions& options, Diagnostics& diagnostics) {
     JobSpec job;
     job.file = file;
     job.model_alone = model_alone;
@@ -241,8 +251,8 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     SourceEntry* dataset = part("dataset");
     if (dataset) {
         if (dataset->value.span.place.file.empty()) dataset->value.span = job.model.span;
-        job.dataset =
-            read_dataset(dataset->value, model_alone ? job.model.name : job.name, diagnostics);
+        job.dataset = read_dataset(dataset->value, model_alone ? job.model.name : job.name,
+                                   options.find_data, diagnostics);
     }
     settle_loss(tree, diagnostics);
     SourceEntry* training = part("training");
@@ -256,10 +266,11 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     if (SourceEntry* machine = part("machine"))
         job.machine = read_machine(machine->value, job.name, diagnostics);
     if (diagnostics.has_errors()) return job;
-    settle_ranks(job, ranks, diagnostics);
+    settle_ranks(job, options.ranks, diagnostics);
     if (job.threads > 0)
         check_cores(job, job.threads, span_or(job.spans, "threads", job.machine.span), diagnostics);
     if (diagnostics.has_errors()) return job;
+    settle_target(job);
     check_shapes(job, diagnostics);
     check_samples(job, diagnostics);
     check_steps(job, diagnostics);
@@ -274,8 +285,8 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
 }
 
 /// The rest of load_job, when the file itself has been read.
-JobSpec finish_job(Composer& composer, Composer::Loaded loaded, const std::string& path, int ranks,
-                   Diagnostics& diagnostics) {
+JobSpec finish_job(Composer& composer, Composer::Loaded loaded, const std::string& path,
+                   const LoadOptions& options, Diagnostics& diagnostics) {
     const bool model_alone = loaded.kind->name == "model";
     SourceNode tree = std::move(loaded.tree);
     if (model_alone) {
@@ -284,7 +295,7 @@ JobSpec finish_job(Composer& composer, Composer::Loaded loaded, const std::strin
         tree = std::move(job);
     }
     const bool composed = composer.compose_job(tree, path);
-    return read_job(std::move(tree), model_alone, composed, path, ranks, diagnostics);
+    return read_job(std::move(tree), model_alone, composed, path, options, diagnostics);
 }
 
 }  // namespace
@@ -304,7 +315,7 @@ JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostic
         return empty;
     }
     const std::string file = loaded->file;
-    return finish_job(composer, std::move(*loaded), file, options.ranks, diagnostics);
+    return finish_job(composer, std::move(*loaded), file, options, diagnostics);
 }
 
 CheckedSpec check_spec(const std::string& path, const LoadOptions& options,
@@ -317,8 +328,7 @@ CheckedSpec check_spec(const std::string& path, const LoadOptions& options,
     const std::string kind(loaded->kind->name);
     checked.kind = kind;
     if (kind == "job" || kind == "model") {
-        const JobSpec job =
-            finish_job(composer, std::move(*loaded), file, options.ranks, diagnostics);
+        const JobSpec job = finish_job(composer, std::move(*loaded), file, options, diagnostics);
         if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
         return checked;
     }
@@ -340,7 +350,7 @@ CheckedSpec check_spec(const std::string& path, const LoadOptions& options,
             const Blocks read(nullptr, &losses->value, diagnostics);
     settle_loss(*job, diagnostics);
     if (kind == "dataset") {
-        checked.dataset = read_dataset(part, name_of_file(file), diagnostics);
+        checked.dataset = read_dataset(part, name_of_file(file), options.find_data, diagnostics);
     } else if (kind == "machine") {
         checked.machine = read_machine(part, name_of_file(file), diagnostics);
     } else {

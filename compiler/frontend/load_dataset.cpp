@@ -15,8 +15,9 @@ std::optional<DatasetSpec> load_dataset(const std::string& path, const LoadOptio
     const std::string file = loaded->file;
     const auto job = composer.compose_part(std::move(*loaded));
     if (!job) return std::nullopt;
-    DatasetSpec spec = read_dataset(job->find("dataset")->value,
-                                    std::filesystem::path(file).stem().string(), diagnostics);
+    DatasetSpec spec =
+        read_dataset(job->find("dataset")->value, std::filesystem::path(file).stem().string(),
+                     options.find_data, diagnostics);
     if (diagnostics.has_errors()) return std::nullopt;
     return spec;
 }

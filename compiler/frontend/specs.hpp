@@ -2,8 +2,10 @@
 /// Specs after composition and validation: typed, complete (defaults filled in), every value with
 /// its place.
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +62,7 @@ struct DatasetSpec {
     plan::Dataset dataset;         ///< sizes before the validation split
     plan::Attributes type_fields;  ///< the fields of its type, defaults filled in
     double sample_percentage = 100;
+    std::set<std::string, std::less<>> found;  ///< fields that the files said, not the spec
     /// Of the fields the user wrote, by path: "path", "transforms[0]" (a member's name),
     /// "transforms[0].normalize.mean".
     std::map<std::string, Span> spans;
@@ -123,12 +126,22 @@ struct JobSpec {
     std::string resolved_text;  ///< one YAML document
 };
 
+/// Why a dataset's files could not be looked at, and what can be done.
+struct DataFault {
+    std::string fact, help;
+};
+/// Looks into the files of a dataset for what its spec leaves out: sizes and classes of 0, an empty
+/// stored shape, no names. Fills them in, or returns why it cannot. The compiler reads no samples
+/// by itself.
+using FindData = std::function<std::optional<DataFault>(plan::Dataset&)>;
+
 struct LoadOptions {
     std::vector<std::string> spec_path;  ///< searched after the file's own folder, in order
     std::vector<std::string> settings;   ///< "training.batch_size=128", from --set
     /// Texts of files that need not be on disk, by the names they are referred to by.
     std::map<std::string, std::string> texts = {};
-    int ranks = 0;  ///< from --ranks; 0: not given
+    int ranks = 0;            ///< from --ranks; 0: not given
+    FindData find_data = {};  ///< null: specs must say everything
 };
 
 /// Reads, composes and validates a job (or a model alone, which then gets the default dataset and

@@ -56,6 +56,7 @@ struct Field {
     std::vector<std::string_view> choices = {};  ///< of an expression: the names of its inputs
     std::string_view unit = {};                  ///< "", "samples", "threads"
     bool optional = false;                       ///< may be absent without a default
+    bool found = false;  ///< may be absent where a dataset's files are there to be looked at
     bool exclusive_minimum = false;
     bool exclusive_maximum = false;
     const ComponentSet* components = nullptr;    ///< of variant and variant_list

@@ -184,6 +184,10 @@ void check_ranges(const Plan& plan) {
     for (const std::int64_t extent : plan.dataset.stored_shape)
         check_count(extent, {&dataset, "stored_shape"});
     check_count(plan.dataset.classes, {&dataset, "classes"}, 1);
+    if (const std::size_t names = plan.dataset.class_names.size();
+        names > 0 && std::int64_t(names) != plan.dataset.classes)
+        Where{&dataset, "class_names"}.refuse(
+            fmt::format("{} names for {} classes", names, plan.dataset.classes));
     check_dims(plan.dataset.label_shape, {}, DType::i32, {&dataset, "label_shape"});
     check_count(plan.dataset.train_samples, {&dataset, "train_samples"});
     check_count(plan.dataset.validation_samples, {&dataset, "validation_samples"});

@@ -31,8 +31,11 @@ std::int64_t elements_of(const Dataset& dataset) {
     return element_count(dataset.stored_shape.empty() ? dataset.shape : dataset.stored_shape);
 }
 
-/// Labels of a sample: a number for its class, or a double each.
+/// Labels of a sample: a number for its class, or a double each; of pixels what an array has of
+/// them, up to 64 bits.
 std::int64_t label_bytes(const Dataset& dataset) {
+    if (dataset.label_kind == LabelKind::classes && !dataset.label_shape.empty())
+        return saturating_product({elements_of(dataset), std::int64_t{8}});
     return dataset.label_kind == LabelKind::classes
                ? std::int64_t(sizeof(std::int32_t))
                : saturating_product({dataset.classes, std::int64_t(sizeof(double))});
@@ -82,7 +85,12 @@ std::int64_t resident_bytes(const Dataset& dataset, DType numbers) {
     const std::int64_t most = dataset.type == "csv" ? most_of_table(dataset, samples, numbers)
                                                     : std::max(most_of_images(dataset, samples),
                                                                most_of_arrays(dataset, samples));
-    return std::min(integer(dataset, "cache"), most);
+    // Where a share of the samples is the test's, a list says which.
+    const std::int64_t lists =
+        dataset.attributes.contains("test_share")
+            ? saturating_product({samples, std::int64_t(sizeof(std::int64_t))})
+            : 0;
+    return saturating_sum({std::min(integer(dataset, "cache"), most), lists});
 }
 
 std::int64_t most_pixels(const Dataset& dataset) {

@@ -21,7 +21,8 @@ StagedSample staged_sample(const Plan& plan) {
     if (classes)
         sample.labels =
             saturating_product({element_count(plan.dataset.label_shape), size_of(DType::i32)});
-    if (!classes || mixes_samples(plan.dataset))
+    // Where the sample is its own label, it is mixed with it.
+    if (plan.dataset.label_kind != LabelKind::input && (!classes || mixes_samples(plan.dataset)))
         sample.targets = saturating_product({plan.dataset.classes, real});
     return sample;
 }

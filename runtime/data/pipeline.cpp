@@ -192,6 +192,7 @@ void Pipeline::store_pixels(const Sample& sample, std::byte* place) const {
 
 void Pipeline::store_labels(const Sample& sample, std::int64_t index, std::int64_t at,
                             Slot& slot) const {
+    if (dataset_.label_kind == plan::LabelKind::input) return;
     const bool classes = dataset_.label_kind == plan::LabelKind::classes;
     const auto expected =
         classes ? std::size_t(bytes_.labels) / sizeof(std::int32_t) : std::size_t(dataset_.classes);

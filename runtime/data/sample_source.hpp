@@ -28,6 +28,9 @@ struct Sample {
     /// Label kind `classes`: 0 <= class < classes, one, or one for each pixel, row-major, where the
     /// dataset's label_shape says so. Otherwise empty.
     std::vector<std::int32_t> labels;
+    /// A class for each pixel, which transforms and augmentations move with it. Where they make
+    /// pixels that the sample does not have, these are of class 0.
+    bool labels_pixels = false;
     /// Label kinds `multiple` (0 and 1) and `values`: a number for each of `classes`.
     /// Otherwise empty.
     std::vector<double> targets;
@@ -82,8 +85,16 @@ class SampleSource {
     /// What a message calls a sample: its file, or "train sample 7".
     virtual std::string name_of(Split split, std::int64_t index) const;
 
-    /// The classes' names, as many as classes, or none where they have no names.
+    /// The classes' names, or those of the label columns: as many as classes, or none where they
+    /// have no names.
     virtual std::vector<std::string> class_names() const { return {}; }
+
+    /// What files say that were opened without knowing (Counts::any): the classes, or how many
+    /// values a sample has; and the shape of a sample, zeros for extents that differ.
+    virtual std::int64_t found_classes() const { return std::int64_t(class_names().size()); }
+    virtual plan::Dims found_shape() const { return {}; }
+    /// Height times width of the largest image whose header was looked at; 0: no images.
+    virtual std::int64_t found_pixels() const { return 0; }
 
     /// What people should know of the dataset though nothing is wrong: files that were passed over.
     virtual std::vector<std::string> notes() const { return {}; }
@@ -96,18 +107,22 @@ std::int64_t source_train_samples(const plan::Dataset& dataset);
 
 /// Whether a source must have just as many samples as the plan says. Where ranks have data of their
 /// own, the plan says how many one has at most; with the types digits, cifar10, cifar100 and
-/// synthetic all have as many.
-enum class Counts { exact, at_most };
+/// synthetic all have as many. `any`: the files are looked at for what the dataset does not say
+/// (find_in_files.hpp); such a source is for asking, and its samples are not loaded.
+enum class Counts { exact, at_most, any };
 
-/// The plan's dataset, opened and verified against the plan: shape, classes and sizes. What is
-/// wrong is a RunError that names file, fact and remedy. A plan that computes in f64 says so:
-/// tables keep their numbers in 64 bits then.
+/// The plan's dataset, opened and verified against the plan: shape, classes and their names, sizes,
+/// and, where the plan has it, the content's hash. What is wrong is a RunError that names file,
+/// fact and remedy. A plan that computes in f64 says so: tables keep their numbers in 64 bits then.
 /// `files`: what list_files has given on another rank, so that a file system is not asked for every
 /// file by every rank; some of them are held against it. Empty: they are looked for.
 std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset,
                                           Counts counts = Counts::exact,
                                           plan::DType numbers = plan::DType::f32,
                                           std::span<const std::byte> files = {});
+
+/// A content hash as people see it: "xxh3:0123456789abcdef".
+std::string content_text(std::uint64_t hash);
 
 /// The names and sizes of the dataset's files, where these are found by looking into folders; else
 /// nothing. About as many bytes as the names have. RunError where the folders are not as they

@@ -59,17 +59,19 @@ class Surveyor {
         result.samples = source_.size(split);
         result.seen = most > 0 ? std::min(most, result.samples) : result.samples;
         result.class_counts.assign(std::size_t(dataset_.classes), 0);
-        std::vector<Moments> values(std::size_t(dataset_.classes));
+        std::vector<Moments> values(static_cast<std::size_t>(dataset_.classes));
         std::vector<std::int64_t> drawn = split_permutation(kSurveySeed, result.samples);
         drawn.resize(std::size_t(result.seen));
         std::sort(drawn.begin(), drawn.end());
+        const bool labelled = dataset_.label_kind != plan::LabelKind::input;
         for (const std::int64_t index : drawn) {
             source_.load(split, index, sample_);
             note_size();
-            count_labels(split, index, result, values);
+            if (labelled) count_labels(split, index, result, values);
             transform(split, index);
             if (split == Split::train) note_pixels();
         }
+        if (!labelled) result.class_counts.clear();
         if (dataset_.label_kind == plan::LabelKind::values) {
             result.class_counts.clear();
             for (const Moments& one : values)

@@ -22,6 +22,7 @@ struct SplitSurvey {
     std::int64_t samples = 0;  ///< the split's
     std::int64_t seen = 0;     ///< how many of them were looked at
     /// Label kind `classes`: samples, or pixels, of each class. `multiple`: samples that have each.
+    /// `input`: none.
     std::vector<std::int64_t> class_counts;
     std::vector<NumberSpread> values;  ///< label kind `values`: of each
 };

@@ -266,6 +266,8 @@ class Page {
                 from = fmt::format("{}:{}", value.place.file, value.place.line);
             else if (value.origin == plan::OriginKind::command_line)
                 from = value.place.file;
+            else if (value.origin == plan::OriginKind::data)
+                from = "the data";
             text += row({value.path, value.value, from});
         }
         if (count == 0) return "";

@@ -214,6 +214,11 @@ class Help(CommandTest):
                            .replace("train_samples: 1000", "train_samples: 6000" if name == "ranks.yaml" else "train_samples: 300"))
         with open(os.path.join(folder, "pictures", "one.png"), "wb") as file:
             file.write(gray_png(28, 28))
+        for name in ("rose", "daisy"):
+            os.makedirs(os.path.join(folder, "flowers", name))
+            for i in range(5):
+                with open(os.path.join(folder, "flowers", name, f"{i}.png"), "wb") as file:
+                    file.write(gray_png(28, 28))
         for words in (("job.yaml", "-o", "plan.json"), ("ranks.yaml", "-o", "ranks.json"),
                       ("job.yaml", "--set", "training.epochs=3", "-o", "other.json")):
             self.expect(run(DTNNC, "compile", *words, cwd=folder), 0)

@@ -74,7 +74,7 @@ int predict_command(const Options& options) {
     PredictionFacts facts;
     facts.form = prediction_form(plan);
     facts.dtype = plan.target.dtype;
-    facts.answers = of_split;
+    facts.answers = of_split && plan.dataset.label_kind != plan::LabelKind::input;
     facts.threshold = options.threshold;
     if (of_split) require_split(plan, options.input.front());
     std::unique_ptr<SampleSource> source;
@@ -88,6 +88,7 @@ int predict_command(const Options& options) {
         tell_notes(*source);
     }
     facts.class_names = source->class_names();
+    if (facts.class_names.empty()) facts.class_names = plan.dataset.class_names;
     Session session(plan, start.threads, std::move(source));
     load_wanted_weights(session.executor(), options.weights, options.weight_options);
 

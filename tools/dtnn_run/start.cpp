@@ -133,7 +133,7 @@ std::unique_ptr<SampleSource> open_together(
 }
 
 std::string dataset_hash(const SampleSource& source) {
-    return fmt::format("xxh3:{:016x}", source.content_hash());
+    return content_text(source.content_hash());
 }
 
 namespace {

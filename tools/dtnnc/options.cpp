@@ -8,6 +8,7 @@
 
 #include "base/spec_folders.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
+#include "tools/dtnnc/find_data.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/standard_input.hpp"
 
@@ -50,7 +51,7 @@ void declare_common(OptionList& list, CommonOptions& options,
 }
 
 compiler::LoadOptions load_options(const CommonOptions& options) {
-    compiler::LoadOptions load{options.spec_path, options.settings, {}, options.ranks};
+    compiler::LoadOptions load{options.spec_path, options.settings, {}, options.ranks, find_data()};
     if (standard_input_was_read()) load.texts.emplace(compiler::kStandardInput, standard_input());
     return load;
 }

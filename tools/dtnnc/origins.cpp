@@ -12,6 +12,8 @@ std::string origin_name(const plan::ResolvedValue& value) {
             return "file";
         case plan::OriginKind::command_line:
             return "command_line";
+        case plan::OriginKind::data:
+            return "data";
         case plan::OriginKind::fallback:
             break;
     }
@@ -19,7 +21,8 @@ std::string origin_name(const plan::ResolvedValue& value) {
 }
 
 std::string place_json(const plan::ResolvedValue& value) {
-    if (value.origin == plan::OriginKind::fallback) return "null";
+    if (value.origin == plan::OriginKind::fallback || value.origin == plan::OriginKind::data)
+        return "null";
     if (value.origin == plan::OriginKind::command_line)
         return fmt::format("{{\"argument\": {}}}", json_text(value.place.file));
     return fmt::format("{{\"file\": {}, \"line\": {}, \"column\": {}}}",

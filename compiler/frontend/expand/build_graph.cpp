@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "compiler/frontend/read/loss_check.hpp"
-#include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "compiler/frontend/tables/components.hpp"
 #include "compiler/ir/graph.hpp"
@@ -154,6 +154,10 @@ class GraphBuilder {
         const Dims& dims = graph_.type(values_.back()).dims;
         const Dims& pixels = job_.dataset.dataset.label_shape;
         if (classes == 0) return;
+        if (job_.dataset.dataset.label_kind == plan::LabelKind::input) {
+            check_target(last, dims);
+            return;
+        }
         if (!pixels.empty()) {
             check_pixels(last, {dims[0], classes, pixels[0], pixels[1]}, dims);
             return;
@@ -183,6 +187,30 @@ class GraphBuilder {
             {declared == job_.dataset.spans.end() ? job_.dataset.span : declared->second,
              "the dataset is here"});
         error.help = help;
+    }
+
+    /// Where a sample is its own label, the predictions are another of its shape, or a row of as
+    /// many numbers.
+    void check_target(const LayerSpec& last, const Dims& dims) {
+        const plan::Dataset& dataset = job_.dataset.dataset;
+        const std::int64_t numbers = plan::element_count(dataset.shape);
+        Dims wanted = {dims[0]};
+        wanted.insert(wanted.end(), dataset.shape.begin(), dataset.shape.end());
+        if (dims == wanted || dims == Dims{dims[0], numbers}) return;
+        Diagnostic& error = diagnostics_.error(
+            Code::classes_mismatch, last.span,
+            fmt::format("the model gives {}, but with `target: input` of the dataset `{}` it must "
+                        "give what it reads, {}",
+                        sample_text(dims), dataset.name, sample_text(wanted)));
+        error.notes.push_back({span_or(job_.dataset.spans, "target", job_.dataset.span),
+                               "the target is chosen here"});
+        error.help = dims.size() == 2
+                         ? fmt::format("end with `- dense: {{units: {}}}`", numbers)
+                         : fmt::format(
+                               "end with {} filters of {} x {} pixels, such as `- conv2d: "
+                               "{{filters: {}, kernel: 3, padding: same}}` behind the last "
+                               "`upsample2d`",
+                               wanted[1], wanted[2], wanted[3], wanted[1]);
     }
 
     /// With a class for every pixel the predictions are an image of `wanted`.

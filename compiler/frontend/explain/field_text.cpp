@@ -40,7 +40,7 @@ std::string default_text(const Field& field) {
 
 std::string presence_text(const Field& field) {
     if (field.fallback) return "default " + default_text(field);
-    return field.optional ? "optional" : "must be given";
+    return field.optional ? "optional" : field.found ? "found in the files" : "must be given";
 }
 
 std::string range_text(const Field& field) {
@@ -79,6 +79,7 @@ std::string fields_markdown(const FieldTable& table, const std::string& initiali
         text += fmt::format("| `{}` | {} | {} | {} | {} |\n", field.name, markdown_cell(values),
                             !fallback.empty() ? fmt::format("`{}`", markdown_cell(fallback))
                             : field.optional  ? "optional"
+                            : field.found     ? "found in the files"
                                               : "**must be given**",
                             markdown_cell(range_text(field)), markdown_cell(field.doc));
     }

@@ -9,7 +9,7 @@ namespace dtnn::compiler {
 
 /// What may be written: "an integer", "f32 | f64", "a list of categorical_accuracy".
 std::string values_text(const Field& field);
-/// "default 0.9", "optional" or "must be given".
+/// "default 0.9", "optional", "found in the files" or "must be given".
 std::string presence_text(const Field& field);
 /// The default as a spec has it; empty when there is none. A pair of equal numbers is one number.
 std::string default_text(const Field& field);

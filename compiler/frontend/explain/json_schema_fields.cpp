@@ -289,7 +289,7 @@ Json table_schema(const FieldTable& table, bool expressions) {
 std::vector<std::string> required_fields(const FieldTable& table) {
     std::vector<std::string> names;
     for (const Field& field : table)
-        if (!field.optional && !field.fallback) names.emplace_back(field.name);
+        if (!field.optional && !field.found && !field.fallback) names.emplace_back(field.name);
     return names;
 }
 

@@ -19,6 +19,8 @@ const char* text_of(plan::LabelKind kind) {
             return "one class each";
         case plan::LabelKind::multiple:
             return "any number of classes";
+        case plan::LabelKind::input:
+            return "themselves (`target: input`)";
         case plan::LabelKind::values:
             break;
     }

@@ -163,7 +163,8 @@ class BlockWriter {
 };
 
 /// A dataset, a training or a machine by itself, by way of a job that has nothing else.
-ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, Diagnostics& diagnostics) {
+ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, const LoadOptions& options,
+                          Diagnostics& diagnostics) {
     ResolvedSpec spec;
     const std::string path = loaded.file;
     spec.kind = loaded.kind->name;
@@ -186,7 +187,7 @@ ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, Diagnosti
         job.training = read_training(make_map(), unheard);
     }
     if (spec.kind == "dataset") {
-        job.dataset = read_dataset(part, name, diagnostics);
+        job.dataset = read_dataset(part, name, options.find_data, diagnostics);
     } else if (spec.kind == "machine") {
         job.machine = read_machine(part, name, diagnostics);
     } else {
@@ -210,6 +211,7 @@ ResolvedSpec resolve_part(Composer& composer, Composer::Loaded loaded, Diagnosti
 std::string origin_text(const plan::ResolvedValue& value) {
     if (value.origin == plan::OriginKind::command_line) return "command line";
     if (value.origin == plan::OriginKind::fallback) return "default";
+    if (value.origin == plan::OriginKind::data) return "found in the data";
     return fmt::format("{}:{}", value.place.file, value.place.line);
 }
 
@@ -219,7 +221,7 @@ ResolvedSpec resolve_spec(const std::string& path, const LoadOptions& options,
     auto loaded = composer.load_root(path);
     if (!loaded) return {};
     if (loaded->kind->name != "job" && loaded->kind->name != "model")
-        return resolve_part(composer, std::move(*loaded), diagnostics);
+        return resolve_part(composer, std::move(*loaded), options, diagnostics);
 
     // Both read the file; what is wrong with it alone was said.
     JobSpec job = load_job(path, options, diagnostics);

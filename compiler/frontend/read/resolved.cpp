@@ -18,26 +18,6 @@ namespace {
 
 using Spans = std::map<std::string, Span>;
 
-/// Text as YAML: bare when every reader takes it for text, else in quotes.
-std::string yaml_text(const std::string& text) {
-    const auto letter = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    };
-    const auto other = [](char c) {
-        return (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '/';
-    };
-    bool bare = !text.empty() && letter(text[0]);
-    for (const char c : text)
-        bare = bare && (letter(c) || other(c));
-    std::string word = text;
-    for (char& c : word)
-        if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
-    for (const std::string_view reserved :
-         {"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
-        bare = bare && word != reserved;
-    return bare ? text : json_text(text);
-}
-
 std::string yaml_value(const plan::AttributeValue& value) {
     const auto* text = std::get_if<std::string>(&value);
     return text ? yaml_text(*text) : to_json(value);
@@ -338,11 +318,41 @@ class Writer {
                 const auto found = job_.dataset.type_fields.find(std::string(one.name));
                 if (found != job_.dataset.type_fields.end())
                     field("  ", "dataset.", found->first, found->second, spans);
+                else if (one.name == "label_names" && !dataset.label_names.empty())
+                    texts("dataset.", "label_names", dataset.label_names, spans);
+                else
+                    continue;
+                note_found(one.name);
             }
         components("dataset.", "transforms", transforms(), dataset.transforms, spans);
         components("dataset.", "augmentations", augmentations(), dataset.augmentations, spans);
         field("  ", "dataset.", "sample_percentage", job_.dataset.sample_percentage, spans);
         field("  ", "dataset.", "test_as_validation", dataset.test_as_validation, spans);
+        const bool input = dataset.label_kind == plan::LabelKind::input;
+        field("  ", "dataset.", "target", std::string(input ? "input" : "label"), spans);
+        if (!dataset.class_names.empty()) {
+            texts("dataset.", "class_names", dataset.class_names, spans);
+            note_found("class_names");
+        }
+        if (const auto hash = dataset.attributes.find("content_hash");
+            hash != dataset.attributes.end())
+            field("  ", "dataset.", "content_hash", hash->second, spans);
+    }
+
+    /// The value that was written last comes from the dataset's files, if it does.
+    void note_found(std::string_view field) {
+        if (job_.dataset.found.contains(field)) job_.values.back().origin = plan::OriginKind::data;
+    }
+
+    void texts(const std::string& prefix, const std::string& key,
+               const std::vector<std::string>& list, const Spans& spans) {
+        std::string quoted, bare;
+        for (const std::string& one : list) {
+            quoted += (quoted.empty() ? "" : ", ") + json_text(one);
+            bare += (bare.empty() ? "" : ", ") + yaml_text(one);
+        }
+        value(prefix + key, "[" + quoted + "]", key, spans);
+        text_ += fmt::format("  {}: [{}]\n", key, bare);
     }
 
     void groups(const std::vector<plan::ParameterGroup>& list, const FieldTable& table,

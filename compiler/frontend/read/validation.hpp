@@ -15,8 +15,9 @@ namespace dtnn::compiler {
 /// These report every mistake and return what is sound.
 ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
                      Diagnostics& diagnostics);
+/// `find`: asked for what the spec leaves out of the counts, classes and shape of its files.
 DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name,
-                         Diagnostics& diagnostics);
+                         const FindData& find, Diagnostics& diagnostics);
 TrainingSpec read_training(const SourceNode& tree, Diagnostics& diagnostics);
 MachineSpec read_machine(const SourceNode& tree, const std::string& default_name,
                          Diagnostics& diagnostics);

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
+#include "compiler/frontend/read/found_data.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 
@@ -107,10 +109,31 @@ void check_most(const FieldValues& fields, const DatasetSpec& spec, std::int64_t
 /// What the label columns of a table must be besides numbers.
 void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
                          Diagnostics& diagnostics) {
+    const std::vector<std::string>& names = spec.dataset.label_names;
+    const bool input = spec.dataset.label_kind == plan::LabelKind::input;
     const plan::Dims columns = fields.dims("label_columns");
-    const Span& span = span_or(fields.spans, "label_columns", spec.span);
+    const char* const field = names.empty() ? "label_columns" : "label_names";
+    const Span& span = span_or(fields.spans, field, spec.span);
+    if (!names.empty() && fields.spans.contains("label_columns")) {
+        diagnostics.error(Code::conflicting_fields, span,
+                          "`label_names` and `label_columns` of dataset both say which columns are "
+                          "labels; give one of them");
+        return;
+    }
+    if (!names.empty() && !fields.flag("header")) {
+        diagnostics.error(Code::conflicting_fields, span,
+                          "`label_names` of dataset are names in the table's header, and `header` "
+                          "is false");
+        return;
+    }
     const std::set<std::int64_t> distinct(columns.begin(), columns.end());
-    if (columns.empty() || distinct.contains(0) || distinct.size() != columns.size()) {
+    const std::set<std::string> different(names.begin(), names.end());
+    if (different.size() != names.size()) {
+        diagnostics.error(Code::out_of_range, span,
+                          "`label_names` of dataset must be names of different columns");
+        return;
+    }
+    if ((columns.empty() && !input) || distinct.contains(0) || distinct.size() != columns.size()) {
         diagnostics.error(Code::out_of_range, span,
                           "`label_columns` of dataset must be distinct columns, counted from 1, or "
                           "from the end by -1, -2 and so on");
@@ -118,14 +141,103 @@ void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
     }
     const bool one = spec.dataset.label_kind == plan::LabelKind::classes;
     const std::int64_t wanted = one ? 1 : spec.dataset.classes;
-    if (std::int64_t(columns.size()) == wanted) return;
+    const auto given = std::int64_t(names.empty() ? columns.size() : names.size());
+    // How many values there are may be left to the files, which have a column for each.
+    if (given == wanted || input || (!one && wanted == 0)) return;
     diagnostics.error(
         Code::out_of_range, span,
-        one ? fmt::format("`label_columns` of dataset are {}; a class is in one column",
-                          columns.size())
-            : fmt::format("`label_columns` of dataset are {}, and `classes` is {}; there must be a "
-                          "column for each",
-                          columns.size(), wanted));
+        one ? fmt::format("`{}` of dataset are {}; a class is in one column", field, given)
+            : fmt::format("`{}` of dataset are {}, and `classes` is {}; there must be a column for "
+                          "each",
+                          field, given, wanted));
+}
+
+/// Where the test samples come from: files of their own, or a share of all.
+void settle_test_split(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+    plan::Dataset& dataset = spec.dataset;
+    const bool share = fields.values.contains("test_share");
+    const auto refuse = [&](const char* field, const std::string& text, const std::string& help) {
+        diagnostics.error(Code::conflicting_fields, span_or(fields.spans, field, spec.span), text)
+            .help = help;
+    };
+    if (dataset.type == "csv" && share == fields.values.contains("test_path")) {
+        refuse(share ? "test_share" : "path",
+               share ? "dataset has `test_path` and `test_share`; the test samples come from one "
+                       "of them"
+                     : "dataset has no `test_path` and no `test_share`; one of them says which "
+                       "samples are the test's",
+               "name the table of the test samples, `test_path: test.csv`, or keep a part of this "
+               "one, `test_share: 0.2`");
+    }
+    if (dataset.type == "archive" && share && !fields.text("path").ends_with(".npz"))
+        refuse("test_share",
+               "`test_share` of dataset is for arrays; archives of images have train/ and test/",
+               "arrange the images so, or unpack the archive and read it by `type: folder`");
+    if (dataset.type == "folder") {
+        if (share && fields.values.contains("test_folder"))
+            refuse("test_share",
+                   "dataset has `test_folder` and `test_share`; the test samples come from one of "
+                   "them",
+                   "leave one of them out");
+        const auto set = [&](const char* name, const char* fallback) {
+            if (!fields.values.contains(name)) dataset.attributes[name] = std::string(fallback);
+        };
+        set("train_folder", share ? "." : "train");
+        if (!share) set("test_folder", "test");
+    }
+}
+
+/// The texts of a list; none after a diagnostic.
+std::vector<std::string> text_list(const FieldValues& fields, const FieldTable& table,
+                                   const char* name, Diagnostics& diagnostics) {
+    std::vector<std::string> list;
+    const SourceNode* node = fields.node(name);
+    const Field* field = find_field(table, name);
+    if (node == nullptr || field == nullptr) return list;
+    if (const auto texts = read_texts(*node, *field, "dataset", diagnostics))
+        for (const LocatedText& one : *texts)
+            list.push_back(one.text);
+    return list;
+}
+
+void check_class_names(const FieldValues& fields, const DatasetSpec& spec,
+                       Diagnostics& diagnostics) {
+    const plan::Dataset& dataset = spec.dataset;
+    if (dataset.class_names.empty() || dataset.classes == 0) return;
+    const Span& span = span_or(fields.spans, "class_names", spec.span);
+    const std::set<std::string> different(dataset.class_names.begin(), dataset.class_names.end());
+    const auto count = std::int64_t(dataset.class_names.size());
+    if (count != dataset.classes)
+        diagnostics.error(Code::out_of_range, span,
+                          fmt::format("`class_names` of dataset are {}, and there are {} classes",
+                                      count, dataset.classes));
+    else if (std::int64_t(different.size()) != count)
+        diagnostics.error(Code::out_of_range, span,
+                          "`class_names` of dataset has a name twice; classes could not be told "
+                          "apart");
+}
+
+void check_content_hash(const FieldValues& fields, const DatasetSpec& spec,
+                        Diagnostics& diagnostics) {
+    const std::string text = fields.text("content_hash");
+    constexpr std::string_view kStart = "xxh3:";
+    const bool sound = text.starts_with(kStart) && text.size() == kStart.size() + 16 &&
+                       text.find_first_not_of("0123456789abcdef", kStart.size()) == text.npos;
+    if (text.empty() || sound) return;
+    diagnostics
+        .error(Code::out_of_range, span_or(fields.spans, "content_hash", spec.span),
+               fmt::format("`content_hash` of dataset is `{}`; it must be `xxh3:` and 16 "
+                           "hexadecimal digits",
+                           text))
+        .help = "copy it from what `dtnnc data` says, or leave it out";
+}
+
+plan::LabelKind label_kind_of(const FieldValues& fields, const plan::Dataset& dataset) {
+    if (fields.text("target") == "input") return plan::LabelKind::input;
+    const std::string kind = fields.text("label_kind");
+    return kind == "multiple" || dataset.type == "chestxray" ? plan::LabelKind::multiple
+           : kind == "values"                                ? plan::LabelKind::values
+                                                             : plan::LabelKind::classes;
 }
 
 /// Types whose samples come from files of the user's own.
@@ -133,11 +245,6 @@ void read_file_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& d
     plan::Dataset& dataset = spec.dataset;
     dataset.shape = fields.dims("shape");
     dataset.classes = dataset.type == "chestxray" ? 15 : fields.integer("classes");
-    const std::string kind = fields.text("label_kind");
-    dataset.label_kind = kind == "multiple" || dataset.type == "chestxray"
-                             ? plan::LabelKind::multiple
-                         : kind == "values" ? plan::LabelKind::values
-                                            : plan::LabelKind::classes;
     if (fields.values.contains("shape")) {
         const Span& span = span_or(fields.spans, "shape", spec.span);
         if (dataset.type == "csv")
@@ -149,8 +256,7 @@ void read_file_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& d
         dataset.label_kind == plan::LabelKind::classes)
         diagnostics.error(Code::out_of_range, span_or(fields.spans, "classes", spec.span),
                           "`classes` of dataset is 1; there must be two to tell apart");
-    if (dataset.type == "csv" && fields.values.contains("classes"))
-        check_label_columns(fields, spec, diagnostics);
+    if (dataset.type == "csv") check_label_columns(fields, spec, diagnostics);
 }
 
 /// Shape, classes and labels of what the source gives, and what is the type's own to check.
@@ -255,7 +361,7 @@ void read_chain(const char* name, FieldValues& fields, ShapeChain& chain,
 }  // namespace
 
 DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name,
-                         Diagnostics& diagnostics) {
+                         const FindData& find, Diagnostics& diagnostics) {
     DatasetSpec spec;
     plan::Dataset& dataset = spec.dataset;
     spec.span = span_of(tree);
@@ -267,18 +373,31 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     const ComponentInfo* info = dataset_types().find(dataset.type);
     if (type && info) refuse_fields_of_others(*type, *info, known, diagnostics);
 
+    const int errors_before = diagnostics.error_count();
     FieldValues fields = read_fields(known, info ? table_of(*info) : table_without_type(),
                                      {"dataset", spec.span, fields_of_training()}, diagnostics);
     check_spec_name(fields, "dataset", diagnostics);
     dataset.name = fields.values.contains("name") ? fields.text("name") : default_name;
+    dataset.label_kind = label_kind_of(fields, dataset);
+    dataset.class_names = text_list(fields, dataset_tail_table(), "class_names", diagnostics);
+    if (fields.values.contains("content_hash"))
+        dataset.attributes["content_hash"] = fields.text("content_hash");
+    check_content_hash(fields, spec, diagnostics);
     if (info) {
-        for (const Field& field : *info->fields) {
+        dataset.label_names = text_list(fields, *info->fields, "label_names", diagnostics);
+        const auto take = [&](const Field& field) {
             const std::string name(field.name);
-            const auto found = fields.values.find(name);
-            if (found == fields.values.end()) continue;
-            spec.type_fields[name] = found->second;
-            if (!has_own_place(name)) dataset.attributes[name] = found->second;
-        }
+            const auto value = fields.values.find(name);
+            if (value == fields.values.end()) return;
+            if (name != "label_columns" || dataset.label_names.empty())
+                spec.type_fields[name] = value->second;
+            if (!has_own_place(name)) dataset.attributes[name] = value->second;
+        };
+        std::for_each(info->fields->begin(), info->fields->end(), take);
+        settle_test_split(fields, spec, diagnostics);
+        fields.sound = fields.sound && diagnostics.error_count() == errors_before;
+        fill_from_files(fields, *info, find, spec, diagnostics);
+        std::for_each(info->fields->begin(), info->fields->end(), take);
         dataset.train_samples = fields.integer("train_samples");
         dataset.test_samples = fields.integer("test_samples");
         dataset.source_train_samples = dataset.train_samples;
@@ -297,6 +416,14 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     read_chain("augmentations", fields, chain, dataset.augmentations, diagnostics);
     chain.end(diagnostics);
     check_one_size(fields, spec, diagnostics.error_count() == errors, diagnostics);
+    if (dataset.label_kind == plan::LabelKind::input) {
+        // The job settles their form by what its model gives.
+        dataset.label_shape = {};
+        dataset.classes = plan::element_count(dataset.shape);
+        dataset.class_names.clear();
+        spec.found.erase("class_names");
+    }
+    check_class_names(fields, spec, diagnostics);
     forget_made(fields.spans);
     spec.spans = std::move(fields.spans);
     return spec;

@@ -349,7 +349,7 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
         if (field.fallback) {
             if (!is_structural(field.type))
                 result.values[std::string(field.name)] = *field.fallback;
-        } else if (!field.optional && !mistyped.contains(field.name)) {
+        } else if (!field.optional && !field.found && !mistyped.contains(field.name)) {
             missing += fmt::format("{}`{}`", missing.empty() ? "" : " and no ", field.name);
             if (help.empty() && !field.doc.empty())
                 help = fmt::format("`{}`: {}", field.name, field.doc);

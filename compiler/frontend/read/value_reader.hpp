@@ -77,4 +77,7 @@ FieldValues read_record(const SourceNode& node, const FieldTable& table, const F
 /// A value as a spec writes it, which is JSON and YAML both: a whole real has no point.
 std::string to_json(const plan::AttributeValue& value);
 
+/// Text as YAML: bare when every reader takes it for text, else in quotes.
+std::string yaml_text(const std::string& text);
+
 }  // namespace dtnn::compiler

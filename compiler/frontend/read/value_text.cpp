@@ -17,6 +17,25 @@ std::string number(double value) {
 
 }  // namespace
 
+std::string yaml_text(const std::string& text) {
+    const auto letter = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    };
+    const auto other = [](char c) {
+        return (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '/';
+    };
+    bool bare = !text.empty() && letter(text[0]);
+    for (const char c : text)
+        bare = bare && (letter(c) || other(c));
+    std::string word = text;
+    for (char& c : word)
+        if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+    for (const std::string_view reserved :
+         {"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+        bare = bare && word != reserved;
+    return bare ? text : json_text(text);
+}
+
 std::string_view describe(FieldType type) {
     switch (type) {
         case FieldType::boolean:

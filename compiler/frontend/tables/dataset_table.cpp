@@ -56,11 +56,15 @@ Field path(std::string_view doc) {
     return {.name = "path", .type = FieldType::text, .doc = doc};
 }
 
-/// A number of samples that only the user knows.
-Field required_count(std::string_view name, std::string_view doc) {
-    Field field = count(name, 1, doc);
+/// What only the user knows, or the files say.
+Field found(Field field) {
     field.fallback.reset();
+    field.found = true;
     return field;
+}
+
+Field found_count(std::string_view name, std::string_view doc) {
+    return found(count(name, 1, doc));
 }
 
 Field classes(std::string_view doc) {
@@ -69,6 +73,30 @@ Field classes(std::string_view doc) {
             .doc = doc,
             .minimum = 1,
             .maximum = 1'000'000};
+}
+
+Field split_folder(std::string_view name, std::string_view doc) {
+    return {.name = name, .type = FieldType::text, .doc = doc, .optional = true};
+}
+
+constexpr std::string_view kTrainFolder =
+    "the folder in `path` that has the training samples, `.` for `path` itself: `train`, or, with "
+    "`test_share`, `.`";
+constexpr std::string_view kTestFolder =
+    "the folder in `path` that has the test samples: `test`; not with `test_share`";
+
+/// Where files have no split of their own.
+Field test_share() {
+    return {.name = "test_share",
+            .type = FieldType::real,
+            .doc =
+                "where the files have no test samples of their own: the share of the samples that "
+                "is kept for the test, by a permutation that is always the same",
+            .minimum = 0,
+            .maximum = 1,
+            .optional = true,
+            .exclusive_minimum = true,
+            .exclusive_maximum = true};
 }
 
 Field image_shape() {
@@ -138,12 +166,15 @@ const FieldTable& cifar100_fields() {
 
 const FieldTable& folder_fields() {
     static const FieldTable table = {
-        path("the folder of train/CLASS/IMAGE and test/CLASS/IMAGE (JPEG or PNG), relative to the "
-             "current folder"),
-        image_shape(),
-        classes("the number of classes: of folders in train/"),
-        required_count("train_samples", kTrainSamples),
-        required_count("test_samples", kTestSamples),
+        path("the folder of train/CLASS/IMAGE and test/CLASS/IMAGE, or of CLASS/IMAGE (JPEG or "
+             "PNG), relative to the current folder"),
+        split_folder("train_folder", kTrainFolder),
+        split_folder("test_folder", kTestFolder),
+        test_share(),
+        found(image_shape()),
+        found(classes("the number of classes: of folders of the training samples")),
+        found_count("train_samples", kTrainSamples),
+        found_count("test_samples", kTestSamples),
         cache(kImageCache),
         most_pixels(4 << 20),
     };
@@ -164,12 +195,13 @@ const FieldTable& archive_fields() {
     static const FieldTable table = {
         path("a tar, tar.gz or zip of train/CLASS/IMAGE and test/CLASS/IMAGE, or an .npz of the "
              "arrays x_train, y_train, x_test and y_test, relative to the current folder"),
-        image_shape(),
-        classes("the number of classes, or of numbers in a row of y_train"),
+        test_share(),
+        found(image_shape()),
+        found(classes("the number of classes, or of numbers in a row of y_train")),
         label_kind("npz: what y_train holds: a class for every sample, a row of zeros and ones for "
                    "every sample, or a row of real numbers"),
-        required_count("train_samples", kTrainSamples),
-        required_count("test_samples", kTestSamples),
+        found_count("train_samples", kTrainSamples),
+        found_count("test_samples", kTestSamples),
         cache(kImageCache),
         most_pixels(4 << 20),
     };
@@ -218,14 +250,16 @@ const FieldTable& csv_fields() {
         path("the table of the training samples, a line for each, relative to the current folder"),
         {.name = "test_path",
          .type = FieldType::text,
-         .doc = "the table of the test samples, in the same form"},
-        {.name = "shape",
-         .type = FieldType::integer_list,
-         .doc = "channels, height and width that the features of a line make, row by row; "
-                "[features, 1, 1] for none",
-         .minimum = 1,
-         .maximum = 65536},
-        classes("the number of classes, or of label columns"),
+         .doc = "the table of the test samples, in the same form; this or `test_share`",
+         .optional = true},
+        test_share(),
+        found({.name = "shape",
+               .type = FieldType::integer_list,
+               .doc = "channels, height and width that the features of a line make, row by row; "
+                      "[features, 1, 1] for none",
+               .minimum = 1,
+               .maximum = 65536}),
+        found(classes("the number of classes, or of label columns")),
         label_kind("what the label columns hold: one class (a number from 0, or a name), zeros and "
                    "ones, or real numbers"),
         {.name = "label_columns",
@@ -235,6 +269,11 @@ const FieldTable& csv_fields() {
                 "all others are features",
          .minimum = -100'000,
          .maximum = 100'000},
+        {.name = "label_names",
+         .type = FieldType::text_list,
+         .doc = "the columns that are labels by their names in the header, in place of "
+                "`label_columns`",
+         .optional = true},
         {.name = "header",
          .type = FieldType::boolean,
          .fallback = true,
@@ -244,8 +283,8 @@ const FieldTable& csv_fields() {
          .fallback = std::string("comma"),
          .doc = "what stands between columns",
          .choices = {"comma", "semicolon", "tab"}},
-        required_count("train_samples", kTrainSamples),
-        required_count("test_samples", kTestSamples),
+        found_count("train_samples", kTrainSamples),
+        found_count("test_samples", kTestSamples),
         cache("memory for the tables, 32 bits a feature and 64 a label"),
     };
     return table;
@@ -284,6 +323,7 @@ FieldTable all_fields() {
             if (find_field(table, field.name)) continue;
             Field& added = table.emplace_back(field);
             added.optional = true;
+            added.found = false;
             added.fallback.reset();
         }
     table.insert(table.end(), dataset_tail_table().begin(), dataset_tail_table().end());
@@ -315,9 +355,10 @@ const ComponentSet& dataset_types() {
           "kind: dataset\ntype: cifar100\npath: data/cifar-100-binary.tar.gz\n",
           &cifar100_fields()},
          {"folder",
-          "Images in folders, one for each class: train/CLASS/IMAGE and test/CLASS/IMAGE. JPEG and "
-          "PNG, told by their content; gray images become colours or the reverse, as `shape` asks; "
-          "transparency and EXIF are ignored.",
+          "Images in folders, one for each class: train/CLASS/IMAGE and test/CLASS/IMAGE, or "
+          "CLASS/IMAGE with `test_share`. JPEG and PNG, told by their content; gray images become "
+          "colours or the reverse, as `shape` asks; transparency is ignored, JPEGs are turned as "
+          "their EXIF says.",
           "kind: dataset\ntype: folder\npath: data/flowers\nshape: [3, 64, 64]\nclasses: 5\n"
           "train_samples: 3000\ntest_samples: 670\n",
           &folder_fields()},
@@ -410,6 +451,21 @@ const FieldTable& dataset_tail_table() {
          .fallback = false,
          .doc = "the test samples are the validation's too, instead of a part of the training "
                 "samples"},
+        {.name = "target",
+         .type = FieldType::choice,
+         .fallback = std::string("label"),
+         .doc = "what the network is to give: a sample's label, or the sample itself as it enters "
+                "the network, behind transforms and augmentations (autoencoders)",
+         .choices = {"label", "input"}},
+        {.name = "class_names",
+         .type = FieldType::text_list,
+         .doc = "what answers and tables call the classes, or the label columns, in their order; "
+                "those of the files, where these have names",
+         .optional = true},
+        {.name = "content_hash",
+         .type = FieldType::text,
+         .doc = "the content hash that the files must have, as `dtnnc data` shows it",
+         .optional = true},
     };
     return table;
 }

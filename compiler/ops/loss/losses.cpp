@@ -11,7 +11,8 @@ namespace {
 
 constexpr int kClasses = 1 << int(plan::LabelKind::classes);
 constexpr int kMultiple = 1 << int(plan::LabelKind::multiple);
-constexpr int kValues = 1 << int(plan::LabelKind::values);
+/// Real numbers: given with the samples, or the samples themselves.
+constexpr int kValues = 1 << int(plan::LabelKind::values) | 1 << int(plan::LabelKind::input);
 
 constexpr bool rows = true;
 constexpr bool elements = false;
@@ -48,7 +49,8 @@ const LossInfo* find_loss(std::string_view name, const Attributes& fields) {
 
 plan::Prediction prediction_of(plan::Prediction gives, const LossInfo* loss,
                                plan::LabelKind labels) {
-    if (labels == plan::LabelKind::values) return plan::Prediction::values;
+    if (labels == plan::LabelKind::values || labels == plan::LabelKind::input)
+        return plan::Prediction::values;
     return loss == nullptr || loss->takes == plan::Prediction::scores ? gives : loss->takes;
 }
 

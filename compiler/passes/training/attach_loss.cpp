@@ -17,8 +17,9 @@ namespace {
 /// Appends the loss and the metrics to a graph whose predictions are rows.
 class Measures {
   public:
+    /// `target`: the samples as rows, where these are their own labels.
     Measures(Rewriter& r, const Graph& graph, const PassContext& context, ValueId predictions,
-             std::int64_t pixels)
+             std::int64_t pixels, ValueId target)
         : r_(r),
           graph_(graph),
           context_(context),
@@ -29,8 +30,9 @@ class Measures {
         loss_ = find_loss(training.loss, training.loss_attributes);
         DTNN_CHECK(loss_ != nullptr, "no loss is named `{}`", training.loss);
         const Type& rows = type();
-        answers_ =
-            targeted_ ? input("targets", rows) : input("labels", {DType::i32, {rows.dims[0]}, {}});
+        answers_ = target.valid() ? target
+                   : targeted_    ? input("targets", rows)
+                                  : input("labels", {DType::i32, {rows.dims[0]}, {}});
     }
 
     std::vector<GraphOutput> run() {
@@ -199,7 +201,15 @@ std::optional<Graph> attach_loss(const Graph& graph, PassContext& context) {
         r.replace(old_predictions, predictions);
     }
     const std::int64_t pixels = image ? dims[2] * dims[3] : 0;
-    std::vector<GraphOutput> outputs = Measures(r, graph, context, predictions, pixels).run();
+    ValueId target;
+    if (context.label_kind == plan::LabelKind::input) {
+        Node rows;
+        rows.op = image ? "pixels_to_rows" : "flatten";
+        rows.inputs = {r.map(find_input(graph, "source"))};
+        target = emit(r, std::move(rows), "target")[0];
+    }
+    std::vector<GraphOutput> outputs =
+        Measures(r, graph, context, predictions, pixels, target).run();
     Graph result = r.take();
     result.outputs = std::move(outputs);
     return result;

@@ -16,6 +16,8 @@ namespace dtnn::compiler {
 /// `labels` is a new input, i32 [N]; or `targets` is one, T [N,C], where samples have any number of
 /// classes, or values, or (context.soft_labels) shares of classes. Predictions that are an image
 /// [N,C,H,W] are taken as a row for each pixel, labels as i32 [N*H*W], targets as [N*H*W,C].
+/// Where samples are their own labels (LabelKind::input) the targets are the input `source` as such
+/// rows, or flattened.
 /// The layer that the loss joins (a column of losses.def) goes behind the rows:
 ///
 ///     %p = softmax(%x: T[N,C,H,W])                    ->  %r = pixels_to_rows(%x)

@@ -10,14 +10,21 @@
 
 namespace dtnn::runtime {
 
-/// The type `folder`: PATH/train/CLASS/IMAGE and PATH/test/CLASS/IMAGE. Class folders hold images
+/// The folders of a dataset's splits, below its path: "." is the path itself. No test: the images
+/// have no split of their own.
+struct ImageFolders {
+    std::string train = "train";
+    std::string test = "test";
+};
+
+/// The type `folder`: PATH/TRAIN/CLASS/IMAGE and PATH/TEST/CLASS/IMAGE. Class folders hold images
 /// and nothing else: names that begin with a dot are passed over, a README and the like
 /// (image_names.hpp) with a note, and any other file is an error. Links are followed.
 /// `folders`: what list_image_folder has found there, on this rank or another.
-std::unique_ptr<SampleSource> open_image_folder(const std::string& path,
+std::unique_ptr<SampleSource> open_image_folder(const std::string& path, const ImageFolders& names,
                                                 ImageIndex::Expected expected,
                                                 const SplitFolders& folders);
-SplitFolders list_image_folder(const std::string& path);
+SplitFolders list_image_folder(const std::string& path, const ImageFolders& names);
 
 /// The type `archive`, of images: a tar, tar.gz or zip with members [FOLDER/]train/CLASS/IMAGE and
 /// test/CLASS/IMAGE. Members outside train/ and test/ are passed over; those inside are taken as

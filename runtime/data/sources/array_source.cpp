@@ -87,7 +87,61 @@ void ArraySource::read_pixels(Part& part, ArchiveReader& archive, const Member& 
     hash_ = ContentHash().add(hash_).add(part.packed).value();
 }
 
-void ArraySource::set_labels(Part& part, const NpyArray& array, std::int64_t first_class) const {
+void ArraySource::settle(const Part& part, const NpyArray& labels) {
+    if (const plan::Dims& dims = part.header.dims; expected_.shape.empty() && !dims.empty()) {
+        expected_.shape.assign(dims.begin() + 1, dims.end());
+        // Images without an axis of channels have one; rows of numbers are channels.
+        if (expected_.shape.size() == 2) expected_.shape.insert(expected_.shape.begin(), 1);
+        if (expected_.shape.size() < 3) expected_.shape.resize(3, 1);
+    }
+    const plan::Dims& dims = labels.header.dims;
+    if (expected_.kind == plan::LabelKind::input || expected_.classes > 0 || dims.empty()) return;
+    if (dims.size() == 2 && dims[1] > 1 && !expected_.pixels) {
+        expected_.classes = dims[1];
+        return;
+    }
+    if (expected_.kind != plan::LabelKind::classes) {
+        expected_.classes = 1;
+        return;
+    }
+    constexpr std::int64_t kMost = 1'000'000;
+    std::vector<std::int64_t> values(static_cast<std::size_t>(labels.header.elements()));
+    labels.copy(std::span<std::int64_t>(values));
+    const auto greatest = std::max_element(values.begin(), values.end());
+    if (greatest == values.end()) return;
+    if (*greatest < 0 || *greatest >= kMost)
+        throw bad_file(labels.name, fmt::format("a label is {}, no class", *greatest),
+                       "classes are numbers from 0; for others give the dataset `label_kind: "
+                       "values`");
+    expected_.classes = *greatest + 1;
+}
+
+void ArraySource::set_masks(Part& part, NpyArray& array) {
+    plan::Dims wanted = {part.samples(), expected_.shape[1], expected_.shape[2]};
+    const NpyHeader& header = array.header;
+    if (header.dims.empty() || squeezed(header.dims, 0) != squeezed(wanted, 0) || header.fortran ||
+        header.kind == NpyHeader::Kind::real) {
+        throw bad_file(
+            array.name,
+            fmt::format("it is {} of the shape ({}); with `labels: pixel` it must be "
+                        "whole numbers of ({})",
+                        header.type(), fmt::join(header.dims, ","), fmt::join(wanted, ",")),
+            "there is a class for every pixel of every sample, in row-major order");
+    }
+    std::vector<std::int64_t> values(static_cast<std::size_t>(wanted[1] * wanted[2]));
+    const std::int64_t bytes = std::int64_t(values.size()) * header.item_bytes;
+    for (std::int64_t i = 0; i < part.samples(); ++i) {
+        convert_elements(header, array.bytes.data() + header.begin + i * bytes, array.name,
+                         std::span<std::int64_t>(values));
+        for (const std::int64_t value : values)
+            checked_class(array, i, value, 0, expected_.classes);
+    }
+    part.masks = std::move(array);
+}
+
+void ArraySource::set_labels(Part& part, NpyArray& array, std::int64_t first_class) {
+    if (expected_.kind == plan::LabelKind::input) return;
+    if (expected_.pixels) return set_masks(part, array);
     const std::int64_t samples = part.samples(), classes = expected_.classes;
     const std::int64_t elements = array.header.elements();
     const bool rows = array.header.dims.size() == 2 && array.header.dims[1] == classes;
@@ -142,6 +196,7 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
                        "save it by numpy.savez");
     ArchiveReader archive(*part.file);
     NpyArray labels;
+    const bool wanted = expected_.kind != plan::LabelKind::input;
     while (const auto member = archive.next()) {
         const std::string name = path + ":" + member->path;
         const auto once = [&](bool again) {
@@ -152,23 +207,25 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
             once(!part.name.empty());
             part.name = name;
             read_pixels(part, archive, *member, verify);
-        } else if (member->path == std::string(names.labels) + ".npy") {
+        } else if (wanted && member->path == std::string(names.labels) + ".npy") {
             once(!labels.name.empty());
             check_cache(name, member->size);
             labels = parse_npy(archive.read(), name);
             hash_ = ContentHash().add(hash_).add(labels.bytes).value();
         }
     }
-    for (const auto& [found, wanted] : {std::pair{!part.name.empty(), names.pixels},
-                                        std::pair{!labels.name.empty(), names.labels}})
+    for (const auto& [found, name] : {std::pair{!part.name.empty(), names.pixels},
+                                      std::pair{!labels.name.empty() || !wanted, names.labels}})
         if (!found)
-            throw bad_file(path, fmt::format("the array `{}` is not in it", wanted),
+            throw bad_file(path, fmt::format("the array `{}` is not in it", name),
                            "save both the samples and their labels");
+    settle(part, labels);
     check_shape(part);
     set_labels(part, labels, names.first_class);
-    const std::size_t label_bytes =
-        part.labels.capacity() * sizeof(std::int32_t) + part.targets.capacity() * sizeof(double);
-    check_cache(labels.name, std::int64_t(label_bytes));
+    const std::size_t label_bytes = part.labels.capacity() * sizeof(std::int32_t) +
+                                    part.masks.bytes.capacity() +
+                                    part.targets.capacity() * sizeof(double);
+    check_cache(path, std::int64_t(label_bytes));
     resident_ += std::int64_t(label_bytes);
     hash_ = ContentHash().add(hash_).add(std::uint64_t(part.file->size())).value();
     return part;
@@ -176,10 +233,24 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
 
 std::unique_ptr<ArraySource> ArraySource::open_archive(const std::string& path, Expected expected) {
     std::unique_ptr<ArraySource> source(new ArraySource(std::move(expected)));
-    source->of(Split::train).push_back(source->read_part(path, {"x_train", "y_train", 0}, true));
-    source->of(Split::test).push_back(source->read_part(path, {"x_test", "y_test", 0}, true));
+    const Names train =
+        source->expected_.split ? Names{"x_train", "y_train", 0} : names_without_split(path);
+    source->of(Split::train).push_back(source->read_part(path, train, true));
+    if (source->expected_.split) {
+        source->of(Split::test).push_back(source->read_part(path, {"x_test", "y_test", 0}, true));
+    }
     source->check_counts(path);
     return source;
+}
+
+ArraySource::Names ArraySource::names_without_split(const std::string& path) {
+    const RegularFile file(path);
+    if (is_zip(file)) {
+        ArchiveReader archive(file);
+        while (const auto member = archive.next())
+            if (member->path == "x.npy") return {"x", "y", 0};
+    }
+    return {"x_train", "y_train", 0};
 }
 
 std::unique_ptr<ArraySource> ArraySource::open_shards(const std::string& folder,
@@ -216,14 +287,16 @@ bool ArraySource::has_shards(const std::string& folder) {
 
 void ArraySource::check_counts(const std::string& path) const {
     const std::int64_t train = size(Split::train), test = size(Split::test);
+    const bool at_most = expected_.counts == Counts::at_most;
     const auto right = [&](std::int64_t found, std::int64_t wanted) {
-        return found == wanted || (expected_.at_most && found > 0 && found < wanted);
+        return expected_.counts == Counts::any || found == wanted ||
+               (at_most && found > 0 && found < wanted);
     };
     if (right(train, expected_.train_samples) && right(test, expected_.test_samples)) return;
     throw RunError(
         Exit::mismatch,
         fmt::format("{} has {} training and {} test samples; the plan expects {}{} and {}", path,
-                    train, test, expected_.at_most ? "at most " : "", expected_.train_samples,
+                    train, test, at_most ? "at most " : "", expected_.train_samples,
                     expected_.test_samples),
         fmt::format("if the file is right, compile the job with --set dataset.train_samples={} "
                     "--set dataset.test_samples={}",
@@ -275,7 +348,20 @@ void ArraySource::load(Split split, std::int64_t index, Sample& sample) const {
             }
         });
     }
-    if (expected_.kind == plan::LabelKind::classes) {
+    if (expected_.kind == plan::LabelKind::input) return;
+    if (expected_.pixels) {
+        const NpyHeader& header = part.masks.header;
+        const auto pixels = std::size_t(shape[1] * shape[2]);
+        sample.labels.resize(pixels);
+        sample.labels_pixels = true;
+        std::vector<std::int64_t> values(pixels);
+        convert_elements(
+            header,
+            part.masks.bytes.data() + header.begin + at * std::int64_t(pixels) * header.item_bytes,
+            part.masks.name, std::span<std::int64_t>(values));
+        std::transform(values.begin(), values.end(), sample.labels.begin(),
+                       [](std::int64_t value) { return std::int32_t(value); });
+    } else if (expected_.kind == plan::LabelKind::classes) {
         sample.labels.assign(1, part.labels[std::size_t(at)]);
     } else {
         const auto row = part.targets.begin() + at * expected_.classes;

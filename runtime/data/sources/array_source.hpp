@@ -17,18 +17,22 @@ namespace dtnn::runtime {
 class ArraySource final : public SampleSource {
   public:
     struct Expected {
-        plan::Dims shape;
-        std::int64_t classes = 0;
+        plan::Dims shape;          ///< empty: what the arrays have
+        std::int64_t classes = 0;  ///< 0: as many as there are
         plan::LabelKind kind = plan::LabelKind::classes;
         std::int64_t train_samples = 0;
         std::int64_t test_samples = 0;
         std::int64_t cache = 0;  ///< bytes of packed arrays and of labels
-        bool at_most = false;    ///< there may be fewer samples
+        Counts counts = Counts::exact;
+        bool split = true;    ///< there are test samples of their own
+        bool pixels = false;  ///< a class for every pixel
     };
 
-    /// The type `archive`: one file with x_train, y_train, x_test and y_test, whose checksums are
-    /// verified. Labels of classes: [N] or [N, 1] of 0 to classes - 1, or [N, classes] with a
-    /// single one in each row; others: [N, classes].
+    /// The type `archive`: one file with x_train, y_train, x_test and y_test, or, where there is no
+    /// split, x and y or x_train and y_train, whose checksums are verified. Labels of classes: [N]
+    /// or [N, 1] of 0 to classes - 1, or [N, classes] with a single one in each row; of pixels:
+    /// [N, height, width] of 0 to classes - 1; others: [N, classes]. Samples that are their own
+    /// labels need none.
     static std::unique_ptr<ArraySource> open_archive(const std::string& path, Expected expected);
 
     /// PyDTNN's shards of ImageNet: FOLDER/train/*.npz and FOLDER/val/*.npz (or test/), each with x
@@ -44,6 +48,8 @@ class ArraySource final : public SampleSource {
     bool hashes_samples() const override { return verified_; }
     std::int64_t resident_bytes() const override { return resident_; }
     std::string name_of(Split split, std::int64_t index) const override;
+    std::int64_t found_classes() const override { return expected_.classes; }
+    plan::Dims found_shape() const override { return expected_.shape; }
 
   private:
     struct Part {
@@ -53,20 +59,26 @@ class ArraySource final : public SampleSource {
         std::int64_t offset = -1;  ///< where the array begins in `file`; -1: it is in `packed`
         std::string packed;
         std::vector<std::int32_t> labels;
+        NpyArray masks;  ///< of classes of pixels, in place of `labels`
         std::vector<double> targets;
         std::int64_t samples() const { return header.dims[0]; }
     };
     struct Names {
-        const char* pixels;
-        const char* labels;
+        std::string_view pixels;
+        std::string_view labels;
         std::int64_t first_class;
     };
+    /// The names that the arrays of a file without a split have.
+    static Names names_without_split(const std::string& path);
 
     explicit ArraySource(Expected expected) : expected_(std::move(expected)) {}
     Part read_part(const std::string& path, const Names& names, bool verify);
     void read_pixels(Part& part, class ArchiveReader& archive, const struct Member& member,
                      bool verify);
-    void set_labels(Part& part, const NpyArray& array, std::int64_t first_class) const;
+    void set_labels(Part& part, NpyArray& array, std::int64_t first_class);
+    void set_masks(Part& part, NpyArray& array);
+    /// What the dataset does not say of shape and classes becomes what the arrays are.
+    void settle(const Part& part, const NpyArray& labels);
     void check_shape(const Part& part) const;
     void check_cache(const std::string& name, std::int64_t more) const;
     void check_counts(const std::string& path) const;

@@ -18,8 +18,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The names in a folder but for hidden ones, in order: what the system gives first must not
-/// matter.
+/// As texts: "S" and a split's folder, then "P" and what was passed over, "C" and a class, each
+/// with "F" and a file, whose size follows.
+constexpr char kSplit = 'S', kPassed = 'P', kClass = 'C', kFile = 'F';
+
+/// So many files another rank's list is held against.
+constexpr std::size_t kChecked = 64;
+
+}  // namespace
+
 std::vector<std::string> visible_names_in(const std::string& folder) {
     std::vector<std::string> names;
     std::error_code error;
@@ -40,28 +47,22 @@ std::vector<std::string> visible_names_in(const std::string& folder) {
     return names;
 }
 
-/// As texts: "S" and a split's folder, then "P" and what was passed over, "C" and a class, each
-/// with "F" and a file, whose size follows.
-constexpr char kSplit = 'S', kPassed = 'P', kClass = 'C', kFile = 'F';
-
-/// So many files another rank's list is held against.
-constexpr std::size_t kChecked = 64;
-
-}  // namespace
-
 ClassFolders list_class_folders(const std::string& path, const std::string& split_folder) {
     ClassFolders found;
-    const std::string root = path + "/" + split_folder;
+    const std::string root = split_folder == "." ? path : path + "/" + split_folder;
+    const std::string prefix = split_folder == "." ? "" : split_folder + "/";
     std::vector<std::string> classes = visible_names_in(root);
     std::erase_if(classes, [&](const std::string& name) {
         std::error_code ignored;
         const bool beside = is_beside_images(name) && !fs::is_directory(root + "/" + name, ignored);
-        if (beside) found.passed_over.push_back(split_folder + "/" + name);
+        if (beside) found.passed_over.push_back(prefix + name);
         return beside;
     });
     const auto refuse = [](const std::string& what, const std::string& fact) {
         return RunError(Exit::failed, what + " " + fact,
-                        "a dataset of images has train/CLASS/IMAGE and test/CLASS/IMAGE");
+                        "a dataset of images has train/CLASS/IMAGE and test/CLASS/IMAGE, or, with "
+                        "`test_share`, CLASS/IMAGE; dataset.train_folder and dataset.test_folder "
+                        "say where");
     };
     if (classes.empty()) throw refuse(root, "is empty");
     for (const std::string& name : classes) {
@@ -71,8 +72,7 @@ ClassFolders list_class_folders(const std::string& path, const std::string& spli
             throw refuse(class_folder, "is not a folder; there must be one for each class");
         std::vector<std::string> files = visible_names_in(class_folder);
         std::erase_if(files, [&](const std::string& file) {
-            if (is_beside_images(file))
-                found.passed_over.push_back(split_folder + "/" + name + "/" + file);
+            if (is_beside_images(file)) found.passed_over.push_back(prefix + name + "/" + file);
             return is_beside_images(file);
         });
         if (files.empty()) throw refuse(class_folder, "is empty; every class must have images");

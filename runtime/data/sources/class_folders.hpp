@@ -25,7 +25,12 @@ struct ClassFolders {
 /// Those of several splits, by the names of their folders.
 using SplitFolders = std::map<std::string, ClassFolders>;
 
-/// Looks into PATH/SPLIT_FOLDER. What should not be there is a RunError (image_readers.hpp).
+/// The names in a folder but for hidden ones, in order: what the system gives first must not
+/// matter.
+std::vector<std::string> visible_names_in(const std::string& folder);
+
+/// Looks into PATH/SPLIT_FOLDER, or, where that is ".", into PATH. What should not be there is a
+/// RunError (image_readers.hpp).
 ClassFolders list_class_folders(const std::string& path, const std::string& split_folder);
 
 /// That some of the files, spread over all, are there with their sizes: another rank has listed

@@ -61,17 +61,19 @@ CsvSource::CsvSource(const std::string& train_path, const std::string& test_path
     tables_[0].path = train_path;
     tables_[1].path = test_path;
     for (Table& table : tables_)
-        read(table);
+        if (!table.path.empty()) read(table);
     const std::int64_t train = tables_[0].samples, test = tables_[1].samples;
+    const bool at_most = form_.counts == Counts::at_most;
     const auto right = [&](std::int64_t found, std::int64_t wanted) {
-        return found == wanted || (form_.at_most && found < wanted);
+        return form_.counts == Counts::any || found == wanted || (at_most && found < wanted);
     };
     if (!right(train, form_.train_samples) || !right(test, form_.test_samples)) {
+        const std::string second =
+            test_path.empty() ? "" : fmt::format(" and {} has {}", test_path, test);
         throw RunError(
             Exit::mismatch,
-            fmt::format("{} has {} samples and {} has {}; the plan expects {}{} and {}", train_path,
-                        train, test_path, test, form_.at_most ? "at most " : "",
-                        form_.train_samples, form_.test_samples),
+            fmt::format("{} has {} samples{}; the plan expects {}{} and {}", train_path, train,
+                        second, at_most ? "at most " : "", form_.train_samples, form_.test_samples),
             fmt::format("if the tables are right, compile the job with --set "
                         "dataset.train_samples={} --set dataset.test_samples={}",
                         train, test));
@@ -79,12 +81,25 @@ CsvSource::CsvSource(const std::string& train_path, const std::string& test_path
     if (form_.kind == plan::LabelKind::classes) number_classes();
 }
 
-std::vector<std::size_t> CsvSource::label_columns(std::size_t columns,
+std::vector<std::size_t> CsvSource::label_columns(const std::vector<std::string_view>& first,
                                                   const std::string& path) const {
     std::vector<std::size_t> result;
+    for (const std::string& name : form_.label_names) {
+        const auto found = std::find(first.begin(), first.end(), name);
+        if (found == first.end()) {
+            std::string names;
+            for (const std::string_view column : first)
+                names += (names.empty() ? "" : ", ") + printable(column);
+            throw bad_file(path + ":1", fmt::format("no column is called `{}`", printable(name)),
+                           "correct dataset.label_names; the columns are " + names);
+        }
+        result.push_back(std::size_t(found - first.begin()));
+    }
+    if (!result.empty()) return result;
+    const auto columns = std::int64_t(first.size());
     for (const std::int64_t column : form_.label_columns) {
-        const std::int64_t index = column < 0 ? std::int64_t(columns) + column : column - 1;
-        if (index < 0 || index >= std::int64_t(columns) ||
+        const std::int64_t index = column < 0 ? columns + column : column - 1;
+        if (index < 0 || index >= columns ||
             std::count(result.begin(), result.end(), std::size_t(index)) > 0) {
             throw bad_file(
                 path,
@@ -93,21 +108,28 @@ std::vector<std::size_t> CsvSource::label_columns(std::size_t columns,
         }
         result.push_back(std::size_t(index));
     }
+    return result;
+}
+
+void CsvSource::settle_columns(std::size_t columns, std::size_t labels, const std::string& path) {
     const bool classes = form_.kind == plan::LabelKind::classes;
-    if (const std::int64_t wanted = classes ? 1 : form_.classes;
-        std::int64_t(result.size()) != wanted) {
+    const bool counted = classes || form_.kind == plan::LabelKind::input;
+    const auto given = std::int64_t(labels), features = std::int64_t(columns - labels);
+    if (!counted && form_.classes == 0) form_.classes = given;
+    if (form_.shape.empty() && features > 0) form_.shape = {features, 1, 1};
+    const std::int64_t wanted = classes ? 1 : counted ? given : form_.classes;
+    if (given != wanted) {
         throw RunError(
             Exit::mismatch,
             fmt::format("{}: dataset.label_columns names {} columns; the plan's samples have {} "
                         "labels",
-                        path, result.size(), wanted),
+                        path, given, wanted),
             classes ? "name the one column that the class stands in"
                     : fmt::format("compile the job with --set dataset.classes={}, or name as many "
                                   "columns as there are labels",
-                                  result.size()));
+                                  given));
     }
-    const std::int64_t features = std::int64_t(columns - result.size());
-    if (features != plan::element_count(form_.shape)) {
+    if (form_.shape.empty() || features != plan::element_count(form_.shape)) {
         throw RunError(
             Exit::mismatch,
             fmt::format("{}: it has {} columns, {} of them features; dataset.shape [{}] takes {}",
@@ -117,16 +139,16 @@ std::vector<std::size_t> CsvSource::label_columns(std::size_t columns,
                         "dataset.label_columns and dataset.separator",
                         features));
     }
-    return result;
 }
 
-void CsvSource::read(Table& table) const {
+void CsvSource::read(Table& table) {
     TextLines lines(table.path);
     std::string_view line;
     std::vector<std::string_view> columns;
     std::vector<std::string> room;
     std::vector<std::size_t> labels;
     std::size_t expected = 0;
+    ContentHash hash;
     while (lines.next(line)) {
         const std::string place = fmt::format("{}:{}", table.path, lines.number());
         if (line.empty()) {
@@ -135,13 +157,16 @@ void CsvSource::read(Table& table) const {
         }
         if (!split_columns(line, form_.separator, columns, room))
             throw bad_file(place, "a quote does not end, or text follows it", "correct the line");
+        hash.add(line);
         if (expected == 0) {
             expected = columns.size();
-            labels = label_columns(expected, table.path);
-            table.label_column = labels.front();
+            labels = label_columns(columns, table.path);
+            settle_columns(expected, labels.size(), table.path);
+            table.label_column = labels.empty() ? 0 : labels.front();
             reserve(table, expected - labels.size());
             if (form_.header) {
                 check_header(table.path, columns, labels);
+                name_values(columns, labels);
                 continue;
             }
         }
@@ -158,6 +183,7 @@ void CsvSource::read(Table& table) const {
     table.wide_features.shrink_to_fit();
     table.labels.shrink_to_fit();
     table.targets.shrink_to_fit();
+    table.hash = hash.value();
 }
 
 // Tables as long as the plan says take just what it has booked.
@@ -176,8 +202,22 @@ void CsvSource::reserve(Table& table, std::size_t features) const {
         table.features.reserve(samples * features);
     if (form_.kind == plan::LabelKind::classes)
         table.labels.reserve(samples);
-    else
+    else if (form_.kind != plan::LabelKind::input)
         table.targets.reserve(samples * std::size_t(form_.classes));
+}
+
+void CsvSource::name_values(const std::vector<std::string_view>& columns,
+                            const std::vector<std::size_t>& label_columns) {
+    const bool values =
+        form_.kind == plan::LabelKind::multiple || form_.kind == plan::LabelKind::values;
+    if (!values || !class_names_.empty()) return;
+    std::set<std::string_view> different;
+    for (const std::size_t column : label_columns)
+        different.insert(columns[column]);
+    // Tables that number their columns, or leave names out, have none.
+    if (different.size() != label_columns.size() || different.contains("")) return;
+    for (const std::size_t column : label_columns)
+        class_names_.push_back(printable(columns[column]));
 }
 
 void CsvSource::check_header(const std::string& path, const std::vector<std::string_view>& columns,
@@ -211,6 +251,7 @@ void CsvSource::add_line(Table& table, const std::vector<std::string_view>& colu
             table.features.push_back(float(value));
     }
     for (const std::size_t column : label_columns) {
+        if (form_.kind == plan::LabelKind::input) break;  // nobody asks for them
         if (form_.kind == plan::LabelKind::classes) {
             if (columns[column].empty()) {
                 throw bad_file(fmt::format("{}:{}", table.path, line),
@@ -253,6 +294,7 @@ void CsvSource::number_classes() {
             classes.emplace(name, std::int32_t(class_names_.size()));
             class_names_.push_back(printable(name));
         }
+        if (form_.classes == 0) form_.classes = std::int64_t(classes.size());
         if (std::int64_t(classes.size()) != form_.classes) {
             throw RunError(Exit::mismatch,
                            fmt::format("{} has {} classes; the plan expects {}", tables_[0].path,
@@ -262,6 +304,7 @@ void CsvSource::number_classes() {
                                        classes.size()));
         }
     }
+    if (form_.classes == 0) count_classes();
     for (Table& table : tables_) {
         std::vector<std::int32_t> renumbered(table.names.size());
         for (const auto& [name, first] : table.names) {
@@ -289,6 +332,24 @@ void CsvSource::number_classes() {
     }
 }
 
+void CsvSource::count_classes() {
+    constexpr std::int64_t kMost = 1'000'000;
+    for (const Table& table : tables_) {
+        for (const auto& [name, first] : table.names) {
+            std::int64_t value = -1;
+            if (whole_number(name, value) && value < kMost) {
+                form_.classes = std::max(form_.classes, value + 1);
+                continue;
+            }
+            throw bad_file(fmt::format("{}:{}", table.path, table.first_lines[std::size_t(first)]),
+                           fmt::format("column {}, the label, is `{}`, no class",
+                                       table.label_column + 1, printable(name)),
+                           "classes are numbers from 0, or names; for real numbers give the "
+                           "dataset `label_kind: values`");
+        }
+    }
+}
+
 void CsvSource::load(Split split, std::int64_t index, Sample& sample) const {
     const Table& table = of(split);
     const plan::Dims& shape = form_.shape;
@@ -313,6 +374,7 @@ void CsvSource::load(Split split, std::int64_t index, Sample& sample) const {
         else
             copy(table.features);
     });
+    if (form_.kind == plan::LabelKind::input) return;
     if (form_.kind == plan::LabelKind::classes) {
         sample.labels.assign(1, table.labels[std::size_t(index)]);
     } else {
@@ -326,16 +388,10 @@ std::string CsvSource::name_of(Split split, std::int64_t index) const {
 }
 
 std::uint64_t CsvSource::content_hash() const {
+    // Of the text, so that it is the same whatever the numbers are kept in.
     ContentHash hash;
-    const auto add = [&](const auto& values) {
-        hash.add({reinterpret_cast<const char*>(values.data()), values.size() * sizeof(values[0])});
-    };
-    for (const Table& table : tables_) {
-        add(table.features);
-        add(table.wide_features);
-        add(table.labels);
-        add(table.targets);
-    }
+    for (const Table& table : tables_)
+        hash.add(table.hash);
     return hash.value();
 }
 

@@ -20,21 +20,23 @@ namespace dtnn::runtime {
 class CsvSource final : public SampleSource {
   public:
     struct Form {
-        plan::Dims shape;
-        std::int64_t classes = 0;
+        plan::Dims shape;          ///< empty: a row of all features
+        std::int64_t classes = 0;  ///< 0: as many as there are
         plan::LabelKind kind = plan::LabelKind::classes;
         std::vector<std::int64_t> label_columns;  ///< from 1, or from the end by -1, -2 ...
+        std::vector<std::string> label_names;     ///< in the header, in place of them
         bool header = true;
         char separator = ',';
         std::int64_t train_samples = 0;
         std::int64_t test_samples = 0;
         std::int64_t cache = 0;  ///< bytes
-        bool at_most = false;    ///< there may be fewer samples
-        bool wide = false;       ///< features are kept in 64 bits
+        Counts counts = Counts::exact;
+        bool wide = false;  ///< features are kept in 64 bits
     };
 
     /// Where labels are classes they are numbers from 0, or, if any is not, names, which are
-    /// numbered in their order.
+    /// numbered in their order. Other labels have the names of their columns. Without `test_path`
+    /// there are no test samples.
     CsvSource(const std::string& train_path, const std::string& test_path, Form form);
 
     void load(Split split, std::int64_t index, Sample& sample) const override;
@@ -43,10 +45,13 @@ class CsvSource final : public SampleSource {
     std::int64_t resident_bytes() const override;
     std::string name_of(Split split, std::int64_t index) const override;
     std::vector<std::string> class_names() const override { return class_names_; }
+    std::int64_t found_classes() const override { return form_.classes; }
+    plan::Dims found_shape() const override { return form_.shape; }
 
   private:
     struct Table {
-        std::string path;
+        std::string path;  ///< empty: there is none
+        std::uint64_t hash = 0;
         std::int64_t samples = 0;
         std::vector<float> features;
         std::vector<double> wide_features;  ///< in place of `features`
@@ -57,15 +62,23 @@ class CsvSource final : public SampleSource {
         std::size_t label_column = 0;           ///< from 0, where labels are classes
     };
     const Table& of(Split split) const { return tables_[split == Split::train ? 0 : 1]; }
-    void read(Table& table) const;
+    void read(Table& table);
     void reserve(Table& table, std::size_t features) const;
     void add_line(Table& table, const std::vector<std::string_view>& columns,
                   const std::vector<std::size_t>& label_columns, std::int64_t line) const;
-    /// The columns of labels, from 0, in a table of so many columns.
-    std::vector<std::size_t> label_columns(std::size_t columns, const std::string& path) const;
+    /// The columns of labels, from 0, in a table whose first line this is.
+    std::vector<std::size_t> label_columns(const std::vector<std::string_view>& first,
+                                           const std::string& path) const;
+    /// That these columns, and those that are left, are as many as the form says, or what it says
+    /// becomes what they are.
+    void settle_columns(std::size_t columns, std::size_t labels, const std::string& path);
     void check_header(const std::string& path, const std::vector<std::string_view>& columns,
                       const std::vector<std::size_t>& label_columns) const;
+    void name_values(const std::vector<std::string_view>& columns,
+                     const std::vector<std::size_t>& label_columns);
     void number_classes();
+    /// As many classes as the labels of all tables say, which are numbers from 0.
+    void count_classes();
 
     Form form_;
     Table tables_[2];

@@ -246,6 +246,7 @@ void GivenSamples::load(Split, std::int64_t index, Sample& sample) const {
     } else {
         load_elements(part, index, sample);
     }
+    if (dataset_.label_kind == plan::LabelKind::input) return;
     const bool classes = dataset_.label_kind == plan::LabelKind::classes;
     sample.labels.assign(classes ? std::size_t(plan::element_count(dataset_.label_shape)) : 0, 0);
     sample.targets.assign(classes ? 0 : std::size_t(dataset_.classes), 0.0);

@@ -12,34 +12,43 @@ namespace fs = std::filesystem;
 
 void add_class_folders(ImageIndex& index, int folder, const std::string& split_folder, Split split,
                        const ClassFolders& content) {
+    const std::string prefix = split_folder == "." ? "" : split_folder + "/";
     for (const std::string& name : content.passed_over)
         index.pass_over(name);
     for (const auto& [name, files] : content.classes) {
         const std::int32_t label = index.class_number(name, split);
         for (const ClassFolders::File& file : files)
-            index.add(split, split_folder + "/" + name + "/" + file.name, label, folder, 0,
-                      file.size);
+            index.add(split, prefix + name + "/" + file.name, label, folder, 0, file.size);
     }
 }
 
-SplitFolders list_image_folder(const std::string& path) {
+SplitFolders list_image_folder(const std::string& path, const ImageFolders& names) {
     std::error_code ignored;
     if (!fs::is_directory(path, ignored)) {
         throw RunError(Exit::failed, fmt::format("the dataset's folder {} is not there", path),
                        "compile the job with --set dataset.path=DIR; it is relative to the current "
                        "folder");
     }
-    return {{"train", list_class_folders(path, "train")},
-            {"test", list_class_folders(path, "test")}};
+    SplitFolders found = {{names.train, list_class_folders(path, names.train)}};
+    if (!names.test.empty()) found[names.test] = list_class_folders(path, names.test);
+    return found;
 }
 
-std::unique_ptr<SampleSource> open_image_folder(const std::string& path,
+std::unique_ptr<SampleSource> open_image_folder(const std::string& path, const ImageFolders& names,
                                                 ImageIndex::Expected expected,
                                                 const SplitFolders& folders) {
     auto index = std::make_unique<ImageIndex>(path, std::move(expected));
     const int folder = index->add_folder(path);
-    add_class_folders(*index, folder, "train", Split::train, folders.at("train"));
-    add_class_folders(*index, folder, "test", Split::test, folders.at("test"));
+    const auto add = [&](const std::string& name, Split split) {
+        const auto content = folders.find(name);
+        if (content == folders.end())
+            throw RunError(Exit::mismatch,
+                           fmt::format("rank 0 has not sent what the folder {} holds", name),
+                           "start all ranks with the same plan");
+        add_class_folders(*index, folder, name, split, content->second);
+    };
+    add(names.train, Split::train);
+    if (!names.test.empty()) add(names.test, Split::test);
     index->finish();
     return std::make_unique<ImageSource>(std::move(index), false);
 }

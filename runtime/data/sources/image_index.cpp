@@ -16,6 +16,10 @@ namespace {
 
 constexpr std::size_t kChunk = std::size_t{1} << 20;
 
+/// So many headers say what shape images have; and so many bytes hold most headers.
+constexpr std::int64_t kLookedAt = 4096;
+constexpr std::int64_t kHeaderBytes = 64 * 1024;
+
 std::int64_t most_file(const ImageIndex::Expected& expected) {
     const plan::Dims& shape = expected.shape;
     const std::int64_t pixels = shape[1] > 0 ? shape[1] * shape[2] : expected.most_pixels;
@@ -145,12 +149,42 @@ void ImageIndex::read(const Image& image, std::span<char> bytes) const {
 }
 
 std::span<const std::uint8_t> ImageIndex::bytes(Split split, std::int64_t index,
-                                                std::vector<std::uint8_t>& room) const {
+                                                std::vector<std::uint8_t>& room,
+                                                std::int64_t most) const {
     const Image& image = at(split, index);
     if (image.kept) return kept(image);
-    room.resize(std::size_t(image.size));
+    room.resize(std::size_t(std::min<std::int64_t>(image.size, most)));
     read(image, {reinterpret_cast<char*>(room.data()), room.size()});
     return room;
+}
+
+ImageIndex::Extents ImageIndex::look() const {
+    ImageLimits limits;
+    limits.most_pixels = std::numeric_limits<std::int64_t>::max();
+    std::vector<std::uint8_t> room;
+    const auto header = [&](Split split, std::int64_t index) {
+        try {
+            return read_image_header(bytes(split, index, room, kHeaderBytes), name_of(split, index),
+                                     limits);
+        } catch (const RunError&) {
+            // A long profile may stand before the header.
+            return read_image_header(bytes(split, index, room), name_of(split, index), limits);
+        }
+    };
+    Extents result;
+    plan::Dims& shape = result.shape;
+    const std::int64_t all = size(Split::train) + size(Split::test);
+    const std::int64_t step = std::max<std::int64_t>(1, (all + kLookedAt - 1) / kLookedAt);
+    for (const Split split : {Split::train, Split::test}) {
+        for (std::int64_t index = 0; index < size(split); index += step) {
+            const ImageHeader found = header(split, index);
+            if (shape.empty()) shape = {found.channels, found.height, found.width};
+            shape[0] = std::max(shape[0], found.channels);
+            if (shape[1] != found.height || shape[2] != found.width) shape[1] = shape[2] = 0;
+            result.pixels = std::max(result.pixels, found.height * found.width);
+        }
+    }
+    return result;
 }
 
 bool ImageIndex::fixed() const {
@@ -167,7 +201,7 @@ void ImageIndex::check_header(std::span<const std::uint8_t> bytes, const std::st
     ImageLimits limits = this->limits();
     // Where there is one size, every other is refused as such.
     if (fixed()) limits.most_pixels = std::numeric_limits<std::int64_t>::max();
-    const auto [height, width] = read_image_header(bytes, name, limits);
+    const auto [height, width, channels] = read_image_header(bytes, name, limits);
     if ((shape[1] == 0 || shape[1] == height) && (shape[2] == 0 || shape[2] == width)) return;
     throw RunError(
         Exit::failed,
@@ -183,7 +217,7 @@ void ImageIndex::finish() {
     order();
     check_counts();
     keep_all();
-    check_headers();
+    if (expected_.counts != Counts::any) check_headers();
 }
 
 void ImageIndex::number_classes() {
@@ -227,19 +261,21 @@ void ImageIndex::order() {
 void ImageIndex::check_counts() const {
     const std::int64_t classes = std::int64_t(class_names_.size());
     const std::int64_t train = size(Split::train), test = size(Split::test);
+    const bool at_most = expected_.counts == Counts::at_most;
     const auto right = [&](std::int64_t found, std::int64_t wanted) {
-        return found == wanted || (expected_.at_most && found > 0 && found < wanted);
+        return found == wanted || (at_most && found > 0 && found < wanted);
     };
-    if (classes == expected_.classes && right(train, expected_.train_samples) &&
-        right(test, expected_.test_samples))
+    if (expected_.counts == Counts::any) return;
+    if ((expected_.classes == 0 || classes == expected_.classes) &&
+        right(train, expected_.train_samples) && right(test, expected_.test_samples))
         return;
     throw RunError(
         Exit::mismatch,
         fmt::format(
             "{} has {} training and {} test images of {} classes; the plan expects {}{}, {} "
             "and {}",
-            path_, train, test, classes, expected_.at_most ? "at most " : "",
-            expected_.train_samples, expected_.test_samples, expected_.classes),
+            path_, train, test, classes, at_most ? "at most " : "", expected_.train_samples,
+            expected_.test_samples, expected_.classes),
         fmt::format("if the files are right, compile the job with train_samples: {}, test_samples: "
                     "{} and classes: {} in its dataset",
                     train, test, classes));
@@ -270,6 +306,7 @@ void ImageIndex::keep_all() {
                 "in folders and in an uncompressed .tar are read where they lie",
                 need));
     }
+    if (expected_.counts == Counts::any) return;  // they are looked at once, where they lie
     std::int64_t more = std::int64_t(kChunk);
     for (const std::vector<Image>& images : images_)
         for (const Image& image : images)

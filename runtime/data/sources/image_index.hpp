@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,13 +30,13 @@ class ImageIndex {
   public:
     /// What the plan says.
     struct Expected {
-        std::int64_t classes = 0;
+        std::int64_t classes = 0;  ///< 0: any
         std::int64_t train_samples = 0;
         std::int64_t test_samples = 0;
         plan::Dims shape;  ///< channels, height and width, zero: they differ
         std::int64_t most_pixels = 0;
         std::int64_t cache = 0;  ///< bytes
-        bool at_most = false;    ///< there may be fewer samples
+        Counts counts = Counts::exact;
     };
 
     /// `path`: the dataset's, for messages.
@@ -75,9 +76,17 @@ class ImageIndex {
     std::int32_t label(Split split, std::int64_t index) const { return at(split, index).label; }
     /// What messages call a sample.
     std::string name_of(Split split, std::int64_t index) const;
-    /// The image's file; read into `room` unless it is kept.
-    std::span<const std::uint8_t> bytes(Split split, std::int64_t index,
-                                        std::vector<std::uint8_t>& room) const;
+    /// The image's file, or its first `most` bytes; read into `room` unless it is kept.
+    std::span<const std::uint8_t> bytes(
+        Split split, std::int64_t index, std::vector<std::uint8_t>& room,
+        std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
+    /// What the headers of some of the images say, spread over all. Their shape: colours where any
+    /// has them; height and width, or zeros where they differ.
+    struct Extents {
+        plan::Dims shape;
+        std::int64_t pixels = 0;  ///< height times width of the largest
+    };
+    Extents look() const;
     const std::vector<std::string>& class_names() const { return class_names_; }
     const Expected& expected() const { return expected_; }
     bool fixed() const;  ///< whether all images have one size
@@ -156,6 +165,8 @@ class ImageSource final : public SampleSource {
         return index_->name_of(split, index);
     }
     std::vector<std::string> class_names() const override { return index_->class_names(); }
+    plan::Dims found_shape() const override { return index_->look().shape; }
+    std::int64_t found_pixels() const override { return index_->look().pixels; }
     std::vector<std::string> notes() const override { return index_->notes(); }
 
   private:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/utf8.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/image_readers.hpp"
@@ -11,11 +12,15 @@
 #include "runtime/data/sources/cifar.hpp"
 #include "runtime/data/sources/csv_source.hpp"
 #include "runtime/data/sources/digits.hpp"
+#include "runtime/data/sources/held_out.hpp"
 #include "runtime/data/sources/mnist.hpp"
 #include "runtime/data/sources/synthetic.hpp"
 
 namespace dtnn::runtime {
 namespace {
+
+/// The attribute of datasets whose files have no split of their own.
+const char* const kShare = "test_share";
 
 const char* const kCompileAgain = "compile the job again with the dtnnc of this version";
 
@@ -45,7 +50,8 @@ const plan::Dims& stored_shape(const plan::Dataset& dataset) {
 }
 
 void check_fixed(const plan::Dataset& dataset, const plan::Dims& shape, std::int64_t classes) {
-    if (stored_shape(dataset) == shape && dataset.classes == classes) return;
+    const bool labelled = dataset.label_kind != plan::LabelKind::input;
+    if (stored_shape(dataset) == shape && (dataset.classes == classes || !labelled)) return;
     throw RunError(Exit::mismatch,
                    fmt::format("the plan's dataset `{}` has the shape [{}] and {} classes, {} has "
                                "[{}] and {}",
@@ -54,11 +60,17 @@ void check_fixed(const plan::Dataset& dataset, const plan::Dims& shape, std::int
                    kCompileAgain);
 }
 
+/// Whether the samples have a class for every pixel.
+bool labels_pixels(const plan::Dataset& dataset) {
+    return dataset.label_kind == plan::LabelKind::classes && !dataset.label_shape.empty();
+}
+
 void check_labels(const plan::Dataset& dataset) {
-    const plan::Dims& shape = stored_shape(dataset);
-    const plan::Dims pixels(shape.begin() + 1, shape.end());
+    const plan::Dims& shape = dataset.shape;
+    const bool known = dataset.type == "synthetic" || dataset.type == "archive";
     if (dataset.label_shape.empty() ||
-        (dataset.type == "synthetic" && dataset.label_shape == pixels))
+        ((known || dataset.label_kind == plan::LabelKind::input) && shape.size() == 3 &&
+         dataset.label_shape == plan::Dims{shape[1], shape[2]}))
         return;
     throw RunError(
         Exit::mismatch,
@@ -106,7 +118,7 @@ std::int64_t cache_of(const plan::Dataset& dataset) {
 
 /// Sources that have labels of one kind only.
 void check_label_kind(const plan::Dataset& dataset, plan::LabelKind kind) {
-    if (dataset.label_kind == kind) return;
+    if (dataset.label_kind == kind || dataset.label_kind == plan::LabelKind::input) return;
     throw RunError(
         Exit::mismatch,
         fmt::format("the plan's dataset `{}` has labels of another kind than its "
@@ -117,36 +129,57 @@ void check_label_kind(const plan::Dataset& dataset, plan::LabelKind kind) {
         "and csv");
 }
 
+/// How many classes there must be; 0: any.
+std::int64_t classes_of(const plan::Dataset& dataset) {
+    return dataset.label_kind == plan::LabelKind::input ? 0 : dataset.classes;
+}
+
 ImageIndex::Expected images_of(const plan::Dataset& dataset, const Asked& asked) {
-    if (const std::int64_t channels = stored_shape(dataset).at(0); channels != 1 && channels != 3) {
+    // Who asks what the images are like does not know it.
+    const plan::Dims shape =
+        stored_shape(dataset).empty() ? plan::Dims{3, 0, 0} : stored_shape(dataset);
+    if (const std::int64_t channels = shape.at(0); channels != 1 && channels != 3) {
         throw RunError(Exit::mismatch,
                        fmt::format("the plan's dataset `{}` has {} channels; images have 1 or 3",
                                    dataset.name, channels),
                        "samples of other channels are arrays: name an .npz file");
     }
-    return {dataset.classes,
+    return {classes_of(dataset),
             source_train_samples(dataset),
             dataset.test_samples,
-            stored_shape(dataset),
+            shape,
             attribute<std::int64_t>(dataset, "most_pixels"),
             cache_of(dataset),
-            asked.counts == Counts::at_most};
+            asked.counts};
 }
 
 ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked) {
-    return {stored_shape(dataset),          dataset.classes,      dataset.label_kind,
-            source_train_samples(dataset),  dataset.test_samples, cache_of(dataset),
-            asked.counts == Counts::at_most};
+    return {stored_shape(dataset), dataset.classes,
+            dataset.label_kind,    source_train_samples(dataset),
+            dataset.test_samples,  cache_of(dataset),
+            asked.counts,          !dataset.attributes.contains(kShare),
+            labels_pixels(dataset)};
+}
+
+/// The folders of a dataset's splits; plans made by hand have train and test.
+ImageFolders folders_of(const plan::Dataset& dataset) {
+    ImageFolders names;
+    if (dataset.attributes.contains("train_folder"))
+        names.train = attribute<std::string>(dataset, "train_folder");
+    if (dataset.attributes.contains("test_folder"))
+        names.test = attribute<std::string>(dataset, "test_folder");
+    if (dataset.attributes.contains(kShare)) names.test.clear();
+    return names;
 }
 
 SplitFolders list_folder(const plan::Dataset& dataset) {
     check_label_kind(dataset, plan::LabelKind::classes);
-    return list_image_folder(attribute<std::string>(dataset, "path"));
+    return list_image_folder(attribute<std::string>(dataset, "path"), folders_of(dataset));
 }
 
 Source open_folder(const plan::Dataset& dataset, const Asked& asked, const SplitFolders& folders) {
-    return open_image_folder(attribute<std::string>(dataset, "path"), images_of(dataset, asked),
-                             folders);
+    return open_image_folder(attribute<std::string>(dataset, "path"), folders_of(dataset),
+                             images_of(dataset, asked), folders);
 }
 
 Source open_archive(const plan::Dataset& dataset, const Asked& asked) {
@@ -179,8 +212,9 @@ Source open_xrays(const plan::Dataset& dataset, const Asked& asked) {
 Source open_csv(const plan::Dataset& dataset, const Asked& asked) {
     CsvSource::Form form;
     form.shape = stored_shape(dataset);
-    form.classes = dataset.classes;
+    form.classes = classes_of(dataset);
     form.kind = dataset.label_kind;
+    form.label_names = dataset.label_names;
     form.label_columns = attribute<std::vector<std::int64_t>>(dataset, "label_columns");
     form.header = attribute<bool>(dataset, "header");
     const std::string& separator = attribute<std::string>(dataset, "separator");
@@ -188,10 +222,12 @@ Source open_csv(const plan::Dataset& dataset, const Asked& asked) {
     form.train_samples = source_train_samples(dataset);
     form.test_samples = dataset.test_samples;
     form.cache = cache_of(dataset);
-    form.at_most = asked.counts == Counts::at_most;
+    form.counts = asked.counts;
     form.wide = asked.numbers == plan::DType::f64;
-    return std::make_unique<CsvSource>(attribute<std::string>(dataset, "path"),
-                                       attribute<std::string>(dataset, "test_path"), form);
+    return std::make_unique<CsvSource>(
+        attribute<std::string>(dataset, "path"),
+        dataset.attributes.contains(kShare) ? "" : attribute<std::string>(dataset, "test_path"),
+        form);
 }
 
 Source open_synthetic(const plan::Dataset& dataset, const Asked&) {
@@ -225,7 +261,94 @@ const Type* type_of(const plan::Dataset& dataset) {
     return found == kTypes.end() ? nullptr : found;
 }
 
+Source open_files(const Type& type, const plan::Dataset& dataset, const Asked& asked,
+                  std::span<const std::byte> files) {
+    if (type.list == nullptr) return type.open(dataset, asked);
+    if (files.empty()) return type.open_listed(dataset, asked, type.list(dataset));
+    const SplitFolders folders = split_folders_of(files);
+    check_some_files(attribute<std::string>(dataset, "path"), folders);
+    return type.open_listed(dataset, asked, folders);
+}
+
+/// The files, and where they have no split of their own, what a share of them makes.
+Source open_split(const Type& type, const plan::Dataset& dataset, const Asked& asked,
+                  std::span<const std::byte> files) {
+    if (!dataset.attributes.contains(kShare)) return open_files(type, dataset, asked, files);
+    const auto share = attribute<double>(dataset, kShare);
+    if (!(share > 0) || !(share < 1))
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("the plan's dataset `{}` has a test_share of {}", dataset.name, share),
+            kCompileAgain);
+    plan::Dataset all = dataset;
+    all.train_samples = all.source_train_samples =
+        source_train_samples(dataset) + dataset.test_samples;
+    all.test_samples = 0;
+    const char* const help =
+        "leave train_samples and test_samples out of the dataset: they follow from test_share";
+    std::unique_ptr<HeldOut> source;
+    try {
+        source = std::make_unique<HeldOut>(open_files(type, all, asked, files), share);
+    } catch (const RunError& error) {
+        if (error.exit() != Exit::mismatch) throw;
+        throw RunError(
+            Exit::mismatch, error.what(),
+            fmt::format("{}; train_samples and test_samples follow from test_share", error.help()));
+    }
+    if (asked.counts == Counts::exact &&
+        (source->size(Split::train) != source_train_samples(dataset) ||
+         source->size(Split::test) != dataset.test_samples)) {
+        throw RunError(
+            Exit::mismatch,
+            fmt::format("a test_share of {} makes {} training and {} test samples of the "
+                        "dataset `{}`; the plan expects {} and {}",
+                        share, source->size(Split::train), source->size(Split::test), dataset.name,
+                        source_train_samples(dataset), dataset.test_samples),
+            help);
+    }
+    return source;
+}
+
+/// What the plan knows of the content besides counts.
+void check_found(const SampleSource& source, const plan::Dataset& dataset) {
+    const std::vector<std::string> names = source.class_names();
+    const char* const help =
+        "if the files are right, compile the job again; `dtnnc data PATH --write FILE` writes a "
+        "dataset's spec anew";
+    if (!names.empty() && !dataset.class_names.empty() && names != dataset.class_names &&
+        dataset.label_kind != plan::LabelKind::input) {
+        std::size_t at = 0;
+        while (at < names.size() && at < dataset.class_names.size() &&
+               names[at] == dataset.class_names[at])
+            ++at;
+        const auto name = [at](const std::vector<std::string>& list) {
+            return at < list.size() ? fmt::format("`{}`", printable(list[at])) : "not there";
+        };
+        throw RunError(Exit::mismatch,
+                       fmt::format("class {} of the dataset `{}` is {} in its files, and {} in the "
+                                   "plan",
+                                   at, dataset.name, name(names), name(dataset.class_names)),
+                       help);
+    }
+    const auto wanted = dataset.attributes.find("content_hash");
+    if (wanted == dataset.attributes.end()) return;
+    const std::string found = content_text(source.content_hash());
+    const auto* text = std::get_if<std::string>(&wanted->second);
+    if (text != nullptr && *text == found) return;
+    throw RunError(
+        Exit::mismatch,
+        fmt::format("the content of the dataset `{}` is {}, and the plan expects {}", dataset.name,
+                    found, text == nullptr ? "no text" : *text),
+        fmt::format("{}; without `content_hash` any content will do. Of images that do not fit "
+                    "dataset.cache it is the hash of their names and sizes alone",
+                    help));
+}
+
 }  // namespace
+
+std::string content_text(std::uint64_t hash) {
+    return fmt::format("xxh3:{:016x}", hash);
+}
 
 std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
     check_labels(dataset);
@@ -233,9 +356,12 @@ std::unique_ptr<SampleSource> made_up_source(const plan::Dataset& dataset) {
     plan::Dims shape = stored_shape(dataset);
     for (std::size_t axis = 1; axis < shape.size(); ++axis)
         if (shape[axis] == 0) shape[axis] = dataset.shape[axis];
-    return std::make_unique<Synthetic>(shape, dataset.classes, dataset.label_shape,
-                                       seed_of(dataset), source_train_samples(dataset),
-                                       dataset.test_samples, dataset.label_kind);
+    // Labels of pixels are made where pixels are, before any transform.
+    const plan::Dims label_shape =
+        labels_pixels(dataset) ? plan::Dims{shape[1], shape[2]} : plan::Dims{};
+    return std::make_unique<Synthetic>(shape, dataset.classes, label_shape, seed_of(dataset),
+                                       source_train_samples(dataset), dataset.test_samples,
+                                       dataset.label_kind);
 }
 
 std::vector<std::byte> list_files(const plan::Dataset& dataset) {
@@ -248,33 +374,25 @@ std::vector<std::byte> list_files(const plan::Dataset& dataset) {
 std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset, Counts counts,
                                           plan::DType numbers, std::span<const std::byte> files) {
     check_labels(dataset);
-    const Asked asked{counts, numbers};
-    if (const Type* const type = type_of(dataset)) {
-        Source source;
-        if (type->list == nullptr) {
-            source = type->open(dataset, asked);
-        } else if (files.empty()) {
-            source = type->open_listed(dataset, asked, type->list(dataset));
-        } else {
-            const SplitFolders folders = split_folders_of(files);
-            check_some_files(attribute<std::string>(dataset, "path"), folders);
-            source = type->open_listed(dataset, asked, folders);
-        }
-        const std::int64_t booked = plan::resident_bytes(dataset, numbers);
-        if (source->resident_bytes() <= booked) return source;
-        throw RunError(Exit::internal,
-                       fmt::format("the dataset keeps {} bytes in memory, and the plan has booked "
-                                   "{}",
-                                   source->resident_bytes(), booked),
-                       "this is a mistake of the program: please report it");
+    const Type* const type = type_of(dataset);
+    if (type == nullptr) {
+        std::string names;
+        for (const Type& one : kTypes)
+            names += (names.empty() ? "" : ", ") + std::string(one.name);
+        throw RunError(Exit::mismatch,
+                       fmt::format("the plan's dataset `{}` is of the type `{}`, which is unknown",
+                                   dataset.name, dataset.type),
+                       fmt::format("the types are {}; {}", names, kCompileAgain));
     }
-    std::string names;
-    for (const Type& type : kTypes)
-        names += (names.empty() ? "" : ", ") + std::string(type.name);
-    throw RunError(Exit::mismatch,
-                   fmt::format("the plan's dataset `{}` is of the type `{}`, which is unknown",
-                               dataset.name, dataset.type),
-                   fmt::format("the types are {}; {}", names, kCompileAgain));
+    Source source = open_split(*type, dataset, {counts, numbers}, files);
+    if (counts == Counts::any) return source;
+    if (counts == Counts::exact) check_found(*source, dataset);
+    const std::int64_t booked = plan::resident_bytes(dataset, numbers);
+    if (source->resident_bytes() <= booked) return source;
+    throw RunError(Exit::internal,
+                   fmt::format("the dataset keeps {} bytes in memory, and the plan has booked {}",
+                               source->resident_bytes(), booked),
+                   "this is a mistake of the program: please report it");
 }
 
 }  // namespace dtnn::runtime

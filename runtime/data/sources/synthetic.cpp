@@ -51,11 +51,16 @@ void Synthetic::load(Split split, std::int64_t index, Sample& sample) const {
             return lights;
         });
         if (kind_ == plan::LabelKind::classes) return;
+        if (kind_ == plan::LabelKind::input) {
+            labels.clear();
+            return;
+        }
         sample.targets.assign(std::size_t(classes_), 0.0);
         sample.targets[std::size_t(labels[0])] = 1.0;
         labels.clear();
         return;
     }
+    sample.labels_pixels = true;
     const std::int64_t height = shape_[1], width = shape_[2];
     const std::uint64_t class_key = philox::key_of(
         seed_, philox::Purpose::data, split == Split::train ? kTrainClassStream : kTestClassStream);

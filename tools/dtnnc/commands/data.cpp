@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -22,6 +23,7 @@
 #include "runtime/train/bench.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/draw/contact_sheet.hpp"
+#include "tools/dtnnc/find_data.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
@@ -33,6 +35,7 @@ struct DataCommand {
     std::int64_t samples = 10'000;  ///< of each split that are looked at; 0: all
     std::string contact_sheet;      ///< a PNG file; empty: none
     bool step = true;               ///< the job's training step is measured too
+    std::string write;              ///< the file of the spec that is written; empty: none
 };
 
 using runtime::DataSurvey;
@@ -52,6 +55,7 @@ struct Rates {
 /// Everything that is said.
 struct Report {
     plan::Plan plan;
+    std::string spec;  ///< of data, its text
     bool job = false;
     std::uint64_t hash = 0;
     std::int64_t resident = 0;
@@ -60,10 +64,34 @@ struct Report {
     Rates rates;
 };
 
-/// The plan of a job, a model or a plan; of a dataset alone one that has the dataset only.
-std::optional<Report> load(const std::string& source, const CommonOptions& options,
-                           compiler::Diagnostics& diagnostics) {
+/// A plan that has the dataset only.
+plan::Plan plan_of(plan::Dataset dataset) {
+    plan::Plan plan;
+    plan.dataset = std::move(dataset);
+    plan::Dataset& made = plan.dataset;
+    made.validation_samples = made.test_as_validation ? made.test_samples : 0;
+    plan.training.batch_size = std::min<std::int64_t>(64, made.train_samples);
+    return plan;
+}
+
+/// The plan of a job, a model or a plan; of a dataset alone, or of data, one that has the dataset
+/// only.
+std::optional<Report> load(const std::string& source, const DataCommand& command,
+                           const CommonOptions& options, compiler::Diagnostics& diagnostics) {
     Report report;
+    if (is_data(source)) {
+        const std::string file = command.write.empty() ? source + " (looked at)" : command.write;
+        auto written = write_spec(source, file, command.samples, options, diagnostics);
+        if (!written) return std::nullopt;
+        report.spec = std::move(written->text);
+        report.plan = plan_of(std::move(written->spec.dataset));
+        return report;
+    }
+    if (!command.write.empty())
+        throw UsageError(fmt::format(
+            "--write writes the spec of data; {} is no folder, table or archive\nhelp: name the "
+            "data itself, as in `dtnnc data data/flowers --write flowers.yaml`",
+            source));
     if (is_plan(source)) {
         refuse_spec_options(options, source);
         report.plan = load_plan(source);
@@ -72,10 +100,7 @@ std::optional<Report> load(const std::string& source, const CommonOptions& optio
     }
     const compiler::LoadOptions load = load_options(options);
     if (auto dataset = compiler::load_dataset(source, load, diagnostics)) {
-        report.plan.dataset = std::move(dataset->dataset);
-        plan::Dataset& made = report.plan.dataset;
-        made.validation_samples = made.test_as_validation ? made.test_samples : 0;
-        report.plan.training.batch_size = std::min<std::int64_t>(64, made.train_samples);
+        report.plan = plan_of(std::move(dataset->dataset));
         return report;
     }
     if (diagnostics.has_errors()) return std::nullopt;
@@ -236,8 +261,8 @@ std::string rates_text(const Report& report) {
 std::string report_text(const Report& report) {
     const plan::Dataset& dataset = report.plan.dataset;
     const DataSurvey& data = report.data;
-    std::string text = fmt::format("dataset {} ({}), content xxh3:{:016x}\n", dataset.name,
-                                   dataset.type, report.hash);
+    std::string text = fmt::format("dataset {} ({}), content {}\n", dataset.name, dataset.type,
+                                   runtime::content_text(report.hash));
     text += splits_text(report);
     std::string sizes = shape_text(data.smallest);
     if (data.smallest != data.largest)
@@ -284,47 +309,60 @@ std::string report_json(const Report& report) {
         augmentations.push_back(one.type);
     return fmt::format(
         "{{\n  \"version\": 1,\n  \"name\": {},\n  \"type\": {},\n  \"content\": "
-        "\"xxh3:{:016x}\",\n  \"train_samples\": {},\n  \"validation_samples\": {},\n  "
+        "\"{}\",\n  \"train_samples\": {},\n  \"validation_samples\": {},\n  "
         "\"test_samples\": {},\n  \"stored\": {{\"smallest\": [{}], \"largest\": [{}]}},\n  "
         "\"shape\": [{}],\n  \"transforms\": {},\n  \"augmentations\": {},\n  \"class_names\": "
         "{},\n  \"train\": {},\n  \"test\": {},\n  \"channels\": {},\n  \"memory\": {{\"samples\": "
         "{}, \"staging\": {}}},\n  \"pipeline\": {{\"workers\": {}, \"samples_per_second\": "
         "{:.1f}, \"needed_samples_per_second\": {}}}\n}}\n",
-        json_text(dataset.name), json_text(dataset.type), report.hash, dataset.train_samples,
-        dataset.validation_samples, dataset.test_samples, fmt::join(data.smallest, ", "),
-        fmt::join(data.largest, ", "), fmt::join(dataset.shape, ", "), json_text(transforms),
-        json_text(augmentations), json_text(report.names), split_json(data.train),
-        split_json(data.test), numbers_json(data.channels), report.resident,
-        plan::staging_bytes(report.plan), report.plan.target.data_workers, report.rates.prepared,
+        json_text(dataset.name), json_text(dataset.type), runtime::content_text(report.hash),
+        dataset.train_samples, dataset.validation_samples, dataset.test_samples,
+        fmt::join(data.smallest, ", "), fmt::join(data.largest, ", "),
+        fmt::join(dataset.shape, ", "), json_text(transforms), json_text(augmentations),
+        json_text(report.names), split_json(data.train), split_json(data.test),
+        numbers_json(data.channels), report.resident, plan::staging_bytes(report.plan),
+        report.plan.target.data_workers, report.rates.prepared,
         report.rates.needed ? fmt::format("{:.1f}", *report.rates.needed) : "null");
 }
 
-int data(const std::string& spec_or_plan, const DataCommand& command,
-         const CommonOptions& options) {
+/// A spec that somebody may have changed is not replaced.
+void refuse_existing(const std::string& file) {
+    std::error_code ignored;
+    if (file.empty() || !std::filesystem::exists(file, ignored)) return;
+    throw UsageError(
+        fmt::format("--write: {} is there already\nhelp: name another file, or remove "
+                    "it",
+                    file));
+}
+
+int data(const std::string& source, const DataCommand& command, const CommonOptions& options) {
+    refuse_existing(command.write);
     compiler::Diagnostics diagnostics;
-    std::optional<Report> report = load(spec_or_plan, options, diagnostics);
-    if (!report || options.format == "text") {
-        const int exit_code = print_diagnostics(diagnostics, options);
-        if (!report) return exit_code;
-    }
+    std::optional<Report> report;
     try {
-        const auto source = runtime::open_source(report->plan.dataset, runtime::Counts::exact,
-                                                 report->plan.target.dtype);
-        for (const std::string& note : source->notes())
+        report = load(source, command, options, diagnostics);
+        if (!report || options.format == "text") {
+            const int exit_code = print_diagnostics(diagnostics, options);
+            if (!report) return exit_code;
+        }
+        const auto samples = runtime::open_source(report->plan.dataset, runtime::Counts::exact,
+                                                  report->plan.target.dtype);
+        for (const std::string& note : samples->notes())
             write_stderr(fmt::format("dtnnc: {}\n", note));
-        report->hash = source->content_hash();
-        report->resident = source->resident_bytes();
-        report->names = source->class_names();
-        report->data = runtime::survey(*source, report->plan, command.samples);
+        report->hash = samples->content_hash();
+        report->resident = samples->resident_bytes();
+        report->names = samples->class_names();
+        if (report->names.empty()) report->names = report->plan.dataset.class_names;
+        report->data = runtime::survey(*samples, report->plan, command.samples);
         if (!command.contact_sheet.empty())
-            write_file(command.contact_sheet, contact_sheet(*source, report->plan, {}));
-        report->rates = measure(*source, *report, command.step);
+            write_file(command.contact_sheet, contact_sheet(*samples, report->plan, {}));
+        report->rates = measure(*samples, *report, command.step);
     } catch (const runtime::RunError& error) {
-        std::string text = error.what();
-        if (!error.detail().empty()) text += "\n  " + error.detail();
-        if (!error.help().empty()) text += "\nhelp: " + error.help();
-        write_stderr(fmt::format("dtnnc: {}\n", text));
-        return int(error.exit());
+        return print_run_error(error);
+    }
+    if (!command.write.empty()) {
+        write_file(command.write, report->spec);
+        write_stderr(fmt::format("dtnnc: wrote {}\n", command.write));
     }
     write_stdout(options.format == "json" ? report_json(*report) : report_text(*report));
     return 0;
@@ -339,13 +377,18 @@ struct DataArguments {
 std::function<int()> declare_data(OptionList& list) {
     auto given = std::make_shared<DataArguments>();
     DataCommand& command = given->command;
-    list.argument("SPEC|PLAN", given->source, "A job, a dataset or a plan");
+    list.argument("SPEC|PLAN|DATA", given->source,
+                  "A job, a dataset or a plan; or data: a folder, a table, an archive");
     declare_common(list, given->common);
     list.number("--samples", command.samples,
                 "Samples of each split to look at, drawn at random; 0 looks at all",
                 {.lowest = 0, .shows_default = true});
     list.text("--contact-sheet", command.contact_sheet,
               "PNG file to draw: samples as evaluation sees them, then as the first epochs do",
+              {.value = "FILE"});
+    list.text("--write", command.write,
+              "File of the dataset's spec that is written of data: type, counts, classes, shape, "
+              "mean, deviation, hash",
               {.value = "FILE"});
     list.flag("!--no-step", command.step, "Does not measure the job's training step");
     return [given] { return data(given->source, given->command, given->common); };
@@ -363,7 +406,9 @@ const RegisteredCommand kDataCommand(
                {ExitCode::mismatch}},
      .examples = {{"dtnnc data job.yaml", "and whether samples come as fast as the job needs them"},
                   {"dtnnc data job.yaml --no-step --contact-sheet sheet.png",
-                   "what the network gets to see"}}});
+                   "what the network gets to see"},
+                  {"dtnnc data flowers --write flowers.yaml",
+                   "the spec of a folder of pictures, written for you"}}});
 
 }  // namespace
 

@@ -1,0 +1,69 @@
+#include "compiler/frontend/read/found_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace dtnn::compiler {
+namespace {
+
+/// "`shape` and no `classes`"
+std::string names_text(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names)
+        text += fmt::format("{}`{}`", text.empty() ? "" : " and no ", name);
+    return text;
+}
+
+}  // namespace
+
+void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindData& find,
+                     DatasetSpec& spec, Diagnostics& diagnostics) {
+    plan::Dataset& dataset = spec.dataset;
+    std::vector<std::string> wanted;
+    for (const Field& field : *type.fields) {
+        const std::string name(field.name);
+        // Samples that are their own labels need no classes.
+        const bool needless = name == "classes" && dataset.label_kind == plan::LabelKind::input;
+        if (field.found && !needless && !fields.values.contains(name) &&
+            !fields.mistyped.contains(name))
+            wanted.push_back(name);
+    }
+    if (wanted.empty() || !fields.sound) return;
+    const std::string path = fields.text("path");
+    std::string fact = "; there is no default";
+    std::string help = fmt::format(
+        "write what is missing, or let `dtnnc data {} --write FILE` write the spec where the files "
+        "are",
+        path.empty() ? "PATH" : path);
+    if (find && !path.empty()) {
+        dataset.stored_shape = fields.dims("shape");
+        dataset.classes = fields.integer("classes");
+        dataset.train_samples = fields.integer("train_samples");
+        dataset.test_samples = fields.integer("test_samples");
+        const bool named = !dataset.class_names.empty();
+        const std::optional<DataFault> fault = find(dataset);
+        if (!fault) {
+            for (const std::string& name : wanted) {
+                fields.values[name] = name == "shape" ? plan::AttributeValue(dataset.stored_shape)
+                                      : name == "classes" ? plan::AttributeValue(dataset.classes)
+                                      : name == "train_samples"
+                                          ? plan::AttributeValue(dataset.train_samples)
+                                          : plan::AttributeValue(dataset.test_samples);
+                spec.found.insert(name);
+            }
+            if (!named && !dataset.class_names.empty()) spec.found.insert("class_names");
+            return;
+        }
+        fact = fmt::format(", and its files cannot say: {}", fault->fact);
+        if (!fault->help.empty()) help = fmt::format("{}; or {}", fault->help, help);
+    }
+    fields.sound = false;
+    diagnostics
+        .error(Code::missing_field, spec.span,
+               fmt::format("dataset has no {}{}", names_text(wanted), fact))
+        .help = help;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,338 @@
+#include "runtime/data/find_in_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "base/utf8.hpp"
+#include "runtime/base/files.hpp"
+#include "runtime/base/regular_file.hpp"
+#include "runtime/base/run_error.hpp"
+#include "runtime/data/formats/archive_reader.hpp"
+#include "runtime/data/formats/npy.hpp"
+#include "runtime/data/formats/text_lines.hpp"
+#include "runtime/data/sample_source.hpp"
+#include "runtime/data/sources/array_source.hpp"
+#include "runtime/data/sources/class_folders.hpp"
+#include "runtime/data/sources/mnist.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The share that is kept for the test where nobody has made a split.
+constexpr double kTestShare = 0.2;
+
+bool exists(const std::string& path) {
+    std::error_code ignored;
+    return fs::exists(path, ignored);
+}
+
+bool is_folder(const std::string& path) {
+    std::error_code ignored;
+    return fs::is_directory(path, ignored);
+}
+
+bool ends_with_one_of(std::string_view name, std::initializer_list<std::string_view> ends) {
+    return std::any_of(ends.begin(), ends.end(),
+                       [&](std::string_view end) { return name.ends_with(end); });
+}
+
+/// The first of these folders in `path`; empty: none is there.
+std::string folder_of(const std::string& path, std::initializer_list<const char*> names) {
+    for (const char* name : names)
+        if (is_folder(path + "/" + name)) return name;
+    return "";
+}
+
+bool has_class_folders(const std::string& path) {
+    for (const std::string& name : visible_names_in(path))
+        if (is_folder(path + "/" + name)) return true;
+    return false;
+}
+
+// ---- tables
+
+std::optional<double> number_of(std::string_view text) {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (text.empty() || error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+struct Separator {
+    const char* name;
+    char sign;
+};
+constexpr std::array kSeparators = {Separator{"comma", ','}, Separator{"semicolon", ';'},
+                                    Separator{"tab", '\t'}};
+
+/// The sign that cuts the first line into most columns.
+Separator separator_of(std::string_view line) {
+    Separator best = kSeparators[0];
+    std::size_t most = 0;
+    std::vector<std::string_view> columns;
+    std::vector<std::string> room;
+    for (const Separator& one : kSeparators) {
+        if (!split_columns(line, one.sign, columns, room) || columns.size() <= most) continue;
+        most = columns.size();
+        best = one;
+    }
+    return best;
+}
+
+/// What the labels of a table are, by those of its first lines.
+class LabelGuess {
+  public:
+    void add(std::string_view text) {
+        ++samples_;
+        const auto value = number_of(text);
+        numbers_ = numbers_ && value;
+        whole_ = whole_ && value && *value >= 0 && *value == double(std::int64_t(*value)) &&
+                 text.find_first_of(".eE") == text.npos;
+        if (distinct_.size() <= kMostClasses) distinct_.emplace(text);
+    }
+    /// Texts are classes, and so are few different whole numbers, each of which comes again.
+    bool classes() const {
+        return !numbers_ ||
+               (whole_ && distinct_.size() <= kMostClasses && distinct_.size() * 2 <= samples_);
+    }
+
+  private:
+    static constexpr std::size_t kMostClasses = 100;
+    std::size_t samples_ = 0;
+    bool numbers_ = true, whole_ = true;
+    std::set<std::string, std::less<>> distinct_;
+};
+
+/// The table of the test that goes with one of training samples: iris_test.csv with iris_train.csv.
+std::string test_table_of(const std::string& path) {
+    const std::size_t name = path.rfind('/') == path.npos ? 0 : path.rfind('/') + 1;
+    const std::size_t at = path.find("train", name);
+    if (at == path.npos) return "";
+    for (const char* word : {"test", "val", "valid", "validation"}) {
+        for (const char* rest : {"train", "training"}) {
+            const std::string_view found(rest);
+            if (path.compare(at, found.size(), found) != 0) continue;
+            std::string other = path;
+            other.replace(at, found.size(), word);
+            if (exists(other)) return other;
+        }
+    }
+    return "";
+}
+
+RecognisedData recognise_table(const std::string& path) {
+    constexpr std::int64_t kLines = 10'000;
+    RecognisedData data{.type = "csv", .fields = {{"path", path}}};
+    TextLines lines(path);
+    std::string_view line;
+    if (!lines.next(line)) throw bad_file(path, "the table is empty", "name another file");
+    const Separator separator = separator_of(line);
+    std::vector<std::string_view> columns;
+    std::vector<std::string> room;
+    bool header = false;
+    std::size_t count = 0;
+    std::string label_name;
+    LabelGuess labels;
+    do {
+        if (!split_columns(line, separator.sign, columns, room) || columns.empty()) continue;
+        if (count == 0) {
+            count = columns.size();
+            header = std::none_of(columns.begin(), columns.end(),
+                                  [](std::string_view text) { return number_of(text); });
+            if (header) {
+                label_name = std::string(columns.back());
+                continue;
+            }
+        }
+        labels.add(columns.back());
+    } while (lines.number() < kLines && lines.next(line));
+    if (count < 2)
+        throw bad_file(path, "its first line has one column; a sample has features and a label",
+                       "columns stand between commas, semicolons or tabs");
+    if (const std::string test = test_table_of(path); !test.empty()) {
+        data.fields.emplace_back("test_path", test);
+    } else {
+        data.fields.emplace_back("test_share", kTestShare);
+    }
+    if (std::string_view(separator.name) != "comma")
+        data.fields.emplace_back("separator", std::string(separator.name));
+    if (!header) data.fields.emplace_back("header", false);
+    const bool classes = labels.classes();
+    if (!classes) data.fields.emplace_back("label_kind", std::string("values"));
+    data.remarks.push_back(fmt::format(
+        "the last column{} is taken for the label, and holds {}; label_columns, label_names and "
+        "label_kind say otherwise",
+        label_name.empty() ? "" : fmt::format(", `{}`,", printable(label_name)),
+        classes ? "classes" : "numbers"));
+    return data;
+}
+
+// ---- arrays
+
+/// The header of an array of the archive; nothing: it is not in it.
+std::optional<NpyHeader> header_in(const std::string& path, std::string_view name) {
+    const RegularFile file(path);
+    if (!is_zip(file)) return std::nullopt;
+    ArchiveReader archive(file);
+    while (const auto member = archive.next()) {
+        if (member->path != std::string(name) + ".npy") continue;
+        std::string begin;
+        archive.read([&](std::string_view piece) {
+            const std::size_t room = std::size_t(kMostNpyHeader) - begin.size();
+            begin += piece.substr(0, std::min(room, piece.size()));
+        });
+        return parse_npy_header(begin, member->size, path + ":" + member->path);
+    }
+    return std::nullopt;
+}
+
+RecognisedData recognise_arrays(const std::string& path) {
+    RecognisedData data{.type = "archive", .fields = {{"path", path}}};
+    const bool split = header_in(path, "x_test").has_value();
+    const char* name = header_in(path, "y_train") ? "y_train" : "y";
+    const auto labels = header_in(path, name);
+    if (!labels)
+        throw bad_file(path, "neither `y_train` nor `y` is in it",
+                       "save samples and labels as x_train, y_train, x_test and y_test, or as x "
+                       "and y; for samples without labels write the spec by hand, with `target: "
+                       "input`");
+    if (!split) data.fields.emplace_back("test_share", kTestShare);
+    const bool whole = labels->kind != NpyHeader::Kind::real;
+    const plan::Dims shape = squeezed(labels->dims, 1);
+    if (whole && shape.size() == 2) data.fields.emplace_back("labels", std::string("pixel"));
+    if (!whole) data.fields.emplace_back("label_kind", std::string("values"));
+    data.remarks.push_back(
+        fmt::format("`{}` is {} of the shape ({}), taken for {}; label_kind says otherwise", name,
+                    labels->type(), fmt::join(labels->dims, ","),
+                    !whole              ? "numbers"
+                    : shape.size() == 2 ? "a class for every pixel"
+                                        : "classes"));
+    return data;
+}
+
+// ---- archives
+
+RecognisedData recognise_archive(const std::string& path) {
+    const RegularFile file(path);
+    ArchiveReader archive(file);
+    while (const auto member = archive.next()) {
+        const std::string name = base_name(member->path);
+        if (name == "data_batch_1.bin") return {"cifar10", {{"path", path}}, false, {}};
+        if (name == "train.bin") return {"cifar100", {{"path", path}}, false, {}};
+        if (member->path.starts_with("train/") || member->path.find("/train/") != std::string::npos)
+            return {"archive", {{"path", path}}, true, {}};
+    }
+    throw bad_file(path, "it holds neither train/CLASS/IMAGE nor CIFAR's binary files",
+                   "unpack it, and name the folder");
+}
+
+// ---- folders
+
+RecognisedData recognise_mnist(const std::string& path) {
+    // Datasets in the form of MNIST may have fewer samples.
+    constexpr std::int64_t kTrain = 60'000, kTest = 10'000;
+    const Mnist source(path, kTrain, kTest, true);
+    RecognisedData data{.type = "mnist", .fields = {{"path", path}}};
+    if (source.size(Split::train) != kTrain || source.size(Split::test) != kTest) {
+        data.fields.emplace_back("train_samples", source.size(Split::train));
+        data.fields.emplace_back("test_samples", source.size(Split::test));
+    }
+    return data;
+}
+
+RecognisedData recognise_images(const std::string& path) {
+    RecognisedData data{.type = "folder", .fields = {{"path", path}}, .images = true};
+    const std::string train = folder_of(path, {"train", "training", "Train", "Training"});
+    if (train.empty()) {
+        data.fields.emplace_back("test_share", kTestShare);
+        return data;
+    }
+    if (train != "train") data.fields.emplace_back("train_folder", train);
+    const std::string test = folder_of(path, {"test", "testing", "Test", "Testing"});
+    const std::string validation =
+        folder_of(path, {"val", "valid", "validation", "Val", "Validation"});
+    const std::string& held = test.empty() ? validation : test;
+    if (held.empty()) {
+        if (train == "train") data.fields.emplace_back("train_folder", train);
+        data.fields.emplace_back("test_share", kTestShare);
+    } else if (held != "test") {
+        data.fields.emplace_back("test_folder", held);
+    }
+    if (!test.empty() && !validation.empty())
+        data.remarks.push_back(fmt::format(
+            "{0}/ is there too, and not read: `test_folder: {0}` with `test_as_validation: true` "
+            "validates with it, and `--set dataset.test_folder={1}` is for the test",
+            validation, test));
+    return data;
+}
+
+RecognisedData recognise_folder(const std::string& path) {
+    const auto has = [&](const char* name) { return exists(path + "/" + name); };
+    if (has("train-images-idx3-ubyte") || has("train-images-idx3-ubyte.gz"))
+        return recognise_mnist(path);
+    if (has("data_batch_1.bin")) return {"cifar10", {{"path", path}}, false, {}};
+    if (has("train.bin") && has("test.bin")) return {"cifar100", {{"path", path}}, false, {}};
+    if (has("Data_Entry_2017_v2020.csv") || has("Data_Entry_2017.csv"))
+        return {"chestxray", {{"path", path}}, false, {}};
+    if (has("ILSVRC2012_img_train.tar") || ArraySource::has_shards(path))
+        return {"imagenet", {{"path", path}}, true, {}};
+    if (has("train.csv")) return recognise_table(path + "/train.csv");
+    if (has_class_folders(path)) return recognise_images(path);
+    const std::vector<std::string> names = visible_names_in(path);
+    std::vector<std::string> files;
+    std::copy_if(names.begin(), names.end(), std::back_inserter(files), [](const auto& name) {
+        return ends_with_one_of(name, {".csv", ".tsv", ".csv.gz", ".npz"});
+    });
+    if (files.size() == 1) return recognise_data(path + "/" + files.front());
+    throw bad_file(
+        path, "it holds no data of a known form",
+        "known are train/CLASS/IMAGE and test/CLASS/IMAGE, CLASS/IMAGE, the files of "
+        "MNIST, CIFAR, ImageNet and NIH's chest X-rays, train.csv; or name a file: .csv, "
+        ".tsv, .npz, .tar, .tar.gz, .zip");
+}
+
+}  // namespace
+
+void find_in_files(plan::Dataset& dataset) {
+    const std::unique_ptr<SampleSource> source = open_source(dataset, Counts::any);
+    const auto fill = [](auto& value, const auto& empty, auto found) {
+        if (value == empty) value = std::move(found);
+    };
+    fill(dataset.train_samples, 0, source->size(Split::train));
+    fill(dataset.test_samples, 0, source->size(Split::test));
+    fill(dataset.classes, 0, source->found_classes());
+    fill(dataset.class_names, std::vector<std::string>(), source->class_names());
+    if (dataset.stored_shape.empty()) dataset.stored_shape = source->found_shape();
+    const auto path = dataset.attributes.find("path");
+    const auto* text =
+        path == dataset.attributes.end() ? nullptr : std::get_if<std::string>(&path->second);
+    if (dataset.train_samples > 0 && dataset.test_samples > 0 && dataset.stored_shape.size() == 3)
+        return;
+    throw bad_file(text == nullptr ? dataset.name : *text,
+                   fmt::format("it has {} training and {} test samples", dataset.train_samples,
+                               dataset.test_samples),
+                   "there must be some of both");
+}
+
+RecognisedData recognise_data(const std::string& path) {
+    if (is_folder(path)) return recognise_folder(path);
+    if (!exists(path))
+        throw RunError(Exit::failed, fmt::format("{} is not there", path), "check the path");
+    if (ends_with_one_of(path, {".csv", ".tsv", ".csv.gz", ".tsv.gz"}))
+        return recognise_table(path);
+    if (path.ends_with(".npz")) return recognise_arrays(path);
+    return recognise_archive(path);
+}
+
+}  // namespace dtnn::runtime

@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+"""Data as it lies: `dtnnc data PATH --write`, specs that leave out what the files say, autoencoders, tables of values."""
+
+import json
+import os
+import random
+import struct
+import sys
+import unittest
+import zlib
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from arrays import Array, read_npz, write_npz
+from commands import CommandTest
+
+COLOURS = {"blue": (0, 0, 200), "green": (0, 200, 0), "red": (200, 0, 0)}
+NETWORK = "[conv2d: {filters: 4, kernel: 1}, relu, global_avg_pool2d, flatten, dense: {units: 3}, softmax]"
+JOB = """kind: job
+model:
+  kind: model
+  name: small
+  input: {shape: %s}
+  layers: %s
+dataset: %s
+training: {kind: training, optimizer: {adam: {learning_rate: 0.05}}, batch_size: 6, epochs: %d, %s}
+"""
+ACCURACY = "metrics: [categorical_accuracy]"
+
+
+def png(height, width, colour, shade):
+    """A PNG of one colour, a little darker for every shade."""
+    row = b"\0" + bytes(max(0, value - shade) for value in colour) * width
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", width, height, 8, 2, 0, 0, 0)) +
+            chunk(b"IDAT", zlib.compress(row * height)) + chunk(b"IEND", b""))
+
+
+class FoundData(CommandTest):
+    def image(self, name, data):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "wb") as file:
+            file.write(data)
+
+    def images(self, splits=(("train", 12), ("test", 4)), size=lambda i: (8, 8)):
+        for split, count in splits:
+            for name, colour in COLOURS.items():
+                for i in range(count):
+                    self.image(os.path.join("flowers", split, name, f"{i}.png"), png(*size(i), colour, i))
+
+    def job(self, dataset, layers=NETWORK, shape="[3, 8, 8]", epochs=8, rest=ACCURACY):
+        self.write("job.yaml", JOB % (shape, layers, dataset, epochs, rest))
+        return "job.yaml"
+
+    def learn(self, dataset, metric="categorical_accuracy", **job):
+        """Trains; what it has learnt of the test split."""
+        plan = self.compile(spec=self.job(dataset, **job))
+        self.expect(self.dtnn_run(plan, "--output", "run", "--force", "--progress", "none"), 0)
+        evaluated = self.expect(self.dtnn_run("evaluate", plan, "--weights", "run/weights.safetensors", "--format",
+                                              "json"), 0)
+        return json.loads(evaluated.stdout)["test"][metric]
+
+    def wrote(self, path, *arguments, name="own.yaml"):
+        """The spec that is written of data, which compiles."""
+        self.expect(self.dtnnc("data", path, "--write", name, *arguments), 0, f"wrote {name}")
+        self.expect(self.dtnnc("check", name), 0)
+        return self.read(name)
+
+    def test_a_folder_with_splits_is_written_and_trains(self):
+        self.images()
+        spec = self.wrote("flowers")
+        for line in ("type: folder", "path: flowers", "shape: [3, 8, 8]", "classes: 3", "train_samples: 36",
+                     "test_samples: 12", "class_names: [blue, green, red]"):
+            self.assertIn(line + "\n", spec)
+        self.assertRegex(spec, r"(?m)^content_hash: \"xxh3:[0-9a-f]{16}\"$")
+        mean = [sum(200 - i for i in range(12)) / 36 / 255] * 3
+        deviation = (sum((200 - i) ** 2 for i in range(12)) / 36 / 255 ** 2 - mean[0] ** 2) ** 0.5
+        self.assertIn(f"  - normalize: {{mean: [{', '.join(f'{x:.6g}' for x in mean)}], "
+                      f"deviation: [{', '.join([f'{deviation:.6g}'] * 3)}]}}\n", spec)
+        self.assertEqual(self.learn("own"), 1.0)
+        said = json.loads(self.expect(self.dtnnc("data", "own.yaml", "--format", "json"), 0).stdout)
+        self.assertIn(said["content"], spec)
+
+    def test_a_folder_without_splits_keeps_a_share_for_the_test(self):
+        self.images([("", 15)])
+        spec = self.wrote("flowers")
+        for line in ("test_share: 0.2", "train_samples: 36", "test_samples: 9"):
+            self.assertIn(line + "\n", spec)
+        self.assertEqual(self.learn("own"), 1.0)
+        # Another share by the command line, counts and all.
+        self.write("half.yaml", "kind: dataset\ntype: folder\npath: flowers\ntest_share: 0.4\n")
+        plan = json.loads(self.read(self.compile(spec=self.job("half"))))
+        self.assertIn('"train_samples":27', json.dumps(plan, separators=(",", ":")))
+
+    def test_images_of_several_sizes_get_one(self):
+        self.images(size=lambda i: (40 + i, 70 - i))
+        spec = self.wrote("flowers")
+        self.assertIn("shape: [3, 0, 0]\n", spec)
+        self.assertIn("  - resize: {size: [32, 32]}\n", spec)
+        self.assertIn("# images are from 40 x 59 to 51 x 70 pixels", spec)
+        self.assertEqual(self.learn("own", shape="[3, 32, 32]"), 1.0)
+
+    def test_an_image_beyond_the_usual_has_memory(self):
+        self.images(size=lambda i: (3000, 1500) if i == 0 else (8, 8))
+        spec = self.wrote("flowers")
+        self.assertIn("most_pixels: 4500000\n", spec)
+
+    def table(self, name, count, seed=1, header="length,width,kind\n"):
+        draw = random.Random(seed)
+        lines = []
+        for i in range(count):
+            label = i % 3
+            lines.append(f"{label * 10 + draw.random():.4f},{100 - label * 20 + draw.random():.4f},{'abc'[label]}\n")
+        self.write(name, header + "".join(lines))
+
+    def test_tables_are_written_and_train(self):
+        self.table("iris_train.csv", 60)
+        self.table("iris_test.csv", 15, seed=2)
+        spec = self.wrote("iris_train.csv")
+        for line in ("type: csv", "test_path: iris_test.csv", "shape: [2, 1, 1]", "classes: 3",
+                     "class_names: [a, b, c]", "train_samples: 60", "test_samples: 15"):
+            self.assertIn(line + "\n", spec)
+        self.assertIn("# the last column, `kind`, is taken for the label, and holds classes", spec)
+        layers = "[flatten, dense: {units: 8}, relu, dense: {units: 3}, softmax]"
+        self.assertEqual(self.learn("own", layers=layers, shape="[2, 1, 1]", epochs=20), 1.0)
+        os.remove(self.path("iris_test.csv"))
+        self.assertIn("test_share: 0.2\n", self.wrote("iris_train.csv", name="alone.yaml"))
+
+    def test_arrays_are_written_and_train(self):
+        x = [200 - i if channel == label else 0 for label in range(3) for i in range(12)
+             for channel in range(3) for _ in range(4)]
+        y = [label for label in range(3) for _ in range(12)]
+        write_npz(self.path("a.npz"), {"x": Array("|u1", (36, 3, 2, 2), x), "y": Array("<i8", (36,), y)})
+        spec = self.wrote("a.npz")
+        for line in ("type: archive", "test_share: 0.2", "shape: [3, 2, 2]", "classes: 3", "train_samples: 29",
+                     "test_samples: 7"):
+            self.assertIn(line + "\n", spec)
+        self.assertEqual(self.learn("own", shape="[3, 2, 2]"), 1.0)
+
+    def test_what_is_left_out_is_found_and_held_against_the_files(self):
+        self.images()
+        bare = "{kind: dataset, type: folder, path: flowers}"
+        self.assertEqual(self.learn(bare), 1.0)
+        plan = self.path("plan.json")
+        names = json.loads(self.read("plan.json"))
+        self.assertIn('"class_names":["blue","green","red"]', json.dumps(names, separators=(",", ":")))
+        resolved = self.expect(self.dtnnc("resolve", "job.yaml"), 0).stdout
+        self.assertRegex(resolved, r"train_samples: 36 +# found in the data")
+        self.assertRegex(resolved, r"class_names: \[blue, green, red\] +# found in the data")
+        # What a run has resolved compiles where the data are not.
+        os.rename(self.path("flowers"), self.path("away"))
+        self.expect(self.dtnnc("check", "run/resolved.yaml"), 0)
+        said = self.expect(self.dtnnc("check", "job.yaml"), 3, "[missing-field]", "the dataset's folder flowers is not "
+                           "there", "dtnnc data flowers --write")
+        self.assertIn("no `shape` and no `classes` and no `train_samples` and no `test_samples`", said.stderr)
+        os.rename(self.path("away"), self.path("flowers"))
+        # One image more, a class by another name: another dataset.
+        self.image("flowers/train/red/99.png", png(8, 8, COLOURS["red"], 3))
+        self.expect(self.dtnn_run(plan, "--output", "other"), 5, "37 training")
+        os.remove(self.path("flowers/train/red/99.png"))
+        for split in ("train", "test"):
+            os.rename(self.path(f"flowers/{split}/green"), self.path(f"flowers/{split}/grey"))
+        self.expect(self.dtnn_run(plan, "--output", "other"), 5, "class 1", "`grey` in its files, and `green` in the plan")
+        self.assertFalse(os.path.exists(self.path("other/weights.safetensors")))
+
+    def test_a_hash_holds_the_content(self):
+        self.images()
+        self.wrote("flowers")
+        plan = self.compile(spec=self.job("own"))
+        self.image("flowers/test/red/0.png", png(8, 8, COLOURS["red"], 77))
+        self.expect(self.dtnn_run(plan, "--output", "run"), 5, "the content of the dataset `own` is xxh3:")
+
+    def test_what_cannot_be_written_is_said(self):
+        self.images()
+        self.write("there.yaml", "kind: dataset\n")
+        self.expect(self.dtnnc("data", "flowers", "--write", "there.yaml"), 2, "there.yaml is there already")
+        self.assertEqual(self.read("there.yaml"), "kind: dataset\n")
+        self.expect(self.dtnnc("data", "tiny.yaml", "--write", "own.yaml"), 2, "no folder, table or archive")
+        os.makedirs(self.path("empty"))
+        self.expect(self.dtnnc("data", "empty", "--write", "own.yaml"), 1, "no data of a known form")
+        self.image("flowers/train/red/0.png", b"a text, whatever it is called")
+        self.expect(self.dtnnc("data", "flowers", "--write", "own.yaml"), 1, "flowers/train/red/0.png",
+                    "neither JPEG nor PNG")
+        self.assertFalse(os.path.exists(self.path("own.yaml")))
+
+    def test_an_autoencoder_gives_what_it_reads(self):
+        draw = random.Random(3)
+        columns = 6
+        lines = []
+        for _ in range(80):
+            a, b = draw.random(), draw.random()
+            lines.append(",".join(f"{value:.5f}" for value in (a, b, a + b, a - b, 1 - a, 1 - b)) + "\n")
+        self.write("points.csv", "a,b,c,d,e,f\n" + "".join(lines))
+        dataset = ("{kind: dataset, name: points, type: csv, path: points.csv, label_columns: [], test_share: 0.25, "
+                   "target: input}")
+        layers = f"[flatten, dense: {{units: 3}}, dense: {{units: {columns}}}]"
+        rest = "loss: mean_squared_error, metrics: [mean_squared_error, mean_absolute_error]"
+        error = self.learn(dataset, "mean_squared_error", layers=layers, shape=f"[{columns}, 1, 1]", epochs=60, rest=rest)
+        self.assertLess(error, 0.005)
+        plan = self.path("plan.json")
+        self.expect(self.dtnn_run("predict", plan, "--weights", "run/weights.safetensors", "--input", "test", "-o",
+                                  "p.npz"), 0)
+        given = read_npz(self.path("p.npz"))
+        self.assertEqual(given["values"].shape, (20, columns))
+        self.assertNotIn("targets", given)
+        # What was measured is what the predictions are away from the table.
+        test = [[float(x) for x in lines[int(name.rsplit(" ", 1)[1])].split(",")] for name in given["sample"].data]
+        away = [(p - t) ** 2 for p, t in zip(given["values"].data, [x for row in test for x in row])]
+        self.assertAlmostEqual(sum(away) / len(away), error, places=5)
+
+    def test_an_autoencoder_of_images(self):
+        self.images(size=lambda i: (9, 8))
+        dataset = ("{kind: dataset, name: images, type: folder, path: flowers, target: input, "
+                   "transforms: [{crop: {size: [8, 8]}}], augmentations: [flip]}")
+        layers = "[conv2d: {filters: 8, kernel: 3, padding: same}, relu, conv2d: {filters: 3, kernel: 1}]"
+        rest = "loss: mean_squared_error, metrics: [mean_squared_error]"
+        error = self.learn(dataset, "mean_squared_error", layers=layers, epochs=30, rest=rest)
+        self.assertLess(error, 0.01)
+        self.expect(self.dtnn_run("predict", "plan.json", "--weights", "run/weights.safetensors", "--input", "test",
+                                  "-o", "p.npz"), 0)
+        given = read_npz(self.path("p.npz"))
+        self.assertEqual(given["values"].shape, (12, 3, 8, 8))
+        pixels = []
+        for colour in COLOURS.values():
+            for i in range(4):
+                pixels += [max(0, value - i) / 255 for value in colour for _ in range(64)]
+        away = [(p - t) ** 2 for p, t in zip(given["values"].data, pixels)]
+        self.assertAlmostEqual(sum(away) / len(away), error, places=5)
+        # Probabilities of pixels, and a row of all numbers, are targets likewise.
+        row = "[flatten, dense: {units: 192}, sigmoid, reshape: {shape: [3, 8, 8]}]"
+        cross = "loss: binary_cross_entropy, metrics: [mean_absolute_error]"
+        for layers in (row, row.replace(", reshape: {shape: [3, 8, 8]}", "")):
+            self.assertLess(self.learn(dataset, "mean_absolute_error", layers=layers, epochs=20, rest=cross), 0.2)
+        self.job(dataset, layers="[conv2d: {filters: 4, kernel: 1}]", rest=rest)
+        self.expect(self.dtnnc("check", "job.yaml"), 3, "[classes-mismatch]", "must give what it reads, 3x8x8",
+                    "3 filters")
+        self.job(dataset, layers="[flatten, dense: {units: 5}]", rest=rest)
+        self.expect(self.dtnnc("check", "job.yaml"), 3, "[classes-mismatch]", "units: 192")
+        self.job(dataset, layers=layers)
+        self.expect(self.dtnnc("check", "job.yaml"), 3, "[labels-mismatch]", "themselves (`target: input`)")
+
+    def test_values_of_several_columns_by_their_names(self):
+        draw = random.Random(5)
+        lines = []
+        for _ in range(120):
+            a, b = draw.random(), draw.random()
+            lines.append(f"{2 * a + b:.5f},{a:.5f},{b:.5f},{a - b:.5f}\n")
+        self.write("houses.csv", "price,size,age,tax\n" + "".join(lines))
+        dataset = ("{kind: dataset, name: houses, type: csv, path: houses.csv, label_names: [tax, price], "
+                   "label_kind: values, test_share: 0.2}")
+        layers = "[flatten, dense: {units: 2}]"
+        rest = "loss: mean_squared_error, metrics: [mean_absolute_error]"
+        self.assertLess(self.learn(dataset, "mean_absolute_error", layers=layers, shape="[2, 1, 1]", epochs=60,
+                                   rest=rest), 0.05)
+        resolved = self.expect(self.dtnnc("resolve", "job.yaml"), 0).stdout
+        self.assertIn("class_names: [tax, price]", resolved)
+        self.assertNotIn("label_columns", resolved)
+        self.expect(self.dtnnc("check", "run/resolved.yaml"), 0)
+        self.job(dataset, layers="[flatten, dense: {units: 3}]", shape="[2, 1, 1]", rest=rest)
+        self.expect(self.dtnnc("check", "job.yaml"), 3, "[classes-mismatch]", "gives 3 predictions", "units: 2")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

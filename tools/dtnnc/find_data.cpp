@@ -1,0 +1,197 @@
+#include "tools/dtnnc/find_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <initializer_list>
+#include <vector>
+
+#include "compiler/frontend/load_dataset.hpp"
+#include "compiler/frontend/read/value_reader.hpp"
+#include "runtime/base/run_error.hpp"
+#include "runtime/data/find_in_files.hpp"
+#include "runtime/data/sample_source.hpp"
+#include "runtime/data/survey.hpp"
+#include "tools/dtnnc/output.hpp"
+
+namespace dtnn::tools {
+namespace {
+
+/// Of images of several sizes, the size that they get: one that most networks take, and that few
+/// images must be enlarged for.
+std::int64_t side_for(const runtime::DataSurvey& data) {
+    constexpr std::int64_t kStep = 32, kMost = 224;
+    const std::int64_t smallest = *std::min_element(data.smallest.begin(), data.smallest.end());
+    return std::clamp(smallest / kStep * kStep, kStep, kMost);
+}
+
+class SpecWriter {
+  public:
+    SpecWriter(const std::string& path, std::string file, std::int64_t samples,
+               const CommonOptions& options, compiler::Diagnostics& diagnostics)
+        : path_(path),
+          file_(std::move(file)),
+          samples_(samples),
+          options_(options),
+          diagnostics_(diagnostics),
+          data_(runtime::recognise_data(path)) {}
+
+    std::optional<WrittenSpec> write() {
+        // Images may have several sizes; whether they do, their headers say.
+        if (data_.images) side_ = 64;
+        auto spec = load();
+        if (!spec) return std::nullopt;
+        if (data_.images) {
+            settle_size(*spec);
+            if (!(spec = load())) return std::nullopt;
+        }
+        runtime::DataSurvey data = look(*spec);
+        if (side_ > 0) {
+            side_ = side_for(data);
+            data_.remarks.push_back(fmt::format(
+                "images are from {} x {} to {} x {} pixels: the size is the model's choice",
+                data.smallest[0], data.smallest[1], data.largest[0], data.largest[1]));
+            if (!(spec = load())) return std::nullopt;
+            data = look(*spec);
+        }
+        channels_ = data.channels;
+        hash_ = runtime::content_text(open(*spec)->content_hash());
+        found_ = std::move(spec);
+        spec = load();
+        if (!spec) return std::nullopt;
+        return WrittenSpec{std::move(*spec), text()};
+    }
+
+  private:
+    std::optional<compiler::DatasetSpec> load() {
+        compiler::LoadOptions load = load_options(options_);
+        load.texts[file_] = text();
+        // What is wrong with data that is looked at is no mistake of a spec.
+        load.find_data = [](plan::Dataset& dataset) -> std::optional<compiler::DataFault> {
+            runtime::find_in_files(dataset);
+            return std::nullopt;
+        };
+        return compiler::load_dataset(file_, load, diagnostics_);
+    }
+
+    std::unique_ptr<runtime::SampleSource> open(
+        const compiler::DatasetSpec& spec, runtime::Counts counts = runtime::Counts::exact) const {
+        return runtime::open_source(spec.dataset, counts);
+    }
+
+    /// No resize where all images have one size, and memory for the largest where they have not.
+    void settle_size(const compiler::DatasetSpec& spec) {
+        const plan::Dims& stored = spec.dataset.stored_shape;
+        if (stored.size() == 3 && stored[1] > 0 && stored[2] > 0) {
+            side_ = 0;
+            return;
+        }
+        const std::int64_t pixels = open(spec, runtime::Counts::any)->found_pixels();
+        const auto most = spec.type_fields.find("most_pixels");
+        if (most != spec.type_fields.end() && pixels > std::get<std::int64_t>(most->second))
+            data_.fields.emplace_back("most_pixels", pixels);
+    }
+
+    runtime::DataSurvey look(const compiler::DatasetSpec& spec) const {
+        plan::Plan plan;
+        plan.dataset = spec.dataset;
+        return runtime::survey(*open(spec), plan, samples_);
+    }
+
+    /// The lines of the spec, as far as it is known.
+    std::string text() const {
+        std::string text = fmt::format("# Written by `dtnnc data {}`.\n", path_);
+        for (const std::string& remark : data_.remarks)
+            text += fmt::format("# {}\n", remark);
+        text += fmt::format("kind: dataset\ntype: {}\n", data_.type);
+        const auto line = [&](const std::string& name, const plan::AttributeValue& value) {
+            const auto* word = std::get_if<std::string>(&value);
+            text += fmt::format("{}: {}\n", name,
+                                word ? compiler::yaml_text(*word) : compiler::to_json(value));
+        };
+        for (const auto& [name, value] : data_.fields)
+            line(name, value);
+        if (found_) add_found(line, text);
+        std::string transforms;
+        if (side_ > 0) transforms += fmt::format("  - resize: {{size: [{0}, {0}]}}\n", side_);
+        if (!channels_.empty()) transforms += normalize();
+        if (!transforms.empty()) text += "transforms:\n" + transforms;
+        return text;
+    }
+
+    template <class Line>
+    void add_found(const Line& line, std::string& text) const {
+        for (const char* name : {"shape", "classes", "train_samples", "test_samples"}) {
+            const bool given = std::any_of(data_.fields.begin(), data_.fields.end(),
+                                           [&](const auto& field) { return field.first == name; });
+            const auto value = found_->type_fields.find(name);
+            if (value != found_->type_fields.end() && !given) line(name, value->second);
+        }
+        std::vector<std::string> names;
+        for (const std::string& name : found_->dataset.class_names)
+            names.push_back(compiler::yaml_text(name));
+        if (!names.empty()) text += fmt::format("class_names: [{}]\n", fmt::join(names, ", "));
+        text += fmt::format("content_hash: {}\n", compiler::yaml_text(hash_));
+    }
+
+    /// With what was measured. A channel that is the same everywhere is not divided.
+    std::string normalize() const {
+        std::vector<std::string> means, deviations;
+        for (const runtime::NumberSpread& channel : channels_) {
+            means.push_back(fmt::format("{:.6g}", channel.mean));
+            const std::string deviation = fmt::format("{:.6g}", channel.standard_deviation);
+            deviations.push_back(channel.standard_deviation > 0 ? deviation : "1");
+        }
+        return fmt::format("  - normalize: {{mean: [{}], deviation: [{}]}}\n",
+                           fmt::join(means, ", "), fmt::join(deviations, ", "));
+    }
+
+    std::string path_, file_;
+    std::int64_t samples_;
+    const CommonOptions& options_;
+    compiler::Diagnostics& diagnostics_;
+    runtime::RecognisedData data_;
+    std::int64_t side_ = 0;  ///< of the square that images become; 0: they stay
+    std::vector<runtime::NumberSpread> channels_;
+    std::string hash_;
+    std::optional<compiler::DatasetSpec> found_;
+};
+
+}  // namespace
+
+compiler::FindData find_data() {
+    return [](plan::Dataset& dataset) -> std::optional<compiler::DataFault> {
+        try {
+            runtime::find_in_files(dataset);
+            return std::nullopt;
+        } catch (const runtime::RunError& error) {
+            return compiler::DataFault{error.what(), error.help()};
+        }
+    };
+}
+
+bool is_data(const std::string& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) return true;
+    const std::initializer_list<const char*> ends = {".csv",    ".tsv", ".npz",    ".zip",   ".tar",
+                                                     ".tar.gz", ".tgz", ".csv.gz", ".tsv.gz"};
+    return std::any_of(ends.begin(), ends.end(),
+                       [&](const char* end) { return path.ends_with(end); });
+}
+
+int print_run_error(const runtime::RunError& error) {
+    std::string text = error.what();
+    if (!error.detail().empty()) text += "\n  " + error.detail();
+    if (!error.help().empty()) text += "\nhelp: " + error.help();
+    write_stderr(fmt::format("dtnnc: {}\n", text));
+    return int(error.exit());
+}
+
+std::optional<WrittenSpec> write_spec(const std::string& path, const std::string& file,
+                                      std::int64_t samples, const CommonOptions& options,
+                                      compiler::Diagnostics& diagnostics) {
+    return SpecWriter(path, file, samples, options, diagnostics).write();
+}
+
+}  // namespace dtnn::tools

@@ -1,0 +1,37 @@
+#pragma once
+/// Looking into data, for specs that leave out what its files say, and for specs that are to be
+/// written.
+
+#include <optional>
+#include <string>
+
+#include "compiler/frontend/specs.hpp"
+#include "tools/dtnnc/options.hpp"
+
+namespace dtnn::runtime {
+class RunError;
+}
+
+namespace dtnn::tools {
+
+/// What the compiler is given to look into a dataset's files: the runtime's readers.
+compiler::FindData find_data();
+
+/// Whether the path is data rather than a spec or a plan: a folder, a table, an archive.
+bool is_data(const std::string& path);
+
+/// "FACT, DETAIL, help: HELP" on lines of their own, to standard error; the exit code.
+int print_run_error(const runtime::RunError& error);
+
+/// The spec of the data at `path` as a dataset, and its text, which would be the file `file`.
+/// `samples`: as many of each split are looked at for mean and deviation; 0: all. Throws RunError
+/// for data that cannot be read; nothing after a diagnostic, which settings may bring about.
+struct WrittenSpec {
+    compiler::DatasetSpec spec;
+    std::string text;
+};
+std::optional<WrittenSpec> write_spec(const std::string& path, const std::string& file,
+                                      std::int64_t samples, const CommonOptions& options,
+                                      compiler::Diagnostics& diagnostics);
+
+}  // namespace dtnn::tools
