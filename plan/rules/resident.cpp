@@ -82,9 +82,11 @@ std::int64_t resident_bytes(const Dataset& dataset, DType numbers) {
     if (dataset.type == "cifar100") return samples * (kColours + 2);
     if (resident_is_exact(dataset)) return 0;
     // An archive, or a folder, holds images or arrays.
-    const std::int64_t most = dataset.type == "csv" ? most_of_table(dataset, samples, numbers)
-                                                    : std::max(most_of_images(dataset, samples),
-                                                               most_of_arrays(dataset, samples));
+    std::int64_t most = dataset.type == "csv" ? most_of_table(dataset, samples, numbers)
+                                              : std::max(most_of_images(dataset, samples),
+                                                         most_of_arrays(dataset, samples));
+    // Each of them has a mask, which is an image too.
+    if (dataset.type == "segmentation") most = saturating_product({2, most});
     // Where a share of the samples is the test's, a list says which.
     const std::int64_t lists =
         dataset.attributes.contains("test_share")

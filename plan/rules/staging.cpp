@@ -79,8 +79,11 @@ std::int64_t staging_bytes(const Plan& plan) {
     const StagedSample sample = staged_sample(plan);
     const std::int64_t sample_bytes =
         saturating_sum({sample.pixels, sample.labels, sample.targets});
-    const std::int64_t largest =
-        saturating_product({2, largest_sample(plan.dataset), std::int64_t(sizeof(float))});
+    // Where pixels have labels, these move along, as one more channel at most.
+    const bool labelled =
+        plan.dataset.label_kind == LabelKind::classes && !plan.dataset.label_shape.empty();
+    const std::int64_t largest = saturating_product(
+        {labelled ? 4 : 2, largest_sample(plan.dataset), std::int64_t(sizeof(float))});
     return saturating_sum({saturating_product({staged_samples(plan), sample_bytes}),
                            order_bytes(plan.dataset),
                            saturating_product({workers, saturating_sum({largest, kWorkerBytes})})});

@@ -51,7 +51,7 @@ struct Stretch {
 Stretch input_stretch(const Plan& plan);
 
 /// The staged samples, the orders, and for every worker kWorkerBytes, the sample it has loaded and
-/// the one that a transform writes (32-bit floats).
+/// the one that a transform writes (32-bit floats), and the labels of their pixels.
 std::int64_t staging_bytes(const Plan& plan);
 
 /// What rank 0 gathers for a checkpoint: states that ranks have in parts, whole, and of those that

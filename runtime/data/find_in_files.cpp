@@ -20,6 +20,8 @@
 #include "runtime/data/sample_source.hpp"
 #include "runtime/data/sources/array_source.hpp"
 #include "runtime/data/sources/class_folders.hpp"
+#include "runtime/data/sources/csv_source.hpp"
+#include "runtime/data/sources/mask_source.hpp"
 #include "runtime/data/sources/mnist.hpp"
 
 namespace dtnn::runtime {
@@ -30,7 +32,7 @@ namespace fs = std::filesystem;
 /// The share that is kept for the test where nobody has made a split.
 constexpr double kTestShare = 0.2;
 
-bool exists(const std::string& path) {
+bool is_there(const std::string& path) {
     std::error_code ignored;
     return fs::exists(path, ignored);
 }
@@ -38,11 +40,6 @@ bool exists(const std::string& path) {
 bool is_folder(const std::string& path) {
     std::error_code ignored;
     return fs::is_directory(path, ignored);
-}
-
-bool ends_with_one_of(std::string_view name, std::initializer_list<std::string_view> ends) {
-    return std::any_of(ends.begin(), ends.end(),
-                       [&](std::string_view end) { return name.ends_with(end); });
 }
 
 /// The first of these folders in `path`; empty: none is there.
@@ -60,7 +57,7 @@ bool has_class_folders(const std::string& path) {
 
 // ---- tables
 
-std::optional<double> number_of(std::string_view text) {
+std::optional<double> number_in(std::string_view text) {
     if (text.starts_with('+')) text.remove_prefix(1);
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -95,7 +92,7 @@ class LabelGuess {
   public:
     void add(std::string_view text) {
         ++samples_;
-        const auto value = number_of(text);
+        const auto value = number_in(text);
         numbers_ = numbers_ && value;
         whole_ = whole_ && value && *value >= 0 && *value == double(std::int64_t(*value)) &&
                  text.find_first_of(".eE") == text.npos;
@@ -125,7 +122,7 @@ std::string test_table_of(const std::string& path) {
             if (path.compare(at, found.size(), found) != 0) continue;
             std::string other = path;
             other.replace(at, found.size(), word);
-            if (exists(other)) return other;
+            if (is_there(other)) return other;
         }
     }
     return "";
@@ -149,7 +146,7 @@ RecognisedData recognise_table(const std::string& path) {
         if (count == 0) {
             count = columns.size();
             header = std::none_of(columns.begin(), columns.end(),
-                                  [](std::string_view text) { return number_of(text); });
+                                  [](std::string_view text) { return number_in(text); });
             if (header) {
                 label_name = std::string(columns.back());
                 continue;
@@ -251,20 +248,14 @@ RecognisedData recognise_mnist(const std::string& path) {
     return data;
 }
 
-RecognisedData recognise_images(const std::string& path) {
-    RecognisedData data{.type = "folder", .fields = {{"path", path}}, .images = true};
-    const std::string train = folder_of(path, {"train", "training", "Train", "Training"});
-    if (train.empty()) {
-        data.fields.emplace_back("test_share", kTestShare);
-        return data;
-    }
-    if (train != "train") data.fields.emplace_back("train_folder", train);
+/// What says where the test samples are, beside the folder `train`.
+void add_test_folder(const std::string& path, const std::string& train, RecognisedData& data) {
     const std::string test = folder_of(path, {"test", "testing", "Test", "Testing"});
     const std::string validation =
         folder_of(path, {"val", "valid", "validation", "Val", "Validation"});
     const std::string& held = test.empty() ? validation : test;
+    if (train != "train" || held.empty()) data.fields.emplace_back("train_folder", train);
     if (held.empty()) {
-        if (train == "train") data.fields.emplace_back("train_folder", train);
         data.fields.emplace_back("test_share", kTestShare);
     } else if (held != "test") {
         data.fields.emplace_back("test_folder", held);
@@ -274,11 +265,55 @@ RecognisedData recognise_images(const std::string& path) {
             "{0}/ is there too, and not read: `test_folder: {0}` with `test_as_validation: true` "
             "validates with it, and `--set dataset.test_folder={1}` is for the test",
             validation, test));
+}
+
+RecognisedData recognise_images(const std::string& path) {
+    RecognisedData data{.type = "folder", .fields = {{"path", path}}, .images = true};
+    const std::string train = folder_of(path, {"train", "training", "Train", "Training"});
+    if (train.empty()) {
+        data.fields.emplace_back("test_share", kTestShare);
+        return data;
+    }
+    add_test_folder(path, train, data);
+    return data;
+}
+/// The folders of images and of masks in `path`; empty: it has none.
+std::pair<std::string, std::string> mask_folders_of(const std::string& path) {
+    return {folder_of(path, {"images", "image", "imgs", "JPEGImages"}),
+            folder_of(path, {"masks", "mask", "labels", "annotations", "SegmentationClass"})};
+}
+
+RecognisedData recognise_masks(const std::string& path) {
+    RecognisedData data{.type = "segmentation", .fields = {{"path", path}}, .images = true};
+    std::string train = folder_of(path, {"train", "training", "Train", "Training"});
+    if (train.empty()) {
+        train = ".";
+        data.fields.emplace_back("test_share", kTestShare);
+    } else {
+        add_test_folder(path, train, data);
+    }
+    const auto [images, masks] = mask_folders_of(path + "/" + train);
+    if (images != "images") data.fields.emplace_back("image_folder", images);
+    if (masks != "masks") data.fields.emplace_back("mask_folder", masks);
+    const std::vector<std::int64_t> numbers = mask_numbers(path + "/" + train + "/" + masks);
+    if (!numbers.empty() && numbers.back() + 1 != std::int64_t(numbers.size()))
+        data.fields.emplace_back("mask_values", numbers);
+    data.remarks.push_back(fmt::format("the numbers of {} of the masks' pixels are {}",
+                                       numbers.size() == 1 ? "all" : "the classes",
+                                       fmt::join(numbers, ", ")));
     return data;
 }
 
+bool has_masks(const std::string& path) {
+    for (const char* below : {"", "/train", "/training", "/Train", "/Training"}) {
+        const auto [images, masks] = mask_folders_of(path + below);
+        if (!images.empty() && !masks.empty()) return true;
+    }
+    return false;
+}
+
 RecognisedData recognise_folder(const std::string& path) {
-    const auto has = [&](const char* name) { return exists(path + "/" + name); };
+    const auto has = [&](const char* name) { return is_there(path + "/" + name); };
     if (has("train-images-idx3-ubyte") || has("train-images-idx3-ubyte.gz"))
         return recognise_mnist(path);
     if (has("data_batch_1.bin")) return {"cifar10", {{"path", path}}, false, {}};
@@ -287,13 +322,13 @@ RecognisedData recognise_folder(const std::string& path) {
         return {"chestxray", {{"path", path}}, false, {}};
     if (has("ILSVRC2012_img_train.tar") || ArraySource::has_shards(path))
         return {"imagenet", {{"path", path}}, true, {}};
+    if (has_masks(path)) return recognise_masks(path);
     if (has("train.csv")) return recognise_table(path + "/train.csv");
     if (has_class_folders(path)) return recognise_images(path);
     const std::vector<std::string> names = visible_names_in(path);
     std::vector<std::string> files;
-    std::copy_if(names.begin(), names.end(), std::back_inserter(files), [](const auto& name) {
-        return ends_with_one_of(name, {".csv", ".tsv", ".csv.gz", ".npz"});
-    });
+    std::copy_if(names.begin(), names.end(), std::back_inserter(files),
+                 [](const auto& name) { return is_called_table(name) || name.ends_with(".npz"); });
     if (files.size() == 1) return recognise_data(path + "/" + files.front());
     throw bad_file(
         path, "it holds no data of a known form",
@@ -327,10 +362,9 @@ void find_in_files(plan::Dataset& dataset) {
 
 RecognisedData recognise_data(const std::string& path) {
     if (is_folder(path)) return recognise_folder(path);
-    if (!exists(path))
+    if (!is_there(path))
         throw RunError(Exit::failed, fmt::format("{} is not there", path), "check the path");
-    if (ends_with_one_of(path, {".csv", ".tsv", ".csv.gz", ".tsv.gz"}))
-        return recognise_table(path);
+    if (is_called_table(path)) return recognise_table(path);
     if (path.ends_with(".npz")) return recognise_arrays(path);
     return recognise_archive(path);
 }

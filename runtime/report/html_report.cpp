@@ -140,7 +140,7 @@ class Page {
         return text;
     }
 
-    static std::string confusion_matrix(const std::string& json) {
+    std::string confusion_matrix(const std::string& json) const {
         std::vector<std::vector<double>> counts;
         try {
             counts = parse_json(json).get<std::vector<std::vector<double>>>();
@@ -153,13 +153,13 @@ class Page {
         if (counts.size() <= kMostCells) {
             text += "<table class=\"matrix\">\n<tr><th>true \\ predicted</th>";
             for (std::size_t c = 0; c < counts.size(); ++c)
-                text += fmt::format("<th>{}</th>", c);
+                text += fmt::format("<th>{}</th>", html_escaped(label_text(c)));
             text += "</tr>\n";
             for (std::size_t r = 0; r < counts.size(); ++r) {
                 double sum = 0;
                 for (const double count : counts[r])
                     sum += count;
-                text += fmt::format("<tr><th>{}</th>", r);
+                text += fmt::format("<tr><th>{}</th>", html_escaped(label_text(r)));
                 for (std::size_t c = 0; c < counts.size(); ++c) {
                     const double share = sum > 0 ? counts[r][c] / sum : 0;
                     text += fmt::format("<td class=\"{}\" style=\"--share:{:.3f}\">{:.0f}</td>",
@@ -172,7 +172,7 @@ class Page {
         return text + mistakes(counts);
     }
 
-    static std::string mistakes(const std::vector<std::vector<double>>& counts) {
+    std::string mistakes(const std::vector<std::vector<double>>& counts) const {
         struct Mistake {
             double count;
             std::size_t truth, guess;
@@ -187,9 +187,15 @@ class Page {
         if (list.size() > kMostMistakes) list.resize(kMostMistakes);
         std::string text = "<table>\n" + row({"true", "predicted", "samples"}, "th");
         for (const Mistake& mistake : list)
-            text += row({fmt::format("{}", mistake.truth), fmt::format("{}", mistake.guess),
+            text += row({label_text(mistake.truth), label_text(mistake.guess),
                          fmt::format("{:.0f}", mistake.count)});
         return "<h3>Most frequent mistakes</h3>\n" + text + "</table>\n";
+    }
+
+    /// A class by its name, where the plan has names.
+    std::string label_text(std::size_t label) const {
+        const std::vector<std::string>& names = plan_.dataset.class_names;
+        return label < names.size() ? names[label] : fmt::format("{}", label);
     }
 
     std::string epochs() const {

@@ -14,6 +14,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/npz_writer.hpp"
 #include "runtime/report/history_writer.hpp"
+#include "runtime/report/mask_writer.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -261,6 +262,12 @@ class NpzWriter final : public PredictionWriter {
             if (facts_.answers) arrays.push_back(targets_.array("targets", all));
             arrays.push_back(all_.array("values", all));
         }
+        const NpzTexts classes = numpy_texts(facts_.class_names);
+        if (!facts_.class_names.empty())
+            arrays.push_back({"class_names",
+                              classes.descr,
+                              {std::int64_t(facts_.class_names.size())},
+                              classes.bytes});
         write_npz(path_, arrays);
     }
 
@@ -306,11 +313,14 @@ std::unique_ptr<PredictionWriter> open_predictions(PredictionFormat format, cons
                            "name a file with -o, or another --format: csv, jsonl");
         return std::make_unique<NpzWriter>(path, std::move(facts));
     }
+    if (format == PredictionFormat::png) return open_masks(path, std::move(facts));
     if (facts.form.dims.size() != 1) {
-        throw RunError(Exit::usage,
-                       fmt::format("the plan's predictions are images [{}]; only .npz holds those",
-                                   fmt::join(facts.form.dims, ",")),
-                       "name a file that ends in .npz with -o");
+        throw RunError(
+            Exit::usage,
+            fmt::format("the plan's predictions are images [{}]; .npz holds those, and masks "
+                        "of classes do",
+                        fmt::join(facts.form.dims, ",")),
+            "name a file that ends in .npz with -o, or a folder with --format png");
     }
     if (format == PredictionFormat::csv) return std::make_unique<CsvWriter>(path, std::move(facts));
     return std::make_unique<JsonLinesWriter>(path, std::move(facts));

@@ -20,8 +20,9 @@
 ///     any number of labels  [labels u8 [N,C]] classes u8 [N,C] (0 or 1) probabilities [N,C]
 ///     values                [targets [N,C]] values [N,C]
 ///
-/// with numbers in the plan's type. Predictions that are images (a class a pixel) only fit .npz:
-/// label and class are [N,H,W], probability too, and probabilities [N,C,H,W].
+/// with numbers in the plan's type, and where classes have names their texts as class_names [C].
+/// Predictions that are images fit .npz only: of a class a pixel, label and class are [N,H,W],
+/// probability too, and probabilities [N,C,H,W]; and these, PNG masks (mask_writer.hpp).
 
 #include <memory>
 #include <string>
@@ -31,7 +32,7 @@
 
 namespace dtnn::runtime {
 
-enum class PredictionFormat { csv, jsonl, npz };
+enum class PredictionFormat { csv, jsonl, npz, png };
 
 /// What a file of predictions is made of.
 struct PredictionFacts {
@@ -40,6 +41,9 @@ struct PredictionFacts {
     bool answers = false;  ///< the source knows what is right
     double threshold = 0.5;
     std::vector<std::string> class_names;  ///< as many as classes, or none
+    /// Of classes of pixels: the numbers that the dataset's masks have for them; empty: the
+    /// classes.
+    std::vector<std::int64_t> mask_values;
 };
 
 class PredictionWriter {
@@ -51,8 +55,8 @@ class PredictionWriter {
     virtual void finish() = 0;
 };
 
-/// `path` "-" is standard output, which .npz cannot be written to: a RunError (exit 2), as for
-/// images in another format than .npz.
+/// `path` "-" is standard output, which .npz and masks cannot be written to: a RunError (exit 2),
+/// as for images in another format than .npz, or png, whose path is a folder.
 std::unique_ptr<PredictionWriter> open_predictions(PredictionFormat format, const std::string& path,
                                                    PredictionFacts facts);
 

@@ -101,6 +101,15 @@ class FoundData(CommandTest):
         self.assertIn("  - resize: {size: [32, 32]}\n", spec)
         self.assertIn("# images are from 40 x 59 to 51 x 70 pixels", spec)
         self.assertEqual(self.learn("own", shape="[3, 32, 32]"), 1.0)
+        self.job("{kind: dataset, type: folder, path: flowers}")
+        self.expect(self.dtnnc("check", "job.yaml"), 3, "the dataset's files say that images have several sizes",
+                    "resize: {size: [64, 64]}")
+
+    def test_channels_that_are_the_same_everywhere_are_not_divided(self):
+        for name, shade in (("dark", 10), ("light", 200)):
+            for i in range(5):
+                self.image(f"shades/{name}/{i}.png", png(8, 8, (200, shade, 0), 0))
+        self.assertRegex(self.wrote("shades"), r"deviation: \[1, 0\.\d+, 1\]")
 
     def test_an_image_beyond_the_usual_has_memory(self):
         self.images(size=lambda i: (3000, 1500) if i == 0 else (8, 8))
@@ -260,6 +269,163 @@ class FoundData(CommandTest):
         self.expect(self.dtnnc("check", "run/resolved.yaml"), 0)
         self.job(dataset, layers="[flatten, dense: {units: 3}]", shape="[2, 1, 1]", rest=rest)
         self.expect(self.dtnnc("check", "job.yaml"), 3, "[classes-mismatch]", "gives 3 predictions", "units: 2")
+
+
+    def mask(self, name, rows, palette):
+        """A PNG whose pixels are numbers: gray, or with a palette of colours that mean nothing."""
+        def chunk(kind, data):
+            return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+        header = struct.pack(">2I5B", len(rows[0]), len(rows), 8, 3 if palette else 0, 0, 0, 0)
+        colours = chunk(b"PLTE", bytes(range(255, 255 - 3 * 60, -1))) if palette else b""
+        self.image(name, b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + colours + chunk(
+            b"IDAT", zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))) + chunk(b"IEND", b""))
+
+    def numbers(self, name):
+        """The pixels of a PNG with a palette, as zlib and the format's filters have them."""
+        with open(self.path(name), "rb") as file:
+            data = file.read()
+        at, packed = 8, b""
+        while at < len(data):
+            length, kind = struct.unpack(">I4s", data[at:at + 8])
+            body = data[at + 8:at + 8 + length]
+            if kind == b"IHDR":
+                width, height, depth, colour = struct.unpack(">IIBB", body[:10])
+                self.assertEqual((depth, colour), (8, 3))
+            if kind == b"IDAT":
+                packed += body
+            at += 12 + length
+        raw, rows, above = zlib.decompress(packed), [], [0] * width
+        for y in range(height):
+            kind, line = raw[y * (width + 1)], list(raw[y * (width + 1) + 1:(y + 1) * (width + 1)])
+            for x in range(width):
+                left, corner = (line[x - 1], above[x - 1]) if x else (0, 0)
+                if kind == 4:
+                    guess = left + above[x] - corner
+                    add = min((abs(guess - left), 0, left), (abs(guess - above[x]), 1, above[x]),
+                              (abs(guess - corner), 2, corner))[2]
+                else:
+                    add = (0, left, above[x], (left + above[x]) // 2)[kind]
+                line[x] = (line[x] + add) & 255
+            rows.append(line)
+            above = line
+        return rows
+
+    def leaves(self, splits=(("train", 24), ("test", 6)), values=(0, 1, 2), palette=lambda i: i % 2 == 0):
+        """Coloured bars on black, and masks that say where they are."""
+        draw = random.Random(7)
+        truth = {}
+        for split, count in splits:
+            for i in range(count):
+                top, left = draw.randrange(1, 8), draw.randrange(1, 8)
+                rows = [[0] * 12 for _ in range(12)]
+                for y in range(12):
+                    for x in range(12):
+                        if top <= y < top + 3:
+                            rows[y][x] = 1
+                        if left <= x < left + 3:
+                            rows[y][x] = 2
+                pixels = b"".join(b"\0" + b"".join(bytes([(0, 0, 0), (200, 30, 10), (20, 180, 60)][label])
+                                                   for label in row) for row in rows)
+
+                def chunk(kind, data):
+                    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+                self.image(f"leaves/{split}/images/{i}.png", b"\x89PNG\r\n\x1a\n" + chunk(
+                    b"IHDR", struct.pack(">2I5B", 12, 12, 8, 2, 0, 0, 0)) + chunk(
+                        b"IDAT", zlib.compress(pixels)) + chunk(b"IEND", b""))
+                self.mask(f"leaves/{split}/masks/{i}.png", [[values[label] for label in row] for row in rows],
+                          palette(i))
+                truth[f"leaves/{split}/images/{i}.png"] = rows
+        return truth
+
+    SEGMENTS = "[conv2d: {filters: 8, kernel: 3, padding: same}, relu, conv2d: {filters: 3, kernel: 1}, softmax]"
+
+    def test_masks_are_written_and_train_and_are_predicted(self):
+        truth = self.leaves(values=(0, 7, 50))
+        spec = self.wrote("leaves")
+        for line in ("type: segmentation", "mask_values: [0, 7, 50]", "shape: [3, 12, 12]", "classes: 3",
+                     "train_samples: 24", "test_samples: 6"):
+            self.assertIn(line + "\n", spec)
+        # Both are moved alike: else nothing could be learnt of it.
+        with open(self.path("own.yaml"), "a", encoding="utf-8") as file:
+            file.write("augmentations: [flip, vertical_flip, random_crop: {padding: 2}]\n")
+        accuracy = self.learn("own", layers=self.SEGMENTS, shape="[3, 12, 12]", epochs=40)
+        self.assertGreater(accuracy, 0.97)
+        weights = ("--weights", "run/weights.safetensors")
+        self.expect(self.dtnn_run("predict", "plan.json", *weights, "--input", "leaves/test/images", "--format", "png",
+                                  "-o", "answers"), 0)
+        right = 0
+        for i in range(6):
+            rows = self.numbers(f"answers/{i}.png")
+            right += sum(value == (0, 7, 50)[label] for row, line in zip(truth[f"leaves/test/images/{i}.png"], rows)
+                         for label, value in zip(row, line))
+        self.assertAlmostEqual(right / (6 * 144), accuracy, places=6)
+        self.expect(self.dtnn_run("predict", "plan.json", *weights, "--input", "test", "--format", "png", "-o",
+                                  "answers"), 2, "answers is there already, and not empty")
+        self.expect(self.dtnn_run("predict", "plan.json", *weights, "--input", "test", "--format", "png"), 2,
+                    "name a folder")
+        self.assertFalse(os.path.exists(self.path("answers.part")))
+
+    def test_masks_without_a_split_and_with_transforms(self):
+        self.leaves(splits=[(".", 20)])
+        self.assertIn("test_share: 0.2\n", self.wrote("leaves"))
+        dataset = ("{kind: dataset, type: segmentation, path: leaves, test_share: 0.25, "
+                   "transforms: [{resize: {size: [24, 24]}}, {centre_crop: {size: [16, 20]}}]}")
+        self.assertGreater(self.learn(dataset, layers=self.SEGMENTS, shape="[3, 16, 20]", epochs=40), 0.9)
+        self.job(dataset.replace("}}]}", "}}], augmentations: [mixup]}"), layers=self.SEGMENTS, shape="[3, 16, 20]")
+        self.expect(self.dtnnc("check", "job.yaml"), 3, "[conflicting-fields]", "mixup mixes samples, whose pixels")
+
+    def test_masks_of_arrays(self):
+        draw = random.Random(2)
+        labels = [draw.randrange(3) for _ in range(40 * 16)]
+        x = [60 * label + draw.randrange(20) for label in labels]
+        write_npz(self.path("a.npz"), {"x": Array("|u1", (40, 1, 4, 4), x), "y": Array("|u1", (40, 4, 4), labels)})
+        spec = self.wrote("a.npz")
+        for line in ("labels: pixel", "shape: [1, 4, 4]", "classes: 3"):
+            self.assertIn(line + "\n", spec)
+        self.assertGreater(self.learn("own", layers=self.SEGMENTS, shape="[1, 4, 4]", epochs=30), 0.97)
+
+    def test_tables_and_folders_are_predicted_by_name(self):
+        self.table("iris_train.csv", 60)
+        self.table("iris_test.csv", 15, seed=2)
+        layers = "[flatten, dense: {units: 8}, relu, dense: {units: 3}, softmax]"
+        dataset = "{kind: dataset, type: csv, path: iris_train.csv, test_path: iris_test.csv}"
+        self.learn(dataset, layers=layers, shape="[2, 1, 1]", epochs=20, rest="metrics: [categorical_accuracy, "
+                   "confusion_matrix]")
+
+        def answers(*inputs):
+            said = self.expect(self.dtnn_run("predict", "plan.json", "--weights", "run/weights.safetensors", "--input",
+                                             *inputs, "--format", "jsonl"), 0)
+            return [json.loads(line) for line in said.stdout.splitlines()]
+
+        known = answers("test")
+        self.assertEqual([row["class_name"] for row in known], list("abc") * 5)
+        # With the labels' column, which is not read, and without.
+        given = answers("iris_test.csv")
+        self.assertEqual([row["probabilities"] for row in given], [row["probabilities"] for row in known])
+        self.assertEqual(given[3]["sample"], "iris_test.csv[3]")
+        bare = "".join(line.rsplit(",", 1)[0] + "\n" for line in self.read("iris_test.csv").splitlines())
+        self.write("bare.csv", bare)
+        self.assertEqual([row["class_name"] for row in answers("bare.csv")], list("abc") * 5)
+        self.write("wide.csv", "a,b,c,d\n1,2,3,x\n")
+        self.expect(self.dtnn_run("predict", "plan.json", "--weights", "run/weights.safetensors", "--input",
+                                  "wide.csv"), 5, "wide.csv: it has 4 columns, 3 of them features")
+        self.write("hole.csv", "a,b\n1,2\n3,\n")
+        self.expect(self.dtnn_run("predict", "plan.json", "--weights", "run/weights.safetensors", "--input",
+                                  "hole.csv"), 1, "hole.csv:3", "column 2 is empty")
+        self.expect(self.dtnn_run("predict", "plan.json", "--weights", "run/weights.safetensors", "--input",
+                                  "bare.csv", "-o", "p.npz"), 0)
+        self.assertEqual(read_npz(self.path("p.npz"))["class_names"].data, ["a", "b", "c"])
+        self.expect(self.dtnn_run("report", "run"), 0)
+        report = self.read("run/report.html")
+        for name in "abc":
+            self.assertIn(f"<tr><th>{name}</th>", report)
+        # Images in folders, whose classes are found when the job is compiled.
+        self.images()
+        self.learn("{kind: dataset, type: folder, path: flowers}")
+        rows = answers("flowers/test")
+        self.assertEqual([row["class_name"] for row in rows], [row["sample"].split("/")[2] for row in rows])
 
 
 if __name__ == "__main__":

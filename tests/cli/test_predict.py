@@ -103,7 +103,9 @@ class Predict(CommandTest):
             self.assertEqual([float(row[f"probability_{i}"]) for i in range(10)], line["probabilities"])
         self.predict(plan, "--input", "test", "-o", "p.npz")
         arrays = read_npz(self.path("p.npz"))
-        self.assertEqual(list(arrays), ["index", "sample", "label", "class", "probability", "probabilities"])
+        self.assertEqual(list(arrays), ["index", "sample", "label", "class", "probability", "probabilities",
+                                        "class_names"])
+        self.assertEqual(arrays["class_names"].data, [str(digit) for digit in range(10)])
         self.assertEqual(arrays["probabilities"].shape, (70, 10))
         self.assertEqual(arrays["sample"].data, [line["sample"] for line in lines])
         self.assertEqual(arrays["class"].data, [line["class"] for line in lines])

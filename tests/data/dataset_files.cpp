@@ -195,6 +195,49 @@ DatasetFiles csv_files() {
     return result;
 }
 
+DatasetFiles segmentation_files() {
+    DatasetFiles result = start("segmentation", "d", {3, 4, 6}, 3, 4, 2);
+    result.dataset.label_shape = {4, 6};
+    result.set("image_folder", std::string("images"));
+    result.set("mask_folder", std::string("masks"));
+    int number = 0;
+    for (const auto& [split, count] : {std::pair{"train", 4}, std::pair{"test", 2}}) {
+        for (int i = 0; i < count; ++i, ++number) {
+            std::vector<std::uint8_t> pixels(4 * 6 * 3), labels(4 * 6);
+            for (std::size_t at = 0; at < labels.size(); ++at) {
+                // The third column says which image it is.
+                labels[at] = std::uint8_t(at % 6 == 2 ? std::size_t(number % 3) : at % 3);
+                pixels[3 * at] = std::uint8_t(100 * labels[at] + number);
+            }
+            const std::string folder = fmt::format("d/{}/", split);
+            result.files[fmt::format("{}images/x{}.png", folder, i)] =
+                png(4, 6, PngColours::rgb, pixels);
+            result.files[fmt::format("{}masks/x{}.png", folder, i)] =
+                png(4, 6, i % 2 == 0 ? PngColours::gray : PngColours::palette, labels);
+        }
+    }
+    return result;
+}
+
+DatasetFiles pixel_files() {
+    DatasetFiles result = start("archive", "a.npz", {1, 2, 3}, 3, 4, 2);
+    result.dataset.label_shape = {2, 3};
+    const auto arrays = [&](const char* split, int samples) {
+        std::string pixels, labels;
+        for (int i = 0; i < samples * 6; ++i) {
+            pixels += char(i);
+            labels += char(i % 3);
+        }
+        result.members.emplace_back(fmt::format("x_{}.npy", split),
+                                    npy("|u1", fmt::format("({}, 1, 2, 3)", samples), pixels));
+        result.members.emplace_back(fmt::format("y_{}.npy", split),
+                                    npy("|u1", fmt::format("({}, 2, 3)", samples), labels));
+    };
+    arrays("train", 4);
+    arrays("test", 2);
+    return result;
+}
+
 DatasetFiles imagenet_files() {
     DatasetFiles result = start("imagenet", "d", {3, 8, 8}, 3, 6, 3);
     // IDs are not in the order of the synsets' names.

@@ -33,6 +33,10 @@ DatasetFiles folder_files();
 DatasetFiles archive_files(const std::string& name);
 DatasetFiles npz_files(bool deflated = false);
 DatasetFiles csv_files();
+/// Images of 4 x 6 pixels with masks, by turns of gray numbers and with a palette.
+DatasetFiles segmentation_files();
+/// Arrays with a class for every pixel.
+DatasetFiles pixel_files();
 DatasetFiles imagenet_files();
 DatasetFiles shard_files();
 DatasetFiles chestxray_files();

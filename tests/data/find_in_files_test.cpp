@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -76,6 +77,69 @@ TEST_CASE("what a dataset does not say is found in its files") {
     CHECK(found(folder_files()).class_names == std::vector<std::string>{"blue", "green", "red"});
     CHECK(found(csv_files()).class_names ==
           std::vector<std::string>{"setosa", "versicolor", "virginica"});
+}
+
+TEST_CASE("masks say how many classes there are, or which numbers they are") {
+    for (const DatasetFiles& files : {segmentation_files(), pixel_files()}) {
+        const plan::Dataset dataset = found(files);
+        CHECK(dataset.train_samples == 4);
+        CHECK(dataset.test_samples == 2);
+        CHECK(dataset.classes == 3);
+        CHECK(dataset.stored_shape == files.dataset.stored_shape);
+    }
+    DatasetFiles files = segmentation_files();
+    for (auto& [name, content] : files.files)
+        if (name.find("/masks/") != std::string::npos)
+            content = png(4, 6, PngColours::gray,
+                          std::vector<std::uint8_t>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                                    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 255});
+    const TemporaryFolder folder;
+    files.write(folder);
+    plan::Dataset dataset = undescribed(files.dataset);
+    expect_error(Exit::failed, {"train/masks", "0, 255", "mask_values: [0, 255]"},
+                 [&] { find_in_files(dataset); });
+    dataset.attributes["mask_values"] = plan::Dims{0, 255};
+    find_in_files(dataset);
+    CHECK(dataset.classes == 2);
+    const RecognisedData data = recognise_data(folder / "d");
+    CHECK(data.type == "segmentation");
+    CHECK(data.images);
+    const auto values = std::find_if(data.fields.begin(), data.fields.end(), [](const auto& field) {
+        return field.first == "mask_values";
+    });
+    REQUIRE(values != data.fields.end());
+    CHECK(std::get<plan::Dims>(values->second) == plan::Dims{0, 255});
+}
+
+TEST_CASE("masks belong to their images, in folders and in arrays") {
+    for (const bool kept : {true, false}) {
+        DatasetFiles files = segmentation_files();
+        const TemporaryFolder folder;
+        files.write(folder);
+        // Without room for the files they are read where they lie.
+        if (!kept) files.set("cache", std::int64_t{1} << 20);
+        const auto source = open_source(files.dataset);
+        CHECK(source->resident_bytes() <= plan::resident_bytes(files.dataset, plan::DType::f32));
+        Sample sample;
+        int number = 0;
+        for (const Split split : {Split::train, Split::test}) {
+            for (std::int64_t i = 0; i < source->size(split); ++i, ++number) {
+                source->load(split, i, sample);
+                CHECK(sample.labels_pixels);
+                REQUIRE(sample.labels.size() == 24);
+                CHECK(sample.labels[2] == number % 3);
+                for (std::size_t at = 0; at < sample.labels.size(); ++at)
+                    CHECK(std::lround(sample.pixels[at] * 255) == 100 * sample.labels[at] + number);
+            }
+        }
+    }
+    DatasetFiles files = pixel_files();
+    const TemporaryFolder folder;
+    files.write(folder);
+    Sample sample;
+    open_source(files.dataset)->load(Split::train, 2, sample);
+    CHECK(sample.labels == std::vector<std::int32_t>{0, 1, 2, 0, 1, 2});
+    CHECK(std::lround(sample.pixels[5] * 255) == 17);
 }
 
 TEST_CASE("images of several sizes, gray and coloured, are found to be so") {

@@ -57,6 +57,18 @@ void read_image(const std::string& file) {
     }
 }
 
+void read_mask(const std::string& file) {
+    const std::span<const std::uint8_t> bytes(reinterpret_cast<const std::uint8_t*>(file.data()),
+                                              file.size());
+    static Sample sample;
+    const ImageHeader header = decode_mask(bytes, "mask", {1, kMostPixels}, sample);
+    if (sample.labels.size() != std::size_t(header.height * header.width) ||
+        header.height * header.width > kMostPixels)
+        fail("the mask has another number of pixels");
+    for (const std::int32_t number : sample.labels)
+        if (number < 0 || number > 255) fail("a number is not in a byte");
+}
+
 void append_big_endian(std::string& out, std::uint64_t value) {
     for (const int shift : {24, 16, 8, 0})
         out.push_back(char(value >> shift & 0xff));
@@ -185,6 +197,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 break;
             case 'p':
                 read_image(png_of(Choices(data + 1, size - 1)));
+                break;
+            case 'K':
+                read_mask(file);
+                break;
+            case 'L':
+                read_mask(png_of(Choices(data + 1, size - 1)));
                 break;
             case 'a':
                 read_archive(file);

@@ -105,6 +105,8 @@ EXCEPTIONS = {
     "more names than values": "two fields are compared",
     "names of other classes than there are, and a name twice": "two fields are compared",
     "a class by the name of another": "texts of one list are compared",
+    "masks of numbers that come twice": "numbers of one list are compared",
+    "masks of other numbers than classes": "two fields are compared",
     "a content hash that is none": "texts have no patterns",
     "a crop that is larger than the samples": "the samples' shape",
     "a centre crop that is larger than the samples": "the samples' shape",

@@ -18,7 +18,7 @@ struct Options {
     WeightOptions weight_options;
     std::vector<std::string> input;  ///< predict: files, or a split
     std::string split = "test";      ///< evaluate
-    std::string prediction_format;   ///< csv, jsonl, npz; empty: as the output's name says
+    std::string prediction_format;   ///< csv, jsonl, npz, png; empty: as the output's name says
     double threshold = 0.5;          ///< predict: of any number of labels
     bool average = false;            ///< weights: the moving averages of a run
     std::string resume;              ///< the folder of a run that goes on

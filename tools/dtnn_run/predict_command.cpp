@@ -31,11 +31,13 @@ PredictionFormat format_of(const Options& options) {
             name = end.substr(1);
         } else {
             throw RunError(Exit::usage, fmt::format("{} does not say its format", options.output),
-                           "give it a name that ends in .csv, .jsonl or .npz, or say --format");
+                           "give it a name that ends in .csv, .jsonl or .npz, or say --format; "
+                           "--format png writes masks into a folder");
         }
     }
     return name == "csv"     ? PredictionFormat::csv
            : name == "jsonl" ? PredictionFormat::jsonl
+           : name == "png"   ? PredictionFormat::png
                              : PredictionFormat::npz;
 }
 
@@ -89,6 +91,10 @@ int predict_command(const Options& options) {
     }
     facts.class_names = source->class_names();
     if (facts.class_names.empty()) facts.class_names = plan.dataset.class_names;
+    if (const auto values = plan.dataset.attributes.find("mask_values");
+        values != plan.dataset.attributes.end())
+        if (const auto* list = std::get_if<std::vector<std::int64_t>>(&values->second))
+            facts.mask_values = *list;
     Session session(plan, start.threads, std::move(source));
     load_wanted_weights(session.executor(), options.weights, options.weight_options);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <initializer_list>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/find_in_files.hpp"
 #include "runtime/data/sample_source.hpp"
+#include "runtime/data/sources/csv_source.hpp"
 #include "runtime/data/survey.hpp"
 #include "tools/dtnnc/output.hpp"
 
@@ -140,8 +142,10 @@ class SpecWriter {
         std::vector<std::string> means, deviations;
         for (const runtime::NumberSpread& channel : channels_) {
             means.push_back(fmt::format("{:.6g}", channel.mean));
-            const std::string deviation = fmt::format("{:.6g}", channel.standard_deviation);
-            deviations.push_back(channel.standard_deviation > 0 ? deviation : "1");
+            // Equal numbers differ by the rounding of their sum.
+            const bool spread =
+                channel.standard_deviation > 1e-6 * std::max(1.0, std::abs(channel.mean));
+            deviations.push_back(spread ? fmt::format("{:.6g}", channel.standard_deviation) : "1");
         }
         return fmt::format("  - normalize: {{mean: [{}], deviation: [{}]}}\n",
                            fmt::join(means, ", "), fmt::join(deviations, ", "));
@@ -174,8 +178,8 @@ compiler::FindData find_data() {
 bool is_data(const std::string& path) {
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored)) return true;
-    const std::initializer_list<const char*> ends = {".csv",    ".tsv", ".npz",    ".zip",   ".tar",
-                                                     ".tar.gz", ".tgz", ".csv.gz", ".tsv.gz"};
+    if (runtime::is_called_table(path)) return true;
+    const std::initializer_list<const char*> ends = {".npz", ".zip", ".tar", ".tar.gz", ".tgz"};
     return std::any_of(ends.begin(), ends.end(),
                        [&](const char* end) { return path.ends_with(end); });
 }

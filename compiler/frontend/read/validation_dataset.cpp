@@ -153,7 +153,8 @@ void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
 }
 
 /// Where the test samples come from: files of their own, or a share of all.
-void settle_test_split(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
+void settle_test_split(const FieldValues& fields, const FieldTable& type, DatasetSpec& spec,
+                       Diagnostics& diagnostics) {
     plan::Dataset& dataset = spec.dataset;
     const bool share = fields.values.contains("test_share");
     const auto refuse = [&](const char* field, const std::string& text, const std::string& help) {
@@ -173,7 +174,7 @@ void settle_test_split(const FieldValues& fields, DatasetSpec& spec, Diagnostics
         refuse("test_share",
                "`test_share` of dataset is for arrays; archives of images have train/ and test/",
                "arrange the images so, or unpack the archive and read it by `type: folder`");
-    if (dataset.type == "folder") {
+    if (find_field(type, "train_folder")) {
         if (share && fields.values.contains("test_folder"))
             refuse("test_share",
                    "dataset has `test_folder` and `test_share`; the test samples come from one of "
@@ -240,6 +241,45 @@ plan::LabelKind label_kind_of(const FieldValues& fields, const plan::Dataset& da
                                                              : plan::LabelKind::classes;
 }
 
+/// Whether every pixel has a class.
+bool labels_pixels(const FieldValues& fields, const plan::Dataset& dataset) {
+    return dataset.type == "segmentation" || fields.text("labels") == "pixel";
+}
+
+/// What a class for every pixel asks of the other fields.
+void check_masks(const FieldValues& fields, const DatasetSpec& spec, Diagnostics& diagnostics) {
+    const plan::Dataset& dataset = spec.dataset;
+    const auto refuse = [&](Code code, const char* field, const std::string& text,
+                            const std::string& help) {
+        diagnostics.error(code, span_or(fields.spans, field, spec.span), text).help = help;
+    };
+    if (dataset.type == "archive" && fields.text("labels") == "pixel") {
+        if (!holds_arrays(fields, dataset))
+            refuse(Code::conflicting_fields, "labels",
+                   "`labels: pixel` of dataset is for arrays; an archive of images has a class for "
+                   "each",
+                   "images with masks are read by `type: segmentation`, unpacked");
+        else if (fields.text("label_kind") != "classes")
+            refuse(Code::conflicting_fields, "labels",
+                   "`labels: pixel` of dataset gives every pixel a class; `label_kind` says "
+                   "otherwise",
+                   "leave one of them out");
+    }
+    if (!fields.values.contains("mask_values")) return;
+    const plan::Dims values = fields.dims("mask_values");
+    const std::set<std::int64_t> distinct(values.begin(), values.end());
+    const auto count = std::int64_t(values.size());
+    if (count < 2 || std::int64_t(distinct.size()) != count)
+        refuse(Code::out_of_range, "mask_values",
+               "`mask_values` of dataset must be two different numbers or more", "");
+    else if (dataset.classes > 0 && dataset.classes != count)
+        refuse(Code::out_of_range, "mask_values",
+               fmt::format("`mask_values` of dataset are {}, and `classes` is {}; there must be a "
+                           "number for each",
+                           count, dataset.classes),
+               "");
+}
+
 /// Types whose samples come from files of the user's own.
 void read_file_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagnostics) {
     plan::Dataset& dataset = spec.dataset;
@@ -257,6 +297,7 @@ void read_file_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& d
         diagnostics.error(Code::out_of_range, span_or(fields.spans, "classes", spec.span),
                           "`classes` of dataset is 1; there must be two to tell apart");
     if (dataset.type == "csv") check_label_columns(fields, spec, diagnostics);
+    check_masks(fields, spec, diagnostics);
 }
 
 /// Shape, classes and labels of what the source gives, and what is the type's own to check.
@@ -265,8 +306,6 @@ void read_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& diagno
     if (dataset.type == "synthetic") {
         dataset.shape = fields.dims("shape");
         dataset.classes = fields.integer("classes");
-        if (fields.text("labels") == "pixel" && dataset.shape.size() == 3)
-            dataset.label_shape = {dataset.shape[1], dataset.shape[2]};
         if (fields.values.contains("shape"))
             check_sample_shape(dataset.shape, span_or(fields.spans, "shape", spec.span), "dataset",
                                diagnostics);
@@ -299,18 +338,11 @@ void check_one_size(const FieldValues& fields, const DatasetSpec& spec, bool sou
     if (!sound || shape.size() != 3 || (shape[1] > 0 && shape[2] > 0)) return;
     diagnostics
         .error(Code::out_of_range, span_or(fields.spans, "shape", spec.span),
-               "`shape` of dataset says that images have several sizes, and no transform makes "
-               "them one")
+               fmt::format("{} that images have several sizes, and no transform makes them one",
+                           spec.found.contains("shape") ? "the dataset's files say"
+                                                        : "`shape` of dataset says"))
         .help = fmt::format("such as `transforms: [{{resize: {{size: [{0}, {0}]}}}}]`",
                             spec.dataset.type == "imagenet" ? 224 : 64);
-}
-
-/// Steps that would leave the classes of pixels where they were.
-bool moves_pixels(const std::string& step) {
-    static const std::set<std::string> steps = {
-        "resize",      "crop",     "centre_crop",         "flip", "vertical_flip",
-        "random_crop", "rotation", "random_resized_crop", "mixup"};
-    return steps.contains(step);
 }
 
 /// Follows the shape of a sample through transforms and augmentations.
@@ -321,12 +353,9 @@ struct ShapeChain {
     std::vector<ReadComponent> normalizations = {};  ///< which come last, wherever they stand
 
     void follow(const ReadComponent& one, const ComponentInfo& member, Diagnostics& diagnostics) {
-        if (labels_pixels && moves_pixels(one.component.type)) {
-            diagnostics.error(
-                Code::conflicting_fields, one.span,
-                fmt::format("{} moves the pixels of samples, whose classes would stay behind",
-                            one.component.type));
-        }
+        if (labels_pixels && one.component.type == "mixup")
+            diagnostics.error(Code::conflicting_fields, one.span,
+                              "mixup mixes samples, whose pixels have a class each");
         if (one.component.type == "normalize")
             normalizations.push_back(one);
         else if (known && member.shape)
@@ -394,7 +423,9 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
             if (!has_own_place(name)) dataset.attributes[name] = value->second;
         };
         std::for_each(info->fields->begin(), info->fields->end(), take);
-        settle_test_split(fields, spec, diagnostics);
+        settle_test_split(fields, *info->fields, spec, diagnostics);
+        // The shape follows from the transforms.
+        if (labels_pixels(fields, dataset)) dataset.label_shape = {1, 1};
         fields.sound = fields.sound && diagnostics.error_count() == errors_before;
         fill_from_files(fields, *info, find, spec, diagnostics);
         std::for_each(info->fields->begin(), info->fields->end(), take);
@@ -416,6 +447,8 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     read_chain("augmentations", fields, chain, dataset.augmentations, diagnostics);
     chain.end(diagnostics);
     check_one_size(fields, spec, diagnostics.error_count() == errors, diagnostics);
+    if (!dataset.label_shape.empty() && dataset.shape.size() == 3)
+        dataset.label_shape = {dataset.shape[1], dataset.shape[2]};
     if (dataset.label_kind == plan::LabelKind::input) {
         // The job settles their form by what its model gives.
         dataset.label_shape = {};

@@ -1,4 +1,4 @@
-// The types of datasets with the fields of each, and the fields that all of them have.
+// The types of datasets with the fields of each; what all of them have: dataset_common_table.cpp.
 //
 // `train_samples`, `test_samples`, `shape` and `classes` have places of their own in a plan; other
 // fields of a type are handed on as attributes of its dataset.
@@ -191,6 +191,48 @@ Field label_kind(std::string_view doc) {
             .choices = {kLabelKinds.begin(), kLabelKinds.end()}};
 }
 
+/// What has a class.
+Field labels(std::string_view doc) {
+    return {.name = "labels",
+            .type = FieldType::choice,
+            .fallback = std::string("sample"),
+            .doc = doc,
+            .choices = {"sample", "pixel"}};
+}
+
+const FieldTable& segmentation_fields() {
+    static const FieldTable table = {
+        path("the folder of train/images, train/masks, test/images and test/masks, or of images "
+             "and masks, relative to the current folder"),
+        split_folder("train_folder", kTrainFolder),
+        split_folder("test_folder", kTestFolder),
+        test_share(),
+        {.name = "image_folder",
+         .type = FieldType::text,
+         .fallback = std::string("images"),
+         .doc = "the folder of a split that has the images (JPEG or PNG)"},
+        {.name = "mask_folder",
+         .type = FieldType::text,
+         .fallback = std::string("masks"),
+         .doc = "the folder of a split that has the masks: a PNG of the name and the size of every "
+                "image, gray or with a palette, whose numbers are classes"},
+        found(image_shape()),
+        found(classes("the number of classes that pixels may be of")),
+        {.name = "mask_values",
+         .type = FieldType::integer_list,
+         .doc = "the numbers that masks have, in the order of the classes, such as [0, 255]; "
+                "without, a number is its class",
+         .minimum = 0,
+         .maximum = 255,
+         .optional = true},
+        found_count("train_samples", kTrainSamples),
+        found_count("test_samples", kTestSamples),
+        cache(kImageCache),
+        most_pixels(4 << 20),
+    };
+    return table;
+}
+
 const FieldTable& archive_fields() {
     static const FieldTable table = {
         path("a tar, tar.gz or zip of train/CLASS/IMAGE and test/CLASS/IMAGE, or an .npz of the "
@@ -198,6 +240,8 @@ const FieldTable& archive_fields() {
         test_share(),
         found(image_shape()),
         found(classes("the number of classes, or of numbers in a row of y_train")),
+        labels("npz: what has a class: every sample, or every pixel of it (segmentation), where "
+               "y_train is [N, height, width]"),
         label_kind("npz: what y_train holds: a class for every sample, a row of zeros and ones for "
                    "every sample, or a row of real numbers"),
         found_count("train_samples", kTrainSamples),
@@ -302,31 +346,11 @@ const FieldTable& synthetic_fields() {
          .doc = "the number of classes",
          .minimum = 2,
          .maximum = 1'000'000},
-        {.name = "labels",
-         .type = FieldType::choice,
-         .fallback = std::string("sample"),
-         .doc = "what has a class: every sample, or every pixel of it (segmentation)",
-         .choices = {"sample", "pixel"}},
+        labels("what has a class: every sample, or every pixel of it (segmentation)"),
         seed(),
         count("train_samples", 10'000, kTrainSamples),
         count("test_samples", 2'000, kTestSamples),
     };
-    return table;
-}
-
-/// Every field of every type by name, as its first type declares it, and optional: which of them a
-/// dataset has follows from its type.
-FieldTable all_fields() {
-    FieldTable table = dataset_head_table();
-    for (const ComponentInfo& type : dataset_types().members)
-        for (const Field& field : *type.fields) {
-            if (find_field(table, field.name)) continue;
-            Field& added = table.emplace_back(field);
-            added.optional = true;
-            added.found = false;
-            added.fallback.reset();
-        }
-    table.insert(table.end(), dataset_tail_table().begin(), dataset_tail_table().end());
     return table;
 }
 
@@ -362,6 +386,13 @@ const ComponentSet& dataset_types() {
           "kind: dataset\ntype: folder\npath: data/flowers\nshape: [3, 64, 64]\nclasses: 5\n"
           "train_samples: 3000\ntest_samples: 670\n",
           &folder_fields()},
+         {"segmentation",
+          "Images, and for each of them a mask: a PNG whose pixels are the classes of the image's, "
+          "by index of a palette or by gray value. Transforms and augmentations move both alike; "
+          "what they fill in is of class 0.",
+          "kind: dataset\ntype: segmentation\npath: data/leaves\nshape: [3, 64, 64]\nclasses: 2\n"
+          "mask_values: [0, 255]\ntrain_samples: 300\ntest_samples: 70\n",
+          &segmentation_fields()},
          {"archive",
           "A tar, tar.gz or zip of images arranged as `folder` has them, or an .npz of arrays "
           "x_train, y_train, x_test, y_test, samples as [N, channels, height, width]: bytes are "
@@ -392,87 +423,6 @@ const ComponentSet& dataset_types() {
           "kind: dataset\ntype: synthetic\nshape: [3, 224, 224]\nclasses: 1000\n",
           &synthetic_fields()}}};
     return set;
-}
-
-const FieldTable& dataset_head_table() {
-    static const FieldTable table = {
-        {.name = "kind",
-         .type = FieldType::choice,
-         .doc = "the kind of spec",
-         .choices = {"dataset"},
-         .optional = true},
-        {.name = "name",
-         .type = FieldType::text,
-         .doc = "the dataset's name; the file's name when not given",
-         .optional = true},
-        {.name = "extends",
-         .type = FieldType::reference,
-         .doc = "a dataset that this one is merged over, field by field",
-         .optional = true},
-        {.name = "description",
-         .type = FieldType::text,
-         .doc = "what the dataset is, for people",
-         .optional = true},
-        {.name = "type",
-         .type = FieldType::choice,
-         .doc = "where the samples come from; each type has fields of its own, see below",
-         .choices = dataset_types().names()},
-    };
-    return table;
-}
-
-const FieldTable& dataset_tail_table() {
-    static const FieldTable table = {
-        {.name = "transforms",
-         .type = FieldType::variant_list,
-         .doc = "what every sample goes through, in order",
-         .choices = transforms().names(),
-         .optional = true,
-         .components = &transforms()},
-        {.name = "augmentations",
-         .type = FieldType::variant_list,
-         .doc = "what training samples go through behind the transforms, in order, drawn anew for "
-                "every epoch",
-         .choices = augmentations().names(),
-         .optional = true,
-         .components = &augmentations()},
-        {.name = "sample_percentage",
-         .type = FieldType::real,
-         .fallback = 100.0,
-         .doc =
-             "training samples of an epoch: below 100 a part of them, drawn anew for every epoch, "
-             "above 100 some of them more than once",
-         .minimum = 0,
-         .maximum = 10'000,
-         .unit = "percent",
-         .exclusive_minimum = true},
-        {.name = "test_as_validation",
-         .type = FieldType::boolean,
-         .fallback = false,
-         .doc = "the test samples are the validation's too, instead of a part of the training "
-                "samples"},
-        {.name = "target",
-         .type = FieldType::choice,
-         .fallback = std::string("label"),
-         .doc = "what the network is to give: a sample's label, or the sample itself as it enters "
-                "the network, behind transforms and augmentations (autoencoders)",
-         .choices = {"label", "input"}},
-        {.name = "class_names",
-         .type = FieldType::text_list,
-         .doc = "what answers and tables call the classes, or the label columns, in their order; "
-                "those of the files, where these have names",
-         .optional = true},
-        {.name = "content_hash",
-         .type = FieldType::text,
-         .doc = "the content hash that the files must have, as `dtnnc data` shows it",
-         .optional = true},
-    };
-    return table;
-}
-
-const FieldTable& dataset_table() {
-    static const FieldTable table = all_fields();
-    return table;
 }
 
 }  // namespace dtnn::compiler

@@ -122,6 +122,16 @@ void decode_image(std::span<const std::uint8_t> bytes, const std::string& name,
     image::decode(bytes, name, limits, &sample);
 }
 
+ImageHeader decode_mask(std::span<const std::uint8_t> bytes, const std::string& name,
+                        const ImageLimits& limits, Sample& sample) {
+    const std::string_view begin(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (begin.starts_with(image::kPng)) return image::decode_numbers(bytes, name, limits, sample);
+    throw image::broken(name, begin.starts_with(image::kJpeg)
+                                  ? "a mask is a JPEG, which does not keep numbers as they are; "
+                                    "masks are PNGs"
+                                  : "this is no PNG, which masks are");
+}
+
 bool begins_as_image(std::string_view bytes) {
     return bytes.starts_with(image::kJpeg) || bytes.starts_with(image::kPng);
 }

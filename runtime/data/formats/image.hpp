@@ -42,6 +42,12 @@ struct ImageHeader {
 ImageHeader read_image_header(std::span<const std::uint8_t> bytes, const std::string& name,
                               const ImageLimits& limits);
 
+/// Sets sample.labels to the numbers of a PNG's pixels, row-major, as they are stored: of a palette
+/// the index, of gray with up to 8 bits the value. Transparency is dropped. Other PNGs, and what is
+/// none, are a RunError, as all that decode_image refuses.
+ImageHeader decode_mask(std::span<const std::uint8_t> bytes, const std::string& name,
+                        const ImageLimits& limits, Sample& sample);
+
 /// Whether a file with these first bytes, eight or all, claims to be a JPEG or a PNG.
 bool begins_as_image(std::string_view bytes);
 

@@ -23,6 +23,10 @@ ImageHeader decode_jpeg(std::span<const std::uint8_t> bytes, const std::string& 
 ImageHeader decode_png(std::span<const std::uint8_t> bytes, const std::string& name,
                        const ImageLimits& limits, Sample* sample);
 
+/// `numbers` of a PNG whose pixels are such.
+ImageHeader decode_numbers(std::span<const std::uint8_t> bytes, const std::string& name,
+                           const ImageLimits& limits, Sample& sample);
+
 /// Sets the pixels of rows that lie one behind another in sample.scratch, `stored` interleaved
 /// channels of 8 bits, or 16 in the machine's order, to the wanted 1 or 3, and turns them: height
 /// and width are those in the file.

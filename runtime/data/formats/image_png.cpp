@@ -78,6 +78,16 @@ bool start(PngDecoder& decoder) {
     return true;
 }
 
+/// Pixels as they are stored, a byte each.
+bool start_numbers(PngDecoder& decoder) {
+    if (setjmp(decoder.back) != 0) return false;
+    png_set_packing(decoder.png);
+    png_set_strip_alpha(decoder.png);
+    png_set_interlace_handling(decoder.png);
+    png_read_update_info(decoder.png, decoder.info);
+    return true;
+}
+
 bool read_rows(PngDecoder& decoder, png_bytepp rows) {
     if (setjmp(decoder.back) != 0) return false;
     png_read_image(decoder.png, rows);
@@ -87,15 +97,57 @@ bool read_rows(PngDecoder& decoder, png_bytepp rows) {
 
 }  // namespace
 
+namespace {
+
+RunError corrupt(const PngDecoder& decoder, const std::string& name) {
+    return broken(name,
+                  fmt::format("the PNG data is corrupt or cut off: {}", printable(decoder.text)));
+}
+
+/// Reads all rows into sample.scratch.
+void read_image(PngDecoder& decoder, const std::string& name, std::size_t row_bytes,
+                std::uint32_t height, Sample& sample) {
+    sample.scratch.resize(row_bytes * height);
+    std::vector<png_bytep> rows(height);
+    for (std::size_t y = 0; y < rows.size(); ++y)
+        rows[y] = sample.scratch.data() + y * row_bytes;
+    if (!read_rows(decoder, rows.data())) throw corrupt(decoder, name);
+}
+
+}  // namespace
+
+ImageHeader decode_numbers(std::span<const std::uint8_t> bytes, const std::string& name,
+                           const ImageLimits& limits, Sample& sample) {
+    PngDecoder decoder;
+    decoder.bytes = bytes;
+    if (!read_header(decoder)) throw corrupt(decoder, name);
+    const std::uint32_t height = png_get_image_height(decoder.png, decoder.info);
+    const std::uint32_t width = png_get_image_width(decoder.png, decoder.info);
+    check_size(height, width, name, limits);
+    const int type = png_get_color_type(decoder.png, decoder.info);
+    const bool palette = type == PNG_COLOR_TYPE_PALETTE;
+    if ((!palette && (type & PNG_COLOR_MASK_COLOR) != 0) ||
+        png_get_bit_depth(decoder.png, decoder.info) > 8) {
+        throw bad_file(name,
+                       (type & PNG_COLOR_MASK_COLOR) != 0
+                           ? "the mask has colours; the pixels of masks are numbers"
+                           : "the mask has 16 bits a pixel; masks have up to 8",
+                       "save the class of every pixel as an 8-bit gray PNG, or one with a palette");
+    }
+    if (!start_numbers(decoder)) throw corrupt(decoder, name);
+    const std::size_t row_bytes = png_get_rowbytes(decoder.png, decoder.info);
+    if (row_bytes != width)
+        throw broken(name, fmt::format("its rows have {} bytes for {} pixels", row_bytes, width));
+    read_image(decoder, name, row_bytes, height, sample);
+    sample.labels.assign(sample.scratch.begin(), sample.scratch.end());
+    return {height, width, palette ? 3 : 1};
+}
+
 ImageHeader decode_png(std::span<const std::uint8_t> bytes, const std::string& name,
                        const ImageLimits& limits, Sample* sample) {
     PngDecoder decoder;
     decoder.bytes = bytes;
-    const auto fail = [&] {
-        return broken(
-            name, fmt::format("the PNG data is corrupt or cut off: {}", printable(decoder.text)));
-    };
-    if (!read_header(decoder)) throw fail();
+    if (!read_header(decoder)) throw corrupt(decoder, name);
     const std::uint32_t height = png_get_image_height(decoder.png, decoder.info);
     const std::uint32_t width = png_get_image_width(decoder.png, decoder.info);
     check_size(height, width, name, limits);
@@ -104,15 +156,11 @@ ImageHeader decode_png(std::span<const std::uint8_t> bytes, const std::string& n
     const ImageHeader header{height, width, coloured ? 3 : 1};
     if (sample == nullptr) return header;
 
-    if (!start(decoder)) throw fail();
+    if (!start(decoder)) throw corrupt(decoder, name);
     const std::size_t row_bytes = png_get_rowbytes(decoder.png, decoder.info);
     const int stored = png_get_channels(decoder.png, decoder.info);
     const bool wide = png_get_bit_depth(decoder.png, decoder.info) == 16;
-    sample->scratch.resize(row_bytes * height);
-    std::vector<png_bytep> rows(height);
-    for (std::size_t y = 0; y < rows.size(); ++y)
-        rows[y] = sample->scratch.data() + y * row_bytes;
-    if (!read_rows(decoder, rows.data())) throw fail();
+    read_image(decoder, name, row_bytes, height, *sample);
     if ((stored != 1 && stored != 3) ||
         row_bytes != std::size_t(width) * std::size_t(stored) * (wide ? 2 : 1)) {
         throw broken(name, fmt::format("its pixels have {} channels", stored));

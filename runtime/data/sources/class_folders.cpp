@@ -47,6 +47,34 @@ std::vector<std::string> visible_names_in(const std::string& folder) {
     return names;
 }
 
+std::vector<ClassFolders::File> list_image_files(const std::string& folder,
+                                                 std::vector<std::string>& passed_over) {
+    std::vector<std::string> files = visible_names_in(folder);
+    std::erase_if(files, [&](const std::string& file) {
+        if (is_beside_images(file)) passed_over.push_back(file);
+        return is_beside_images(file);
+    });
+    const auto refuse = [](const std::string& what, const std::string& fact) {
+        return RunError(Exit::failed, what + " " + fact,
+                        "there must be images in this folder, and nothing else");
+    };
+    if (files.empty()) throw refuse(folder, "is empty");
+    std::vector<ClassFolders::File> list;
+    list.reserve(files.size());
+    for (std::string& file : files) {
+        const std::string whole = folder + "/" + file;
+        std::error_code error;
+        const fs::file_status status = fs::status(whole, error);
+        if (!fs::is_regular_file(status))
+            throw refuse(whole, fs::exists(status) ? "is not a file" : "is a link to nothing");
+        require_image_file(whole);
+        const auto size = fs::file_size(whole, error);
+        if (error) throw system_error("read", whole, error.value());
+        list.push_back({std::move(file), std::int64_t(size)});
+    }
+    return list;
+}
+
 ClassFolders list_class_folders(const std::string& path, const std::string& split_folder) {
     ClassFolders found;
     const std::string root = split_folder == "." ? path : path + "/" + split_folder;
@@ -70,24 +98,10 @@ ClassFolders list_class_folders(const std::string& path, const std::string& spli
         std::error_code error;
         if (!fs::is_directory(class_folder, error))
             throw refuse(class_folder, "is not a folder; there must be one for each class");
-        std::vector<std::string> files = visible_names_in(class_folder);
-        std::erase_if(files, [&](const std::string& file) {
-            if (is_beside_images(file)) found.passed_over.push_back(prefix + name + "/" + file);
-            return is_beside_images(file);
-        });
-        if (files.empty()) throw refuse(class_folder, "is empty; every class must have images");
-        std::vector<ClassFolders::File>& list = found.classes[name];
-        list.reserve(files.size());
-        for (std::string& file : files) {
-            const std::string whole = class_folder + "/" + file;
-            const fs::file_status status = fs::status(whole, error);
-            if (!fs::is_regular_file(status))
-                throw refuse(whole, fs::exists(status) ? "is not a file" : "is a link to nothing");
-            require_image_file(whole);
-            const auto size = fs::file_size(whole, error);
-            if (error) throw system_error("read", whole, error.value());
-            list.push_back({std::move(file), std::int64_t(size)});
-        }
+        std::vector<std::string> beside;
+        found.classes[name] = list_image_files(class_folder, beside);
+        for (const std::string& file : beside)
+            found.passed_over.push_back(prefix + name + "/" + file);
     }
     return found;
 }

@@ -29,6 +29,11 @@ using SplitFolders = std::map<std::string, ClassFolders>;
 /// matter.
 std::vector<std::string> visible_names_in(const std::string& folder);
 
+/// The images in a folder, in the order of their names; what is expected beside images is told by
+/// its name. RunError for anything else, and for none.
+std::vector<ClassFolders::File> list_image_files(const std::string& folder,
+                                                 std::vector<std::string>& passed_over);
+
 /// Looks into PATH/SPLIT_FOLDER, or, where that is ".", into PATH. What should not be there is a
 /// RunError (image_readers.hpp).
 ClassFolders list_class_folders(const std::string& path, const std::string& split_folder);

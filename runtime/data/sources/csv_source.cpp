@@ -409,4 +409,40 @@ std::int64_t CsvSource::resident_bytes() const {
     return std::int64_t(bytes);
 }
 
+CsvSource::Form table_form(const plan::Dataset& dataset) {
+    CsvSource::Form form;
+    form.label_names = dataset.label_names;
+    const auto take = [&](const char* name, auto& value) {
+        const auto found = dataset.attributes.find(name);
+        if (found == dataset.attributes.end()) return;
+        using Value = std::remove_reference_t<decltype(value)>;
+        if (const auto* given = std::get_if<Value>(&found->second)) value = *given;
+    };
+    std::string separator;
+    take("label_columns", form.label_columns);
+    take("header", form.header);
+    take("separator", separator);
+    form.separator = separator == "semicolon" ? ';' : separator == "tab" ? '\t' : ',';
+    return form;
+}
+
+bool is_called_table(std::string_view name) {
+    for (const char* end : {".csv", ".tsv", ".csv.gz", ".tsv.gz"})
+        if (name.ends_with(end)) return true;
+    return false;
+}
+
+CsvFirstLine read_first_line(const std::string& path, char separator) {
+    TextLines lines(path);
+    std::string_view line;
+    CsvFirstLine first;
+    if (!lines.next(line)) return first;
+    std::vector<std::string_view> columns;
+    std::vector<std::string> room;
+    if (!split_columns(line, separator, columns, room))
+        throw bad_file(path + ":1", "a quote does not end, or text follows it", "correct the line");
+    first.columns.assign(columns.begin(), columns.end());
+    return first;
+}
+
 }  // namespace dtnn::runtime

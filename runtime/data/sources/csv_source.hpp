@@ -85,4 +85,17 @@ class CsvSource final : public SampleSource {
     std::vector<std::string> class_names_;
 };
 
+/// How the tables of a dataset are written, without sizes: of the type `csv` as its fields say, of
+/// others with commas, no labels, and a header unless the first line is numbers.
+CsvSource::Form table_form(const plan::Dataset& dataset);
+
+/// Whether the name ends as a table's does: .csv, .tsv, and the same with .gz.
+bool is_called_table(std::string_view name);
+
+/// The columns of a table's first line; none of an empty file.
+struct CsvFirstLine {
+    std::vector<std::string> columns;
+};
+CsvFirstLine read_first_line(const std::string& path, char separator);
+
 }  // namespace dtnn::runtime

@@ -80,6 +80,8 @@ GivenSamples::GivenSamples(const std::vector<std::string>& paths, const plan::Da
             add_folder(path);
         } else if (path.ends_with(".npy") || path.ends_with(".npz")) {
             add_array(path);
+        } else if (is_called_table(path)) {
+            add_table(path);
         } else {
             add_part({.path = path});
         }
@@ -136,13 +138,14 @@ void GivenSamples::add_array(const std::string& path) {
     if (is_zip(file)) {
         std::map<std::string, NpyArray> arrays = read_npz(path, kMostTensorBytes);
         auto found = arrays.find("x");
+        if (found == arrays.end()) found = arrays.find("x_test");
         if (found == arrays.end() && arrays.size() == 1) found = arrays.begin();
         if (found == arrays.end()) {
             std::string names;
             for (const auto& [name, array] : arrays)
                 names += (names.empty() ? "" : ", ") + name;
             throw bad_file(path, fmt::format("it holds several arrays: {}", names),
-                           "save the samples as its only array, or as `x`");
+                           "save the samples as its only array, or as `x` or `x_test`");
         }
         part.array = std::move(found->second);
     } else {
@@ -167,6 +170,35 @@ void GivenSamples::add_array(const std::string& path) {
     add_part(std::move(part));
 }
 
+void GivenSamples::add_table(const std::string& path) {
+    if (std::find(shape_.begin(), shape_.end(), 0) != shape_.end())
+        throw bad_file(path, "the samples of the plan's dataset are images of several sizes",
+                       "give images, or folders of them");
+    CsvSource::Form form = table_form(dataset_);
+    form.shape = shape_;
+    form.kind = plan::LabelKind::input;
+    form.counts = Counts::any;
+    form.cache = kMostTensorBytes;
+    form.wide = true;
+    // Labels are what is asked for; a table that has them all the same is taken without.
+    const CsvFirstLine first = read_first_line(path, form.separator);
+    const std::int64_t features = plan::element_count(shape_);
+    const bool named =
+        std::all_of(form.label_names.begin(), form.label_names.end(), [&](const std::string& name) {
+            return std::find(first.columns.begin(), first.columns.end(), name) !=
+                   first.columns.end();
+        });
+    if (std::int64_t(first.columns.size()) == features || !named) {
+        form.label_columns.clear();
+        form.label_names.clear();
+    }
+    Part part{.path = path, .several = true};
+    part.table = std::make_unique<CsvSource>(path, "", form);
+    part.samples = part.table->size(Split::train);
+    part.shape = shape_;
+    add_part(std::move(part));
+}
+
 bool GivenSamples::reads(const std::string& path) const {
     return std::any_of(parts_.begin(), parts_.end(), [&](const Part& part) {
         std::error_code ignored;
@@ -182,7 +214,8 @@ std::int64_t GivenSamples::size(Split split) const {
 std::int64_t GivenSamples::resident_bytes() const {
     std::int64_t bytes = 0;
     for (const Part& part : parts_)
-        bytes += std::int64_t(part.array.bytes.capacity());
+        bytes += std::int64_t(part.array.bytes.capacity()) +
+                 (part.table ? part.table->resident_bytes() : 0);
     return bytes;
 }
 
@@ -241,7 +274,9 @@ void GivenSamples::load_image(const Part& part, Sample& sample) const {
 
 void GivenSamples::load(Split, std::int64_t index, Sample& sample) const {
     const Part& part = part_of(index);
-    if (part.shape.empty()) {
+    if (part.table) {
+        part.table->load(Split::train, index - part.first, sample);
+    } else if (part.shape.empty()) {
         load_image(part, sample);
     } else {
         load_elements(part, index, sample);

@@ -8,6 +8,7 @@
 #include "runtime/data/formats/image.hpp"
 #include "runtime/data/formats/npy.hpp"
 #include "runtime/data/sample_source.hpp"
+#include "runtime/data/sources/csv_source.hpp"
 
 namespace dtnn::runtime {
 
@@ -18,7 +19,11 @@ namespace dtnn::runtime {
 ///                  README and the like (image_names.hpp) with a note, any other file is an error
 ///     .npy, .npz   samples [N, channels, height, width], or one without the first axis; axes of
 ///                  one may be left out. Unsigned bytes are divided by 255, other numbers are taken
-///                  as they are and must be finite. An .npz has the array `x`, or only one
+///                  as they are and must be finite. An .npz has the array `x`, or `x_test`, or only
+///                  one
+///     .csv, .tsv   a table, plain or gzip: the features of a sample in a line, in the columns of
+///     the
+///                  dataset's tables but for the labels, or with these, which are not read
 ///     other files  a JPEG or PNG image
 ///
 /// What is wrong with a file is a RunError that names it, the fact and the remedy: of arrays and
@@ -46,9 +51,11 @@ class GivenSamples final : public SampleSource {
         NpyArray array = {};    ///< empty for an image
         plan::Dims shape = {};  ///< a sample's in the array
         bool several = false;   ///< the array has an axis of samples
+        std::unique_ptr<CsvSource> table = nullptr;
     };
     void add_folder(const std::string& path);
     void add_array(const std::string& path);
+    void add_table(const std::string& path);
     void add_part(Part part);
     void load_elements(const Part& part, std::int64_t index, Sample& sample) const;
     void load_image(const Part& part, Sample& sample) const;

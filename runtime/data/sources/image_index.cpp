@@ -269,6 +269,16 @@ void ImageIndex::check_counts() const {
     if ((expected_.classes == 0 || classes == expected_.classes) &&
         right(train, expected_.train_samples) && right(test, expected_.test_samples))
         return;
+    if (expected_.classes == 0) {
+        throw RunError(Exit::mismatch,
+                       fmt::format("{} has {} training and {} test images; the plan expects {}{} "
+                                   "and {}",
+                                   path_, train, test, at_most ? "at most " : "",
+                                   expected_.train_samples, expected_.test_samples),
+                       fmt::format("if the files are right, compile the job with train_samples: {} "
+                                   "and test_samples: {} in its dataset",
+                                   train, test));
+    }
     throw RunError(
         Exit::mismatch,
         fmt::format(

@@ -13,6 +13,7 @@
 #include "runtime/data/sources/csv_source.hpp"
 #include "runtime/data/sources/digits.hpp"
 #include "runtime/data/sources/held_out.hpp"
+#include "runtime/data/sources/mask_source.hpp"
 #include "runtime/data/sources/mnist.hpp"
 #include "runtime/data/sources/synthetic.hpp"
 
@@ -67,7 +68,8 @@ bool labels_pixels(const plan::Dataset& dataset) {
 
 void check_labels(const plan::Dataset& dataset) {
     const plan::Dims& shape = dataset.shape;
-    const bool known = dataset.type == "synthetic" || dataset.type == "archive";
+    const bool known =
+        dataset.type == "synthetic" || dataset.type == "archive" || dataset.type == "segmentation";
     if (dataset.label_shape.empty() ||
         ((known || dataset.label_kind == plan::LabelKind::input) && shape.size() == 3 &&
          dataset.label_shape == plan::Dims{shape[1], shape[2]}))
@@ -182,6 +184,20 @@ Source open_folder(const plan::Dataset& dataset, const Asked& asked, const Split
                              images_of(dataset, asked), folders);
 }
 
+Source open_segmentation(const plan::Dataset& dataset, const Asked& asked) {
+    check_label_kind(dataset, plan::LabelKind::classes);
+    const ImageFolders splits = folders_of(dataset);
+    ImageIndex::Expected expected = images_of(dataset, asked);
+    std::vector<std::int64_t> values;
+    if (dataset.attributes.contains("mask_values"))
+        values = attribute<std::vector<std::int64_t>>(dataset, "mask_values");
+    return std::make_unique<MaskSource>(
+        attribute<std::string>(dataset, "path"),
+        MaskFolders{splits.train, splits.test, attribute<std::string>(dataset, "image_folder"),
+                    attribute<std::string>(dataset, "mask_folder")},
+        expected, values);
+}
+
 Source open_archive(const plan::Dataset& dataset, const Asked& asked) {
     const std::string& path = attribute<std::string>(dataset, "path");
     // Both are zip files; what an archive of arrays is called, NumPy decides.
@@ -210,15 +226,10 @@ Source open_xrays(const plan::Dataset& dataset, const Asked& asked) {
 }
 
 Source open_csv(const plan::Dataset& dataset, const Asked& asked) {
-    CsvSource::Form form;
+    CsvSource::Form form = table_form(dataset);
     form.shape = stored_shape(dataset);
     form.classes = classes_of(dataset);
     form.kind = dataset.label_kind;
-    form.label_names = dataset.label_names;
-    form.label_columns = attribute<std::vector<std::int64_t>>(dataset, "label_columns");
-    form.header = attribute<bool>(dataset, "header");
-    const std::string& separator = attribute<std::string>(dataset, "separator");
-    form.separator = separator == "semicolon" ? ';' : separator == "tab" ? '\t' : ',';
     form.train_samples = source_train_samples(dataset);
     form.test_samples = dataset.test_samples;
     form.cache = cache_of(dataset);
@@ -251,6 +262,7 @@ constexpr std::array kTypes = {
     Type{"imagenet", nullptr, list_imagenet_form, open_imagenet_form},
     Type{"chestxray", open_xrays},
     Type{"csv", open_csv},
+    Type{"segmentation", open_segmentation},
     Type{"synthetic", open_synthetic},
 };
 
@@ -373,7 +385,8 @@ std::vector<std::byte> list_files(const plan::Dataset& dataset) {
 
 std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset, Counts counts,
                                           plan::DType numbers, std::span<const std::byte> files) {
-    check_labels(dataset);
+    // Who asks what the samples are like does not know their shape.
+    if (counts != Counts::any) check_labels(dataset);
     const Type* const type = type_of(dataset);
     if (type == nullptr) {
         std::string names;

@@ -1,6 +1,7 @@
 #include "runtime/data/transforms/geometry.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace dtnn::runtime {
 
@@ -8,16 +9,27 @@ void flip_horizontal(Sample& sample) {
     float* row = sample.pixels.data();
     for (std::int64_t i = 0; i < sample.channels * sample.height; ++i, row += sample.width)
         std::reverse(row, row + sample.width);
+    if (!sample.labels_pixels) return;
+    std::int32_t* labels = sample.labels.data();
+    for (std::int64_t y = 0; y < sample.height; ++y, labels += sample.width)
+        std::reverse(labels, labels + sample.width);
 }
 
+namespace {
+
+template <class Value>
+void turn_rows(Value* plane, std::int64_t height, std::int64_t width) {
+    for (std::int64_t top = 0, bottom = height - 1; top < bottom; ++top, --bottom)
+        std::swap_ranges(plane + top * width, plane + (top + 1) * width, plane + bottom * width);
+}
+
+}  // namespace
+
 void flip_vertical(Sample& sample) {
-    const std::int64_t width = sample.width;
-    for (std::int64_t channel = 0; channel < sample.channels; ++channel) {
-        float* const plane = sample.pixels.data() + channel * sample.height * width;
-        for (std::int64_t top = 0, bottom = sample.height - 1; top < bottom; ++top, --bottom)
-            std::swap_ranges(plane + top * width, plane + (top + 1) * width,
-                             plane + bottom * width);
-    }
+    const std::int64_t height = sample.height, width = sample.width;
+    for (std::int64_t channel = 0; channel < sample.channels; ++channel)
+        turn_rows(sample.pixels.data() + channel * height * width, height, width);
+    if (sample.labels_pixels) turn_rows(sample.labels.data(), height, width);
 }
 
 void crop(const Sample& from, const Window& window, float fill, Sample& to) {
@@ -25,6 +37,9 @@ void crop(const Sample& from, const Window& window, float fill, Sample& to) {
     // The columns of the window that have pixels: begin <= x < end.
     const std::int64_t begin = std::clamp<std::int64_t>(-window.left, 0, window.width);
     const std::int64_t end = std::clamp(from.width - window.left, begin, window.width);
+    move_labels(from, to, [&](std::int64_t y, std::int64_t x) {
+        return std::pair{y + window.top, x + window.left};
+    });
     float* row = to.pixels.data();
     for (std::int64_t channel = 0; channel < from.channels; ++channel) {
         const float* const plane = from.pixels.data() + channel * from.height * from.width;

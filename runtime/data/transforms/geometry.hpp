@@ -1,6 +1,7 @@
 #pragma once
 /// What moves the pixels of a sample: pure functions. Pixels are channels, height, width,
-/// row-major.
+/// row-major. Where pixels have labels, these move with them: a label is that of the nearest pixel,
+/// 0 where there is none.
 
 #include <cstdint>
 
@@ -22,7 +23,24 @@ struct Window {
     std::int64_t width = 0;
 };
 
-/// `to` becomes the window of `from`, `fill` where there is no pixel. Labels stay with `from`.
+/// The labels of `to`, whose shape is set: of each pixel that of the place (row, column) of `from`
+/// which `place(row, column)` names. Nothing where pixels have no labels.
+template <class Place>
+void move_labels(const Sample& from, Sample& to, const Place& place) {
+    if (!from.labels_pixels) return;
+    to.labels.resize(std::size_t(to.height * to.width));
+    std::size_t at = 0;
+    for (std::int64_t y = 0; y < to.height; ++y) {
+        for (std::int64_t x = 0; x < to.width; ++x) {
+            const auto [row, column] = place(y, x);
+            const bool inside = row >= 0 && row < from.height && column >= 0 && column < from.width;
+            to.labels[at++] =
+                inside ? from.labels[std::size_t(row * from.width + column)] : std::int32_t{0};
+        }
+    }
+}
+
+/// `to` becomes the window of `from`, `fill` where there is no pixel.
 void crop(const Sample& from, const Window& window, float fill, Sample& to);
 
 }  // namespace dtnn::runtime

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 namespace dtnn::runtime {
 
@@ -36,6 +37,11 @@ void Taps::set(std::int64_t extent, std::int64_t size, bool antialias) {
 void resize(const Sample& from, const Window& window, std::int64_t height, std::int64_t width,
             bool antialias, ResizeScratch& scratch, Sample& to) {
     to.set_shape(from.channels, height, width);
+    move_labels(from, to, [&](std::int64_t y, std::int64_t x) {
+        // The pixel that the middle of the new one lies in.
+        return std::pair{window.top + (2 * y + 1) * window.height / (2 * height),
+                         window.left + (2 * x + 1) * window.width / (2 * width)};
+    });
     scratch.rows.set(window.height, height, antialias);
     scratch.columns.set(window.width, width, antialias);
     scratch.row.resize(std::size_t(window.width));
@@ -71,12 +77,19 @@ void rotate(const Sample& from, double degrees, float fill, Sample& to) {
     const auto cosine = float(std::cos(radians)), sine = float(std::sin(radians));
     const std::int64_t height = from.height, width = from.width, plane = height * width;
     const float middle_x = float(width - 1) / 2, middle_y = float(height - 1) / 2;
+    // Where a pixel was before: row and column. Rows count downwards.
+    const auto before = [&](std::int64_t y, std::int64_t x) {
+        const float dx = float(x) - middle_x, dy = float(y) - middle_y;
+        return std::pair{sine * dx + cosine * dy + middle_y, cosine * dx - sine * dy + middle_x};
+    };
+    move_labels(from, to, [&](std::int64_t y, std::int64_t x) {
+        const auto [row, column] = before(y, x);
+        return std::pair{std::int64_t(std::floor(row + 0.5f)),
+                         std::int64_t(std::floor(column + 0.5f))};
+    });
     for (std::int64_t y = 0; y < height; ++y) {
         for (std::int64_t x = 0; x < width; ++x) {
-            const float dx = float(x) - middle_x, dy = float(y) - middle_y;
-            // Where the pixel was before; rows count downwards.
-            const float source_x = cosine * dx - sine * dy + middle_x;
-            const float source_y = sine * dx + cosine * dy + middle_y;
+            const auto [source_y, source_x] = before(y, x);
             const float floor_x = std::floor(source_x), floor_y = std::floor(source_y);
             const float share_x = source_x - floor_x, share_y = source_y - floor_y;
             const auto left = std::int64_t(floor_x), top = std::int64_t(floor_y);

@@ -14,6 +14,8 @@ void replace_pixels(Sample& sample, SampleScratch& scratch) {
     std::swap(sample.height, scratch.spare.height);
     std::swap(sample.width, scratch.spare.width);
     std::swap(sample.pixels, scratch.spare.pixels);
+    // Steps have written the labels where pixels have some.
+    if (sample.labels_pixels) std::swap(sample.labels, scratch.spare.labels);
 }
 
 std::vector<std::int64_t> size_of(const ComponentFields& fields) {

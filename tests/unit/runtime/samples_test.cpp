@@ -439,4 +439,94 @@ TEST_CASE("a step whose fields are out of bounds is refused by its name") {
     });
 }
 
+namespace {
+
+/// A mask whose class is that of a pixel's colour: one more than the number of its place, 0 is
+/// none.
+Sample masked(std::int64_t height, std::int64_t width) {
+    Sample sample = marked(1, height, width);
+    sample.labels_pixels = true;
+    for (std::int64_t i = 0; i < height * width; ++i) {
+        sample.labels.push_back(std::int32_t(i + 1));
+        sample.pixels[std::size_t(i)] = float(i + 1) / 4096;
+    }
+    return sample;
+}
+
+/// Whether every pixel still has its label, 0 where it was filled in.
+void check_together(const Sample& sample) {
+    REQUIRE(sample.labels.size() == sample.pixels.size());
+    for (std::size_t i = 0; i < sample.labels.size(); ++i)
+        CHECK(std::lround(sample.pixels[i] * 4096) == sample.labels[i]);
+}
+
+}  // namespace
+
+TEST_CASE("what moves pixels moves their labels alike") {
+    const Sample sample = masked(6, 7);
+    const plan::Component vertical{"vertical_flip", {{"probability", 1.0}}};
+    check_together(augmented(kFlip, sample, {0, 0, 0}));
+    CHECK(augmented(kFlip, sample, {0, 0, 0}).labels[0] == 7);
+    check_together(augmented(vertical, sample, {0, 0, 0}));
+    CHECK(augmented(vertical, sample, {0, 0, 0}).labels[0] == 36);
+    check_together(transformed(
+        {"crop", {{"size", Extents{3, 2}}, {"top", std::int64_t{1}}, {"left", std::int64_t{4}}}},
+        sample));
+    check_together(transformed({"centre_crop", {{"size", Extents{2, 3}}}}, sample));
+    // The same size, and twice and half of it without antialias: whole pixels.
+    const auto resized = [&](Extents size) {
+        return transformed({"resize", {{"size", std::move(size)}, {"antialias", false}}}, sample);
+    };
+    CHECK(resized({12, 14}).labels.size() == 168);
+    CHECK(resized({12, 14}).labels[15] == 1);
+    CHECK(resized({12, 14}).labels[16] == 2);
+    CHECK(resized({3, 7}).labels == std::vector<std::int32_t>{8,  9,  10, 11, 12, 13, 14,
+                                                              22, 23, 24, 25, 26, 27, 28,
+                                                              36, 37, 38, 39, 40, 41, 42});
+    for (std::int64_t index = 0; index < 20; ++index) {
+        const Sample moved = augmented(
+            {"random_crop", {{"size", Extents{5, 6}}, {"padding", Extents{3, 3}}, {"fill", 0.0}}},
+            sample, {0, index, 0});
+        check_together(moved);
+        const Sample part = augmented({"random_resized_crop",
+                                       {{"size", Extents{4, 4}},
+                                        {"area", std::vector<double>{0.2, 1.0}},
+                                        {"ratio", std::vector<double>{0.75, 1.333}},
+                                        {"antialias", true}}},
+                                      sample, {0, index, 0});
+        CHECK(part.labels.size() == 16);
+        // Rows and columns in their order, and nothing filled in.
+        for (std::size_t i = 0; i < part.labels.size(); ++i) {
+            CHECK(part.labels[i] >= 1);
+            if (i % 4 > 0) CHECK(part.labels[i] >= part.labels[i - 1]);
+            if (i >= 4) CHECK(part.labels[i] >= part.labels[i - 4]);
+        }
+    }
+}
+
+TEST_CASE("a turned mask is of the classes that there were") {
+    Sample sample;
+    sample.set_shape(1, 32, 32);
+    sample.labels_pixels = true;
+    // A disc about the centre turns into itself; what comes from outside is of class 0.
+    for (int y = 0; y < 32; ++y) {
+        for (int x = 0; x < 32; ++x) {
+            const double far = std::hypot(y - 15.5, x - 15.5);
+            sample.labels.push_back(far < 10 ? 2 : 1);
+            sample.pixels[std::size_t(y * 32 + x)] = far < 10 ? 1.0f : 0.5f;
+        }
+    }
+    for (std::int64_t index = 0; index < 10; ++index) {
+        const Sample turned =
+            augmented({"rotation", {{"degrees", 45.0}, {"fill", 0.0}}}, sample, {0, index, 0});
+        int apart = 0;
+        for (std::size_t i = 0; i < turned.labels.size(); ++i) {
+            CHECK(turned.labels[i] >= 0);
+            CHECK(turned.labels[i] <= 2);
+            apart += std::abs(double(turned.pixels[i]) - turned.labels[i] / 2.0) > 0.3 ? 1 : 0;
+        }
+        CHECK(apart < 40);
+    }
+}
+
 }  // namespace dtnn::runtime::samples_test

@@ -34,15 +34,18 @@ std::function<int()> declare_predict(OptionList& list) {
     auto options = std::make_shared<Options>();
     declare_plan(list, *options);
     declare_weights(list, *options);
-    list.several("--input", options->input,
-                 "Images (JPEG, PNG), folders of images, arrays (.npy, .npz); or one split of the "
-                 "plan's dataset: train, validation, test",
-                 {.required = true, .value = "FILE", .offers = {"train", "validation", "test"}});
-    list.text("-o,--output", options->output, "The file of predictions; default -, standard output",
+    list.several(
+        "--input", options->input,
+        "Images (JPEG, PNG), folders of images, arrays (.npy, .npz), tables (.csv); or one "
+        "split of the plan's dataset: train, validation, test",
+        {.required = true, .value = "FILE", .offers = {"train", "validation", "test"}});
+    list.text("-o,--output", options->output,
+              "The file of predictions, or the folder of masks; default -, standard output",
               {.value = "FILE"});
     list.text("--format", options->prediction_format,
-              "Form of the predictions; default by the file's name, csv on standard output",
-              {.choices = {"csv", "jsonl", "npz"}});
+              "Form of the predictions; default by the file's name, csv on standard output; png: "
+              "masks, of a class for every pixel",
+              {.choices = {"csv", "jsonl", "npz", "png"}});
     list.real("--threshold", options->threshold,
               "Where a sample has any number of labels: those this probable are given", 0, 1);
     return [options] {
