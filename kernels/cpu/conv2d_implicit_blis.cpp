@@ -116,6 +116,7 @@ void multiply_gathered(const Gathered<T>& conv, std::byte* workspace,
         depth += grid.depth();
         blocks += blocks_of(grid);
     }
+    if (blocks == 0) return;  // no results
     const std::int64_t wanted = (team.size() + blocks - 1) / blocks;
     const std::int64_t parts = wanted < panels ? wanted : panels;
     team.divide(blocks * parts, 1, summed, [&](std::int64_t from, std::int64_t to, int member) {
