@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""masks.py FOLDER [COUNT]: pictures of 32 x 32 with a circle and a square, and the class of each of their pixels.
+"""masks.py FOLDER [COUNT]: pictures of 32 x 32 with a circle and a cross, and the class of each of their pixels.
 
 FOLDER/SPLIT/images/*.png and FOLDER/SPLIT/masks/*.png of the same names; SPLIT is train (COUNT pictures, 80 unless
-given) and test (a quarter as many). A mask is a PNG with a palette: 0 is ground, 1 circle, 2 square."""
+given) and test (a quarter as many). A mask is a PNG with a palette: 0 is ground, 1 circle, 2 cross."""
 
 import os
 import random
@@ -20,8 +20,8 @@ def main():
     for split, number in (("train", count), ("test", max(count // 4, 1))):
         for i in range(number):
             picture, mask = Picture(draw, 32, 32), [bytearray(32) for _ in range(32)]
-            for label, shape in ((1, "circle"), (2, "square")):
-                for y, x in picture.add(shape, 0.22):
+            for label, shape in ((1, "circle"), (2, "cross")):
+                for y, x in picture.add(shape, 0.25):
                     mask[y][x] = label
             write_png(os.path.join(folder, split, "images", f"{i:03}.png"), picture.rows)
             write_png(os.path.join(folder, split, "masks", f"{i:03}.png"), mask, 1, PALETTE)

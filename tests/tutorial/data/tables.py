@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """tables.py FOLDER: made tables, each with a line of names, for training (NAME_train.csv) and testing (NAME_test.csv).
 
-flowers: four measures and the species by its name.  houses: four facts and the price.  pumps: five readings and three
-columns of zeros and ones, the faults that a pump has.  rare: two measures and a class of which one is rare.
-houses_new.csv has facts without prices."""
+flowers: four measures and the species by its name.  houses: four facts and the price.  rooms: three facts, and what it
+takes to heat and to cool them.  pumps: five readings and three columns of zeros and ones, the faults that a pump has.
+rare: two measures and a class of which one is rare. houses_new.csv has facts without prices."""
 
 import os
 import random
@@ -23,6 +23,13 @@ def house(draw):
     return [f"{area:.1f}", str(rooms), f"{age:.1f}", f"{distance:.2f}", f"{price:.1f}"]
 
 
+def room(draw):
+    size, windows, outside = draw.uniform(8, 60), draw.randrange(1, 6), draw.uniform(-10, 35)
+    heating = 0.9 * size + 6 * windows + max(0, 20 - outside) * 2 + draw.gauss(0, 3)
+    cooling = 0.4 * size + 4 * windows + max(0, outside - 22) * 3 + draw.gauss(0, 2)
+    return [f"{size:.1f}", str(windows), f"{outside:.1f}", f"{heating:.2f}", f"{cooling:.2f}"]
+
+
 def pump(draw):
     leak, bearing, clogged = (int(draw.random() < share) for share in (0.3, 0.25, 0.35))
     readings = [5.0 - 1.6 * leak + 1.3 * clogged, 60 + 18 * bearing + 6 * clogged, 0.4 + 1.1 * bearing,
@@ -39,7 +46,8 @@ def rare(draw):
 TABLES = {"flowers": (flower, 240, "sepal_length,sepal_width,petal_length,petal_width,species"),
           "houses": (house, 400, "area,rooms,age,distance,price"),
           "pumps": (pump, 480, "pressure,temperature,vibration,flow,current,leak,bearing,clogged"),
-          "rare": (rare, 800, "amount,distance,kind")}
+          "rare": (rare, 800, "amount,distance,kind"),
+          "rooms": (room, 400, "size,windows,outside,heating,cooling")}
 
 
 def write(path, names, lines):
