@@ -10,6 +10,7 @@
 #include "compiler/frontend/compose/composition.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/expand/blocks.hpp"
+#include "compiler/frontend/lint/lint.hpp"
 #include "compiler/frontend/read/resolved.hpp"
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/validation.hpp"
@@ -100,10 +101,7 @@ void check_samples(JobSpec& job, Diagnostics& diagnostics) {
 /// An epoch that should end after more steps than it has would end where it does anyway.
 void check_steps(const JobSpec& job, Diagnostics& diagnostics) {
     const plan::Training& training = job.training.training;
-    const auto samples = double(job.dataset.dataset.train_samples);
-    const double left = samples - std::floor(samples * training.validation_split + 1e-7);
-    const auto seen = std::max<std::int64_t>(
-        1, std::int64_t(std::floor(left * job.dataset.sample_percentage / 100 + 1e-7)));
+    const std::int64_t seen = samples_of_epoch(job);
     const std::int64_t batch = std::max<std::int64_t>(1, training.batch_size);
     const std::int64_t steps = (seen + batch - 1) / batch;
     if (training.steps_per_epoch <= steps) return;
@@ -204,6 +202,7 @@ JobSpec read_job(SourceNode tree, bool model_alone, bool composed, const std::st
     FieldValues fields =
         read_fields(tree, table, {"job", own_span, fields_of_parts(tree)}, diagnostics);
     check_spec_name(fields, "job", diagnostics);
+    read_allowed(fields, "job", diagnostics);
     job.name = fields.spans.contains("name") && !fields.spans["name"].place.file.empty()
                    ? fields.text("name")
                    : name_of_file(file);
@@ -298,11 +297,17 @@ JobSpec finish_job(Composer& composer, Composer::Loaded loaded, const std::strin
     return read_job(std::move(tree), model_alone, composed, path, options, diagnostics);
 }
 
+void allow_all(const LoadOptions& options, Diagnostics& diagnostics) {
+    for (const std::string& name : options.allow)
+        if (const auto code = find_lint(name)) diagnostics.allow(*code);
+}
+
 }  // namespace
 
 JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostics& diagnostics) {
     JobSpec empty;
     empty.file = path;
+    allow_all(options, diagnostics);
     Composer composer(options, diagnostics);
     auto loaded = composer.load_root(path, {"job", "model"});
     if (!loaded) return empty;
@@ -315,12 +320,15 @@ JobSpec load_job(const std::string& path, const LoadOptions& options, Diagnostic
         return empty;
     }
     const std::string file = loaded->file;
-    return finish_job(composer, std::move(*loaded), file, options, diagnostics);
+    JobSpec job = finish_job(composer, std::move(*loaded), file, options, diagnostics);
+    if (options.lint && !diagnostics.has_errors()) lint_job(job, diagnostics);
+    return job;
 }
 
 CheckedSpec check_spec(const std::string& path, const LoadOptions& options,
                        Diagnostics& diagnostics) {
     CheckedSpec checked;
+    allow_all(options, diagnostics);
     Composer composer(options, diagnostics);
     auto loaded = composer.load_root(path);
     if (!loaded) return checked;
@@ -330,6 +338,7 @@ CheckedSpec check_spec(const std::string& path, const LoadOptions& options,
     if (kind == "job" || kind == "model") {
         const JobSpec job = finish_job(composer, std::move(*loaded), file, options, diagnostics);
         if (!diagnostics.has_errors()) build_graph(job, 1, diagnostics);
+        if (!diagnostics.has_errors()) lint_job(job, diagnostics);
         return checked;
     }
     auto job = composer.compose_part(std::move(*loaded));
@@ -351,11 +360,13 @@ CheckedSpec check_spec(const std::string& path, const LoadOptions& options,
     settle_loss(*job, diagnostics);
     if (kind == "dataset") {
         checked.dataset = read_dataset(part, name_of_file(file), options.find_data, diagnostics);
+        if (!diagnostics.has_errors()) lint_dataset(checked.dataset, diagnostics);
     } else if (kind == "machine") {
         checked.machine = read_machine(part, name_of_file(file), diagnostics);
     } else {
         checked.training = read_training(part, diagnostics);
         if (!diagnostics.has_errors()) check_watched(checked.training, nullptr, diagnostics);
+        if (!diagnostics.has_errors()) lint_training(checked.training, diagnostics);
     }
     return checked;
 }

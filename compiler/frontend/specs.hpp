@@ -142,6 +142,8 @@ struct LoadOptions {
     std::map<std::string, std::string> texts = {};
     int ranks = 0;            ///< from --ranks; 0: not given
     FindData find_data = {};  ///< null: specs must say everything
+    std::vector<std::string> allow = {};  ///< lints that are not said: "no-shuffle", from --allow
+    bool lint = false;                    ///< load_job warns of what is odd, as check_spec does
 };
 
 /// Reads, composes and validates a job (or a model alone, which then gets the default dataset and

@@ -108,6 +108,11 @@ class OpBuilder {
     /// What its result is where it ends a model; not said: scores.
     OpBuilder& gives(plan::Prediction prediction) { return set(def_.gives, prediction); }
     OpBuilder& keeps_numbers() { return set(def_.keeps_numbers, true); }
+    OpBuilder& range(std::optional<double> least, std::optional<double> most) {
+        return set(def_.range, Range{least, most});
+    }
+    OpBuilder& centres_channels() { return set(def_.centres_channels, true); }
+    OpBuilder& keeps_channels_apart() { return set(def_.keeps_channels_apart, true); }
     OpBuilder& weights_operand(std::size_t i, Order order) {
         return set(def_.weights, StoredWeights{false, i, std::move(order)});
     }

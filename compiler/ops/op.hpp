@@ -79,6 +79,13 @@ struct Cost {
     std::int64_t bytes = 0;  ///< every operand read or written once
 };
 
+/// Where the numbers of a result lie, whatever the operand's.
+struct Range {
+    std::optional<double> least, most;
+};
+/// "at least 0", "between -1 and 1".
+std::string range_text(const Range& range);
+
 /// A parameter that a layer owns, as its operator declares it: shape from the layer's input.
 struct ParameterRule {
     std::string role;       ///< weights, bias, gamma, ...
@@ -180,6 +187,11 @@ struct OpDef {
     plan::Prediction gives = plan::Prediction::scores;
     /// The result is the input's numbers under another name or shape, so it gives what they are.
     bool keeps_numbers = false;
+    std::optional<Range> range;  ///< none: results may be any numbers
+    /// It takes the mean of each channel away, over the batch, so that a number added to a channel
+    /// before it changes nothing.
+    bool centres_channels = false;
+    bool keeps_channels_apart = false;  ///< a channel of the result is made of one of the input
     std::optional<StoredWeights> weights;
     bool pads = false;             ///< with zeros, which a convolution behind it can do itself
     bool stored_alike = false;     ///< all operands and results lie in one order

@@ -1,6 +1,8 @@
 /// The registry calls one function per operator. Nothing depends on static initialisers, so
 /// operators survive being linked from a static library.
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <unordered_map>
 
@@ -63,6 +65,13 @@ std::vector<std::string> layer_names() {
     for (const OpDef* def : all_ops())
         if (def->layer) names.push_back(def->name);
     return names;
+}
+
+std::string range_text(const Range& range) {
+    if (range.least && range.most)
+        return fmt::format("between {} and {}", *range.least, *range.most);
+    if (range.least) return fmt::format("at least {}", *range.least);
+    return fmt::format("at most {}", range.most.value_or(0));
 }
 
 Cost traffic(const std::vector<Type>& inputs, const std::vector<Type>& outputs,

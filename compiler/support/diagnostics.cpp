@@ -17,8 +17,10 @@ namespace {
 
 constexpr std::array kCodes = {
 #define DTNN_DIAGNOSTIC(name, exit_code, meaning, example, mend) \
-    CodeInfo{#name, exit_code, meaning, example, mend},
+    CodeInfo{#name, exit_code, meaning, example, mend, false},
+#define DTNN_LINT(name, meaning, example, mend) CodeInfo{#name, 3, meaning, example, mend, true},
 #include "compiler/support/diagnostics.def"
+#undef DTNN_LINT
 #undef DTNN_DIAGNOSTIC
 };
 
@@ -209,10 +211,31 @@ std::vector<CodeInfo> all_codes() {
     return {kCodes.begin(), kCodes.end()};
 }
 
+const std::vector<std::string_view>& lint_names() {
+    static const auto kept = [] {
+        std::vector<std::string> names;
+        for (const CodeInfo& code : kCodes)
+            if (code.lint) names.push_back(dashed(code.name));
+        return names;
+    }();
+    static const std::vector<std::string_view> views(kept.begin(), kept.end());
+    return views;
+}
+
+std::optional<Code> find_lint(std::string_view dashed_name) {
+    for (std::size_t i = 0; i < kCodes.size(); ++i)
+        if (kCodes[i].lint && dashed(kCodes[i].name) == dashed_name) return static_cast<Code>(i);
+    return std::nullopt;
+}
+
 std::string dashed(std::string_view name) {
     std::string result(name);
     std::replace(result.begin(), result.end(), '_', '-');
     return result;
+}
+
+std::string severity_text(const CodeInfo& code) {
+    return code.lint ? "A lint." : fmt::format("Exit code {}.", code.exit_code);
 }
 
 namespace {
@@ -262,7 +285,19 @@ Diagnostic& Diagnostics::error(Code code, Span span, std::string text) {
 }
 
 Diagnostic& Diagnostics::warning(Code code, Span span, std::string text) {
+    if (allowed_.contains(int(code))) {
+        dropped_ = {};
+        return dropped_;
+    }
     return add(code, Severity::warning, std::move(span), std::move(text));
+}
+
+void Diagnostics::raise_warnings() {
+    for (Diagnostic& one : diagnostics_) {
+        if (one.severity == Severity::error) continue;
+        one.severity = Severity::error;
+        ++errors_;
+    }
 }
 
 void Diagnostics::merge(const Diagnostics& other) {

@@ -27,7 +27,9 @@ enum class Severity { error, warning };
 
 enum class Code {
 #define DTNN_DIAGNOSTIC(name, exit_code, meaning, example, mend) name,
+#define DTNN_LINT(name, meaning, example, mend) name,
 #include "compiler/support/diagnostics.def"
+#undef DTNN_LINT
 #undef DTNN_DIAGNOSTIC
 };
 
@@ -37,10 +39,17 @@ struct CodeInfo {
     std::string_view meaning;  ///< one paragraph for `dtnnc explain`
     std::string_view example;
     std::string_view mend;
+    bool lint = false;  ///< a warning that specs and --allow can silence
 };
 const CodeInfo& info(Code code);
 std::vector<CodeInfo> all_codes();
+/// Of lints, as users write them, with dashes.
+const std::vector<std::string_view>& lint_names();
+/// The lint of this name; nothing when there is none.
+std::optional<Code> find_lint(std::string_view dashed_name);
 std::string dashed(std::string_view name);
+/// "Exit code 3.", or that it is a lint.
+std::string severity_text(const CodeInfo& code);
 
 struct Note {
     Span span;
@@ -71,6 +80,10 @@ class Diagnostics {
     /// nobody reads.
     Diagnostic& error(Code code, Span span, std::string text);
     Diagnostic& warning(Code code, Span span, std::string text);
+    /// Warnings of this code are dropped from now on.
+    void allow(Code code) { allowed_.insert(int(code)); }
+    /// Makes every warning an error.
+    void raise_warnings();
     void add_file(const std::string& name, std::string text);  ///< so that lines can be shown
     const std::string* file_text(const std::string& name) const;
 
@@ -131,6 +144,7 @@ class Diagnostics {
     std::vector<std::pair<std::string, std::string>> files_;
     std::vector<const ContextBase*> contexts_;  ///< outermost first
     std::unordered_set<std::string> said_;      ///< code and place of those with a file
+    std::unordered_set<int> allowed_;           ///< codes whose warnings are dropped
     Diagnostic dropped_{};
     int errors_ = 0;
 };

@@ -61,6 +61,9 @@ struct Field {
     bool exclusive_maximum = false;
     const ComponentSet* components = nullptr;    ///< of variant and variant_list
     const std::vector<Field>* fields = nullptr;  ///< of record and record_list
+    /// Outside which a number is allowed, and a slip more often than not: a lint says so.
+    std::optional<double> usual_least = {};
+    std::optional<double> usual_most = {};
 };
 
 using FieldTable = std::vector<Field>;

@@ -9,6 +9,7 @@ namespace {
 constexpr const char* kOwnWeights = "ranks' weights are averaged more or less often";
 constexpr const char* kKind = "it says which table of fields the spec follows";
 constexpr const char* kText = "it is text for people";
+constexpr const char* kAllowed = "it says what is not warned of";
 constexpr const char* kChanged = "training samples are changed otherwise";
 constexpr const char* kExtends =
     "only what is taken over counts, and that is compared field by field";
@@ -38,6 +39,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"job", "kind", kSpeed, kKind},
         {"job", "name", kSpeed, "it names the job"},
         {"job", "description", kSpeed, kText},
+        {"job", "allow", kSpeed, kAllowed},
         {"job", "extends", kSpeed, kExtends},
         {"job", "model", kMath, "another function is trained"},
         {"job", "dataset", kMath, "the network sees other samples"},
@@ -126,6 +128,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"model", "kind", kSpeed, kKind},
         {"model", "name", kSpeed, "it names the model"},
         {"model", "description", kSpeed, kText},
+        {"model", "allow", kSpeed, kAllowed},
         {"model", "extends", kSpeed, kExtends},
         {"model", "parameters", kMath, "layers are computed from it"},
         {"model", "defaults", kMath, "layers that do not give the field take it from here"},
@@ -187,6 +190,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"dataset", "kind", kSpeed, kKind},
         {"dataset", "name", kSpeed, "it names the dataset"},
         {"dataset", "description", kSpeed, kText},
+        {"dataset", "allow", kSpeed, kAllowed},
         {"dataset", "extends", kSpeed, kExtends},
         {"dataset", "type", kMath, "the samples come from another source"},
         {"dataset", "path", kUnread,
@@ -228,6 +232,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"training", "kind", kSpeed, kKind},
         {"training", "name", kSpeed, "it names the training"},
         {"training", "description", kSpeed, kText},
+        {"training", "allow", kSpeed, kAllowed},
         {"training", "extends", kSpeed, kExtends},
         {"training", "optimizer", kMath, "gradients become updates in another way"},
         {"training", "groups", kMath, "some parameters are updated in another way"},

@@ -30,6 +30,23 @@ class Compiler(CommandTest):
         self.expect(self.dtnn_run(), 2)
         self.expect(self.dtnn_run("--no-such-option"), 2)
 
+    def test_lints_warn_and_can_be_errors_or_silent(self):
+        self.write("odd.yaml", self.read("tiny.yaml").replace("    - softmax\n", "    - softmax\n    - softmax\n"))
+        said = self.expect(self.dtnnc("check", "odd.yaml"), 0).stderr
+        self.assertIn("odd.yaml:13:7: warning:", said)
+        self.assertIn("[softmax-twice]", said)
+        self.assertIn("error:", self.expect(self.dtnnc("check", "odd.yaml", "--strict"), 3).stderr)
+        allowed = self.expect(self.dtnnc("check", "odd.yaml", "--strict", "--allow", "softmax-twice"), 0)
+        self.assertEqual(allowed.stderr, "")
+        self.expect(self.dtnnc("compile", "odd.yaml", "--strict", "-o", "odd.json"), 3, "[softmax-twice]")
+        self.assertFalse(os.path.exists(self.path("odd.json")))
+        self.expect(self.dtnnc("compile", "odd.yaml", "-o", "odd.json"), 0, "[softmax-twice]")
+        self.assertTrue(os.path.exists(self.path("odd.json")))
+        self.expect(self.dtnnc("check", "tiny.yaml", "--sweep", "training.shuffle=true,false", "--strict"), 3,
+                    "[no-shuffle]")
+        self.expect(self.dtnnc("check", "odd.yaml", "--allow", "softmax-twise"), 2, "did you mean `softmax-twice`")
+        self.expect(self.dtnnc("explain", "softmax-twice"), 0)
+
     def test_check_writes_nothing_and_says_what_is_well(self):
         before = sorted(os.listdir(self.folder))
         process = self.expect(self.dtnnc("check", "tiny.yaml"), 0)

@@ -37,7 +37,7 @@ class LanguageTour(CommandTest):
 
     def check(self, name, text):
         spec = self.write(f"{name}.yaml", text)
-        return run(DTNNC, "check", os.path.basename(spec), cwd=self.folder, env=self.environment)
+        return run(DTNNC, "check", "-q", os.path.basename(spec), cwd=self.folder, env=self.environment)
 
     def test_examples(self):
         found = specs()

@@ -194,6 +194,7 @@ std::string first_suggestion(const Diagnostics& diagnostics) {
 TEST_CASE("broken specs get exactly the diagnostics of the corpus") {
     const bool rewrite = dtnn::rewrites_goldens();
     std::set<std::string> seen, titles;
+    std::set<std::string> fired, quiet;  // lints, by the titles of their cases
     int broken = 0, misspelt = 0, understood = 0;
     for (const fs::path& path : corpus_files()) {
         std::string rewritten;
@@ -217,6 +218,21 @@ TEST_CASE("broken specs get exactly the diagnostics of the corpus") {
                     diagnostic.text.ends_with('.') && !diagnostic.text.ends_with(" .");
                 CHECK_MESSAGE(!full_stop, diagnostic.text);
             }
+            const auto has = [&](const std::string& code) {
+                return std::any_of(
+                    diagnostics.all().begin(), diagnostics.all().end(),
+                    [&](const Diagnostic& d) { return dashed(info(d.code).name) == code; });
+            };
+            for (const std::string_view name : lint_names()) {
+                const std::string code(name);
+                if (one.title.starts_with(code + ": ")) {
+                    CHECK_MESSAGE(has(code), "the case does not have the lint of its title");
+                    fired.insert(code);
+                } else if (one.title.starts_with("not " + code + ": ")) {
+                    CHECK_MESSAGE(!has(code), "the case has the lint that its title denies");
+                    quiet.insert(code);
+                }
+            }
             broken += diagnostics.has_errors() ? 1 : 0;
             if (one.meant.empty()) continue;
             ++misspelt;
@@ -233,6 +249,10 @@ TEST_CASE("broken specs get exactly the diagnostics of the corpus") {
     CHECK_GE(broken, 250);
     CHECK_GE(misspelt, 80);
     CHECK_GE(understood * 100, misspelt * 95);
+    for (const std::string_view name : lint_names()) {
+        CHECK_MESSAGE(fired.contains(std::string(name)), "no case `" << name << ": ...`");
+        CHECK_MESSAGE(quiet.contains(std::string(name)), "no case `not " << name << ": ...`");
+    }
     for (const CodeInfo& code : all_codes()) {
         if (std::find(kTestedElsewhere.begin(), kTestedElsewhere.end(), code.name) !=
             kTestedElsewhere.end())

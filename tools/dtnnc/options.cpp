@@ -26,6 +26,17 @@ void declare_set(OptionList& list, CommonOptions& options) {
               {.value = "PATH=VALUE"});
 }
 
+void declare_lints(OptionList& list, CommonOptions& options) {
+    options.lint = true;
+    list.flag("--strict", options.strict, "Makes warnings errors");
+    list.list("--allow", options.allow,
+              "Does not warn of a lint, by its code: no-shuffle; may be given again");
+}
+
+void settle_warnings(const CommonOptions& options, compiler::Diagnostics& diagnostics) {
+    if (options.strict) diagnostics.raise_warnings();
+}
+
 void declare_spec_path(OptionList& list, CommonOptions& options) {
     list.list("--spec-path", options.spec_path,
               "Folder with specs, searched before DTNN_SPEC_PATH and the installed ones",
@@ -51,7 +62,16 @@ void declare_common(OptionList& list, CommonOptions& options,
 }
 
 compiler::LoadOptions load_options(const CommonOptions& options) {
-    compiler::LoadOptions load{options.spec_path, options.settings, {}, options.ranks, find_data()};
+    for (const std::string& code : options.allow) {
+        if (compiler::find_lint(code)) continue;
+        const auto& names = compiler::lint_names();
+        const auto near = compiler::did_you_mean(code, {names.begin(), names.end()});
+        throw UsageError(fmt::format("--allow {}: no lint has that code\nhelp: {}", code,
+                                     near ? fmt::format("did you mean `{}`?", *near)
+                                          : fmt::format("there are {}", fmt::join(names, ", "))));
+    }
+    compiler::LoadOptions load{options.spec_path, options.settings, {},          options.ranks,
+                               find_data(),       options.allow,    options.lint};
     if (standard_input_was_read()) load.texts.emplace(compiler::kStandardInput, standard_input());
     return load;
 }

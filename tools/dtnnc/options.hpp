@@ -16,10 +16,13 @@ struct CommonOptions {
     std::vector<std::string> settings;  ///< --set, in order
     /// --spec-path, then DTNN_SPEC_PATH, then the installed specs.
     std::vector<std::string> spec_path;
-    std::string format = "text";  ///< text or json, and what a command takes besides
-    std::string color = "auto";   ///< auto, always or never
-    int max_errors = 20;          ///< shown as text; 0: all
-    int ranks = 0;                ///< --ranks of commands that compile; 0: not given
+    std::string format = "text";     ///< text or json, and what a command takes besides
+    std::string color = "auto";      ///< auto, always or never
+    int max_errors = 20;             ///< shown as text; 0: all
+    int ranks = 0;                   ///< --ranks of commands that compile; 0: not given
+    std::vector<std::string> allow;  ///< --allow: lints that are not said
+    bool strict = false;             ///< --strict: warnings are errors
+    bool lint = false;               ///< of commands with these two
 };
 
 /// --format and --color.
@@ -29,10 +32,14 @@ void declare_format(OptionList& list, CommonOptions& options,
 void declare_common(OptionList& list, CommonOptions& options,
                     const std::vector<std::string>& formats = {"text", "json"});
 void declare_set(OptionList& list, CommonOptions& options);
+/// --strict and --allow, of commands that judge specs.
+void declare_lints(OptionList& list, CommonOptions& options);
+/// Makes warnings errors where the command line says so.
+void settle_warnings(const CommonOptions& options, compiler::Diagnostics& diagnostics);
 /// Behind the given folders come those of DTNN_SPEC_PATH and the installed ones.
 void declare_spec_path(OptionList& list, CommonOptions& options);
 
-/// What of a command line loading specs takes.
+/// What of a command line loading specs takes. Throws UsageError for a lint that there is not.
 compiler::LoadOptions load_options(const CommonOptions& options);
 
 /// Options that change specs, given with a plan: UsageError.

@@ -160,7 +160,8 @@ std::optional<plan::Plan> compile_spec(const std::string& spec, const CompileCom
     } catch (const compiler::InternalError& error) {
         throw compiler::InternalError(describe_failure(job, options, error));
     }
-    if (!plan) return std::nullopt;
+    settle_warnings(common, diagnostics);
+    if (!plan || diagnostics.has_errors()) return std::nullopt;
     refuse_unseen(emit, *plan);
     plan->generator = "dtnnc " DTNN_VERSION;
     return plan;

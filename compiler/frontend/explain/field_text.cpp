@@ -48,6 +48,11 @@ std::string range_text(const Field& field) {
     // The bounds of a quantity have units of their own.
     if (!field.unit.empty() && field.type != FieldType::quantity)
         text += (text.empty() ? "in " : " ") + std::string(field.unit);
+    std::string usual;
+    if (field.usual_least) usual += fmt::format(" at least {:.6g}", *field.usual_least);
+    if (field.usual_most)
+        usual += fmt::format("{} at most {:.6g}", usual.empty() ? "" : " and", *field.usual_most);
+    if (!usual.empty()) text += fmt::format("{}usually{}", text.empty() ? "" : ", ", usual);
     return text;
 }
 

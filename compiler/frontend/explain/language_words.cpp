@@ -113,10 +113,23 @@ layers:
   - softmax
 )";
 
+constexpr std::string_view kAllowExample = R"(kind: model
+allow: [bias-before-norm]
+input: {shape: [3, 32, 32]}
+layers:
+  - conv2d: {filters: 16, kernel: 3}
+  - batch_norm
+  - relu
+  - flatten
+  - dense: {units: 10}
+  - softmax
+)";
+
 constexpr std::string_view kBranchesExample = R"(kind: model
 input: {shape: [3, 32, 32]}
 layers:
   - conv2d: {filters: 16, kernel: 3, padding: same}
+  - relu
   - add:
       - [conv2d: {filters: 16, kernel: 3, padding: same}, relu]
       - []                                          # identity
@@ -153,6 +166,7 @@ blocks:
       - relu
 layers:
   - conv2d: {filters: 16, kernel: 3}
+  - relu
   - widen                                           # 32 channels
   - widen                                           # 64
   - avg_pool2d: {kernel: ["${in.height}", "${in.width}"]}
@@ -224,6 +238,11 @@ std::vector<LanguageWord> make_words() {
          "model.parameters.NAME=VALUE, may give them other values of the same type. Of a block: "
          "what its uses give it, see `blocks`.",
          kParametersExample},
+        {"allow", kWord,
+         "Lints that are meant, by their codes: no warning is given of them. In a job they hold "
+         "for "
+         "all its parts. `dtnnc explain CODE` says what a lint is about.",
+         kAllowExample},
         {"defaults", kWord,
          "Values for fields that layers do not give, by type of layer; they hold for the whole "
          "model, blocks included.",

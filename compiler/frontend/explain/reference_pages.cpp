@@ -41,12 +41,14 @@ ReferencePage diagnostics_page() {
         "{}\n# Diagnostics\n\nThe word in brackets at the end of a message is its code: "
         "`[unknown-field]`. `dtnnc explain CODE` says the same as this page. The exit code of "
         "`dtnnc` is the largest of the codes': 2 the command line, 3 a spec is invalid, 4 the "
-        "plan does not fit the memory budget, 5 plan and machine do not match.\n",
+        "plan does not fit the memory budget, 5 plan and machine do not match. Lints are warnings "
+        "about what is sound and probably not meant: `--strict` makes them errors, `--allow CODE` "
+        "silences one, and so does `allow: [CODE]` in a job, a model, a dataset or a training.\n",
         kGeneratedLine);
     for (const CodeInfo& code : all_codes())
-        page.text +=
-            fmt::format("\n## {}\n\n{} Exit code {}.\n\n```text\n{}\n```\n\nWhat to do: {}\n",
-                        dashed(code.name), code.meaning, code.exit_code, code.example, code.mend);
+        page.text += fmt::format("\n## {}\n\n{} {}\n\n```text\n{}\n```\n\nWhat to do: {}\n",
+                                 dashed(code.name), code.meaning, severity_text(code), code.example,
+                                 code.mend);
     return page;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/frontend/expand/expansion.hpp"
 #include "compiler/frontend/expand/unused_parameters.hpp"
@@ -39,6 +40,24 @@ Span span_of(const SourceNode& tree) {
 
 void forget_made(std::map<std::string, Span>& spans) {
     std::erase_if(spans, [](const auto& entry) { return entry.second.place.file.empty(); });
+}
+
+void read_allowed(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics) {
+    const SourceNode* node = fields.node("allow");
+    if (!node) return;
+    if (const auto lints = read_texts(*node, allow_field(), what, diagnostics))
+        for (const LocatedText& lint : *lints)
+            if (const auto code = find_lint(lint.text)) diagnostics.allow(*code);
+}
+
+std::int64_t samples_of_epoch(const JobSpec& job) {
+    const auto samples = double(job.dataset.dataset.train_samples);
+    // 0.29 of 100 samples are 29, though the product is 28.999...
+    constexpr double kRounding = 1e-7;
+    const double left =
+        samples - std::floor(samples * job.training.training.validation_split + kRounding);
+    return std::max<std::int64_t>(
+        1, std::int64_t(std::floor(left * job.dataset.sample_percentage / 100 + kRounding)));
 }
 
 void check_spec_name(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics) {
@@ -80,6 +99,7 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
     const int errors = diagnostics.error_count();
     FieldValues fields = read_fields(tree, model_table(), {"model", model.span}, diagnostics);
     check_spec_name(fields, "model", diagnostics);
+    read_allowed(fields, "model", diagnostics);
     model.name = fields.values.contains("name") ? fields.text("name") : default_name;
 
     const ModelLanguage language(fields.node("parameters"), fields.node("defaults"),

@@ -42,6 +42,12 @@ void check_batch_fields(const TrainingSpec& training, Diagnostics& diagnostics);
 /// a rank. Reports what contradicts itself.
 void settle_ranks(JobSpec& job, int ranks_option, Diagnostics& diagnostics);
 
+/// Silences the lints of `allow`. Before anything that may warn.
+void read_allowed(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics);
+
+/// Training samples of an epoch: without those of the validation, then under- or over-sampled.
+std::int64_t samples_of_epoch(const JobSpec& job);
+
 /// Names of jobs, models and datasets become parts of file names.
 void check_spec_name(const FieldValues& fields, const std::string& what, Diagnostics& diagnostics);
 

@@ -406,6 +406,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     FieldValues fields = read_fields(known, info ? table_of(*info) : table_without_type(),
                                      {"dataset", spec.span, fields_of_training()}, diagnostics);
     check_spec_name(fields, "dataset", diagnostics);
+    read_allowed(fields, "dataset", diagnostics);
     dataset.name = fields.values.contains("name") ? fields.text("name") : default_name;
     dataset.label_kind = label_kind_of(fields, dataset);
     dataset.class_names = text_list(fields, dataset_tail_table(), "class_names", diagnostics);

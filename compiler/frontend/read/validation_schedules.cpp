@@ -35,7 +35,6 @@ class ScheduleCheck {
     void run() {
         for (std::size_t i = 0; i < training_.schedules.size(); ++i) {
             minimum(i);
-            begin(i);
             formulas(i);
             for (std::size_t j = 0; j < i; ++j)
                 if (pair(j, i)) break;
@@ -67,22 +66,6 @@ class ScheduleCheck {
                    fmt::format("`minimum` of {} is {}, above the learning rate, which is {}",
                                at(i).type, *minimum, training_.learning_rate))
             .help = "it is a learning rate, not a factor";
-    }
-
-    /// One that begins when the training has ended changes nothing: a warning, because a trial of
-    /// one epoch is a job's usual first run.
-    void begin(std::size_t i) {
-        const auto* begin = field<std::int64_t>(i, "begin");
-        if (!begin || *begin == 0 || *begin < training_.epochs) return;
-        Diagnostic& warning = diagnostics_.warning(
-            Code::out_of_range, span(i, "begin"),
-            fmt::format("`begin` of {} is {}, but the training has {} {}: it would never begin",
-                        at(i).type, *begin, training_.epochs,
-                        training_.epochs == 1 ? "epoch" : "epochs"));
-        if (const auto epochs = spec_.spans.find("epochs"); epochs != spec_.spans.end())
-            warning.notes.push_back({epochs->second, "`epochs` is given here"});
-        warning.help =
-            fmt::format("begin earlier, train for more epochs, or leave {} out", at(i).type);
     }
 
     /// A factor that is negative, infinite or not a number at the beginning of an epoch. What

@@ -53,6 +53,7 @@ class TrainingReader {
     TrainingSpec read() {
         plan::Training& training = spec_.training;
         check_spec_name(fields_, "training", diagnostics_);
+        read_allowed(fields_, "training", diagnostics_);
         training.epochs = fields_.integer("epochs");
         training.batch_size = fields_.integer("batch_size");
         spec_.global_batch_size = fields_.integer("global_batch_size");

@@ -32,10 +32,15 @@ bool is_structural(FieldType type) {
     }
 }
 
+/// More choices make no message readable.
+constexpr std::size_t kMostListed = 24;
+
 std::string wanted_type(const Field& field) {
     if (field.type == FieldType::quantity)
         return fmt::format("a number with its unit, such as {}", quantity_example(field.unit));
     if (field.choices.empty()) return std::string(describe(field.type));
+    if (field.choices.size() > kMostListed)
+        return fmt::format("one of {} names, which `dtnnc explain` lists", field.choices.size());
     std::string list;
     for (const std::string_view choice : field.choices)
         list += fmt::format("{}`{}`", list.empty() ? "" : ", ", choice);

@@ -55,6 +55,8 @@ struct ComponentInfo {
     /// zero is an extent that differs from sample to sample). False after a diagnostic. Null: the
     /// shape stays.
     bool (*shape)(const ReadComponent& read, plan::Dims& shape, Diagnostics& diagnostics) = nullptr;
+    bool centres = false;  ///< of transforms: gives channels mean 0
+    bool pixels = false;   ///< of types of datasets: samples are pixels between 0 and 1
 };
 
 struct ComponentSet {

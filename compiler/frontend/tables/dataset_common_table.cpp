@@ -43,6 +43,7 @@ const FieldTable& dataset_head_table() {
          .type = FieldType::text,
          .doc = "what the dataset is, for people",
          .optional = true},
+        allow_field(),
         {.name = "type",
          .type = FieldType::choice,
          .doc = "where the samples come from; each type has fields of its own, see below",

@@ -354,6 +354,12 @@ const FieldTable& synthetic_fields() {
     return table;
 }
 
+/// A type whose samples are pixels between 0 and 1.
+ComponentInfo of_pixels(ComponentInfo type) {
+    type.pixels = true;
+    return type;
+}
+
 }  // namespace
 
 const ComponentSet& dataset_types() {
@@ -366,33 +372,42 @@ const ComponentSet& dataset_types() {
           "read or downloaded.",
           "kind: dataset\ntype: digits\ntrain_samples: 5000\ntest_samples: 1000\n",
           &digits_fields()},
-         {"mnist",
-          "The four IDX files of MNIST, or of a dataset in its form, raw or gzip: 1x28x28, ten "
-          "classes.",
-          "kind: dataset\ntype: mnist\npath: data/mnist\n", &mnist_fields()},
-         {"cifar10",
-          "CIFAR-10 in its binary version, kept in memory: 3x32x32, ten classes. (A. Krizhevsky, "
-          "\"Learning Multiple Layers of Features from Tiny Images\")",
-          "kind: dataset\ntype: cifar10\npath: data/cifar-10-binary.tar.gz\n", &cifar10_fields()},
-         {"cifar100",
-          "CIFAR-100 in its binary version, kept in memory: 3x32x32, 100 classes or 20.",
-          "kind: dataset\ntype: cifar100\npath: data/cifar-100-binary.tar.gz\n",
-          &cifar100_fields()},
-         {"folder",
-          "Images in folders, one for each class: train/CLASS/IMAGE and test/CLASS/IMAGE, or "
-          "CLASS/IMAGE with `test_share`. JPEG and PNG, told by their content; gray images become "
-          "colours or the reverse, as `shape` asks; transparency is ignored, JPEGs are turned as "
-          "their EXIF says.",
-          "kind: dataset\ntype: folder\npath: data/flowers\nshape: [3, 64, 64]\nclasses: 5\n"
-          "train_samples: 3000\ntest_samples: 670\n",
-          &folder_fields()},
-         {"segmentation",
-          "Images, and for each of them a mask: a PNG whose pixels are the classes of the image's, "
-          "by index of a palette or by gray value. Transforms and augmentations move both alike; "
-          "what they fill in is of class 0.",
-          "kind: dataset\ntype: segmentation\npath: data/leaves\nshape: [3, 64, 64]\nclasses: 2\n"
-          "mask_values: [0, 255]\ntrain_samples: 300\ntest_samples: 70\n",
-          &segmentation_fields()},
+         of_pixels(
+             {"mnist",
+              "The four IDX files of MNIST, or of a dataset in its form, raw or gzip: 1x28x28, ten "
+              "classes.",
+              "kind: dataset\ntype: mnist\npath: data/mnist\n", &mnist_fields()}),
+         of_pixels({"cifar10",
+                    "CIFAR-10 in its binary version, kept in memory: 3x32x32, ten classes. (A. "
+                    "Krizhevsky, "
+                    "\"Learning Multiple Layers of Features from Tiny Images\")",
+                    "kind: dataset\ntype: cifar10\npath: data/cifar-10-binary.tar.gz\n",
+                    &cifar10_fields()}),
+         of_pixels({"cifar100",
+                    "CIFAR-100 in its binary version, kept in memory: 3x32x32, 100 classes or 20.",
+                    "kind: dataset\ntype: cifar100\npath: data/cifar-100-binary.tar.gz\n",
+                    &cifar100_fields()}),
+         of_pixels(
+             {"folder",
+              "Images in folders, one for each class: train/CLASS/IMAGE and test/CLASS/IMAGE, or "
+              "CLASS/IMAGE with `test_share`. JPEG and PNG, told by their content; gray images "
+              "become "
+              "colours or the reverse, as `shape` asks; transparency is ignored, JPEGs are turned "
+              "as "
+              "their EXIF says.",
+              "kind: dataset\ntype: folder\npath: data/flowers\nshape: [3, 64, 64]\nclasses: 5\n"
+              "train_samples: 3000\ntest_samples: 670\n",
+              &folder_fields()}),
+         of_pixels({"segmentation",
+                    "Images, and for each of them a mask: a PNG whose pixels are the classes of "
+                    "the image's, "
+                    "by index of a palette or by gray value. Transforms and augmentations move "
+                    "both alike; "
+                    "what they fill in is of class 0.",
+                    "kind: dataset\ntype: segmentation\npath: data/leaves\nshape: [3, 64, "
+                    "64]\nclasses: 2\n"
+                    "mask_values: [0, 255]\ntrain_samples: 300\ntest_samples: 70\n",
+                    &segmentation_fields()}),
          {"archive",
           "A tar, tar.gz or zip of images arranged as `folder` has them, or an .npz of arrays "
           "x_train, y_train, x_test, y_test, samples as [N, channels, height, width]: bytes are "
@@ -400,17 +415,20 @@ const ComponentSet& dataset_types() {
           "kind: dataset\ntype: archive\npath: data/flowers.tar.gz\nshape: [3, 64, 64]\n"
           "classes: 5\ntrain_samples: 3000\ntest_samples: 670\n",
           &archive_fields()},
-         {"imagenet",
-          "ImageNet (ILSVRC2012): class folders, the original tar files, or PyDTNN's npz shards. "
-          "Classes are numbered in the order of their synsets' names. (O. Russakovsky et al., "
-          "\"ImageNet Large Scale Visual Recognition Challenge\")",
-          "kind: dataset\ntype: imagenet\npath: data/imagenet\nshape: [3, 224, 224]\n",
-          &imagenet_fields()},
-         {"chestxray",
-          "NIH Chest X-ray: images with any of 15 findings, \"No Finding\" among them, in the "
-          "order "
-          "of their names. (X. Wang et al., \"ChestX-ray8\")",
-          "kind: dataset\ntype: chestxray\npath: data/chestxray\n", &chestxray_fields()},
+         of_pixels(
+             {"imagenet",
+              "ImageNet (ILSVRC2012): class folders, the original tar files, or PyDTNN's npz "
+              "shards. "
+              "Classes are numbered in the order of their synsets' names. (O. Russakovsky et al., "
+              "\"ImageNet Large Scale Visual Recognition Challenge\")",
+              "kind: dataset\ntype: imagenet\npath: data/imagenet\nshape: [3, 224, 224]\n",
+              &imagenet_fields()}),
+         of_pixels(
+             {"chestxray",
+              "NIH Chest X-ray: images with any of 15 findings, \"No Finding\" among them, in the "
+              "order "
+              "of their names. (X. Wang et al., \"ChestX-ray8\")",
+              "kind: dataset\ntype: chestxray\npath: data/chestxray\n", &chestxray_fields()}),
          {"csv",
           "Tables of numbers: a line is a sample, some columns are its label. Holes, texts among "
           "numbers and what is not finite are errors.",

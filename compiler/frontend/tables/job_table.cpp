@@ -150,6 +150,7 @@ const FieldTable& job_table() {
          .type = FieldType::text,
          .doc = "what the job is, for people",
          .optional = true},
+        allow_field(),
         {.name = "model",
          .type = FieldType::reference,
          .doc = "the model: a name, a path, or the model itself"},

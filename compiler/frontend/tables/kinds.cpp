@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "compiler/frontend/tables/tables.hpp"
+#include "compiler/support/diagnostics.hpp"
 
 namespace dtnn::compiler {
 
@@ -41,6 +42,14 @@ const KindInfo* find_kind(std::string_view name) {
     for (const KindInfo& kind : all_kinds())
         if (kind.name == name) return &kind;
     return nullptr;
+}
+
+Field allow_field() {
+    return {.name = "allow",
+            .type = FieldType::text_list,
+            .doc = "lints that are meant, and not warned of: [bias-before-norm]",
+            .choices = lint_names(),
+            .optional = true};
 }
 
 std::string with_article(std::string_view kind) {

@@ -23,7 +23,8 @@ const FieldTable& cross_entropy_fields() {
          .doc = "share of the label that is spread over all classes",
          .minimum = 0,
          .maximum = 1,
-         .exclusive_maximum = true},
+         .exclusive_maximum = true,
+         .usual_most = 0.4},
         class_weights_field(),
     };
     return table;

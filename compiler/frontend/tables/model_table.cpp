@@ -21,6 +21,7 @@ const FieldTable& model_table() {
          .type = FieldType::text,
          .doc = "what the model is, for people",
          .optional = true},
+        allow_field(),
         {.name = "parameters",
          .type = FieldType::mapping,
          .doc = "constants by name (integers, numbers, true or false, texts), in reach of every "

@@ -8,13 +8,16 @@
 namespace dtnn::compiler {
 namespace {
 
-Field learning_rate(double fallback) {
+/// Usually from a ten-thousandth of the default to `most`.
+Field learning_rate(double fallback, double most) {
     return {.name = "learning_rate",
             .type = FieldType::real,
             .fallback = fallback,
             .doc = "step size",
             .minimum = 0,
-            .exclusive_minimum = true};
+            .exclusive_minimum = true,
+            .usual_least = fallback * 1e-4,
+            .usual_most = most};
 }
 
 /// From 0 to below 1.
@@ -30,6 +33,12 @@ Field share(std::string_view name, double fallback, std::string_view doc) {
 
 Field not_negative(std::string_view name, double fallback, std::string_view doc) {
     return {.name = name, .type = FieldType::real, .fallback = fallback, .doc = doc, .minimum = 0};
+}
+
+/// A field that is usually at most `most`.
+Field usually(Field field, double most) {
+    field.usual_most = most;
+    return field;
 }
 
 Field choice_of(std::string_view name, bool fallback, std::string_view doc) {
@@ -51,7 +60,7 @@ Field epsilon_inside_root() {
 }
 
 Field beta1() {
-    return share("beta1", 0.9, "decay of the first moment");
+    return usually(share("beta1", 0.9, "decay of the first moment"), 0.999);
 }
 
 Field beta2() {
@@ -59,15 +68,17 @@ Field beta2() {
 }
 
 Field weight_decay(double fallback = 0) {
-    return not_negative("weight_decay", fallback,
-                        "share of the weights that is added to their gradient");
+    return usually(not_negative("weight_decay", fallback,
+                                "share of the weights that is added to their gradient"),
+                   0.1);
 }
 
 /// Where there is nothing but the decoupled form.
 Field own_weight_decay(double fallback) {
-    return not_negative("weight_decay", fallback,
-                        "share of the weights, times the learning rate, that every update takes "
-                        "away");
+    return usually(not_negative("weight_decay", fallback,
+                                "share of the weights, times the learning rate, that every update "
+                                "takes away"),
+                   1);
 }
 
 Field decoupled_weight_decay() {
@@ -84,8 +95,8 @@ Field adaptive() {
 
 const FieldTable& sgd_fields() {
     static const FieldTable table = {
-        learning_rate(0.01),
-        share("momentum", 0.9, "share of the last step that is kept"),
+        learning_rate(0.01, 2),
+        usually(share("momentum", 0.9, "share of the last step that is kept"), 0.999),
         choice_of("nesterov", false, "look ahead along the velocity"),
         weight_decay(),
         decoupled_weight_decay(),
@@ -95,7 +106,7 @@ const FieldTable& sgd_fields() {
 
 const FieldTable& rmsprop_fields() {
     static const FieldTable table = {
-        learning_rate(0.01),
+        learning_rate(0.01, 0.1),
         share("rho", 0.99, "decay of the mean of squared gradients"),
         epsilon(1e-8),
         epsilon_inside_root(),
@@ -109,7 +120,7 @@ const FieldTable& rmsprop_fields() {
 
 const FieldTable& adam_fields() {
     static const FieldTable table = {
-        learning_rate(0.001),
+        learning_rate(0.001, 0.1),
         beta1(),
         beta2(),
         epsilon(1e-8),
@@ -123,7 +134,7 @@ const FieldTable& adam_fields() {
 
 const FieldTable& adamw_fields() {
     static const FieldTable table = {
-        learning_rate(0.001),
+        learning_rate(0.001, 0.1),
         beta1(),
         beta2(),
         epsilon(1e-8),
@@ -137,7 +148,7 @@ const FieldTable& adamw_fields() {
 
 const FieldTable& nadam_fields() {
     static const FieldTable table = {
-        learning_rate(0.002),
+        learning_rate(0.002, 0.1),
         beta1(),
         beta2(),
         epsilon(1e-8),
@@ -158,7 +169,7 @@ const FieldTable& nadam_fields() {
 
 const FieldTable& adagrad_fields() {
     static const FieldTable table = {
-        learning_rate(0.01),
+        learning_rate(0.01, 1),
         epsilon(1e-10),
         epsilon_inside_root(),
         not_negative("learning_rate_decay", 0,
@@ -172,8 +183,8 @@ const FieldTable& adagrad_fields() {
 
 const FieldTable& lars_fields() {
     static const FieldTable table = {
-        learning_rate(0.1),
-        share("momentum", 0.9, "share of the last step that is kept"),
+        learning_rate(0.1, 100),
+        usually(share("momentum", 0.9, "share of the last step that is kept"), 0.999),
         {.name = "trust_coefficient",
          .type = FieldType::real,
          .fallback = 0.001,
@@ -189,11 +200,13 @@ const FieldTable& lars_fields() {
 
 const FieldTable& lamb_fields() {
     static const FieldTable table = {
-        learning_rate(0.001),
+        learning_rate(0.001, 0.1),
         beta1(),
         beta2(),
         epsilon(1e-6),
-        not_negative("weight_decay", 0.01, "share of the weights that is added to the step"),
+        usually(
+            not_negative("weight_decay", 0.01, "share of the weights that is added to the step"),
+            1),
         adaptive(),
     };
     return table;

@@ -22,6 +22,9 @@ const std::vector<KindInfo>& all_kinds();  ///< job, model, dataset, training, .
 const KindInfo* find_kind(std::string_view name);
 std::string with_article(std::string_view kind);  ///< "an operator", "a job"
 
+/// `allow` of every kind that lints look at: lints that are not said of a spec.
+Field allow_field();
+
 const FieldTable& job_table();
 const FieldTable& model_table();
 const FieldTable& dataset_table();

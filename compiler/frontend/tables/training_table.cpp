@@ -16,7 +16,8 @@ const FieldTable& group_table() {
          .type = FieldType::real,
          .doc = "factor of the learning rate",
          .minimum = 0,
-         .optional = true},
+         .optional = true,
+         .usual_most = 100},
     };
     return table;
 }
@@ -52,7 +53,8 @@ const FieldTable& clip_table() {
          .doc = "gradients whose norm, of all of them together, is larger are scaled to it; 0: not "
                 "clipped",
          .minimum = 0,
-         .optional = true},
+         .optional = true,
+         .usual_least = 1e-3},
         {.name = "value",
          .type = FieldType::real,
          .doc = "every element of a gradient is kept between minus this and this; 0: not clipped",
@@ -70,7 +72,8 @@ const FieldTable& average_table() {
          .doc = "share of the average that is kept at every update; 0: no average",
          .minimum = 0,
          .maximum = 1,
-         .exclusive_maximum = true},
+         .exclusive_maximum = true,
+         .usual_least = 0.5},
     };
     return table;
 }
@@ -127,6 +130,7 @@ const FieldTable& training_table() {
          .type = FieldType::text,
          .doc = "what the training is, for people",
          .optional = true},
+        allow_field(),
         {.name = "optimizer",
          .type = FieldType::variant,
          .fallback = std::string("sgd"),

@@ -297,7 +297,8 @@ std::vector<ComponentInfo> transform_members() {
                     "deviation: [0.31]}}]\n",
          .fields = &normalize_fields(),
          .check = check_normalize,
-         .shape = normalized_shape},
+         .shape = normalized_shape,
+         .centres = true},
     };
 }
 

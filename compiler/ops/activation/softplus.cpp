@@ -10,6 +10,7 @@ OpDef define_softplus() {
     return elementwise_operator(
                "softplus", {beta},
                {"(max(beta * x, 0) + log1p(exp(-abs(beta * x)))) / beta", "-expm1(-beta * y)"})
+        .range(0, {})
         .doc("A smooth relu: log(1 + exp(beta * x)) / beta.")
         .layer("- softplus: {beta: 2}");
 }

@@ -4,6 +4,7 @@ namespace dtnn::compiler {
 
 OpDef define_tanh() {
     return elementwise_operator("tanh", "tanh(x)", "1 - y * y")
+        .range(-1, 1)
         .doc("The hyperbolic tangent.")
         .layer("- tanh");
 }

@@ -57,6 +57,7 @@ OpDef define_depthwise_conv2d() {
     return OpBuilder("depthwise_conv2d")
         .family(Family::convolution)
         .kernel_class(convolution_class)
+        .keeps_channels_apart()
         .general_form([](const Graph& graph, Node node) {
             take_padding(graph, node);
             node.op = "conv2d";

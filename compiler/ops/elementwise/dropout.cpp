@@ -8,6 +8,7 @@ OpBuilder dropout_layer(const char* name, const char* applied, bool image,
     rate.minimum = 0;
     rate.maximum = 1;
     rate.exclusive_maximum = true;
+    rate.usual_most = 0.85;
     OpBuilder builder(name);
     builder.family(Family::dropout)
         .kernel_class(KernelClass::dropout)

@@ -29,9 +29,14 @@ OpDef define_batch_norm() {
     Field epsilon =
         fraction_field("epsilon", 1e-5, "added to the variance, against division by zero");
     epsilon.exclusive_minimum = true;
+    epsilon.usual_most = 0.1;
+    Field momentum =
+        fraction_field("momentum", 0.9, "part of the moving statistics that a step keeps");
+    momentum.usual_least = 0.5;
     return OpBuilder("batch_norm")
         .family(Family::normalisation)
         .kernel_class(KernelClass::normalizations)
+        .centres_channels()
         .in_training({.op = "batch_norm_training",
                       .attributes = {"epsilon", "momentum"},
                       .updates = {{3, 3}, {4, 4}}})
@@ -43,7 +48,7 @@ OpDef define_batch_norm() {
         .layer("- batch_norm")
         .inputs({"src", "gamma", "beta", "running_mean", "running_variance"})
         .outputs({"dst"})
-        .field(fraction_field("momentum", 0.9, "part of the moving statistics that a step keeps"))
+        .field(momentum)
         .field(epsilon)
         .field(initializer_field("gamma_initializer", "ones", "first factors"))
         .field(initializer_field("beta_initializer", "zeros", "first offsets"))

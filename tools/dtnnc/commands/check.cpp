@@ -96,9 +96,11 @@ int check(const CheckArguments& given) {
         // Every spec is judged by itself; what two of them share and break is said once.
         Diagnostics own;
         const CheckedSpec checked = check_spec(spec, load, own);
+        settle_warnings(options, own);
         std::optional<plan::Plan> plan;
         if (!own.has_errors() && (checked.kind == "job" || checked.kind == "model"))
             plan = plan_of(spec, options, own);
+        settle_warnings(options, own);
         all.merge(own);
         if (own.has_errors()) continue;
         const auto warnings = std::int64_t(own.all().size());
@@ -118,6 +120,7 @@ std::function<int()> declare_check(OptionList& list) {
     list.arguments("SPEC", given->specs, "A spec of any kind: a file, or a name on the spec path");
     list.flag("-q,--quiet", given->quiet, "Says nothing of files in which all is well");
     declare_common(list, given->common);
+    declare_lints(list, given->common);
     declare_sweep(list, given->sweeps);
     return [given] {
         if (!given->sweeps.empty())

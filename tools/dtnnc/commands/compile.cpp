@@ -79,6 +79,7 @@ std::function<int()> declare_compile(OptionList& list) {
     auto given = std::make_shared<CompileArguments>();
     list.argument("SPEC", given->spec, "The job, or a model alone");
     declare_common(list, given->common);
+    declare_lints(list, given->common);
     compiler::CompileOptions& options = given->command.options;
     list.text("-o,--output", given->output,
               "File of the plan, - for standard output; default NAME.plan.json; with --sweep "

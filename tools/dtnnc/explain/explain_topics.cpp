@@ -93,7 +93,9 @@ Topic explain_word(const LanguageWord& word) {
 }
 
 Topic explain_code(const CodeInfo& code) {
-    return topic(dashed(code.name), fmt::format("a diagnostic, exit code {}", code.exit_code),
+    return topic(dashed(code.name),
+                 code.lint ? "a lint: a warning, and with --strict an error"
+                           : fmt::format("a diagnostic, exit code {}", code.exit_code),
                  fmt::format("{}\n\nexample:\n{}\nwhat to do: {}\n", code.meaning,
                              indented(code.example), code.mend));
 }

@@ -225,6 +225,7 @@ int check_all(const std::string& spec, const std::vector<Combination>& all,
     for (const Combination& one : all) {
         compiler::Diagnostics own;
         compiler::check_spec(spec, load_options(with_settings(options, one)), own);
+        settle_warnings(options, own);
         found.add(own, one);
     }
     const compiler::Diagnostics diagnostics = found.all();
@@ -269,6 +270,7 @@ int check_sweep(const std::vector<std::string>& specs, const std::vector<std::st
         for (const std::string& spec : specs) {
             compiler::Diagnostics of_spec;
             check_spec(spec, load_options(with_settings(options, one)), of_spec);
+            settle_warnings(options, of_spec);
             own.merge(of_spec);
         }
         found.add(own, one);

@@ -1,0 +1,76 @@
+// A dataset by itself, and how its samples choose.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "compiler/frontend/lint/lint_rule.hpp"
+#include "compiler/frontend/tables/components.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+void not_normalised(const LintSubject& subject, LintVoice& voice) {
+    const plan::Dataset& dataset = subject.dataset();
+    const ComponentInfo* type = dataset_types().find(dataset.type);
+    // Gray pixels between 0 and 1 are near enough to what weights are made for.
+    if (!type || !type->pixels || dataset.shape.empty() || dataset.shape[0] != 3) return;
+    const bool centred =
+        std::any_of(dataset.transforms.begin(), dataset.transforms.end(), [](const auto& one) {
+            const ComponentInfo* info = transforms().find(one.type);
+            return info && info->centres;
+        });
+    if (centred) return;
+    voice.say(
+        subject.of_dataset("type"),
+        fmt::format("the pixels of `{}` are between 0 and 1, and no transform gives their "
+                    "channels mean 0 and deviation 1",
+                    dataset.name),
+        "write `transforms: [{normalize: {constants: imagenet}}]`, or with mean and deviation "
+        "of your own, which `dtnnc data` prints");
+}
+
+void few_samples(const LintSubject& subject, LintVoice& voice) {
+    const plan::Dataset& dataset = subject.dataset();
+    if (dataset.label_kind == plan::LabelKind::values || !dataset.label_shape.empty() ||
+        dataset.train_samples >= dataset.classes)
+        return;
+    voice.say(subject.of_dataset("train_samples"),
+              fmt::format("the dataset `{}` has {} training samples for {} classes: some class is "
+                          "never seen",
+                          dataset.name, dataset.train_samples, dataset.classes),
+              "check `train_samples` and `classes`");
+}
+
+void test_chooses(const LintSubject& subject, LintVoice& voice) {
+    if (!subject.dataset().test_as_validation) return;
+    const auto& schedules = subject.training().schedules;
+    for (std::size_t i = 0; i < schedules.size(); ++i) {
+        const auto* watched = value_of<std::string>(schedules[i].attributes, "metric");
+        if (!watched || !watched->starts_with("validation.")) continue;
+        Diagnostic& warning = voice.say(
+            subject.of_training(fmt::format("schedules[{}]", i)),
+            fmt::format("{} watches the test samples, which `test_as_validation` takes for "
+                        "validation: results on them are no longer those of unseen samples",
+                        schedules[i].type),
+            "keep training samples for validation, `validation_split: 0.1`, and the test samples "
+            "for the end");
+        warning.notes.push_back(
+            {subject.of_dataset("test_as_validation"), "`test_as_validation` is given here"});
+    }
+}
+
+constexpr std::array kDataRules = {
+    LintRule{Code::not_normalised, LintScope::job, not_normalised},
+    LintRule{Code::few_samples, LintScope::dataset, few_samples},
+    LintRule{Code::test_chooses, LintScope::job, test_chooses},
+};
+
+}  // namespace
+
+std::span<const LintRule> data_lints() {
+    return kDataRules;
+}
+
+}  // namespace dtnn::compiler

@@ -1,0 +1,192 @@
+// Layers: what follows what.
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "compiler/frontend/lint/lint_rule.hpp"
+
+namespace dtnn::compiler {
+namespace {
+
+using LayerList = std::vector<const LayerSpec*>;
+
+bool is_activation(const LayerSpec& layer) {
+    return op(layer.type).family == Family::activation;
+}
+
+/// The layer whose numbers a layer reads, whatever their shape.
+const LayerSpec* numbers_before(const LintSubject& subject, const LayerSpec& layer) {
+    return subject.before(layer, keeps_numbers);
+}
+
+void softmax_twice(const LintSubject& subject, LintVoice& voice) {
+    for (const LayerSpec& layer : subject.layers()) {
+        if (!gives_distribution(layer)) continue;
+        const LayerSpec* read = numbers_before(subject, layer);
+        if (!read || !(gives_distribution(*read) || gives_separate_probabilities(*read))) continue;
+        Diagnostic& warning = voice.say(
+            layer.span,
+            fmt::format("`{}` reads `{}`, which gives probabilities already; probabilities of "
+                        "probabilities are nearly alike, and gradients small",
+                        layer.name, read->name),
+            read->type == layer.type
+                ? std::string("leave one of them out")
+                : fmt::format("leave out the {} or the {}", read->type, layer.type));
+        warning.notes.push_back({read->span, fmt::format("`{}` is here", read->name)});
+    }
+}
+
+void bias_before_norm(const LintSubject& subject, LintVoice& voice) {
+    LayerList found;
+    std::string reader;
+    for (const LayerSpec& layer : subject.layers()) {
+        const bool* bias = value_of<bool>(layer.fields, "bias");
+        if (!is_product(layer) || !bias || !*bias) continue;
+        const LayerList readers = subject.readers(layer);
+        bool centred = !readers.empty();
+        for (const LayerSpec* one : readers)
+            centred = centred && op(one->type).centres_channels;
+        if (!centred) continue;
+        if (found.empty()) reader = readers[0]->name;
+        found.push_back(&layer);
+    }
+    if (found.empty()) return;
+    voice.say(
+        found,
+        fmt::format("the bias of `{}` changes nothing: `{}` behind it takes each channel's "
+                    "mean away",
+                    found[0]->name, reader),
+        fmt::format("write `bias: false`, or `defaults: {{{}: {{bias: false}}}}` in the model",
+                    found[0]->type));
+}
+
+void dropout_before_norm(const LintSubject& subject, LintVoice& voice) {
+    LayerList found;
+    std::string reader;
+    for (const LayerSpec& layer : subject.layers()) {
+        if (!op(layer.type).centres_channels) continue;
+        const LayerSpec* read = subject.before(layer, [](const LayerSpec& one) {
+            return keeps_numbers(one) || (is_activation(one) && !gives_distribution(one));
+        });
+        if (!read || !is_dropout(*read)) continue;
+        if (found.empty()) reader = layer.name;
+        found.push_back(read);
+    }
+    if (found.empty()) return;
+    voice.say(found,
+              fmt::format("`{}` stands before `{}`, whose moving variance is then that of numbers "
+                          "with dropout, and not what inference sees (Li et al., 2018)",
+                          found[0]->name, reader),
+              "put dropout behind the last normalisation");
+}
+
+/// Kernels of one row and of one column: a larger one in two factors.
+bool are_factors(const LayerSpec& a, const LayerSpec& b) {
+    using Pair = std::vector<std::int64_t>;
+    const auto *first = value_of<Pair>(a.fields, "kernel"),
+               *second = value_of<Pair>(b.fields, "kernel");
+    if (!first || !second || first->size() != 2 || second->size() != 2) return false;
+    return ((*first)[0] == 1 && (*second)[1] == 1) || ((*first)[1] == 1 && (*second)[0] == 1);
+}
+
+/// A depthwise convolution, or one in groups: the one behind it mixes the channels.
+bool keeps_channels_apart(const LayerSpec& layer) {
+    const auto* groups = value_of<std::int64_t>(layer.fields, "groups");
+    return op(layer.type).keeps_channels_apart || (groups && *groups > 1);
+}
+
+void no_activation(const LintSubject& subject, LintVoice& voice) {
+    LayerList found;
+    std::string first;
+    for (const LayerSpec& layer : subject.layers()) {
+        if (!is_product(layer)) continue;
+        const LayerSpec* read = subject.before(layer, [](const LayerSpec& one) {
+            return keeps_numbers(one) || op(one.type).family == Family::dropout;
+        });
+        if (!read || !is_product(*read)) continue;
+        if (keeps_channels_apart(*read) || keeps_channels_apart(layer)) continue;
+        const bool convolutions = op(layer.type).family == op(read->type).family &&
+                                  op(layer.type).family == Family::convolution;
+        if (convolutions && are_factors(*read, layer)) continue;
+        if (found.empty()) first = read->name;
+        found.push_back(&layer);
+    }
+    if (found.empty()) return;
+    voice.say(found,
+              fmt::format("no activation stands between `{}` and `{}`: two linear layers in a row "
+                          "can do no more than one",
+                          first, found[0]->name),
+              "put an activation between them, such as `- relu`");
+}
+
+void softmax_of_one(const LintSubject& subject, LintVoice& voice) {
+    for (const LayerSpec& layer : subject.layers()) {
+        if (!gives_distribution(layer) || layer.shape.empty() || layer.shape[0] != 1) continue;
+        voice.say(layer.span,
+                  fmt::format("`{}` divides one number by itself: the probability of one class is "
+                              "always 1, and nothing is learnt",
+                              layer.name),
+                  "give the layer before it as many units as there are classes, or end in "
+                  "`sigmoid` with `loss: binary_cross_entropy`");
+    }
+}
+
+void activation_twice(const LintSubject& subject, LintVoice& voice) {
+    for (const LayerSpec& layer : subject.layers()) {
+        if (!is_activation(layer) || gives_distribution(layer) || keeps_numbers(layer)) continue;
+        const LayerSpec* read = numbers_before(subject, layer);
+        if (!read || read->type != layer.type || read->fields != layer.fields) continue;
+        Diagnostic& warning = voice.say(
+            layer.span, fmt::format("`{}` reads `{}`, the same activation", layer.name, read->name),
+            "leave one of them out");
+        warning.notes.push_back({read->span, fmt::format("`{}` is here", read->name)});
+    }
+}
+
+void activation_before_softmax(const LintSubject& subject, LintVoice& voice) {
+    for (const LayerSpec& layer : subject.layers()) {
+        if (!gives_distribution(layer)) continue;
+        const LayerSpec* read = numbers_before(subject, layer);
+        if (!read || !op(read->type).range || gives_separate_probabilities(*read) ||
+            gives_distribution(*read))
+            continue;
+        const LayerSpec* product = subject.before(*read, keeps_numbers);
+        if (!product || !is_product(*product)) continue;
+        voice.say(read->span,
+                  fmt::format("`{}` keeps the scores that `{}` reads {}; scores may be any numbers",
+                              read->name, layer.name, range_text(*op(read->type).range)),
+                  fmt::format("leave out the {}", read->type));
+    }
+}
+
+void dropout_of_predictions(const LintSubject& subject, LintVoice& voice) {
+    const LayerSpec* last = &subject.end();
+    if (gives_distribution(*last) || gives_separate_probabilities(*last))
+        last = numbers_before(subject, *last);
+    if (!last || !is_dropout(*last)) return;
+    voice.say(last->span,
+              fmt::format("`{}` drops predictions themselves: of a class that is dropped the score "
+                          "is 0, whatever the sample",
+                          last->name),
+              "put it before the last layer with weights");
+}
+
+constexpr std::array kRules = {
+    LintRule{Code::softmax_twice, LintScope::model, softmax_twice},
+    LintRule{Code::softmax_of_one, LintScope::model, softmax_of_one},
+    LintRule{Code::activation_before_softmax, LintScope::model, activation_before_softmax},
+    LintRule{Code::activation_twice, LintScope::model, activation_twice},
+    LintRule{Code::no_activation, LintScope::model, no_activation},
+    LintRule{Code::bias_before_norm, LintScope::model, bias_before_norm},
+    LintRule{Code::dropout_before_norm, LintScope::model, dropout_before_norm},
+    LintRule{Code::dropout_of_predictions, LintScope::model, dropout_of_predictions},
+};
+
+}  // namespace
+
+std::span<const LintRule> model_lints() {
+    return kRules;
+}
+
+}  // namespace dtnn::compiler
