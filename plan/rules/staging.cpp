@@ -27,11 +27,22 @@ StagedSample staged_sample(const Plan& plan) {
     return sample;
 }
 
+namespace {
+
+/// Of a sample on its way through the transforms.
+std::int64_t most_channels(const Dataset& dataset) {
+    std::int64_t most = 1;
+    for (const Dims* shape : {&dataset.stored_shape, &dataset.shape})
+        if (!shape->empty()) most = std::max(most, shape->front());
+    return most;
+}
+
+}  // namespace
+
 std::int64_t largest_sample(const Dataset& dataset) {
     Dims stored = dataset.stored_shape.empty() ? dataset.shape : dataset.stored_shape;
     std::int64_t largest = std::max(element_count(stored), element_count(dataset.shape));
-    const std::int64_t channels =
-        std::max(stored.empty() ? 1 : stored[0], dataset.shape.empty() ? 1 : dataset.shape[0]);
+    const std::int64_t channels = most_channels(dataset);
     for (const std::vector<Component>* list : {&dataset.transforms, &dataset.augmentations}) {
         for (const Component& one : *list) {
             const auto size = one.attributes.find("size");
@@ -79,11 +90,14 @@ std::int64_t staging_bytes(const Plan& plan) {
     const StagedSample sample = staged_sample(plan);
     const std::int64_t sample_bytes =
         saturating_sum({sample.pixels, sample.labels, sample.targets});
-    // Where pixels have labels, these move along, as one more channel at most.
+    const std::int64_t elements = largest_sample(plan.dataset);
+    // Where pixels have labels, these move along.
     const bool labelled =
         plan.dataset.label_kind == LabelKind::classes && !plan.dataset.label_shape.empty();
+    const std::int64_t labels = labelled ? elements / most_channels(plan.dataset) : 0;
     const std::int64_t largest = saturating_product(
-        {labelled ? 4 : 2, largest_sample(plan.dataset), std::int64_t(sizeof(float))});
+        {2, saturating_sum({saturating_product({elements, size_of(DType::f32)}),
+                            saturating_product({labels, size_of(DType::i32)})})});
     return saturating_sum({saturating_product({staged_samples(plan), sample_bytes}),
                            order_bytes(plan.dataset),
                            saturating_product({workers, saturating_sum({largest, kWorkerBytes})})});

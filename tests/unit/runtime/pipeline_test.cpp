@@ -75,9 +75,9 @@ TEST_CASE("a class for every pixel comes with every sample") {
     plan::Plan plan = small_plan();
     plan.dataset.label_shape = {2, 3};
     source.label_count = 6;
-    // Two batches of samples with their labels, and two samples of the worker's own.
+    // Two batches of samples with their labels, and two samples of the worker's own with theirs.
     CHECK(Pipeline::staging_bytes(plan) ==
-          2 * 4 * (12 * 4 + 6 * 4) + 2 * 12 * 4 + plan::kWorkerBytes);
+          2 * 4 * (12 * 4 + 6 * 4) + 2 * (12 * 4 + 6 * 4) + plan::kWorkerBytes);
     Pipeline pipeline(source, plan, Arrangement({2, 2, 3}, {}));
     float pixels[48];
     std::int32_t labels[24];
