@@ -126,7 +126,13 @@ std::optional<std::string> NameMap::applied(const Step& step, const std::string&
     return match ? match->name : name;
 }
 
-std::optional<NameMap::Target> NameMap::find(const std::string& name) {
+std::optional<NameMap::Target> NameMap::find(const std::string& name, const std::string& wrapper) {
+    auto target = find_as_it_is(name);
+    if (target || wrapper.empty()) return target;
+    return find_as_it_is(name.substr(wrapper.size()));
+}
+
+std::optional<NameMap::Target> NameMap::find_as_it_is(const std::string& name) {
     Target target{false, name};
     bool any = false;
     for (Step& step : steps_) {

@@ -49,8 +49,9 @@ class NameMap {
         bool dropped = false;
         std::string name;
     };
-    /// Nothing: no entry matches. Entries that were used are remembered.
-    std::optional<Target> find(const std::string& name);
+    /// Nothing: no entry matches. Entries that were used are remembered. A name that no entry
+    /// matches is looked for without the wrapper's, with which it begins.
+    std::optional<Target> find(const std::string& name, const std::string& wrapper = "");
 
     /// The name in the file that becomes `target`; nothing: no entry says one, or the name would
     /// become another.
@@ -75,6 +76,7 @@ class NameMap {
     };
     /// An entry whose right side has no number for what is found does not match.
     static std::optional<Match> first_match(const Step& step, const std::string& name);
+    std::optional<Target> find_as_it_is(const std::string& name);
     /// What a step makes of a name; nothing where it leaves it out.
     static std::optional<std::string> applied(const Step& step, const std::string& name);
 

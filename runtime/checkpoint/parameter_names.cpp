@@ -1,5 +1,6 @@
 #include "runtime/checkpoint/parameter_names.hpp"
 
+#include <algorithm>
 #include <string_view>
 
 #include "runtime/checkpoint/weight_order.hpp"
@@ -54,6 +55,25 @@ std::string torch_name(const plan::Parameter& parameter) {
         return parameter.name.substr(0, parameter.name.size() - parameter.role.size()) + torch.name;
     }
     return parameter.name;
+}
+
+std::string wrapper_in(const WeightFile& file) {
+    std::string wrapper;
+    const auto all_have = [&](const std::string& start) {
+        return !file.tensors.empty() && std::all_of(file.tensors.begin(), file.tensors.end(),
+                                                    [&](const StoredTensor& tensor) {
+                                                        return tensor.name.starts_with(start);
+                                                    });
+    };
+    for (bool more = true; more;) {
+        more = false;
+        for (const char* name : {"module.", "_orig_mod."}) {
+            if (!all_have(wrapper + name)) continue;
+            wrapper += name;
+            more = true;
+        }
+    }
+    return wrapper;
 }
 
 bool is_batch_count(const StoredTensor& tensor) {

@@ -15,7 +15,7 @@
 #include <unordered_map>
 
 #include "plan/plan.hpp"
-#include "runtime/checkpoint/safetensors.hpp"
+#include "runtime/checkpoint/weight_file.hpp"
 
 namespace dtnn::runtime {
 
@@ -33,6 +33,11 @@ class ParameterNames {
 
 /// What PyTorch would call a parameter of a module of the layer's name.
 std::string torch_name(const plan::Parameter& parameter);
+
+/// What PyTorch's wrappers of a whole model (DataParallel and DistributedDataParallel: `module.`;
+/// torch.compile: `_orig_mod.`) have put before every name of a file; empty: nothing. A name that
+/// means nothing with it is read without.
+std::string wrapper_in(const WeightFile& file);
 
 /// PyTorch's batch norms count their batches in a whole number that only an average of all batches
 /// reads (momentum=None); no plan has one.

@@ -50,8 +50,9 @@ Trial try_map(const plan::Plan& plan, const ParameterNames& names, const WeightF
               const KeptParameters& kept, NameMap map) {
     Trial trial;
     trial.tensors.resize(plan.parameters.size());
+    const std::string wrapper = wrapper_in(file);
     for (const StoredTensor& tensor : file.tensors) {
-        const auto target = map.find(tensor.name);
+        const auto target = map.find(tensor.name, wrapper);
         if (!target || target->dropped) continue;
         const auto place = names.find(target->name);
         if (!place || trial.tensors[*place] != nullptr) continue;
@@ -70,8 +71,10 @@ Trial try_map(const plan::Plan& plan, const ParameterNames& names, const WeightF
 /// Whether the file's names need a map at all.
 bool has_other_names(const ParameterNames& names, const WeightFile& file) {
     if (file.written_by_run().value_or(false)) return false;
+    const std::size_t wrapper = wrapper_in(file).size();
     return std::any_of(file.tensors.begin(), file.tensors.end(), [&](const StoredTensor& tensor) {
-        return !is_batch_count(tensor) && !is_pydtnn_name(tensor.name) && !names.find(tensor.name);
+        return !is_batch_count(tensor) && !is_pydtnn_name(tensor.name) &&
+               !names.find(tensor.name) && !names.find(tensor.name.substr(wrapper));
     });
 }
 

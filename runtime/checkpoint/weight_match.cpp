@@ -83,10 +83,14 @@ class Assignment {
     }
 
     /// The tensors whose names are not the plan's.
-    std::vector<const StoredTensor*> give_by_name(std::span<const StoredTensor* const> tensors) {
+    /// `wrapper` stands before each name.
+    std::vector<const StoredTensor*> give_by_name(std::span<const StoredTensor* const> tensors,
+                                                  const std::string& wrapper) {
         std::vector<const StoredTensor*> rest;
         for (const StoredTensor* tensor : tensors) {
-            if (!give(tensor->name, *tensor)) rest.push_back(tensor);
+            if (!give(tensor->name, *tensor) &&
+                (wrapper.empty() || !give(tensor->name.substr(wrapper.size()), *tensor)))
+                rest.push_back(tensor);
         }
         return rest;
     }
@@ -327,9 +331,10 @@ WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
     const ParameterNames names(plan);
     const KeptParameters kept(plan, request.keep);
     Assignment assignment(plan, names, kept, match.differences);
+    const std::string wrapper = wrapper_in(file);
     std::vector<const StoredTensor*> rest;
     for (const StoredTensor& tensor : file.tensors) {
-        const auto target = map.find(tensor.name);
+        const auto target = map.find(tensor.name, wrapper);
         if (is_batch_count(tensor)) continue;
         if (!target) {
             rest.push_back(&tensor);
@@ -356,7 +361,7 @@ WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
     const auto attempt = [&](std::span<const StoredTensor* const> tensors, Way way) {
         Assignment tried = assignment;
         const std::vector<const StoredTensor*> surplus =
-            way == Way::name ? tried.give_by_name(tensors) : tried.give_by_order(tensors);
+            way == Way::name ? tried.give_by_name(tensors, wrapper) : tried.give_by_order(tensors);
         WeightMatch found = match;
         const std::vector<const StoredTensor*> taken = tried.tensors();
         tell_left(plan, kept, taken, surplus, request.allow_missing, found);

@@ -2,7 +2,8 @@
 /// Which tensor of a file becomes which parameter of a plan, and how.
 ///
 /// By name: a tensor goes to the parameter of its name (parameter_names.hpp), or of the name that
-/// the map gives it. PyTorch's counts of batches go nowhere.
+/// the map gives it, also without what PyTorch's wrappers put before all names. PyTorch's counts of
+/// batches go nowhere.
 /// By order: of the tensors that the map leaves, the k-th of a role (weight_order.hpp) goes to the
 /// k-th parameter of that role that is not taken. The order is the file's or the natural one of the
 /// names, whichever fits; where both fit and differ, or the file is sorted by name and names do not

@@ -77,6 +77,13 @@ class TorchWeights(CommandTest):
         self.expect(self.dtnn_run("weights", "import", "back.safetensors", "--plan", self.plan, "-o", "again.safetensors"), 0)
         self.assertEqual(read_safetensors(self.path("again.safetensors"))[0],
                          read_safetensors(self.path("w.safetensors"))[0])
+        # As saved from DistributedDataParallel and torch.compile.
+        write_safetensors(self.path("wrapped.safetensors"),
+                          {"module._orig_mod." + name: array for name, array in theirs.items()})
+        self.expect(self.dtnn_run("weights", "import", "wrapped.safetensors", "--plan", self.plan, "-o",
+                                  "again.safetensors"), 0, "names of torchvision/resnet")
+        self.assertEqual(read_safetensors(self.path("again.safetensors"))[0],
+                         read_safetensors(self.path("w.safetensors"))[0])
         # By the map's own name, and as arrays for NumPy.
         self.expect(self.dtnn_run("weights", "export", "w.safetensors", "--plan", self.plan, "--map", "torchvision/resnet",
                                   "-o", "back.npz"), 0)
@@ -192,6 +199,10 @@ training: {kind: training, name: short, optimizer: sgd, batch_size: 16, epochs: 
         # Without a map PyTorch's words for the same layers.
         self.expect(self.dtnn_run("weights", "export", "run", "--layout", "torch", "-o", "plain.safetensors"), 0)
         plain, _ = read_safetensors(self.path("plain.safetensors"))
+        write_safetensors(self.path("wrapped.safetensors"), {f"module.{name}": array for name, array in plain.items()})
+        self.expect(self.dtnn_run("weights", "import", "wrapped.safetensors", "--plan", plan, "--layout", "torch", "-o",
+                                  "w.safetensors"), 0)
+        self.assertEqual(read_safetensors(self.path("w.safetensors"))[0], own)
         self.assertEqual(plain["dense_1.weight"], theirs["net.0.weight"])
         self.expect(self.dtnn_run("weights", "import", "plain.safetensors", "--plan", plan, "--layout", "torch", "-o",
                                   "w.safetensors"), 0)
@@ -219,7 +230,7 @@ training: {kind: training, name: short, optimizer: sgd, batch_size: 16, epochs: 
             file.write(struct.pack("<Q", 640) + data[8:8 + length].ljust(640) + data[8 + length:])
         self.expect(self.dtnn_run("weights", "list", "long.safetensors"), 0, "1 tensors")
 
-    def test_an_installed_map_is_found_and_one_of_the_spec_path_counts_first(self):
+    def test_a_map_of_the_spec_path_counts_before_the_one_that_ships(self):
         folder = self.path("specs/weights/torchvision")
         os.makedirs(folder)
         shipped = os.path.join(ROOT, "specs", "weights", "torchvision", "resnet.json")

@@ -116,7 +116,10 @@ TEST_CASE("every map that ships is for models of the zoo, and has its list of mo
 
 TEST_CASE(
     "every tensor of torchvision's models becomes a parameter, and every parameter one of them") {
-    for (const auto& [model, shapes] : their_models()) {
+    const auto theirs = their_models();
+    for (const auto& one : theirs) {
+        const std::string& model = one.first;
+        const Shapes& shapes = one.second;
         CAPTURE(model);
         const plan::Plan plan = plan_of(model);
         const WeightFile file = file_of(shapes);
@@ -146,10 +149,11 @@ TEST_CASE(
                 ours.emplace(*name, rules.forms(i, WeightLayout::torch).front().dims).second,
                 *name);
         }
-        for (const auto& [name, dims] : shapes) {
+        for (const auto& tensor : shapes) {
+            const std::string& name = tensor.first;
             if (is_auxiliary(name) || name.ends_with(kBatchCount)) continue;
             REQUIRE_MESSAGE(ours.contains(name), name);
-            CHECK_MESSAGE(ours[name] == dims, name);
+            CHECK_MESSAGE(ours[name] == tensor.second, name);
             ours.erase(name);
         }
         CHECK(ours.empty());
@@ -179,6 +183,25 @@ TEST_CASE("one tensor too few, too many, or of another shape is told by both nam
           "head_1/dense_1.weights (from fc.weight) is f32 [512,1000] in the file and f32 "
           "[512,1000] in the "
           "plan, so f32 [1000,512] in a file of torch weights\n");
+}
+
+TEST_CASE("the names in the files that torchvision downloads are read, too") {
+    // Its DenseNets rename `norm.1` when they load them.
+    const auto theirs = their_models();
+    Shapes old;
+    for (const auto& [name, dims] : theirs.at("densenet121")) {
+        std::string called = name;
+        const std::size_t layer = called.find("denselayer");
+        const std::size_t module = called.find('.', layer);
+        if (layer != std::string::npos) called.insert(module + 5, ".");
+        old[called] = dims;
+    }
+    REQUIRE(old.contains("features.denseblock1.denselayer1.norm.1.weight"));
+    const plan::Plan plan = plan_of("densenet121");
+    const WeightFile file = file_of(old);
+    const ShippedMap found = wanted_map(plan, file, asked());
+    CHECK(found.name == "torchvision/densenet");
+    CHECK(match_weights(plan, file, asked(), found.map).differences.empty());
 }
 
 TEST_CASE("a model of another name is found by its layers, and a new head is kept") {
