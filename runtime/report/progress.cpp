@@ -8,10 +8,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 #include "base/quantity_text.hpp"
 #include "base/utf8.hpp"
-#include "runtime/base/clock.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -123,6 +123,13 @@ std::string progress_line(const Progress& progress, double samples_per_second, d
     return line;
 }
 
+std::string step_line(const Progress& progress, double samples_per_second, double seconds_left) {
+    return fmt::format("epoch {}/{}, step {}/{}: {}; {} samples/s, {} left", progress.epoch,
+                       progress.epochs, progress.step, progress.steps,
+                       running_text(progress.train, ", "), rate_text(samples_per_second),
+                       clock_text(seconds_left));
+}
+
 std::string epoch_line(const EpochResult& result, std::int64_t epochs) {
     std::string line =
         fmt::format("epoch {}/{}: {}", result.epoch, epochs, measures_text(result.train));
@@ -133,8 +140,14 @@ std::string epoch_line(const EpochResult& result, std::int64_t epochs) {
                               clock_text(result.seconds));
 }
 
-ProgressReport::ProgressReport(ProgressStyle style, bool color, const plan::Plan& plan)
-    : style_(style), color_(color), epochs_(plan.training.epochs) {}
+ProgressReport::ProgressReport(ProgressStyle style, bool color, const plan::Plan& plan,
+                               double line_seconds, std::function<double()> clock)
+    : style_(style),
+      color_(color),
+      epochs_(plan.training.epochs),
+      line_seconds_(line_seconds),
+      clock_(std::move(clock)),
+      last_told_(style == ProgressStyle::bar ? -1 : clock_()) {}
 
 ProgressReport::~ProgressReport() {
     clear();
@@ -145,11 +158,30 @@ void ProgressReport::clear() {
     drawn_ = false;
 }
 
+/// Whether it is time to tell something; it is told then.
+bool ProgressReport::is_due() {
+    if (style_ == ProgressStyle::none) return false;
+    const double now = clock_();
+    const double wait = style_ == ProgressStyle::bar ? kRedrawSeconds : line_seconds_;
+    if (last_told_ >= 0 && now - last_told_ < wait) return false;
+    last_told_ = now;
+    return true;
+}
+
+void ProgressReport::draw(const std::string& line) {
+    write_stderr("\r" + line + "\x1b[K");
+    drawn_ = true;
+}
+
+void ProgressReport::part(const std::string& what, std::int64_t done, std::int64_t all) {
+    if (!is_due()) return;
+    const std::string line = fmt::format("{} {}/{}", what, done, all);
+    if (style_ == ProgressStyle::plain) return say(line);
+    draw(line.substr(0, std::size_t(terminal_width() - 1)));
+}
+
 void ProgressReport::step(const Progress& progress) {
-    if (style_ != ProgressStyle::bar) return;
-    const double now = seconds_since_start();
-    if (last_drawn_ >= 0 && now - last_drawn_ < kRedrawSeconds) return;
-    last_drawn_ = now;
+    if (!is_due()) return;
     const double per_step =
         progress.seconds / double(std::max<std::int64_t>(1, progress.step - progress.first_step));
     const std::int64_t epochs_left = progress.epochs - progress.epoch;
@@ -158,10 +190,9 @@ void ProgressReport::step(const Progress& progress) {
         validation_seconds_ * double(epochs_left + 1);
     const double samples = double(progress.samples - progress.first_sample);
     const double rate = progress.seconds > 0 ? samples / progress.seconds : 0;
+    if (style_ == ProgressStyle::plain) return say(step_line(progress, rate, left));
     // The last column stays free: some terminals wrap there.
-    const std::string line = shown(progress_line(progress, rate, left, terminal_width() - 1));
-    write_stderr("\r" + line + "\x1b[K");
-    drawn_ = true;
+    draw(shown(progress_line(progress, rate, left, terminal_width() - 1)));
 }
 
 void ProgressReport::epoch(const EpochResult& result) {
@@ -175,6 +206,7 @@ void ProgressReport::epoch(const EpochResult& result) {
 void ProgressReport::say(const std::string& text) {
     if (style_ == ProgressStyle::none) return;
     clear();
+    if (style_ == ProgressStyle::plain) last_told_ = clock_();
     const std::string line = shown_lines(text);
     const std::size_t colon = line.find(':');
     if (color_ && colon != std::string::npos && line.starts_with("epoch")) {

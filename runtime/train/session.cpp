@@ -339,6 +339,7 @@ bool Session::evaluate_pass(const Pass& pass, std::int64_t steps, NumberCheck* c
         stopped = stopped || found.stop;
         cut = found.broken || found.stop;
         if (cut) break;
+        if (watch_) watch_(step + 1, steps);
     }
     pipeline_.stop();
     const Findings found = agreement_.settle();

@@ -14,10 +14,12 @@
 /// optimizer's state stays each rank's own.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/rules/local_steps.hpp"
@@ -126,6 +128,10 @@ class Session {
     /// The same over the validation samples. Where there are none, there is no pass, and there are
     /// no values.
     PassValues validate(NumberCheck* check = nullptr);
+    /// Is told after each batch of these passes how many of how many are done.
+    void watch_evaluation(std::function<void(std::int64_t done, std::int64_t batches)> watch) {
+        watch_ = std::move(watch);
+    }
 
   private:
     Session(const plan::Plan& plan, int threads, std::unique_ptr<SampleSource> source,
@@ -151,6 +157,7 @@ class Session {
     std::vector<std::size_t> own_states_;  ///< parameters by rank that belong to no shard
     std::vector<std::size_t> statistics_;  ///< parameters that are moving statistics
     std::optional<MetricSet> evaluation_;  ///< made by the first evaluation
+    std::function<void(std::int64_t done, std::int64_t batches)> watch_;
 };
 
 }  // namespace dtnn::runtime

@@ -225,6 +225,7 @@ class Help(CommandTest):
         self.expect(run(DTNN_RUN, "plan.json", "--output", "runs/first", cwd=folder), 0)
         self.expect(run(DTNN_RUN, "weights", "export", "runs/first", "--layout", "torch", "-o", "theirs.safetensors",
                         cwd=folder), 0)
+        self.expect(run(DTNNC, "compile", "job.yaml", "--sweep", "training.epochs=1,2", "-o", "sw", cwd=folder), 0)
         return folder
 
 
@@ -430,6 +431,113 @@ class Manual(CommandTest):
                     for piece in (term, doc):
                         self.assertIn(" ".join(piece.replace("`", "").split()), told)
         self.expect(self.dtnnc("man", "compil"), 2, "did you mean `compile`?")
+
+
+class Streams(CommandTest):
+    """Answers on standard output, notes on standard error: the table of tools/README.md."""
+
+    # command -> [(words, whether there is an answer, what is noted)]
+    SAMPLES = {
+        "dtnnc check": [(("tiny.yaml",), True, ""), (("tiny.yaml", "--quiet"), False, ""),
+                         (("tiny.yaml", "--format", "json"), True, "")],
+        "dtnnc compile": [(("tiny.yaml", "-o", "p.json"), False, "wrote p.json: "), (("tiny.yaml", "-o", "-"), True, ""),
+                          (("tiny.yaml", "-o", "p.json", "--emit", "schedule"), True, "wrote p.json: "),
+                          (("tiny.yaml", "-o", "wide", "--sweep", "training.epochs=1,2"), True, "wrote wide: 2 plans")],
+        "dtnnc slurm": [(("plan.json",), True, None), (("plan.json", "-o", "job.sh"), False, "wrote job.sh")],
+        "dtnnc summary": [(("tiny.yaml",), True, ""), (("plan.json", "--format", "csv"), True, "")],
+        "dtnnc graph": [(("plan.json", "-o", "-"), True, ""), (("plan.json", "-o", "g.dot"), False, "wrote g.dot: ")],
+        "dtnnc resolve": [(("tiny.yaml",), True, ""), (("tiny.yaml", "-o", "r.yaml"), False, "wrote r.yaml")],
+        "dtnnc settings": [(("tiny.yaml",), True, "")],
+        "dtnnc data": [(("tiny.yaml", "--no-step"), True, ""),
+                       (("tiny.yaml", "--no-step", "--contact-sheet", "sheet.png"), True, "wrote sheet.png")],
+        "dtnnc codegen": [(("plan.json", "--emit", "c"), True, "")],
+        "dtnnc diff": [(("tiny.yaml", "plan.json", "--set", "training.epochs=9"), True, "")],
+        "dtnnc forecast": [(("tiny.yaml", "--machine", "laptop"), True, ""),
+                           (("tiny.yaml", "--machine", "laptop", "--svg", "f.svg"), True, "wrote f.svg")],
+        "dtnnc tune": [(("tiny.yaml", "--tuning", "t.json", "--repeats", "1", "-o", "tuned.json"), True, "wrote tuned.json")],
+        "dtnnc explain": [((), True, ""), (("conv2d",), True, ""), (("plan.json",), True, "")],
+        "dtnnc reference": [(("-o", "pages"), False, "wrote pages: ")],
+        "dtnnc schema": [((), True, ""), (("-o", "schemas"), False, "wrote schemas: "),
+                         (("-o", "schemas", "--kind", "job"), False, "wrote schemas: 1 file")],
+        "dtnn-run train": [(("plan.json", "-o", "r1"), True, "epoch 2/2: "),
+                           (("plan.json", "-o", "r2", "--format", "json", "--progress", "none"), True, ""),
+                           (("plan.json", "--dry-run"), True, "")],
+        "dtnn-run sweep": [(("sw", "--format", "csv"), True, "test: loss "), (("sw", "--table"), True, None)],
+        "dtnn-run evaluate": [(("plan.json", "--weights", "run/weights.safetensors"), True, "")],
+        "dtnn-run predict": [(("plan.json", "--weights", "run/weights.safetensors", "--input", "test"), True, ""),
+                             (("plan.json", "--weights", "run/weights.safetensors", "--input", "test", "-o", "a.csv"), False,
+                              "wrote a.csv")],
+        "dtnn-run bench": [(("plan.json", "--steps", "2"), True, ""),
+                           (("plan.json", "--steps", "2", "--roofline", "r.svg", "--trace", "t.json"), True, "wrote r.svg")],
+        "dtnn-run report": [(("run",), False, "wrote run/report.html"), (("run", "-o", "-"), True, "")],
+        "dtnn-run weights list": [(("run",), True, "")],
+        "dtnn-run weights export": [(("run", "-o", "w.npz"), False, "wrote w.npz")],
+        "dtnn-run weights import": [(("run/weights.safetensors", "--plan", "plan.json", "-o", "own.safetensors"), False,
+                                     "wrote own.safetensors")],
+    }
+    # It takes a minute; what it prints is held by tests/cli/test_forecast.py.
+    UNTRIED = {"dtnnc calibrate"}
+
+    def test_every_command_has_a_row_and_samples(self):
+        with open(os.path.join(ROOT, "tools", "README.md"), encoding="utf-8") as file:
+            rows_of = set(re.findall(r"^\| `(dtnn[^`]*)` \|", file.read(), re.M))
+        shared = ("help", "man", "completion")
+        commands = {f"{program} {name}" for program in PROGRAMS for name in commands_of(program) if name not in shared}
+        self.assertEqual(rows_of, commands)
+        self.assertEqual(set(self.SAMPLES) | self.UNTRIED, commands)
+
+    def test_answers_and_notes(self):
+        plan = self.compile()
+        self.expect(self.dtnn_run(plan, "--output", "run"), 0)
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--sweep", "training.epochs=1,2", "-o", "sw"), 0)
+        shared = {f"{program} {name}": [(words, answers, notes)] for program in PROGRAMS for name, words, answers, notes in (
+            ("help", ("man",), True, ""), ("man", (), True, ""), ("man", ("-o", "manuals"), False, "wrote manuals: "),
+            ("completion", ("bash",), True, ""))}
+        for command, samples in {**self.SAMPLES, **shared}.items():
+            program, *words = command.split()
+            for more, answers, notes in samples:
+                with self.subTest((command, more)):
+                    done = run(PROGRAMS[program], *words, *more, cwd=self.folder)
+                    self.assertIn(done.returncode, (0, 1) if command == "dtnnc diff" else (0,), done.stderr)
+                    self.assertEqual(done.stdout != "", answers, done.stdout[:300])
+                    if notes == "":
+                        self.assertEqual(done.stderr, "")
+                    elif notes is not None:
+                        self.assertIn(notes, done.stderr)
+
+    def test_mistakes_are_no_answers(self):
+        for command in ((DTNNC, "check", "nothing.yaml"), (DTNNC, "summary", "nothing.json"), (DTNNC, "explain", "xqzzy"),
+                        (DTNNC, "diff", "nothing.json", "nothing.json"), (DTNN_RUN, "nothing.json"), (DTNN_RUN, "report", "nothing"),
+                        (DTNN_RUN, "weights", "list", "nothing"), (DTNNC, "help", "xqzzy"), (DTNNC,), (DTNN_RUN,)):
+            done = run(*command, cwd=self.folder)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertEqual(done.stdout, "", command)
+            self.assertNotEqual(done.stderr, "", command)
+
+
+class ProgressLines(CommandTest):
+    def test_a_file_gets_lines_as_often_as_they_are_asked_for(self):
+        """Of epochs that are longer than the interval; tests/unit/runtime/report_test.cpp has every half minute."""
+        plan = self.compile("--set", "dataset={type: synthetic, train_samples: 60000, test_samples: 20000, shape: [1, 28, 28], classes: 10}",
+                            "--set", "training.batch_size=1", "--set", "training.epochs=1", "--set", "training.validation_split=0.2")
+        with open(self.path("slurm.out"), "w", encoding="utf-8") as file:
+            self.assertEqual(self.dtnn_run(plan, "--output", "run", "--progress-every", "0.1", stdout=file, stderr=file).returncode, 0)
+        lines = self.read("slurm.out").splitlines()
+        told = [line for line in lines if re.match(r"epoch 1/1, step \d+/48000: loss \S+, accuracy \S+%; \S+ samples/s, \d+:\d\d left$", line)]
+        (epoch,) = [event for event in self.history("run") if event["event"] == "epoch"]
+        seconds = 48000 / epoch["samples_per_second"]
+        self.assertGreaterEqual(len(told), 2)
+        self.assertLessEqual(len(told), seconds / 0.1 + 1)
+        steps = [int(re.search(r"step (\d+)", line).group(1)) for line in told]
+        self.assertEqual(steps, sorted(set(steps)))
+        self.assertTrue(any(line.startswith("validation: batch ") for line in lines), lines)
+        self.assertTrue(any(line.startswith("test: batch ") for line in lines), lines)
+        self.assertNotIn("\r", self.read("slurm.out"))
+        # With the usual half minute there is nothing to tell of so short an epoch.
+        done = self.expect(self.dtnn_run(plan, "--output", "again"), 0)
+        if seconds < 25:
+            self.assertNotIn("epoch 1/1, step", done.stderr)
+        self.expect(self.dtnn_run(plan, "--output", "never", "--progress-every", "0"), 2, "--progress-every: 0 is not a number from 0.1")
 
 
 class Pages(CommandTest):

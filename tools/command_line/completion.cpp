@@ -155,7 +155,7 @@ void Completion::files(const Words& kinds) {
     for (const std::string& kind : kinds) {
         if (kind == "SPEC") endings.insert(endings.end(), {"yaml", "yml"});
         if (kind == "PLAN") endings.emplace_back("json");
-        if (kind == "FILE") any = true;
+        if (kind == "FILE" || kind == "DATA") any = true;
         if (kind == "FOLDER" || kind == "RUN") folders = true;
     }
     if (any)

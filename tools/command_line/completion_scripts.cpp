@@ -61,21 +61,25 @@ complete -F FUNCTION PROGRAM
 constexpr const char* kZsh = R"script(#compdef PROGRAM
 # Completion of PROGRAM in zsh, written by `PROGRAM completion zsh`: a file FUNCTION in a folder of $fpath.
 FUNCTION() {
-    local line value
+    local line value files= folders=
     local -a found given
     given=("${(@)words[2,CURRENT]}")
     for line in "${(@f)$("${words[1]/#\~/$HOME}" completion words -- "${given[@]}" 2>/dev/null)}"; do
         case $line in
-        (:files) [[ $PREFIX == --*=* ]] && compset -P '*='; _files ;;
-        (:files*) [[ $PREFIX == --*=* ]] && compset -P '*='; _files -g "*.(${(j:|:)${=line#:files }})" ;;
-        (:folders) [[ $PREFIX == --*=* ]] && compset -P '*='; _files -/ ;;
+        (:files) files='*' ;;
+        (:files*) files="*.(${(j:|:)${=line#:files }})" ;;
+        (:folders) folders=1 ;;
         (?*)
             value=${line%%$'\t'*}
             found+=("${value//:/\\:}:${line#*$'\t'}")
             ;;
         esac
     done
-    (( ${#found} )) && _describe -t words 'PROGRAM' found
+    # Words before files: where these are looked for, no others are taken any more.
+    (( ${#found} )) && _describe 'PROGRAM' found
+    [[ $PREFIX == --*=* ]] && compset -P '*='
+    [[ -n $files ]] && _files -g "$files"
+    [[ -n $folders ]] && _files -/
     return 0
 }
 if [[ ${funcstack[1]} == FUNCTION ]]; then

@@ -7,8 +7,8 @@
 namespace dtnn::tools {
 
 std::string markdown_text(const HelpPage& page, int level) {
-    std::string text = fmt::format("{} `{}`\n\n{}.\n\n```\n",
-                                   std::string(std::size_t(level), '#'), page.command, page.brief);
+    std::string text = fmt::format("{} `{}`\n\n{}.\n\n```\n", std::string(std::size_t(level), '#'),
+                                   page.command, page.brief);
     for (const std::string& form : page.synopsis)
         text += form + "\n";
     text += "```\n";

@@ -24,8 +24,8 @@ struct OptionInfo {
     std::vector<std::string> flags;  ///< "-o", "--output"; none of an argument
     std::string doc;                 ///< without a full stop
     /// What stands for the value: one of choices, or a word whose parts (`SPEC|PLAN`) say what may
-    /// be there: SPEC, PLAN, FILE, FOLDER, RUN, WORD; others say it to people alone. Empty: none is
-    /// taken.
+    /// be there: SPEC, PLAN, FILE, DATA, FOLDER, RUN, WORD; others say it to people alone. Empty:
+    /// none is taken.
     std::string value;
     std::vector<std::string> choices;  ///< it must be one of these; empty: anything
     std::vector<std::string> offers;   ///< what it may be among other things

@@ -55,12 +55,16 @@ int write_pages(const Program& program, const ManArguments& given) {
                         manual_text(page, version));
         };
         if (markdown) {
-            facts.write((folder / (facts.name + ".md")).string(), chapter(program));
+            const std::string file = (folder / (facts.name + ".md")).string();
+            facts.write(file, chapter(program));
+            facts.complain(fmt::format("wrote {}\n", file));
             return int(ExitCode::done);
         }
         write(page_of(program));
         for (const Program::Entry& entry : program.entries())
             write(page_of(program, entry));
+        facts.complain(
+            fmt::format("wrote {}: {} pages\n", given.output, program.entries().size() + 1));
         return int(ExitCode::done);
     }
     if (given.words.empty()) {

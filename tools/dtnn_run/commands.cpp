@@ -35,7 +35,9 @@ void trace_steps(const Options& options, Session& session, BenchRequest request)
     std::optional<Trace> trace;
     if (session.rank() == 0) trace.emplace(session.executor());
     static_cast<void>(bench(session, request));
-    if (trace) write_file(options.trace, trace->json());
+    if (!trace) return;
+    write_file(options.trace, trace->json());
+    tell_written(options.trace);
 }
 
 void draw_roofline(const Options& options, const BenchResult& result, const BenchFacts& facts) {
@@ -43,6 +45,7 @@ void draw_roofline(const Options& options, const BenchResult& result, const Benc
                                           plan::name_of(result.program->kind), result.batch,
                                           facts.threads, facts.threads == 1 ? "thread" : "threads");
     write_file(options.roofline, roofline_svg(result, facts.roofs, title));
+    tell_written(options.roofline);
 }
 
 int run_bench(const Options& options, Communicator& communicator) {

@@ -33,11 +33,19 @@ int evaluate(const Options& options, Communicator& communicator) {
         load_wanted_weights(session->executor(), options.weights, options.weight_options);
     });
     session->share_parameters();
+    std::optional<ProgressReport> progress;
+    if (communicator.rank() == 0) {
+        progress.emplace(choose_progress(options.progress), false, plan, options.progress_seconds);
+        session->watch_evaluation([&](std::int64_t done, std::int64_t batches) {
+            progress->part(options.split + ": batch", done, batches);
+        });
+    }
     const SplitSamples samples = samples_of(session->sampler(), options.split);
     const PassValues values = session->evaluate(samples.split, samples.order);
     if (values.stopped) return int(Exit::interrupted);
     together(communicator, "the loss", [&] { require_number(values, options.split); });
     if (communicator.rank() != 0) return int(Exit::done);
+    progress->clear();
     if (options.format == "json") {
         print_out(fmt::format("{{\"version\": 1, \"name\": {}, \"samples\": {}, \"{}\": {}}}\n",
                               json_text(plan.name), values.samples, options.split,

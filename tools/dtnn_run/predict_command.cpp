@@ -11,6 +11,7 @@
 #include "runtime/base/signals.hpp"
 #include "runtime/data/sources/given_samples.hpp"
 #include "runtime/report/prediction_file.hpp"
+#include "runtime/report/progress.hpp"
 #include "runtime/train/predict.hpp"
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/split.hpp"
@@ -107,6 +108,11 @@ int predict_command(const Options& options) {
         std::iota(all.begin(), all.end(), std::int64_t{0});
         samples = {Split::test, all};
     }
+    ProgressStyle style = choose_progress(options.progress);
+    // The terminal may be where the predictions go.
+    const bool prints = options.output.empty() || options.output == "-";
+    if (prints && style == ProgressStyle::bar) style = ProgressStyle::none;
+    ProgressReport progress(style, false, plan, options.progress_seconds);
     const auto writer =
         open_predictions(format, options.output.empty() ? "-" : options.output, std::move(facts));
     std::vector<std::string> names;
@@ -115,9 +121,13 @@ int predict_command(const Options& options) {
         for (std::int64_t i = batch.first; i < batch.first + batch.samples; ++i)
             names.push_back(session.source().name_of(samples.split, samples.order[std::size_t(i)]));
         writer->add(batch, names);
+        progress.part("predictions: sample", batch.first + batch.samples,
+                      std::int64_t(samples.order.size()));
     });
     if (stop_requested() != 0) return int(Exit::interrupted);
     writer->finish();
+    progress.clear();
+    if (!prints) tell_written(options.output);
     return int(Exit::done);
 }
 

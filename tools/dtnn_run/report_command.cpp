@@ -9,6 +9,7 @@
 #include "runtime/report/history_reader.hpp"
 #include "runtime/report/html_report.hpp"
 #include "tools/dtnn_run/commands.hpp"
+#include "tools/dtnn_run/start.hpp"
 
 namespace dtnn {
 
@@ -36,7 +37,7 @@ int report_command(const Options& options) {
     }
     const std::string path = options.output.empty() ? folder + "/report.html" : options.output;
     write_file(path, page);
-    print_out(path + "\n");
+    tell_written(path);
     return int(Exit::done);
 }
 

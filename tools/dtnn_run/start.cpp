@@ -191,6 +191,10 @@ void tell_notes(const SampleSource& source) {
         std::fprintf(stderr, "dtnn-run: %s\n", shown_lines(note).c_str());
 }
 
+void tell_written(const std::string& path) {
+    std::fprintf(stderr, "wrote %s\n", shown_lines(path).c_str());
+}
+
 void warn(const std::string& text) {
     const std::string who = started_name();
     std::fprintf(stderr, "dtnn-run: %s%swarning: %s\n", who.c_str(), who.empty() ? "" : ": ",

@@ -63,6 +63,9 @@ void tell_notes(const runtime::SampleSource& source);
 /// before, the threads that prepare data, may run on all that the process may.
 void pin_threads(const Start& start, runtime::Session& session);
 
+/// "wrote PATH" on stderr: the note about a file that was asked for.
+void tell_written(const std::string& path);
+
 /// "dtnn-run: warning: TEXT" on stderr.
 void warn(const std::string& text);
 

@@ -16,6 +16,8 @@ struct JobRequest {
     /// folder.
     std::function<std::vector<std::string>(const std::string& run, bool begun)> words_again;
     std::string run;  ///< the run's folder where it is known from the beginning
+    /// What the ranks answer is a note to who has asked this process: it goes to standard error.
+    bool answers_are_notes = false;
 };
 
 /// How a job has ended.

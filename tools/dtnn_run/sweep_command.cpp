@@ -77,6 +77,7 @@ JobRequest SweepRun::request_of(const RunPlace& place) const {
     JobRequest request;
     request.ranks = std::max(1, options_.ranks);
     request.max_restarts = options_.max_restarts;
+    request.answers_are_notes = true;
     std::vector<std::string> options = {"--color=" + options_.color,
                                         "--progress=" + options_.progress};
     if (options_.tensorboard) options.emplace_back("--tensorboard");

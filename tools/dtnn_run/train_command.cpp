@@ -152,6 +152,7 @@ class TrainRun {
     std::optional<HistoryWriter> history_;
     std::optional<RunCheckpoints> checkpoints_;
     std::optional<ProgressReport> progress_;
+    std::string evaluated_ = "validation";  ///< what the passes of now are of
     std::optional<RunWatch> watch_;
     std::optional<Trace> trace_;
     std::optional<TrainingState> state_;  ///< where it goes on; nothing: from the beginning
@@ -177,7 +178,11 @@ void TrainRun::open_folder() {
     checkpoints_.emplace(folder_->path(), session_->executor(),
                          RunIdentity{start_.loaded.checksum, dataset_, start_.threads},
                          [this] { return history_->flush(); });
-    progress_.emplace(choose_progress(options_.progress), choose_color(options_.color), plan());
+    progress_.emplace(choose_progress(options_.progress), choose_color(options_.color), plan(),
+                      options_.progress_seconds);
+    session_->watch_evaluation([this](std::int64_t done, std::int64_t batches) {
+        progress_->part(evaluated_ + ": batch", done, batches);
+    });
     if (!options_.resume.empty()) go_on();
     watch_.emplace(folder_->path(), session_->executor(),
                    WatchRequest{options_.tensorboard || options_.histograms_every > 0,
@@ -389,6 +394,7 @@ int TrainRun::finish(const TrainingResult& result) {
                                    result.restored->epoch, result.restored->metric,
                                    result.restored->value));
     }
+    evaluated_ = "test";
     const PassValues test = session_->evaluate(Split::test, session_->sampler().test());
     if (test.stopped) {
         session_->gather_states();
@@ -404,7 +410,9 @@ int TrainRun::finish(const TrainingResult& result) {
     watch_->update();
     history_->close();
     checkpoints_->forget_dropped();
-    progress_->say(fmt::format("test: {}", measures_text(test)));
+    progress_->clear();
+    // The answer; the rest are notes.
+    if (options_.format != "json") print_out(fmt::format("test: {}\n", measures_text(test)));
     progress_->say(fmt::format("plan     {}\nspec     {}\nhistory  {}\nweights  {}",
                                folder_->plan(), folder_->resolved(), folder_->history(),
                                folder_->weights()));

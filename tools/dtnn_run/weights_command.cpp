@@ -17,6 +17,7 @@
 #include "runtime/exec/load.hpp"
 #include "runtime/report/run_folder.hpp"
 #include "tools/dtnn_run/commands.hpp"
+#include "tools/dtnn_run/start.hpp"
 
 namespace dtnn {
 namespace {
@@ -119,7 +120,7 @@ int weights_export_command(const Options& options) {
     } else {
         export_for_others(options, path);
     }
-    print_out(options.output + "\n");
+    tell_written(options.output);
     return int(Exit::done);
 }
 
@@ -130,7 +131,7 @@ int weights_import_command(const Options& options) {
     const ExchangedWeights own = own_weights(plan, read.match);
     write_weight_file(options.output, own.tensors, {{"format", "dtnn"}, {"model", plan.model}});
     tell_what_is_left(what_is_left(plan, read));
-    print_out(options.output + "\n");
+    tell_written(options.output);
     return int(Exit::done);
 }
 

@@ -59,6 +59,10 @@ void write_file(
     if (error != 0) fail(path, error);
 }
 
+void tell_written(const std::string& path, const std::string& facts) {
+    write_stderr(fmt::format("wrote {}{}{}\n", path, facts.empty() ? "" : ": ", facts));
+}
+
 void write_stdout(std::string_view text) {
     write_stdout_bytes(shown_lines(text));
 }

@@ -41,6 +41,10 @@ void write_file(
     const std::string& path,
     const std::function<FilePatch(const std::function<void(std::string_view)>& sink)>& make);
 
+/// The note about a file or folder that was asked for, on standard error: "wrote PATH", or "wrote
+/// PATH: FACTS".
+void tell_written(const std::string& path, const std::string& facts = "");
+
 /// Text for standard output, what may not be shown as it is (base/utf8.hpp) as \xNN. Throws as
 /// `write_file`.
 void write_stdout(std::string_view text);

@@ -1,9 +1,14 @@
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "plan/json/json.hpp"
 #include "runtime/report/bench_report.hpp"
@@ -154,6 +159,86 @@ TEST_CASE("the progress line fits every width") {
     CAPTURE(ordinary);
     CHECK(ordinary.find("=>") != std::string::npos);
     CHECK(ordinary.find("left") != std::string::npos);
+}
+
+namespace {
+
+/// What is written to standard error meanwhile, line by line.
+template <class Work>
+std::vector<std::string> lines_of(const Work& work) {
+    const TemporaryFolder folder;
+    const std::string file = folder / "told";
+    std::fflush(stderr);
+    const int before = ::dup(STDERR_FILENO);
+    const int told = ::open(file.c_str(), O_WRONLY | O_CREAT, 0600);
+    ::dup2(told, STDERR_FILENO);
+    work();
+    std::fflush(stderr);
+    ::dup2(before, STDERR_FILENO);
+    ::close(before);
+    ::close(told);
+    std::vector<std::string> lines;
+    std::istringstream text(file_text(file));
+    for (std::string line; std::getline(text, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+}  // namespace
+
+TEST_CASE("without a terminal a long run has lines at least every half minute") {
+    const plan::Plan plan = hand_made_plan();
+    const MetricSet metrics(plan, PassKind::training);
+    double now = 1000;
+    const auto train = [&](ProgressStyle style, double line_seconds, double step_seconds) {
+        // Two minutes of an epoch, a minute of validation.
+        ProgressReport report(style, false, plan, line_seconds, [&] { return now; });
+        const auto steps = std::int64_t(120 / step_seconds);
+        const double begin = now;
+        for (std::int64_t step = 1; step <= steps; ++step) {
+            now += step_seconds;
+            report.step({2, 3, step, steps, now - begin, 0, 0, step * 64, metrics});
+        }
+        for (int batch = 1; batch <= 60; ++batch) {
+            ++now;
+            report.part("validation: batch", batch, 60);
+        }
+        EpochResult epoch;
+        epoch.epoch = 2;
+        epoch.train = pass_of(0.5, 0.9, steps * 64);
+        epoch.seconds = now - begin;
+        report.epoch(epoch);
+    };
+    const std::vector<std::string> lines = lines_of([&] { train(ProgressStyle::plain, 30, 0.5); });
+    REQUIRE(lines.size() == 7);
+    CHECK(lines[0].starts_with("epoch 2/3, step 60/240: loss "));
+    CHECK(lines[0].ends_with("; 128 samples/s, 3:30 left"));
+    CHECK(lines[3].starts_with("epoch 2/3, step 240/240: "));
+    CHECK(lines[4] == "validation: batch 30/60");
+    CHECK(lines[6].starts_with("epoch 2/"));
+    CHECK(lines[6].find(": loss 0.5, accuracy 90.00%;") != std::string::npos);
+    // Steps that are longer have a line each; an epoch that is short has its own alone.
+    CHECK(lines_of([&] { train(ProgressStyle::plain, 30, 40); }).size() == 3 + 2 + 1);
+    CHECK(lines_of([&] { train(ProgressStyle::plain, 300, 0.5); }).size() == 1);
+    CHECK(lines_of([&] { train(ProgressStyle::plain, 10, 0.5); }).size() == 12 + 6 + 1);
+    CHECK(lines_of([&] { train(ProgressStyle::none, 30, 0.5); }).empty());
+}
+
+TEST_CASE("a line of any kind begins the wait anew") {
+    const plan::Plan plan = hand_made_plan();
+    double now = 0;
+    const std::vector<std::string> lines = lines_of([&] {
+        ProgressReport report(ProgressStyle::plain, false, plan, 30, [&] { return now; });
+        now = 29;
+        report.say("announced");
+        now = 31;
+        report.part("test: batch", 1, 9);
+        now = 58;
+        report.part("test: batch", 2, 9);
+        now = 59;
+        report.part("test: batch", 3, 9);
+    });
+    CHECK(lines == std::vector<std::string>{"announced", "test: batch 3/9"});
 }
 
 TEST_CASE("an epoch is one line with validation") {

@@ -24,6 +24,7 @@ std::function<int()> declare_evaluate(OptionList& list) {
     list.text("--split", options->split, "Samples of the plan's dataset",
               {.choices = {"train", "validation", "test"}});
     declare_weights(list, *options);
+    declare_progress(list, *options);
     return [options, &list] {
         options->command = shared_words("evaluate", list);
         return evaluate_command(*options);
@@ -48,6 +49,7 @@ std::function<int()> declare_predict(OptionList& list) {
               {.choices = {"csv", "jsonl", "npz", "png"}});
     list.real("--threshold", options->threshold,
               "Where a sample has any number of labels: those this probable are given", 0, 1);
+    declare_progress(list, *options);
     return [options] {
         require_one_process("predict");
         return predict_command(*options);

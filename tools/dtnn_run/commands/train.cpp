@@ -12,12 +12,7 @@ using tools::ExitCode;
 using tools::OptionList;
 
 void declare_reports(OptionList& list, Options& options) {
-    list.text("--progress", options.progress,
-              "What is shown on standard error; auto: a bar on a terminal, else lines",
-              {.choices = {"auto", "bar", "plain", "none"}});
-    list.real("--progress-every", options.progress_seconds,
-              "Seconds between two lines where there is no bar; every epoch has its own besides",
-              0.1, 86'400);
+    declare_progress(list, options);
     list.flag("--tensorboard", options.tensorboard,
               "Also writes event files for TensorBoard, to the run's tensorboard/");
     list.number("--histograms", options.histograms_every,

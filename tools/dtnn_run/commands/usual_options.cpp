@@ -18,6 +18,14 @@ void declare_format(tools::OptionList& list, Options& options) {
               {.choices = {"text", "json"}});
 }
 
+void declare_progress(tools::OptionList& list, Options& options) {
+    list.text("--progress", options.progress,
+              "What is shown on standard error; auto: a bar on a terminal, else lines",
+              {.choices = {"auto", "bar", "plain", "none"}});
+    list.real("--progress-every", options.progress_seconds,
+              "Most seconds between two lines where there is no bar", 0.1, 86'400);
+}
+
 void declare_ranks(tools::OptionList& list, Options& options, const char* doc) {
     list.number("--ranks", options.ranks, doc, {.lowest = 1, .highest = 1'000'000});
 }

@@ -11,6 +11,8 @@ void declare_plan(tools::OptionList& list, Options& options, bool required = tru
 void declare_color(tools::OptionList& list, Options& options);
 /// --format, of commands that print data.
 void declare_format(tools::OptionList& list, Options& options);
+/// What is shown of work that takes long.
+void declare_progress(tools::OptionList& list, Options& options);
 void declare_ranks(tools::OptionList& list, Options& options, const char* doc);
 /// --map, --layout, --match, --keep, --allow-missing, --cast. `optional`: --weights may be left
 /// out, and they are refused without it.

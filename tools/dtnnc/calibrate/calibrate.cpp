@@ -215,10 +215,11 @@ int calibrate(const CalibrateCommand& command) {
             write_stdout(text);
         } else {
             write_file(command.output, text);
-            write_stderr(fmt::format(
-                "wrote {}: {} cores, {} of products, {} of convolutions a core\n", command.output,
-                machine.cores, compiler::quantity_text(machine.product_rate, "flop/s"),
-                compiler::quantity_text(machine.convolution_rate, "flop/s")));
+            tell_written(
+                command.output,
+                fmt::format("{} cores, {} of products, {} of convolutions a core", machine.cores,
+                            compiler::quantity_text(machine.product_rate, "flop/s"),
+                            compiler::quantity_text(machine.convolution_rate, "flop/s")));
         }
     } catch (const runtime::RunError& error) {
         write_stderr(fmt::format("dtnnc: {}\n", error.what()));

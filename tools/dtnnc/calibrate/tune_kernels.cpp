@@ -212,7 +212,7 @@ void write_tuned_plan(const TuneKernelsCommand& command, const TuningFile& file)
     const auto plan = compile_spec(command.source, compile, command.common, diagnostics);
     if (!plan) return;
     write_file(command.output, plan::to_json(*plan));
-    write_stderr(fmt::format("wrote {}\n", command.output));
+    tell_written(command.output);
 }
 
 }  // namespace

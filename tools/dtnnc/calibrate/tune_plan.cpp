@@ -42,7 +42,7 @@ int tune_plan(const TuneCommand& command) {
         const std::string path = output_of(command);
         write_file(path, plan::to_json(plan));
         write_stdout(table_of(all));
-        write_stderr(fmt::format("wrote {}\n", path));
+        tell_written(path);
     } catch (const runtime::RunError& error) {
         write_stderr(fmt::format("dtnnc: {}\n", error.what()));
         return int(error.exit());

@@ -49,10 +49,11 @@ int compile(const std::string& spec, const std::string& output, const CompileCom
     for (const plan::Layer& layer : plan->layers)
         parameters += layer.parameters;
     const int measured = measured_steps(*plan);
-    write_stderr(fmt::format("wrote {}: {} parameters, arena {}, {} kernels per training step{}\n",
-                             path, grouped(parameters), bytes_text(plan->memory.arena),
-                             plan::work_of(*plan).train_steps,
-                             measured == 0 ? "" : fmt::format(", {} by measured times", measured)));
+    tell_written(
+        path,
+        fmt::format("{} parameters, arena {}, {} kernels per training step{}", grouped(parameters),
+                    bytes_text(plan->memory.arena), plan::work_of(*plan).train_steps,
+                    measured == 0 ? "" : fmt::format(", {} by measured times", measured)));
     if (const plan::Recomputed again = plan::recomputed(*plan); again.steps > 0)
         write_stderr(fmt::format("fits the memory budget by recomputing {} in backward\n",
                                  plan::recomputed_text(again)));

@@ -354,15 +354,17 @@ int data(const std::string& source, const DataCommand& command, const CommonOpti
         report->names = samples->class_names();
         if (report->names.empty()) report->names = report->plan.dataset.class_names;
         report->data = runtime::survey(*samples, report->plan, command.samples);
-        if (!command.contact_sheet.empty())
+        if (!command.contact_sheet.empty()) {
             write_file(command.contact_sheet, contact_sheet(*samples, report->plan, {}));
+            tell_written(command.contact_sheet);
+        }
         report->rates = measure(*samples, *report, command.step);
     } catch (const runtime::RunError& error) {
         return print_run_error(error);
     }
     if (!command.write.empty()) {
         write_file(command.write, report->spec);
-        write_stderr(fmt::format("dtnnc: wrote {}\n", command.write));
+        tell_written(command.write);
     }
     write_stdout(options.format == "json" ? report_json(*report) : report_text(*report));
     return 0;

@@ -249,7 +249,10 @@ int forecast(const std::string& spec_or_plan, const ForecastCommand& command,
         (!plan->parallel.data && std::any_of(rows.begin(), rows.end(), refused)))
         throw PlanError(std::find_if(rows.begin(), rows.end(), refused)->refused);
     const std::string title = title_of(*plan, *machine, command, threads);
-    if (!command.svg.empty()) write_file(command.svg, forecast_svg(rows, title));
+    if (!command.svg.empty()) {
+        write_file(command.svg, forecast_svg(rows, title));
+        tell_written(command.svg);
+    }
     write_stdout(options.format == "json" ? json_of(rows, *plan, *machine, command)
                                           : text_of(rows, title));
     return 0;

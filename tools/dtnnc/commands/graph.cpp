@@ -109,8 +109,7 @@ int graph(const std::string& spec_or_plan, const GraphCommand& command,
         return 0;
     }
     write_file(command.output, text);
-    write_stderr(fmt::format("wrote {}: {} boxes, {} arrows\n", command.output, drawing.nodes,
-                             drawing.edges));
+    tell_written(command.output, fmt::format("{} boxes, {} arrows", drawing.nodes, drawing.edges));
     return 0;
 }
 

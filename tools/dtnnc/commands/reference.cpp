@@ -149,6 +149,7 @@ int reference(const std::string& output) {
                                           file.parent_path().string(), error.message()));
         write_file(file.string(), wrap_markdown(page.text));
     }
+    tell_written(output, fmt::format("{} pages", pages.size()));
     return 0;
 }
 

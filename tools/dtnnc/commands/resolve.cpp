@@ -46,10 +46,12 @@ int resolve(const std::string& spec, const std::string& output, const std::strin
     const std::string text = options.format == "json" ? resolved_json(resolved, spec)
                              : origins == "none"      ? resolved.text
                                                       : compiler::text_with_origins(resolved);
-    if (output.empty() || output == "-")
+    if (output.empty() || output == "-") {
         write_stdout(text);
-    else
+    } else {
         write_file(output, text);
+        tell_written(output);
+    }
     return 0;
 }
 

@@ -22,9 +22,13 @@ int schema(const std::string& output, const std::string& kind) {
     std::filesystem::create_directories(output, error);
     if (error)
         throw OutputError(fmt::format("cannot make the folder {}: {}", output, error.message()));
-    for (const compiler::SchemaFile& file : compiler::json_schema_files())
-        if (kind.empty() || file.name == kind + ".schema.json")
-            write_file((std::filesystem::path(output) / file.name).string(), file.text);
+    int files = 0;
+    for (const compiler::SchemaFile& file : compiler::json_schema_files()) {
+        if (!kind.empty() && file.name != kind + ".schema.json") continue;
+        write_file((std::filesystem::path(output) / file.name).string(), file.text);
+        ++files;
+    }
+    tell_written(output, fmt::format("{} {}", files, files == 1 ? "file" : "files"));
     return 0;
 }
 

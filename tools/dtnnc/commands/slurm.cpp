@@ -229,6 +229,7 @@ int slurm(const std::string& given, const std::string& output, SlurmCommand comm
             write_stdout_bytes(text);
     } else {
         write_file(output, text);
+        tell_written(output);
     }
     return 0;
 }
