@@ -214,7 +214,8 @@ void write_checkpoint(const std::string& folder, const Executor& executor,
 }
 
 Checkpoint read_checkpoint(const std::string& folder, Executor& executor,
-                           const std::string& plan_checksum) {
+                           const std::string& plan_checksum,
+                           const std::vector<std::string>& ended) {
     const Json content = read_state(folder);
     const plan::Plan& plan = executor.plan();
     Checkpoint checkpoint;
@@ -232,7 +233,8 @@ Checkpoint read_checkpoint(const std::string& folder, Executor& executor,
     const Safetensors file = parse_safetensors(std::move(bytes), path);
     const std::vector<std::string> found = differences(plan, file);
     const bool same_training =
-        checkpoint.plan == plan_checksum || checkpoint.training == training_identity(plan);
+        checkpoint.plan == plan_checksum || checkpoint.training == training_identity(plan) ||
+        std::find(ended.begin(), ended.end(), checkpoint.training) != ended.end();
     if (!same_training || !found.empty()) {
         constexpr std::size_t kShown = 10;
         std::vector<std::string> lines;

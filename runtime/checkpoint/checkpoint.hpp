@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/base/run_error.hpp"
 #include "runtime/train/training_state.hpp"
@@ -52,10 +53,11 @@ void write_checkpoint(const std::string& folder, const Executor& executor,
                       const Checkpoint& checkpoint);
 
 /// Verifies both files, and that the checkpoint is of this plan, or of one of the same training
-/// (training_identity.hpp), before anything is changed; then sets the executor's parameters, and
-/// the whole of what ranks have in parts. A DamagedCheckpoint, or a RunError (exit 5) that says how
-/// the checkpoint differs from the plan.
+/// (training_identity.hpp) or of one of `ended`, before anything is changed; then sets the
+/// executor's parameters, and the whole of what ranks have in parts. A DamagedCheckpoint, or a
+/// RunError (exit 5) that says how the checkpoint differs from the plan.
 Checkpoint read_checkpoint(const std::string& folder, Executor& executor,
-                           const std::string& plan_checksum);
+                           const std::string& plan_checksum,
+                           const std::vector<std::string>& ended = {});
 
 }  // namespace dtnn::runtime

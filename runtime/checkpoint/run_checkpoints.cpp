@@ -223,7 +223,8 @@ std::optional<Checkpoint> RunCheckpoints::load_newest(
     for (; !names.empty(); names.pop_back()) {
         const std::string path = folder() + "/" + names.back();
         try {
-            Checkpoint checkpoint = read_checkpoint(path, executor_, identity_.plan_checksum);
+            Checkpoint checkpoint =
+                read_checkpoint(path, executor_, identity_.plan_checksum, identity_.ended);
             // Their names would make them some of those that are kept, in place of whole ones.
             for (const std::string& name : broken) {
                 const std::string aside = fmt::format("{}/{}{}", folder(), kDamaged, name);

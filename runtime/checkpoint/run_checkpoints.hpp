@@ -25,6 +25,9 @@ struct RunIdentity {
     std::string plan_checksum;
     std::string dataset;
     int threads = 1;
+    /// The identities (training_identity.hpp) of trainings that this one takes over from: their
+    /// checkpoints serve, too.
+    std::vector<std::string> ended = {};
 };
 
 class RunCheckpoints final : public TrainingKeeper {

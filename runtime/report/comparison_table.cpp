@@ -27,8 +27,19 @@ bool is_best(const Comparison& comparison, const ComparedMeasure& measure, std::
     return comparison.runs.size() > 1 && comparison.best_run(measure) == run;
 }
 
-/// "batch_size" of "training.batch_size", where that is no other's end.
-std::string short_name(const std::vector<std::string>& paths, const std::string& path) {
+std::string called(const Comparison& comparison, const ComparedRun& run) {
+    if (comparison.settings.empty() || run.settings.empty()) return run.name;
+    std::string text;
+    for (std::size_t i = 0; i < run.settings.size(); ++i)
+        text += fmt::format("{}{}={}", i == 0 ? "" : " ",
+                            short_setting(comparison.settings, comparison.settings[i]),
+                            run.settings[i]);
+    return text;
+}
+
+}  // namespace
+
+std::string short_setting(const std::vector<std::string>& paths, const std::string& path) {
     const std::size_t dot = path.rfind('.');
     if (dot == std::string::npos) return path;
     const std::string end = path.substr(dot + 1);
@@ -38,18 +49,6 @@ std::string short_name(const std::vector<std::string>& paths, const std::string&
     return same > 1 ? path : end;
 }
 
-std::string called(const Comparison& comparison, const ComparedRun& run) {
-    if (comparison.settings.empty() || run.settings.empty()) return run.name;
-    std::string text;
-    for (std::size_t i = 0; i < run.settings.size(); ++i)
-        text +=
-            fmt::format("{}{}={}", i == 0 ? "" : " ",
-                        short_name(comparison.settings, comparison.settings[i]), run.settings[i]);
-    return text;
-}
-
-}  // namespace
-
 std::string short_number(double value) {
     return fmt::format("{:.4g}", value);
 }
@@ -58,7 +57,7 @@ std::string comparison_text(const Comparison& comparison) {
     Table table;
     table.columns.push_back({"run", false});
     for (const std::string& path : comparison.settings)
-        table.columns.push_back({short_name(comparison.settings, path), true});
+        table.columns.push_back({short_setting(comparison.settings, path), true});
     table.columns.push_back({"epochs", true});
     table.columns.push_back({"time", true});
     for (const ComparedMeasure& measure : comparison.measures)

@@ -27,6 +27,9 @@ std::string comparison_csv(const Comparison& comparison);
 /// "differences": [{"what", "meaning", "reason", "values": [...]}]}
 std::string comparison_json(const Comparison& comparison);
 
+/// "batch_size" of "training.batch_size", where that is no other's end.
+std::string short_setting(const std::vector<std::string>& paths, const std::string& path);
+
 /// The number as people read it: four digits.
 std::string short_number(double value);
 

@@ -43,7 +43,7 @@ class EventReader {
         const auto kind = line.at("event").get<std::string>();
         if (kind == "start" || kind == "resume") {
             if (kind == "resume" || !history_.start.empty()) ++history_.resumed;
-            flatten(line, "", history_.start);
+            start(line);
             history_.ending.clear();
         } else if (kind == "epoch") {
             epoch(line);
@@ -51,6 +51,9 @@ class EventReader {
             history_.test = measures_of(line.at("test"));
             history_.test_samples = whole_number_of(line.at("samples"));
             history_.ending = "finished";
+        } else if (kind == "continued") {
+            history_.continued.push_back(whole_number_of(line.at("epoch")));
+            --history_.resumed;  // its line of going on stands before it
         } else if (kind == "interrupted") {
             history_.ending = kind;
         } else if (kind == "failed") {
@@ -61,6 +64,15 @@ class EventReader {
     }
 
   private:
+    void start(const Json& line) {
+        for (const auto& [name, value] : line.items()) {
+            if (name == "class_names")
+                history_.class_names = value.get<std::vector<std::string>>();
+            else
+                flatten(value, name, history_.start);
+        }
+    }
+
     void epoch(const Json& line) {
         EpochRecord record;
         record.epoch = whole_number_of(line.at("epoch"));

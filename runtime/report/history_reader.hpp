@@ -28,11 +28,13 @@ struct EpochRecord {
 
 struct RunHistory {
     std::map<std::string, std::string> start;  ///< the last start event; nested names have dots
+    std::vector<std::string> class_names;      ///< empty: the classes have none
     std::vector<std::string> names;            ///< the measures', in the order of the first epoch
     std::vector<EpochRecord> epochs;
     Measures test;
     std::int64_t test_samples = 0;
-    int resumed = 0;       ///< how often
+    int resumed = 0;                      ///< how often
+    std::vector<std::int64_t> continued;  ///< epochs after which it had ended, and was given more
     std::string ending;    ///< "finished", "interrupted", "failed"; empty: running, or killed
     std::string error;     ///< why a failed run has failed
     bool cut_off = false;  ///< the last line is not whole, as a killed run may leave it

@@ -32,6 +32,9 @@ std::string line_of(const Json& event) {
     return write_json(event);
 }
 
+/// Names of more classes than these would make a line that nobody reads.
+constexpr std::size_t kMostNamedClasses = 10'000;
+
 }  // namespace
 
 std::string measures_json(const PassValues& pass) {
@@ -52,24 +55,28 @@ void HistoryWriter::add(const std::string& line) {
 }
 
 void HistoryWriter::start(const std::string& checksum, int threads, double first_step_milliseconds,
-                          const std::string& dataset_hash, int ranks) {
+                          const std::string& dataset_hash, int ranks,
+                          const std::vector<std::string>& class_names) {
     const Machine machine = this_machine();
-    add(line_of({{"event", "start"},
-                 {"time", utc_time_stamp()},
-                 {"name", name_},
-                 {"model", model_},
-                 {"plan", checksum},
-                 {"dataset", dataset_hash},
-                 {"threads", threads},
-                 {"ranks", ranks},
-                 {"first_step_milliseconds", first_step_milliseconds},
-                 {"version", DTNN_VERSION},
-                 {"machine",
-                  {{"host", machine.host},
-                   {"system", machine.system},
-                   {"processor", machine.processor},
-                   {"processors", machine.processors},
-                   {"memory_bytes", machine.memory_bytes}}}}));
+    Json line = Json({{"event", "start"},
+                      {"time", utc_time_stamp()},
+                      {"name", name_},
+                      {"model", model_},
+                      {"plan", checksum},
+                      {"dataset", dataset_hash},
+                      {"threads", threads},
+                      {"ranks", ranks},
+                      {"first_step_milliseconds", first_step_milliseconds},
+                      {"version", DTNN_VERSION},
+                      {"machine",
+                       {{"host", machine.host},
+                        {"system", machine.system},
+                        {"processor", machine.processor},
+                        {"processors", machine.processors},
+                        {"memory_bytes", machine.memory_bytes}}}});
+    if (!class_names.empty() && class_names.size() <= kMostNamedClasses)
+        line["class_names"] = class_names;
+    add(line_of(line));
 }
 
 void HistoryWriter::epoch(const EpochResult& result) {
@@ -110,6 +117,12 @@ void HistoryWriter::resume(const TrainingState& state, std::int64_t bytes, int t
                  {"step", state.step},
                  {"threads", threads},
                  {"ranks", ranks}}));
+}
+
+void HistoryWriter::continued(std::int64_t epoch, std::int64_t epochs,
+                              const std::vector<std::string>& spanning) {
+    add(line_of(
+        {{"event", "continued"}, {"epoch", epoch}, {"epochs", epochs}, {"spanning", spanning}}));
 }
 
 std::int64_t HistoryWriter::flush() {

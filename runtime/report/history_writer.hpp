@@ -4,7 +4,8 @@
 ///
 ///     {"event": "start", "time", "name", "model", "plan", "dataset", "threads", "ranks",
 ///      "first_step_milliseconds", "version",
-///      "machine": {"host", "system", "processor", "processors", "memory_bytes"}}
+///      "machine": {"host", "system", "processor", "processors", "memory_bytes"}, "class_names"}
+///           `class_names` only where the dataset has names for its classes
 ///     {"event": "epoch", "epoch", "step", "learning_rate", "train": {"loss", METRIC...},
 ///      "validation": {...}, "samples_per_second", "seconds"}
 ///           `validation` is null where nothing is split off
@@ -17,6 +18,9 @@
 ///           epochs finished and steps done
 ///     {"event": "resume", "time", "epoch", "step", "threads", "ranks"}
 ///           epochs finished and steps done when the checkpoint was written
+///     {"event": "continued", "epoch", "epochs", "spanning"}
+///           behind `resume`: the training had ended after `epoch`, and is now another one of so
+///           many epochs; the schedules that span all of them
 ///     {"event": "failed", "error"}
 
 #include <cstdint>
@@ -45,7 +49,8 @@ class HistoryWriter {
     /// `dataset_hash` is a hash of everything the samples depend on, so that a changed dataset is
     /// noticed; empty: not known.
     void start(const std::string& checksum, int threads, double first_step_milliseconds,
-               const std::string& dataset_hash = {}, int ranks = 1);
+               const std::string& dataset_hash = {}, int ranks = 1,
+               const std::vector<std::string>& class_names = {});
     void epoch(const EpochResult& result);
     void evaluate(const PassValues& test);
     void stopped(const TrainingResult& result);   ///< nothing when no schedule has
@@ -53,6 +58,9 @@ class HistoryWriter {
     void interrupted(const TrainingResult& result);
     /// The run goes on from a checkpoint: drops what it was told after that.
     void resume(const TrainingState& state, std::int64_t bytes, int threads, int ranks = 1);
+    /// The training that had ended after `epoch` is now one of so many epochs.
+    void continued(std::int64_t epoch, std::int64_t epochs,
+                   const std::vector<std::string>& spanning);
     bool empty() const { return file_.bytes() == 0; }
     /// Writes everything to the disk. Returns the length.
     std::int64_t flush();

@@ -1,19 +1,23 @@
 #include "runtime/report/html_report.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <utility>
 
 #include "base/escape.hpp"
 #include "base/json.hpp"
 #include "base/json_text.hpp"
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
+#include "plan/diff/words.hpp"
 #include "plan/rules/memory_need.hpp"
-#include "runtime/report/html_style.hpp"
+#include "runtime/report/html_page.hpp"
 #include "runtime/report/line_chart.hpp"
+#include "runtime/report/run_comparison.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -21,17 +25,17 @@ namespace {
 /// A matrix of more classes than this is shown by its most frequent mistakes alone.
 constexpr std::size_t kMostCells = 40;
 constexpr std::size_t kMostMistakes = 12;
+/// Names of classes that are longer stand upright over their columns.
+constexpr std::size_t kMostUpright = 4;
 
-std::string row(const std::vector<std::string>& cells, const char* tag = "td") {
-    std::string text = "<tr>";
-    for (const std::string& cell : cells)
-        text += fmt::format("<{0}>{1}</{0}>", tag, html_escaped(cell));
-    return text + "</tr>\n";
+/// The number as people read it: four digits.
+std::string rounded(double value) {
+    return fmt::format("{:.4g}", value);
 }
 
-std::string section(const std::string& title, const std::string& content) {
-    if (content.empty()) return "";
-    return fmt::format("<section>\n<h2>{}</h2>\n{}</section>\n", title, content);
+/// Samples a second: whole from a hundred on.
+std::string rate_text(double rate) {
+    return rate >= 100 ? grouped(std::int64_t(rate + 0.5)) : rounded(rate);
 }
 
 class Page {
@@ -39,16 +43,16 @@ class Page {
     explicit Page(const ReportParts& parts)
         : plan_(*parts.plan), history_(*parts.history), parts_(parts) {}
 
-    std::string write() {
-        return fmt::format(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-            "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}{}{}{}{}{}{}{}</body>\n"
-            "</html>\n",
-            html_escaped(plan_.name), kReportStyle, head(), section("Curves", curves()),
-            section("Test split", test()), section("Epochs", epochs()), section("Layers", layers()),
-            section("Time by operator", operators()), section("Settings", settings()),
-            section("Environment", environment()));
+    std::string write() const {
+        return html_page(plan_.name, head(),
+                         {{"curves", "Curves", curves()},
+                          {"test", "Test split", test()},
+                          {"epochs", "Epochs", epochs()},
+                          {"layers", "Layers", layers()},
+                          {"operators", "Time by operator", operators()},
+                          {"settings", "Settings", settings()},
+                          {"environment", "Environment", environment()},
+                          {"next", "What next", next()}});
     }
 
   private:
@@ -73,9 +77,9 @@ class Page {
         std::int64_t trainable = 0;
         for (const plan::Layer& layer : plan_.layers)
             trainable += layer.trainable;
-        std::string facts;
+        std::vector<std::pair<std::string, std::string>> facts;
         const auto fact = [&](const char* name, const std::string& value) {
-            facts += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", name, html_escaped(value));
+            facts.emplace_back(name, value);
         };
         fact("model", plan_.model);
         fact("trainable parameters", grouped(trainable));
@@ -83,14 +87,29 @@ class Page {
                                     grouped(plan_.dataset.train_samples)));
         fact("epochs", fmt::format("{} of {}", history_.epochs.size(), plan_.training.epochs));
         fact("time", elapsed_time_text(seconds));
-        if (training_seconds > 0)
-            fact("samples/s", fmt::format("{:.1f}", samples / training_seconds));
+        if (training_seconds > 0) fact("samples/s", rate_text(samples / training_seconds));
         fact("memory per rank", bytes_text(plan::memory_need(plan_).bounded(), BytesForm::fine));
-        if (history_.resumed > 0) fact("resumed", fmt::format("{} times", history_.resumed));
+        for (const ComparedMeasure& measure : measures_of(plan_, history_)) {
+            if (const std::optional<BestValue> best = best_value(history_, measure))
+                fact(("best " + measure.title()).c_str(),
+                     fmt::format("{} (epoch {})", rounded(best->value), best->epoch));
+        }
+        if (history_.resumed > 0)
+            fact("resumed",
+                 history_.resumed == 1 ? "once" : fmt::format("{} times", history_.resumed));
+        for (const std::int64_t epoch : history_.continued)
+            fact("continued", fmt::format("after epoch {}: another training", epoch));
         return fmt::format(
-            "<header>\n<h1>{}</h1>\n<p>{}</p>\n<p "
-            "class=\"path\">{}</p>\n<dl>\n{}</dl>\n</header>\n",
-            html_escaped(plan_.name), ending(), html_escaped(parts_.folder), facts);
+            "<header>\n<h1>{}</h1>\n<p>{}</p>\n<p class=\"path\">{}</p>\n{}</header>\n",
+            html_escaped(plan_.name), ending(), html_escaped(parts_.folder), html_facts(facts));
+    }
+
+    LineChart chart_of(const std::string& title, bool from_zero) const {
+        LineChart chart{title, "epoch", {}, from_zero};
+        chart.whole_x = true;
+        for (const std::int64_t epoch : history_.continued)
+            chart.marks.push_back(double(epoch) + 0.5);
+        return chart;
     }
 
     std::string curves() const {
@@ -103,7 +122,7 @@ class Page {
         }
         std::string text = "<div class=\"charts\">\n";
         for (const std::string& name : history_.names) {
-            LineChart chart{name, "epoch", {}, false};
+            LineChart chart = chart_of(name, false);
             for (const bool validation : {false, true}) {
                 Curve curve{validation ? "validation" : "training",
                             validation ? "validation" : "train",
@@ -121,22 +140,46 @@ class Page {
             }
             text += svg_of(chart);
         }
-        text +=
-            svg_of({"learning rate (end of epoch)", "epoch", {{"", "other", epochs, rates}}, true});
-        text += svg_of({"training samples/s", "epoch", {{"", "other", epochs, throughput}}, true});
-        return text + "</div>\n";
+        LineChart rate = chart_of("learning rate (end of epoch)", true);
+        rate.curves = {{"", "other", epochs, rates}};
+        LineChart speed = chart_of("training samples/s", true);
+        speed.curves = {{"", "other", epochs, throughput}};
+        text += svg_of(rate) + svg_of(speed) + "</div>\n";
+        if (!history_.continued.empty())
+            text +=
+                "<p>Where a line stands, the training had ended and was given more epochs.</p>\n";
+        return text;
     }
 
     std::string test() const {
         if (history_.test.empty()) return "";
-        std::string text = "<table>\n" + row({"measure", "value"}, "th");
+        std::string rows = html_row({"measure", "value"}, "th");
         for (const auto& [name, value] : history_.test.numbers)
-            text += row({name, fmt::format("{:.6g}", value)});
+            rows += html_row({name, rounded(value)});
         for (const auto& [name, value] : history_.test.others)
-            if (!name.ends_with("confusion_matrix")) text += row({name, value});
-        text += fmt::format("</table>\n<p>{} samples</p>\n", grouped(history_.test_samples));
+            if (!name.ends_with("confusion_matrix")) rows += list_rows(name, value);
+        std::string text = html_table("numbers", rows) +
+                           fmt::format("<p>{} samples</p>\n", grouped(history_.test_samples));
         for (const auto& [name, value] : history_.test.others)
             if (name.ends_with("confusion_matrix")) text += confusion_matrix(value);
+        return text;
+    }
+
+    /// A class by its name, where names are known.
+    std::string class_text(std::size_t index, std::size_t classes) const {
+        return history_.class_names.size() == classes ? history_.class_names[index]
+                                                      : label_text(index);
+    }
+
+    /// A measure of each class, a line each.
+    std::string list_rows(const std::string& name, const std::string& json) const {
+        const Json list = parse_json_or_discard(json);
+        if (!list.is_array()) return html_row({name, json});
+        std::string text;
+        for (std::size_t i = 0; i < list.size(); ++i)
+            text += html_row(
+                {fmt::format("{}, {}", name, class_text(i, list.size())),
+                 list[i].is_number() ? rounded(list[i].get<double>()) : write_json(list[i])});
         return text;
     }
 
@@ -149,25 +192,30 @@ class Page {
         }
         for (const std::vector<double>& line : counts)
             if (line.size() != counts.size()) return "";
+        const std::size_t classes = counts.size();
         std::string text = "<h3>Confusion matrix</h3>\n";
-        if (counts.size() <= kMostCells) {
-            text += "<table class=\"matrix\">\n<tr><th>true \\ predicted</th>";
-            for (std::size_t c = 0; c < counts.size(); ++c)
-                text += fmt::format("<th>{}</th>", html_escaped(label_text(c)));
-            text += "</tr>\n";
-            for (std::size_t r = 0; r < counts.size(); ++r) {
+        if (classes <= kMostCells) {
+            bool tall = false;
+            for (std::size_t c = 0; c < classes; ++c)
+                tall = tall || characters(class_text(c, classes)) > kMostUpright;
+            std::string rows = "<tr><th>true \\ predicted</th>";
+            for (std::size_t c = 0; c < classes; ++c)
+                rows += fmt::format("<th{}>{}</th>", tall ? " class=\"tall\"" : "",
+                                    html_escaped(class_text(c, classes)));
+            rows += "</tr>\n";
+            for (std::size_t r = 0; r < classes; ++r) {
                 double sum = 0;
                 for (const double count : counts[r])
                     sum += count;
-                text += fmt::format("<tr><th>{}</th>", html_escaped(label_text(r)));
-                for (std::size_t c = 0; c < counts.size(); ++c) {
+                rows += fmt::format("<tr><th>{}</th>", html_escaped(class_text(r, classes)));
+                for (std::size_t c = 0; c < classes; ++c) {
                     const double share = sum > 0 ? counts[r][c] / sum : 0;
-                    text += fmt::format("<td class=\"{}\" style=\"--share:{:.3f}\">{:.0f}</td>",
+                    rows += fmt::format("<td class=\"{}\" style=\"--share:{:.3f}\">{:.0f}</td>",
                                         r == c ? "right" : "wrong", share, counts[r][c]);
                 }
-                text += "</tr>\n";
+                rows += "</tr>\n";
             }
-            text += "</table>\n";
+            text += html_table("matrix", rows);
         }
         return text + mistakes(counts);
     }
@@ -185,11 +233,12 @@ class Page {
         std::stable_sort(list.begin(), list.end(),
                          [](const Mistake& a, const Mistake& b) { return a.count > b.count; });
         if (list.size() > kMostMistakes) list.resize(kMostMistakes);
-        std::string text = "<table>\n" + row({"true", "predicted", "samples"}, "th");
+        std::string rows = html_row({"true", "predicted", "samples"}, "th");
         for (const Mistake& mistake : list)
-            text += row({label_text(mistake.truth), label_text(mistake.guess),
-                         fmt::format("{:.0f}", mistake.count)});
-        return "<h3>Most frequent mistakes</h3>\n" + text + "</table>\n";
+            rows += html_row({class_text(mistake.truth, counts.size()),
+                              class_text(mistake.guess, counts.size()),
+                              fmt::format("{:.0f}", mistake.count)});
+        return "<h3>Most frequent mistakes</h3>\n" + html_table("", rows);
     }
 
     /// A class by its name, where the plan has names.
@@ -201,58 +250,65 @@ class Page {
     std::string epochs() const {
         if (history_.epochs.empty()) return "";
         std::vector<std::string> heads = {"epoch", "step", "learning rate"};
-        bool validation = false;
-        for (const EpochRecord& epoch : history_.epochs)
-            validation = validation || !epoch.validation.empty();
-        for (const std::string& name : history_.names)
-            heads.push_back(name);
-        if (validation)
-            for (const std::string& name : history_.names)
-                heads.push_back("validation " + name);
-        heads.insert(heads.end(), {"samples/s", "seconds"});
-        std::string text = row(heads, "th");
+        // Lists and matrices have no column.
+        std::vector<std::string> trained, validated;
+        for (const std::string& name : history_.names) {
+            const auto any = [&](Measures EpochRecord::*split) {
+                return std::any_of(history_.epochs.begin(), history_.epochs.end(),
+                                   [&](const EpochRecord& epoch) {
+                                       return (epoch.*split).numbers.contains(name);
+                                   });
+            };
+            if (any(&EpochRecord::train)) trained.push_back(name);
+            if (any(&EpochRecord::validation)) validated.push_back(name);
+        }
+        heads.insert(heads.end(), trained.begin(), trained.end());
+        for (const std::string& name : validated)
+            heads.push_back("validation " + name);
+        heads.insert(heads.end(), {"samples/s", "time"});
+        std::string text = html_row(heads, "th");
         for (const EpochRecord& epoch : history_.epochs) {
-            std::vector<std::string> cells = {fmt::format("{}", epoch.epoch),
-                                              fmt::format("{}", epoch.step),
-                                              fmt::format("{:.4g}", epoch.learning_rate)};
-            const auto add = [&](const Measures& measures) {
-                for (const std::string& name : history_.names) {
+            std::vector<std::string> cells = {fmt::format("{}", epoch.epoch), grouped(epoch.step),
+                                              rounded(epoch.learning_rate)};
+            const auto add = [&](const Measures& measures, const std::vector<std::string>& names) {
+                for (const std::string& name : names) {
                     const auto found = measures.numbers.find(name);
-                    cells.push_back(found == measures.numbers.end()
-                                        ? ""
-                                        : fmt::format("{:.6g}", found->second));
+                    cells.push_back(found == measures.numbers.end() ? "" : rounded(found->second));
                 }
             };
-            add(epoch.train);
-            if (validation) add(epoch.validation);
-            cells.push_back(fmt::format("{:.1f}", epoch.samples_per_second));
-            cells.push_back(fmt::format("{:.1f}", epoch.seconds));
-            text += row(cells);
+            add(epoch.train, trained);
+            add(epoch.validation, validated);
+            cells.push_back(rate_text(epoch.samples_per_second));
+            cells.push_back(elapsed_time_text(epoch.seconds));
+            text += html_row(cells);
         }
-        return details(fmt::format("{} epochs", history_.epochs.size()),
-                       "<table class=\"numbers\">\n" + text + "</table>\n");
+        return html_table("numbers", text);
     }
 
     std::string layers() const {
-        std::string text = row(
-            {"", "name", "type", "output", "weights", "parameters", "MFLOP a sample", "attributes"},
+        std::string text = html_row(
+            {"", "name", "type", "output", "weights", "parameters", "work a sample", "attributes"},
             "th");
         std::int64_t parameters = 0, flops = 0;
         for (const plan::Layer& layer : plan_.layers) {
             std::string attributes;
             for (const auto& [name, value] : layer.attributes)
-                attributes +=
-                    fmt::format("{}{}={}", attributes.empty() ? "" : " ", name, json_text(value));
-            text += row({fmt::format("{}", layer.index), layer.name, layer.type,
-                         shape_text(layer.output_shape, kTimesSign),
-                         shape_text(layer.weights_shape, kTimesSign), grouped(layer.parameters),
-                         fmt::format("{:.3f}", 1e-6 * double(layer.forward_flops)), attributes});
+                attributes += fmt::format("{}{}={}", attributes.empty() ? "" : " ", name,
+                                          plan::value_words(json_text(value), plan::Unit::none));
+            text += html_row_of(
+                {fmt::to_string(layer.index), html_escaped(layer.name), html_escaped(layer.type),
+                 shape_text(layer.output_shape, kTimesSign),
+                 shape_text(layer.weights_shape, kTimesSign),
+                 layer.parameters == 0 ? "" : grouped(layer.parameters),
+                 layer.forward_flops == 0 ? "" : flops_text(double(layer.forward_flops)),
+                 html_escaped(attributes)});
             parameters += layer.parameters;
             flops += layer.forward_flops;
         }
-        return details(fmt::format("{} layers, {} parameters, {:.2f} MFLOP forward a sample",
-                                   plan_.layers.size(), grouped(parameters), 1e-6 * double(flops)),
-                       "<table class=\"layers\">\n" + text + "</table>\n");
+        return html_details(
+            fmt::format("{} layers, {} parameters, {} forward a sample", plan_.layers.size(),
+                        grouped(parameters), flops_text(double(flops))),
+            html_table("layers", text));
     }
 
     std::string operators() const {
@@ -260,42 +316,93 @@ class Page {
         return "<pre>" + escaped_lines(parts_.operator_times) + "</pre>\n";
     }
 
+    /// What somebody chose stands before what is as by default.
     std::string settings() const {
-        std::string text = row({"setting", "value", "from"}, "th");
-        std::size_t count = 0;
+        std::string chosen, usual;
+        std::size_t count = 0, defaults = 0;
         for (const plan::ResolvedValue& value : plan_.values) {
             // The layers have their own table.
             if (value.path.starts_with("model.layers.")) continue;
             ++count;
-            std::string from = "default";
+            const std::string words = plan::value_words(value.value, plan::Unit::none);
+            if (value.origin == plan::OriginKind::fallback) {
+                ++defaults;
+                usual += html_row_of({html_breakable(value.path), html_breakable(words), "default"},
+                                     "td", "class=\"soft\"");
+                continue;
+            }
+            std::string from = value.place.file;
             if (value.origin == plan::OriginKind::file)
                 from = fmt::format("{}:{}", value.place.file, value.place.line);
-            else if (value.origin == plan::OriginKind::command_line)
-                from = value.place.file;
             else if (value.origin == plan::OriginKind::data)
                 from = "the data";
-            text += row({value.path, value.value, from});
+            chosen += html_row({value.path, words, from});
         }
         if (count == 0) return "";
-        return details(fmt::format("{} settings", count), "<table>\n" + text + "</table>\n");
+        return html_details(
+            fmt::format("{} settings, {} of them as by default", count, defaults),
+            html_table("words", html_row({"setting", "value", "from"}, "th") + chosen + usual));
     }
 
     std::string environment() const {
-        std::string text;
-        for (const auto& [name, value] : history_.start)
-            if (name != "event") text += row({name, value});
-        text += row(
-            {"planned for", fmt::format("{}, {} threads, {}", plan::processor_of(plan_.target),
-                                        plan_.target.threads, plan::name_of(plan_.target.dtype))});
-        text += row({"compiled by", plan_.generator});
-        return "<table>\n" + text + "</table>\n";
+        std::string rows;
+        const auto add = [&](const char* name, const std::string& value) {
+            if (!value.empty()) rows += html_row({name, value});
+        };
+        const auto told = [&](const char* name) {
+            const auto found = history_.start.find(name);
+            return found == history_.start.end() ? std::string() : found->second;
+        };
+        const auto number = [&](const char* name) {
+            return std::strtod(told(name).c_str(), nullptr);
+        };
+        add("begun", told("time"));
+        add("host", told("machine.host"));
+        add("system", told("machine.system"));
+        add("processor", told("machine.processor"));
+        add("processors", told("machine.processors"));
+        if (number("machine.memory_bytes") > 0)
+            add("memory", bytes_text(number("machine.memory_bytes")));
+        add("ranks", told("ranks"));
+        add("threads of a rank", told("threads"));
+        if (number("first_step_milliseconds") > 0)
+            add("first step after", seconds_text(1e-3 * number("first_step_milliseconds")));
+        add("planned for",
+            fmt::format("{}, {} {}, {}", plan::processor_of(plan_.target), plan_.target.threads,
+                        plan_.target.threads == 1 ? "thread" : "threads",
+                        plan::name_of(plan_.target.dtype)));
+        add("compiled by", plan_.generator);
+        add("run by", told("version").empty() ? "" : "dtnn-run " + told("version"));
+        add("plan", told("plan"));
+        add("dataset", told("dataset"));
+        return html_table("words", rows);
     }
 
-    static std::string details(const std::string& summary, const std::string& content) {
-        return fmt::format(
-            "<details>\n<summary>{}</summary>\n<div class=\"wide\">{}</div>\n"
-            "</details>\n",
-            html_escaped(summary), content);
+    /// What a user may want to do now, as commands.
+    std::string next() const {
+        const std::string run = command_word(parts_.folder);
+        const std::string with_weights =
+            fmt::format("{}/plan.json --weights {}/weights.safetensors", run, run);
+        std::vector<std::pair<std::string, std::string>> commands;
+        if (history_.ending == "finished") {
+            commands = {{"Predict files of your own, or a split:",
+                         fmt::format("dtnn-run predict {} --input FILE-OR-FOLDER -o answers.csv",
+                                     with_weights)},
+                        {"Measure on another split:",
+                         fmt::format("dtnn-run evaluate {} --split validation", with_weights)},
+                        {"Train on, from the optimizer's state at the end:",
+                         fmt::format("dtnn-run --resume {} --epochs +{}", run,
+                                     std::max<std::int64_t>(1, plan_.training.epochs / 2))}};
+        } else {
+            commands = {
+                {"Go on from the newest checkpoint:", fmt::format("dtnn-run --resume {}", run)}};
+        }
+        commands.emplace_back("Compare with other runs:",
+                              fmt::format("dtnn-run report {} OTHER-RUN -o comparison.html", run));
+        if (history_.ending == "finished")
+            commands.emplace_back("Take the weights to NumPy:",
+                                  fmt::format("dtnn-run weights export {} -o weights.npz", run));
+        return html_commands(commands);
     }
 
     static std::string escaped_lines(const std::string& text) {

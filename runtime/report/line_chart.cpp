@@ -8,6 +8,7 @@
 
 #include "base/escape.hpp"
 #include "base/svg.hpp"
+#include "base/text.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -33,7 +34,21 @@ struct Range {
 std::string tick_text(double value) {
     if (value == 0) return "0";
     const double size = std::abs(value);
-    return size >= 1e5 || size < 1e-3 ? fmt::format("{:.1e}", value) : fmt::format("{:.6g}", value);
+    if (size >= 1e4 && size < 1e7 && value == std::floor(value))
+        return grouped(std::int64_t(value));
+    return size >= 1e5 || size < 1e-4 ? fmt::format("{:.1e}", value) : fmt::format("{:.6g}", value);
+}
+
+/// Whole numbers, about `wanted` of them, within [least, most].
+std::vector<double> whole_ticks(double least, double most, int wanted) {
+    const double step = std::max(1.0, std::ceil(round_ticks(0, most - least, wanted)[1]));
+    std::vector<double> ticks;
+    // The first epoch is worth a tick, and then round numbers.
+    if (least == std::floor(least)) ticks.push_back(least);
+    for (double tick = std::ceil(least / step) * step; tick <= most; tick += step)
+        if (tick > least && (ticks.empty() || tick - ticks.back() >= step / 2))
+            ticks.push_back(tick);
+    return ticks;
 }
 
 class Drawing {
@@ -51,12 +66,11 @@ class Drawing {
         }
         if (y.empty()) return "";
         if (chart_.from_zero) y.take(0);
-        x_ticks_ = round_ticks(x.least, x.most, kTicks);
-        y_ticks_ = round_ticks(y.least, y.most, kTicks);
-        x_ = {x_ticks_.front(), x_ticks_.back()};
         // Epochs begin where they begin: no empty strip on either side.
-        x_.least = x.least < x.most ? x.least : x_.least;
-        x_.most = x.least < x.most ? x.most : x_.most;
+        x_ = x.least < x.most ? x : Range{x.least - 0.5, x.most + 0.5};
+        x_ticks_ = chart_.whole_x ? whole_ticks(x.least, x.most, kTicks)
+                                  : round_ticks(x_.least, x_.most, kTicks);
+        y_ticks_ = round_ticks(y.least, y.most, kTicks);
         y_ = {y_ticks_.front(), y_ticks_.back()};
         svg_.text(kLeft, 18, "start", chart_.title, "class=\"title\"");
         axes();
@@ -84,6 +98,11 @@ class Drawing {
             svg_.text(place(tick, y_.least).x, kHeight - kBottom + 16, "middle", tick_text(tick),
                       kTickStyle);
         }
+        for (const double mark : chart_.marks) {
+            if (mark < x_.least || mark > x_.most) continue;
+            const double x = place(mark, y_.least).x;
+            svg_.line(x, kTop, x, kHeight - kBottom, "class=\"mark\"");
+        }
         svg_.text((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", chart_.x_label, kTickStyle);
     }
 
@@ -103,17 +122,16 @@ class Drawing {
             if (!std::isfinite(curve.y[i])) continue;
             const Svg::Point at = place(curve.x[i], curve.y[i]);
             svg_.circle(at.x, at.y, 2.5, style,
-                        fmt::format("{} {}: {} = {:.6g}", chart_.x_label, tick_text(curve.x[i]),
-                                    curve.name, curve.y[i]));
+                        fmt::format("{} {}: {}{:.4g}", chart_.x_label, tick_text(curve.x[i]),
+                                    curve.name.empty() ? "" : curve.name + " ", curve.y[i]));
         }
     }
 
     void legend() {
-        if (chart_.curves.size() < 2) return;
+        if (chart_.curves.size() < 2 || !chart_.legend) return;
         double right = kWidth - kRight;
         for (auto curve = chart_.curves.rbegin(); curve != chart_.curves.rend(); ++curve) {
-            svg_.text(right, 18, "end", curve->name,
-                      fmt::format("class=\"legend {}\"", curve->style));
+            svg_.text(right, 18, "end", curve->name, fmt::format("class=\"{}\"", curve->style));
             right -= 14 + 6.6 * double(curve->name.size());
         }
     }

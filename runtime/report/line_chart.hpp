@@ -18,7 +18,10 @@ struct LineChart {
     std::string title;
     std::string x_label;
     std::vector<Curve> curves;
-    bool from_zero = false;  ///< the y axis begins at zero
+    bool from_zero = false;          ///< the y axis begins at zero
+    bool whole_x = false;            ///< ticks of the x axis are whole numbers
+    bool legend = true;              ///< where there are several curves
+    std::vector<double> marks = {};  ///< places on the x axis that a line marks
 };
 
 /// Empty when there is no number to show.

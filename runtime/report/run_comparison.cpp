@@ -283,6 +283,16 @@ double ComparedRun::seconds() const {
 }
 
 std::optional<BestValue> ComparedRun::best(const ComparedMeasure& measure) const {
+    return best_value(history, measure);
+}
+
+std::vector<ComparedMeasure> measures_of(const plan::Plan& plan, const RunHistory& history) {
+    MeasureList list;
+    list.add(plan, history);
+    return list.measures();
+}
+
+std::optional<BestValue> best_value(const RunHistory& history, const ComparedMeasure& measure) {
     std::optional<BestValue> best;
     for (const EpochRecord& epoch : history.epochs) {
         const Measures& measures = measure.validation ? epoch.validation : epoch.train;

@@ -54,6 +54,12 @@ struct ComparedMeasure {
     std::string title() const;  ///< "validation.loss"
 };
 
+/// The measures that a run has told, in their order: those of which one value is better than
+/// another.
+std::vector<ComparedMeasure> measures_of(const plan::Plan& plan, const RunHistory& history);
+/// The best of all epochs; nothing where the run has not measured it.
+std::optional<BestValue> best_value(const RunHistory& history, const ComparedMeasure& measure);
+
 struct ComparedRun {
     std::string name;
     std::string folder;

@@ -152,18 +152,35 @@ RateFactor formula(const ComponentFields& fields, const TrainingExtent& extent, 
     };
 }
 
+bool never_spans(const ComponentFields&) {
+    return false;
+}
+
+bool spans_by_default(const ComponentFields& fields) {
+    return fields.whole("epochs") == 0;
+}
+
+bool formula_spans(const ComponentFields& fields) {
+    kernels::Expression factor;
+    std::string mistake;
+    constexpr int kOfPosition = 2;  // x0 and x1
+    return kernels::parse_expression(fields.word("factor"), factor, mistake) &&
+           factor.sources > kOfPosition;
+}
+
 struct Entry {
     const char* type;
     RateFactor (*make)(const ComponentFields&, const TrainingExtent&, double base);
+    bool (*spans)(const ComponentFields&);  ///< all epochs of the training
 };
-constexpr Entry kEntries[] = {{"warm_up", warm_up},
-                              {"multistep", multistep},
-                              {"reduce_every_n_epochs", reduce_every_n_epochs},
-                              {"exponential", exponential},
-                              {"cosine", cosine},
-                              {"polynomial", polynomial},
-                              {"one_cycle", one_cycle},
-                              {"formula", formula}};
+constexpr Entry kEntries[] = {{"warm_up", warm_up, never_spans},
+                              {"multistep", multistep, never_spans},
+                              {"reduce_every_n_epochs", reduce_every_n_epochs, never_spans},
+                              {"exponential", exponential, never_spans},
+                              {"cosine", cosine, spans_by_default},
+                              {"polynomial", polynomial, spans_by_default},
+                              {"one_cycle", one_cycle, spans_by_default},
+                              {"formula", formula, formula_spans}};
 
 }  // namespace
 
@@ -174,6 +191,12 @@ TrainingExtent extent_of(const plan::Plan& plan, int ranks) {
     // The epoch's last batch ends its group in any case.
     extent.accumulation = std::clamp<std::int64_t>(plan.training.accumulation, 1, extent.batches);
     return extent;
+}
+
+bool spans_training(const plan::Component& component) {
+    const auto* entry = std::find_if(std::begin(kEntries), std::end(kEntries),
+                                     [&](const Entry& one) { return component.type == one.type; });
+    return entry != std::end(kEntries) && entry->spans(ComponentFields(component));
 }
 
 std::optional<RateFactor> rate_factor(const plan::Component& component,

@@ -59,6 +59,10 @@ struct BatchPosition {
 /// What a schedule multiplies the base learning rate with.
 using RateFactor = std::function<double(const BatchPosition&)>;
 
+/// Whether the schedule's factors depend on how many epochs the training has: it spans all of them
+/// (`epochs: 0`), or is a formula that reads x2 or x3.
+bool spans_training(const plan::Component& component);
+
 /// Nothing when the component is not one of the above. `base` is the optimizer's learning rate.
 std::optional<RateFactor> rate_factor(const plan::Component& component,
                                       const TrainingExtent& extent, double base);

@@ -68,6 +68,12 @@ std::vector<KeptWeights> Schedules::kept() const {
     return all;
 }
 
+void Schedules::begin_again() {
+    for (const auto& watcher : watchers_) {
+        if (watcher) watcher->begin_again();
+    }
+}
+
 std::vector<std::vector<double>> Schedules::state() const {
     std::vector<std::vector<double>> state;
     for (const auto& watcher : watchers_)

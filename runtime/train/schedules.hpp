@@ -33,6 +33,10 @@ class Schedules {
     /// The weights that schedules have asked to keep, and not dropped.
     std::vector<KeptWeights> kept() const;
 
+    /// Another training takes the state over: an early stopping waits as long again as at the
+    /// beginning; what was best stays.
+    void begin_again();
+
     /// What epoch_done has learned, a list of numbers for each schedule in the plan's order.
     std::vector<std::vector<double>> state() const;
     /// False, and nothing changed, when it is not the state of these schedules.

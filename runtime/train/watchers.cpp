@@ -115,6 +115,7 @@ class EarlyStopping final : public Watcher {
                 : fmt::format("{} has been no number for {} epochs (early_stopping)", watched_.name,
                               best_.since);
     }
+    void begin_again() override { best_.since = 0; }
     std::optional<BestWeights> restore_at_end() const override {
         if (!restore_ || best_.epoch == 0) return std::nullopt;
         return best_weights();

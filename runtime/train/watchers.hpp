@@ -81,6 +81,8 @@ class Watcher {
     virtual void epoch_done(std::int64_t epoch, const EpochValues& values,
                             EpochDecision& decision) = 0;
     virtual double rate_factor() const { return 1; }
+    /// Another training takes its state over: what ended the one before counts no more.
+    virtual void begin_again() {}
     virtual std::optional<BestWeights> restore_at_end() const { return std::nullopt; }
     /// The weights that it has asked to keep, and not dropped.
     virtual std::vector<KeptWeights> kept() const { return {}; }

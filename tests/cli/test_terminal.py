@@ -220,9 +220,11 @@ class Help(CommandTest):
                 with open(os.path.join(folder, "flowers", name, f"{i}.png"), "wb") as file:
                     file.write(gray_png(28, 28))
         for words in (("job.yaml", "-o", "plan.json"), ("ranks.yaml", "-o", "ranks.json"),
-                      ("job.yaml", "--set", "training.epochs=3", "-o", "other.json")):
+                      ("job.yaml", "--set", "training.epochs=3", "-o", "other.json"),
+                      ("job.yaml", "--sweep", "training.batch_size=32,64", "-o", "sw")):
             self.expect(run(DTNNC, "compile", *words, cwd=folder), 0)
-        self.expect(run(DTNN_RUN, "plan.json", "--output", "runs/first", cwd=folder), 0)
+        for name in ("first", "second"):
+            self.expect(run(DTNN_RUN, "plan.json", "--output", "runs/" + name, cwd=folder), 0)
         self.expect(run(DTNN_RUN, "weights", "export", "runs/first", "--layout", "torch", "-o", "theirs.safetensors",
                         cwd=folder), 0)
         self.expect(run(DTNNC, "compile", "job.yaml", "--sweep", "training.epochs=1,2", "-o", "sw", cwd=folder), 0)

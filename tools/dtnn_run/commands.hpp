@@ -22,6 +22,7 @@ struct Options {
     double threshold = 0.5;          ///< predict: of any number of labels
     bool average = false;            ///< weights: the moving averages of a run
     std::string resume;              ///< the folder of a run that goes on
+    std::string epochs;              ///< with `resume`: "+2" more than are done, or "4" in all
     bool keep_global_batch = false;  ///< with `resume`: another global batch is refused
     std::string format = "text";     ///< text, json
     std::string progress = "auto";
@@ -39,10 +40,11 @@ struct Options {
     bool per_step = false;
     bool synthetic_data = false;
     bool dry_run = false;
-    int ranks = 0;                  ///< train, bench; 0: not given
-    int max_restarts = 0;           ///< train
-    std::vector<std::string> runs;  ///< report: folders of runs
-    bool table_only = false;        ///< sweep: trains nothing
+    int ranks = 0;                       ///< train, bench; 0: not given
+    int max_restarts = 0;                ///< train
+    std::vector<std::string> runs;       ///< report: folders of runs
+    std::string report_format = "html";  ///< report: or text, csv, json
+    bool table_only = false;             ///< sweep: trains nothing
 };
 
 /// Each returns the exit code or throws RunError.

@@ -8,6 +8,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "runtime/train/agreement.hpp"
+#include "tools/dtnn_run/more_epochs.hpp"
 #include "tools/dtnn_run/start_job.hpp"
 
 namespace dtnn {
@@ -45,7 +46,7 @@ std::string shared_words(const std::string& command, const OptionList& list) {
     for (const char* name : {"--resume", "--weights"})
         if (list.has(name)) words += std::string(" ") + name;
     for (const char* name :
-         {"--split", "--steps", "--per-step", "--synthetic-data", "--check-numbers"}) {
+         {"--epochs", "--split", "--steps", "--per-step", "--synthetic-data", "--check-numbers"}) {
         const std::vector<std::string> values = list.given(name);
         if (values.empty()) continue;
         words += std::string(" ") + name;
@@ -61,7 +62,12 @@ void start_job_if_asked(const std::string& command, const OptionList& list,
     request.ranks = std::max(1, options.ranks);
     request.max_restarts = options.max_restarts;
     const std::vector<std::string> ours = {"--ranks", "--max-restarts"};
-    request.words = words_without(command, list, ours);
+    std::vector<std::string> left = ours;
+    left.emplace_back("--epochs");
+    request.words = words_without(command, list, left);
+    // A restart asks for the same end, however far the run has come by then.
+    if (!options.epochs.empty())
+        request.words.insert(request.words.begin() + 1, "--epochs=" + total_epochs(options));
     request.run = options.resume;
     request.words_again = [&, ours](const std::string& run, bool begun) {
         if (!options.resume.empty()) return request.words;

@@ -94,10 +94,13 @@ void check_surroundings(Communicator& communicator, Start& start) {
 }  // namespace
 
 Start start_together(Communicator& communicator, const Options& options,
-                     const std::function<std::string()>& path) {
+                     const std::function<std::string()>& path,
+                     const std::function<LoadedPlan(LoadedPlan)>& change) {
     std::optional<Start> start;
-    together(communicator, "the plan",
-             [&] { start.emplace(path(), communicator.rank(), communicator.ranks()); });
+    together(communicator, "the plan", [&] {
+        start.emplace(path(), communicator.rank(), communicator.ranks());
+        if (change) start->loaded = change(std::move(start->loaded));
+    });
     const plan::Plan& plan = start->loaded.plan;
     if (communicator.ranks() == 1) {
         check_surroundings(communicator, *start);

@@ -32,9 +32,11 @@ struct Start {
 int with_ranks(const Options& options, const std::function<int(runtime::Communicator&)>& work);
 
 /// Reads the plan on every rank together; all agree on command, plan, version, batch and seed.
-/// `path` may throw.
+/// `path` may throw, and so may `change`, which gives the plan to run in place of the one that was
+/// read.
 Start start_together(runtime::Communicator& communicator, const Options& options,
-                     const std::function<std::string()>& path);
+                     const std::function<std::string()>& path,
+                     const std::function<runtime::LoadedPlan(runtime::LoadedPlan)>& change = {});
 
 /// Every rank's dataset, agreed on by its hash.
 std::unique_ptr<runtime::SampleSource> open_together(

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -21,6 +22,7 @@
 #include "runtime/report/run_comparison.hpp"
 #include "runtime/report/run_folder.hpp"
 #include "tools/dtnn_run/commands.hpp"
+#include "tools/dtnn_run/more_epochs.hpp"
 #include "tools/dtnn_run/start_job.hpp"
 
 namespace dtnn {
@@ -54,6 +56,7 @@ class SweepRun {
     enum class Step { done, failed, stop };
 
     Step train(const RunPlace& place, const std::string& title);
+    bool is_of_plan(const RunPlace& place) const;
     bool is_done(const RunPlace& place) const;
     JobRequest request_of(const RunPlace& place) const;
     Comparison table() const;
@@ -65,12 +68,21 @@ class SweepRun {
     std::map<std::string, std::string> failed_;  ///< why, by name
 };
 
-/// Whether the run has finished, and by this plan.
+/// Whether the run follows this plan, or did before it was given more epochs.
+bool SweepRun::is_of_plan(const RunPlace& place) const {
+    Options of_run;
+    of_run.resume = place.folder;
+    const std::string checksum = read_plan_file(place.plan).checksum;
+    const std::vector<EndedTraining> ended = ended_trainings(of_run);
+    return read_plan_file(RunFolder(place.folder).plan()).checksum == checksum ||
+           std::any_of(ended.begin(), ended.end(),
+                       [&](const EndedTraining& one) { return one.loaded.checksum == checksum; });
+}
+
 bool SweepRun::is_done(const RunPlace& place) const {
     const RunFolder run(place.folder);
-    if (!exists(run.history()) || !exists(run.plan())) return false;
-    if (read_history(run.history()).ending != "finished") return false;
-    return read_plan_file(run.plan()).checksum == read_plan_file(place.plan).checksum;
+    return exists(run.history()) && exists(run.plan()) &&
+           read_history(run.history()).ending == "finished" && is_of_plan(place);
 }
 
 JobRequest SweepRun::request_of(const RunPlace& place) const {
@@ -81,14 +93,16 @@ JobRequest SweepRun::request_of(const RunPlace& place) const {
     std::vector<std::string> options = {"--color=" + options_.color,
                                         "--progress=" + options_.progress};
     if (options_.tensorboard) options.emplace_back("--tensorboard");
-    const auto words = [options, place](bool begun) {
+    const bool begun = exists(RunFolder(place.folder).plan());
+    // Another plan is refused by the run itself, which says what differs.
+    const bool by_itself = begun && is_of_plan(place);
+    const auto words = [options, place, by_itself](bool again) {
         std::vector<std::string> all = {
-            "train", begun ? "--resume=" + place.folder : "--output=" + place.folder};
+            "train", again ? "--resume=" + place.folder : "--output=" + place.folder};
         all.insert(all.end(), options.begin(), options.end());
-        all.insert(all.end(), {"--", place.plan});
+        if (!by_itself) all.insert(all.end(), {"--", place.plan});
         return all;
     };
-    const bool begun = exists(RunFolder(place.folder).plan());
     request.words = words(begun);
     request.run = place.folder;
     request.words_again = [words](const std::string& run, bool) {

@@ -26,6 +26,7 @@
 #include "runtime/train/loop.hpp"
 #include "tools/dtnn_run/commands.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
+#include "tools/dtnn_run/more_epochs.hpp"
 #include "tools/dtnn_run/plan_path.hpp"
 #include "tools/dtnn_run/sample_log.hpp"
 #include "tools/dtnn_run/start.hpp"
@@ -51,18 +52,20 @@ class RankReport : public TrainingObserver {
 class RunReport final : public RankReport {
   public:
     RunReport(SampleLog* log, HistoryWriter& history, ProgressReport& progress, RunWatch& watch,
-              const Start& start, std::string dataset, int ranks)
+              const Start& start, std::string dataset, std::vector<std::string> class_names,
+              int ranks)
         : RankReport(log),
           history_(history),
           progress_(progress),
           watch_(watch),
           start_(start),
           dataset_(std::move(dataset)),
+          class_names_(std::move(class_names)),
           ranks_(ranks) {}
     void first_step() override {
         if (!history_.empty()) return;  // a run that goes on
         history_.start(start_.loaded.checksum, start_.threads, 1e3 * seconds_since_start(),
-                       dataset_, ranks_);
+                       dataset_, ranks_, class_names_);
     }
     void step(const Progress& progress) override { progress_.step(progress); }
     void epoch(const EpochResult& result) override {
@@ -83,6 +86,7 @@ class RunReport final : public RankReport {
     RunWatch& watch_;
     const Start& start_;
     std::string dataset_;
+    std::vector<std::string> class_names_;
     int ranks_;
 };
 
@@ -101,8 +105,11 @@ class TrainRun {
     TrainRun(const Options& options, Communicator& communicator)
         : options_(options),
           communicator_(communicator),
-          start_(start_together(communicator, options,
-                                [&] { return plan_path(options, communicator.ranks()); })) {
+          start_(start_together(
+              communicator, options, [&] { return plan_path(options, communicator.ranks()); },
+              [&](LoadedPlan kept) {
+                  return plan_of_more_epochs(options, std::move(kept), communicator.ranks());
+              })) {
         OpenData data = open_data(communicator, start_.loaded.plan);
         dataset_ = data.hash;
         together(communicator, "the memory and the weights", [&] {
@@ -150,6 +157,7 @@ class TrainRun {
     // Rank 0 only:
     std::optional<RunFolder> folder_;
     std::optional<HistoryWriter> history_;
+    std::vector<EndedTraining> ended_;  ///< of the run, before this one
     std::optional<RunCheckpoints> checkpoints_;
     std::optional<ProgressReport> progress_;
     std::string evaluated_ = "validation";  ///< what the passes of now are of
@@ -175,8 +183,10 @@ void TrainRun::open_folder() {
                                          folder_->path()));
                          folder_->write_plan(start_.loaded);
                      });
+    if (!options_.resume.empty()) ended_ = ended_trainings(options_);
     checkpoints_.emplace(folder_->path(), session_->executor(),
-                         RunIdentity{start_.loaded.checksum, dataset_, start_.threads},
+                         RunIdentity{start_.loaded.checksum, dataset_, start_.threads,
+                                     ended_identities(ended_, plan())},
                          [this] { return history_->flush(); });
     progress_.emplace(choose_progress(options_.progress), choose_color(options_.color), plan(),
                       options_.progress_seconds);
@@ -244,6 +254,13 @@ void TrainRun::go_on() {
                         folder_->plan(), options_.plan),
             "begin a new run: dtnn-run PLAN --output DIR");
     }
+    if (!newest && !options_.epochs.empty()) {
+        throw RunError(Exit::mismatch,
+                       fmt::format("{} keeps no checkpoint: how the optimizer stood at its end is "
+                                   "not there",
+                                   folder_->path()),
+                       "begin a new training with the run's weights (--weights)");
+    }
     if (!newest) {
         const LoadedPlan kept = read_plan_file(folder_->plan());
         if (for_any_ranks(kept.plan) &&
@@ -278,9 +295,16 @@ void TrainRun::go_on() {
             newest->threads, newest->threads == 1 ? "thread" : "threads", start_.threads));
     }
     tell_sharing(newest->state);
+    const AnotherTraining another = begin_another_training(ended_, plan(), communicator_.ranks(),
+                                                           newest->training, newest->state);
     state_ = at_ranks(plan(), newest->state, communicator_.ranks());
+    keep_ended_plans(folder_->path(), ended_);
     keep_plan(plan_is_gone ? "" : newest->plan);
     history_->resume(*state_, newest->history_bytes, start_.threads, communicator_.ranks());
+    if (another.begins)
+        history_->continued(state_->epoch, plan().training.epochs, another.spanning);
+    for (const std::string& line : another.lines)
+        progress_->say(line);
     state_ = std::move(newest->state);
 }
 
@@ -439,7 +463,7 @@ int TrainRun::train_and_finish() {
     std::optional<RunReport> report;
     if (first()) {
         report.emplace(log, *history_, *progress_, *watch_, start_, dataset_,
-                       communicator_.ranks());
+                       session_->source().class_names(), communicator_.ranks());
     }
     TrainingRequest request;
     request.from = state_ ? &*state_ : nullptr;

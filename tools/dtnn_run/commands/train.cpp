@@ -4,6 +4,7 @@
 
 #include "tools/dtnn_run/commands/usual_options.hpp"
 #include "tools/dtnn_run/job_words.hpp"
+#include "tools/dtnn_run/more_epochs.hpp"
 
 namespace dtnn {
 namespace {
@@ -50,6 +51,12 @@ std::function<int()> declare_train(OptionList& list) {
               "Goes on only if global batches are of as many samples as before; another number of "
               "ranks needs a PLAN for it then");
     list.needs("--keep-global-batch", "--resume");
+    list.text(
+        "--epochs", options->epochs,
+        "Goes on with a run that has finished: +N epochs more, or N in all; another training, "
+        "which takes weights and the optimizer's state over",
+        {.value = "+N"});
+    list.needs("--epochs", "--resume");
     list.flag("--force", options->force, "Replaces the run that the folder holds");
     list.excludes("--force", "--resume");
     declare_reports(list, *options);
@@ -65,6 +72,7 @@ std::function<int()> declare_train(OptionList& list) {
               "weights");
     list.excludes("--dry-run", "--resume");
     return [options, &list] {
+        if (!options->epochs.empty()) require_epochs(options->epochs);
         options->command = shared_words("train", list);
         if (options->dry_run) return dry_run_command(*options);
         start_job_if_asked("train", list, *options);
@@ -83,6 +91,8 @@ const tools::RegisteredCommand kTrainCommand(
      .examples = {{"dtnn-run plan.json --output runs/first",
                    "trains; history, checkpoints and weights go to the folder"},
                   {"dtnn-run --resume runs/first", "goes on after a kill, to the same bits"},
+                  {"dtnn-run --resume runs/first --epochs +5",
+                   "goes on with a run that has finished, for five epochs more"},
                   {"dtnn-run --ranks 2 --max-restarts 3 ranks.json",
                    "two processes, started again when one of them dies"},
                   {"dtnn-run --dry-run --ranks 512 ranks.json",

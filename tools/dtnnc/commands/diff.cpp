@@ -2,9 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
 #include "compiler/frontend/read/resolve_spec.hpp"
+#include "runtime/base/run_error.hpp"
+#include "runtime/report/comparison_page.hpp"
+#include "runtime/report/comparison_table.hpp"
+#include "runtime/report/run_comparison.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -19,6 +24,7 @@ constexpr int kTrouble = 2;
 
 struct DiffArguments {
     std::string a, b;
+    std::string page;  ///< of the runs of a folder; empty: none
     bool summary = false;
     bool quiet = false;
     bool data = true;  ///< datasets of other paths are read
@@ -81,16 +87,64 @@ int diff(const DiffArguments& given) {
     return changes.empty() ? 0 : 1;
 }
 
+/// The runs of a folder beside each other: what their plans differ in, and what came of that.
+int diff_runs(const DiffArguments& given) {
+    const CommonOptions& options = given.common;
+    refuse_spec_options(options, given.a);
+    try {
+        const runtime::Comparison comparison = runtime::compare_runs(runtime::find_runs({given.a}));
+        if (!given.page.empty())
+            write_file(given.page, runtime::comparison_page(comparison, given.page));
+        const std::string differences = runtime::differences_text(comparison);
+        if (given.quiet) return comparison.differences.empty() ? 0 : 1;
+        write_stdout(options.format == "json"  ? runtime::comparison_json(comparison)
+                     : options.format == "csv" ? runtime::comparison_csv(comparison)
+                                               : differences + (differences.empty() ? "" : "\n") +
+                                                     runtime::comparison_text(comparison));
+        return comparison.differences.empty() ? 0 : 1;
+    } catch (const runtime::RunError& error) {
+        write_stderr(fmt::format("dtnnc: {}\n{}", error.what(),
+                                 error.help().empty() ? "" : "help: " + error.help() + "\n"));
+        return kTrouble;
+    }
+}
+
+/// The plan of a run, where the folder of a run is named.
+std::string plan_of(const std::string& path) {
+    std::error_code ignored;
+    const std::string plan = path + "/plan.json";
+    return std::filesystem::exists(plan, ignored) ? plan : path;
+}
+
 std::function<int()> declare_diff(OptionList& list) {
     auto given = std::make_shared<DiffArguments>();
-    list.argument("A", given->a, "A spec or a plan", true, "SPEC|PLAN");
-    list.argument("B", given->b, "A spec or a plan", true, "SPEC|PLAN");
+    list.argument(
+        "A", given->a,
+        "A spec, a plan or the folder of a run; alone: the folder of a sweep, or of runs, "
+        "which are compared with each other",
+        true, "SPEC|PLAN|FOLDER");
+    list.argument("B", given->b, "A spec, a plan or the folder of a run", false, "SPEC|PLAN|RUN");
+    list.text(
+        "--page", given->page,
+        "Of the runs of a folder: also writes a page for a browser, with curves, to this file",
+        {.value = "FILE"});
     list.flag("--summary", given->summary, "Prints the headline and the counts only");
     list.flag("-q,--quiet", given->quiet, "Prints no difference: the exit code tells");
     list.flag("!--no-data", given->data,
               "Does not read datasets whose paths differ to see whether the samples do");
-    declare_common(list, given->common);
-    return [given] { return diff(*given); };
+    declare_common(list, given->common, {"text", "json", "csv"});
+    return [given] {
+        std::error_code ignored;
+        if (given->b.empty() && std::filesystem::is_directory(given->a, ignored))
+            return diff_runs(*given);
+        if (given->b.empty())
+            throw UsageError("B is missing: diff compares two, or the runs of one folder");
+        if (!given->page.empty() || given->common.format == "csv")
+            throw UsageError("--page and --format csv are for the runs of a folder");
+        given->a = plan_of(given->a);
+        given->b = plan_of(given->b);
+        return diff(*given);
+    };
 }
 
 const RegisteredCommand kDiffCommand(
@@ -105,7 +159,8 @@ const RegisteredCommand kDiffCommand(
      .examples = {{"dtnnc diff plan.json other.json",
                    "what changed, and whether it changes the mathematics"},
                   {"dtnnc diff job.yaml plan.json", "whether the plan is still the job's"},
-                  {"dtnnc diff job.yaml plan.json --summary", "the headline and the counts"}},
+                  {"dtnnc diff job.yaml plan.json --summary", "the headline and the counts"},
+                  {"dtnnc diff sw --page sw.html", "the runs of a sweep, with their best values"}},
      .failure = kTrouble});
 
 }  // namespace

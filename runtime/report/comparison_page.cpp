@@ -1,0 +1,289 @@
+#include "runtime/report/comparison_page.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <set>
+
+#include "base/escape.hpp"
+#include "base/quantity_text.hpp"
+#include "base/text.hpp"
+#include "runtime/report/comparison_table.hpp"
+#include "runtime/report/html_page.hpp"
+#include "runtime/report/line_chart.hpp"
+
+namespace dtnn::runtime {
+namespace {
+
+/// Curves that can be told apart: as many colours, each as a line and dashed.
+constexpr std::size_t kColours = 8;
+constexpr std::size_t kMostCurves = 2 * kColours;
+/// With more runs than this a difference shows its different values, not one for each run.
+constexpr std::size_t kMostValues = 3;
+
+/// A path as a link: what is not plain in a URL as %NN.
+std::string url_of(const std::string& path) {
+    std::string url;
+    for (const char c : path) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                           (c >= '0' && c <= '9') || c == '/' || c == '.' || c == '_' || c == '-';
+        url += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return url;
+}
+
+class ComparisonPage {
+  public:
+    ComparisonPage(const Comparison& comparison, const std::string& path)
+        : comparison_(comparison), folder_(std::filesystem::path(path).parent_path()) {
+        choose_curves();
+    }
+
+    std::string write() const {
+        const std::string title = fmt::format("{} runs", comparison_.runs.size());
+        return html_page(title, head(title),
+                         {{"curves", "Curves", curves()},
+                          {"runs", "Runs", runs()},
+                          {"differences", "What differs", differences()},
+                          {"next", "What next", next()}});
+    }
+
+  private:
+    /// The runs whose curves are drawn: all, or those that are best in the first measure.
+    void choose_curves() {
+        std::vector<std::size_t> order(comparison_.runs.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::erase_if(order,
+                      [&](std::size_t i) { return comparison_.runs[i].history.epochs.empty(); });
+        if (order.size() > kMostCurves && !comparison_.measures.empty()) {
+            const ComparedMeasure& measure = comparison_.measures.front();
+            const double sign = measure.higher ? -1 : 1;
+            const auto rank = [&](std::size_t i) {
+                const std::optional<BestValue> best = comparison_.runs[i].best(measure);
+                return best ? sign * best->value : std::numeric_limits<double>::infinity();
+            };
+            std::stable_sort(order.begin(), order.end(),
+                             [&](std::size_t a, std::size_t b) { return rank(a) < rank(b); });
+            order.resize(kMostCurves);
+            std::sort(order.begin(), order.end());
+        }
+        styles_.resize(comparison_.runs.size());
+        for (std::size_t i = 0; i < order.size(); ++i)
+            styles_[order[i]] = fmt::format("c{}{}", i % kColours, i < kColours ? "" : " dashed");
+    }
+
+    std::string head(const std::string& title) const {
+        std::vector<std::pair<std::string, std::string>> facts;
+        std::size_t finished = 0, failed = 0;
+        double seconds = 0;
+        for (const ComparedRun& run : comparison_.runs) {
+            finished += std::size_t(run.state == RunState::finished);
+            failed += std::size_t(run.state == RunState::failed);
+            seconds += run.seconds();
+        }
+        facts.emplace_back("finished", fmt::format("{} of {}", finished, comparison_.runs.size()));
+        if (failed > 0) facts.emplace_back("failed", fmt::to_string(failed));
+        facts.emplace_back("time of all", elapsed_time_text(seconds));
+        for (const ComparedMeasure& measure : comparison_.measures) {
+            const std::optional<std::size_t> best = comparison_.best_run(measure);
+            if (!best) continue;
+            const ComparedRun& run = comparison_.runs[*best];
+            facts.emplace_back(
+                "best " + measure.title(),
+                fmt::format("{}, {}", short_number(run.best(measure)->value), run.name));
+        }
+        return fmt::format("<header>\n<h1>{}</h1>\n{}</header>\n", html_escaped(title),
+                           html_facts(facts));
+    }
+
+    std::string swatch(std::size_t run) const {
+        return fmt::format("<span class=\"swatch {}\"></span>",
+                           styles_[run].empty() ? "none" : styles_[run]);
+    }
+
+    LineChart chart_of(const ComparedMeasure& measure) const {
+        LineChart chart{measure.title(), "epoch", {}, false};
+        chart.whole_x = true;
+        chart.legend = false;
+        for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
+            if (styles_[i].empty()) continue;
+            Curve curve{comparison_.runs[i].name, styles_[i], {}, {}};
+            for (const EpochRecord& epoch : comparison_.runs[i].history.epochs) {
+                const Measures& measures = measure.validation ? epoch.validation : epoch.train;
+                const auto found = measures.numbers.find(measure.name);
+                curve.x.push_back(double(epoch.epoch));
+                curve.y.push_back(found == measures.numbers.end() ? std::nan("") : found->second);
+            }
+            chart.curves.push_back(std::move(curve));
+        }
+        return chart;
+    }
+
+    std::string curves() const {
+        std::string charts;
+        for (const ComparedMeasure& measure : comparison_.measures) {
+            charts += svg_of(chart_of(measure));
+            // What is fitted, beside what it is good for.
+            if (measure.validation && measure.name == "loss")
+                charts += svg_of(chart_of({measure.name, false, measure.higher}));
+        }
+        if (charts.empty()) return "";
+        std::string legend;
+        std::size_t drawn = 0;
+        for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
+            if (styles_[i].empty()) continue;
+            ++drawn;
+            legend += fmt::format("<span>{}{}</span>\n", swatch(i),
+                                  html_escaped(comparison_.runs[i].name));
+        }
+        std::string text = fmt::format(
+            "<div class=\"charts\">\n{}</div>\n<p class=\"legend\">{}</p>\n", charts, legend);
+        if (drawn < comparison_.runs.size())
+            text += fmt::format(
+                "<p>{} of {} runs: those with epochs{}.</p>\n", drawn, comparison_.runs.size(),
+                drawn == kMostCurves
+                    ? fmt::format(", the best by {}", comparison_.measures.front().title())
+                    : "");
+        return text;
+    }
+
+    /// The run's name, as a link to its own page where that has been written.
+    std::string link_to(const ComparedRun& run) const {
+        const std::filesystem::path page = std::filesystem::path(run.folder) / "report.html";
+        std::error_code error;
+        if (!std::filesystem::exists(page, error)) return html_breakable(run.name);
+        const std::filesystem::path from = folder_.empty() ? std::filesystem::path(".") : folder_;
+        const std::filesystem::path relative = std::filesystem::proximate(page, from, error);
+        if (error) return html_breakable(run.name);
+        return fmt::format("<a href=\"{}\">{}</a>", url_of(relative.string()),
+                           html_breakable(run.name));
+    }
+
+    static std::string state_of(const ComparedRun& run) {
+        const char* style = run.state == RunState::finished ? "good"
+                            : run.state == RunState::failed ? "bad"
+                                                            : "pause";
+        return fmt::format("<span class=\"{}\">{}</span>{}", style, name_of(run.state),
+                           run.error.empty() ? "" : ": " + html_escaped(run.error));
+    }
+
+    std::string runs() const {
+        std::vector<std::string> heads = {"run"};
+        for (const std::string& path : comparison_.settings)
+            heads.push_back(short_setting(comparison_.settings, path));
+        heads.insert(heads.end(), {"epochs", "time"});
+        for (const ComparedMeasure& measure : comparison_.measures)
+            heads.push_back("best " + measure.title());
+        for (const std::string& name : comparison_.tested)
+            heads.push_back("test " + name);
+        heads.insert(heads.end(), {"parameters", "state"});
+        std::string rows = html_row(heads, "th");
+        for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
+            const ComparedRun& run = comparison_.runs[i];
+            std::vector<std::string> cells = {"<div class=\"name\">" + swatch(i) + "<span>" +
+                                              link_to(run) + "</span></div>"};
+            for (const std::string& value : run.settings)
+                cells.push_back(html_escaped(value));
+            cells.resize(1 + comparison_.settings.size());
+            cells.push_back(fmt::format("{}/{}", run.epochs_done(), run.epochs));
+            cells.push_back(run.epochs_done() == 0 ? "" : elapsed_time_text(run.seconds()));
+            for (const ComparedMeasure& measure : comparison_.measures)
+                cells.push_back(best_cell(run, i, measure));
+            for (const std::string& name : comparison_.tested) {
+                const auto found = run.history.test.numbers.find(name);
+                cells.push_back(
+                    found == run.history.test.numbers.end() ? "" : short_number(found->second));
+            }
+            cells.push_back(grouped(run.trainable));
+            cells.push_back(state_of(run));
+            rows += html_row_of(cells);
+        }
+        return html_table("numbers", rows);
+    }
+
+    std::string best_cell(const ComparedRun& run, std::size_t index,
+                          const ComparedMeasure& measure) const {
+        const std::optional<BestValue> best = run.best(measure);
+        if (!best) return "";
+        const bool of_all = comparison_.runs.size() > 1 && comparison_.best_run(measure) == index;
+        return fmt::format("<span{}>{}</span> <small>({})</small>", of_all ? " class=\"best\"" : "",
+                           short_number(best->value), best->epoch);
+    }
+
+    std::string differences() const {
+        if (comparison_.runs.size() < 2) return "";
+        if (comparison_.differences.empty())
+            return "<p>Nothing was chosen otherwise: the runs differ in how they went only.</p>\n";
+        const bool each = comparison_.runs.size() <= kMostValues;
+        std::vector<std::string> heads = {"what"};
+        if (each)
+            for (const ComparedRun& run : comparison_.runs)
+                heads.push_back(run.name);
+        else
+            heads.emplace_back("values");
+        heads.insert(heads.end(), {"meaning", "because"});
+        std::string rows = html_row(heads, "th");
+        for (const RunDifference& one : comparison_.differences) {
+            std::vector<std::string> cells = {one.what};
+            if (each) {
+                cells.insert(cells.end(), one.values.begin(), one.values.end());
+            } else {
+                std::vector<std::string> values;
+                for (const std::string& value : one.values)
+                    if (std::find(values.begin(), values.end(), value) == values.end())
+                        values.push_back(value);
+                cells.push_back(fmt::format("{}", fmt::join(values, ", ")));
+            }
+            cells.insert(cells.end(), {plan::label_of(one.meaning), one.reason});
+            rows += html_row(cells);
+        }
+        return html_table("words", rows);
+    }
+
+    std::string next() const {
+        std::vector<std::pair<std::string, std::string>> commands;
+        if (!comparison_.measures.empty()) {
+            const ComparedMeasure& measure = comparison_.measures.front();
+            if (const std::optional<std::size_t> best = comparison_.best_run(measure)) {
+                const ComparedRun& run = comparison_.runs[*best];
+                const std::string folder = command_word(run.folder);
+                commands.emplace_back(
+                    fmt::format("Look at the run with the best {}:", measure.title()),
+                    fmt::format("dtnn-run report {}", folder));
+                if (run.state == RunState::finished)
+                    commands.emplace_back(
+                        "Predict with it:",
+                        fmt::format("dtnn-run predict {}/plan.json --weights "
+                                    "{}/weights.safetensors --input FILE-OR-FOLDER -o answers.csv",
+                                    folder, folder));
+            }
+        }
+        for (const ComparedRun& run : comparison_.runs) {
+            if (run.state != RunState::interrupted && run.state != RunState::unfinished) continue;
+            commands.emplace_back(fmt::format("Go on with {}:", run.name),
+                                  fmt::format("dtnn-run --resume {}", command_word(run.folder)));
+        }
+        if (comparison_.runs.size() > 1)
+            commands.emplace_back("What two plans differ in, consequences and all:",
+                                  fmt::format("dtnnc diff {}/plan.json {}/plan.json",
+                                              command_word(comparison_.runs[0].folder),
+                                              command_word(comparison_.runs[1].folder)));
+        return html_commands(commands);
+    }
+
+    const Comparison& comparison_;
+    std::filesystem::path folder_;     ///< of the page
+    std::vector<std::string> styles_;  ///< of each run's curves; empty: none are drawn
+};
+
+}  // namespace
+
+std::string comparison_page(const Comparison& comparison, const std::string& path) {
+    return ComparisonPage(comparison, path).write();
+}
+
+}  // namespace dtnn::runtime

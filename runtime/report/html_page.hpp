@@ -1,0 +1,46 @@
+#pragma once
+/// The parts that pages about runs are made of: no script, nothing loaded from elsewhere.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dtnn::runtime {
+
+/// A section of a page: what its heading says, and its content. An empty content: there is none.
+struct HtmlSection {
+    std::string id;
+    std::string title;
+    std::string content;
+};
+
+/// The whole page, with a line of links to its sections. `head` stands before them.
+std::string html_page(const std::string& title, const std::string& head,
+                      const std::vector<HtmlSection>& sections);
+
+/// Text of HTML that may be broken behind the dots, underscores and slashes of long names; numbers
+/// and short ends stay whole.
+std::string html_breakable(const std::string& text);
+
+/// A row of a table: cells are text. `tag` is "td" or "th".
+std::string html_row(const std::vector<std::string>& cells, const char* tag = "td");
+/// The same for cells that are HTML already.
+std::string html_row_of(const std::vector<std::string>& cells, const char* tag = "td",
+                        const std::string& attributes = "");
+
+/// Facts with their names, beside each other.
+std::string html_facts(const std::vector<std::pair<std::string, std::string>>& facts);
+
+/// A table in a box that scrolls where it is wider or longer than the page has room for.
+std::string html_table(const std::string& style, const std::string& rows);
+
+/// What may be shown or hidden; shown at first.
+std::string html_details(const std::string& summary, const std::string& content);
+
+/// One word of a command, in quotes only where it needs them.
+std::string command_word(const std::string& text);
+
+/// Commands to copy, each with what it does.
+std::string html_commands(const std::vector<std::pair<std::string, std::string>>& commands);
+
+}  // namespace dtnn::runtime
