@@ -16,14 +16,6 @@ namespace dtnn::plan {
 
 namespace {
 
-std::string compact(const AttributeValue& value) {
-    if (const auto* text = std::get_if<std::string>(&value)) return *text;
-    if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
-    // [3, 3] is 3x3, as users say it.
-    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) return shape_text(*list);
-    return json_text(value);
-}
-
 // Names as a layer of that name would say them: those of its own block without the block's path.
 std::string near_names(const std::string& path, const std::vector<std::string>& names) {
     const std::string block = path.substr(0, path.rfind('/') + 1);
@@ -41,7 +33,7 @@ std::string attributes_text(const Layer& layer, const LayerFacts& facts) {
     const auto add = [&](const std::string& name) {
         const auto found = layer.attributes.find(name);
         if (found != layer.attributes.end())
-            text += (text.empty() ? "" : " ") + name + "=" + compact(found->second);
+            text += (text.empty() ? "" : " ") + name + "=" + attribute_words(found->second);
     };
     for (const bool given : {true, false}) {
         for (const std::string& name : facts.fields)

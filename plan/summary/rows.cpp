@@ -1,9 +1,13 @@
 #include "plan/summary/rows.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
+#include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "plan/summary/receptive_field.hpp"
 
 namespace dtnn::plan {
@@ -103,6 +107,13 @@ std::vector<LayerFacts> layer_facts(const Plan& plan) {
     for (std::size_t i = 0; i < facts.size(); ++i)
         facts[i].receptive_field = fields[i];
     return facts;
+}
+
+std::string attribute_words(const AttributeValue& value) {
+    if (const auto* text = std::get_if<std::string>(&value)) return *text;
+    if (const auto* real = std::get_if<double>(&value)) return fmt::format("{}", *real);
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&value)) return shape_text(*list);
+    return json_text(value);
 }
 
 std::vector<std::string> name_parts(const std::string& name) {

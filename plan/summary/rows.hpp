@@ -45,6 +45,9 @@ struct SummaryRow {
 /// block that do not follow each other give several rows.
 std::vector<SummaryRow> summary_rows(const Plan& plan, int depth, bool headings);
 
+/// A field's value as users say it: 3x3 for [3, 3].
+std::string attribute_words(const AttributeValue& value);
+
 /// The parts of a layer's name, split at `/`.
 std::vector<std::string> name_parts(const std::string& name);
 

@@ -116,12 +116,15 @@ class Data(CommandTest):
                                    "transforms: [{resize: {size: [32, 16]}}]\naugmentations: [flip]\n")
         self.expect(self.dtnnc("data", "colours.yaml", "--contact-sheet", "sheet.png"), 0)
         width, height, rows = read_png(self.path("sheet.png"))
-        # Of 32x16 pixels, each three times three, eight by eight with gaps of four.
-        self.assertEqual((width, height), (8 * (16 * 3 + 4) + 4, 8 * (32 * 3 + 4) + 4))
+        # Of 32x16 pixels, each three times three, eight by eight with gaps of four; on the left labels of seven
+        # letters ("class 3"), 12 pixels each, above them eight lines for the columns' heads.
+        side, head = 7 * 12 + 4, 8 + 4
+        self.assertEqual((width, height), (side + 8 * (16 * 3 + 4) + 4, head + 8 * (32 * 3 + 4) + 4))
+        self.assertTrue(any(rows[y][x] < 128 for y in range(4, 12) for x in range(side * 3, width * 3)), "no heads")
         flipped = 0
         for row in range(8):
             def cell(column):
-                top, left = 4 + row * 100, 4 + column * 52
+                top, left = 4 + head + row * 100, 4 + side + column * 52
                 return [[rows[top + y * 3 + 1][(left + x * 3 + 1) * 3:(left + x * 3 + 1) * 3 + 3] for x in range(16)]
                         for y in range(32)]
             plain = cell(0)
@@ -129,7 +132,15 @@ class Data(CommandTest):
             for column in range(1, 8):
                 self.assertIn(cell(column), (plain, mirrored))
                 flipped += cell(column) == mirrored
+            label = [rows[4 + head + row * 100 + y][4 * 3:(4 + 7 * 12) * 3] for y in range(16)]
+            self.assertTrue(any(value < 128 for line in label for value in line), "no label")
         self.assertTrue(10 < flipped < 46, flipped)
+
+    def test_a_sheet_without_augmentation_has_one_column(self):
+        self.write("plain.yaml", "kind: dataset\ntype: synthetic\nshape: [3, 96, 96]\nclasses: 4\ntrain_samples: 50\n")
+        self.expect(self.dtnnc("data", "plain.yaml", "--contact-sheet", "sheet.png"), 0)
+        width, height, _ = read_png(self.path("sheet.png"))
+        self.assertEqual((width, height), (7 * 12 + 4 + 96 + 4 + 4, 8 * (96 + 4) + 4))
 
     def test_mistakes(self):
         labels = {"train": [1, 2, 3], "test": [4]}

@@ -88,6 +88,18 @@ class Forecast(Foresight):
             self.assertGreater(float(bar.getAttribute("height")), 0)
             self.assertLessEqual(float(bar.getAttribute("y") or 0) + float(bar.getAttribute("height")), 620)
 
+    def test_the_picture_says_by_what_it_may_be_wrong(self):
+        def lines(machine):
+            self.forecast("shared.yaml", "--machine", machine, "--ranks", "1,2,4", "--svg", "picture.svg")
+            text = self.read("picture.svg")
+            return text.count("<line"), "error of the calibration" in text, "not calibrated" in text
+        self.write("unsure.yaml", "kind: machine\nextends: ./machine.yaml\ncompute_error: 0.2\n")
+        self.write("unknown.yaml", "kind: machine\nextends: ./machine.yaml\ncompute_error: 0\nexchange_error: 0\n")
+        sure, unsure = lines("unknown.yaml"), lines("unsure.yaml")
+        self.assertEqual((sure[1:], unsure[1:]), ((False, True), (True, False)))
+        # Three strokes for each of three steps and for the legend, whatever the axes have.
+        self.assertGreaterEqual(unsure[0], 3 * 4)
+
     def test_the_machine_of_the_job_is_taken_where_none_is_named(self):
         self.write("placed.yaml", TINY + "parallel: {data: auto}\nmachine: ./machine.yaml\n")
         rows = self.rows("placed.yaml")

@@ -100,6 +100,39 @@ class Graph(CommandTest):
         self.write("odd.yaml", self.read("tiny.yaml").replace("name: tiny\n", "name: a.b-c_d\n", 1))
         self.expect(self.dtnnc("graph", "odd.yaml", "-o", "-"), 0, 'digraph "a.b-c_d"', "<B>a.b-c_d (model tiny)</B>")
 
+    def test_folded_blocks_keep_the_colours_of_their_layers(self):
+        top = self.expect(self.dtnnc("graph", RESNET20, "-o", "-", "--depth", "1"), 0).stdout
+        stripes = re.findall(r'fillcolor="([^"]*)"[^\n]*style=striped', top)
+        self.assertGreater(len(stripes), 2)
+        for one in stripes:
+            shares = [float(part.split(";")[1]) for part in one.split(":")]
+            self.assertGreater(len(shares), 2)
+            self.assertAlmostEqual(sum(shares), 1, places=2)
+        self.assertIn("> convolution <", top)
+        self.assertNotIn("> block <", top)
+
+    def test_long_networks_are_set_in_columns(self):
+        def breaks(*arguments):
+            return self.expect(self.dtnnc("graph", *arguments, "-o", "-"), 0).stdout.count("constraint=false")
+        self.assertEqual(breaks("simplecnn"), 0)
+        self.assertEqual(breaks("vgg16"), 2)
+        # Both arrows of a shortcut lead to the next column.
+        self.assertGreaterEqual(breaks(RESNET20), 2)
+
+    @unittest.skipUnless(shutil.which("dot"), "graphviz is not installed")
+    def test_a_page_with_search_and_zoom(self):
+        self.expect(self.dtnnc("graph", RESIDUAL, "-o", "net.html"), 0, "wrote net.html")
+        page = self.read("net.html")
+        self.assertTrue(page.startswith("<!DOCTYPE html>"))
+        self.assertEqual(page.count("<svg"), 1)
+        self.assertIn('type="search"', page)
+        # What a search finds: the whole name with type and fields, of every layer.
+        self.assertRegex(page, r'xlink:title="conv2d_1: conv2d [^"]*filters=16')
+        # Nothing is loaded from elsewhere.
+        self.assertEqual([link for link in re.findall(r'(?:src|href)="([^"]*)"', page) if not link.startswith("#")], [])
+        self.assertEqual(set(re.findall(r'https?://[^"\s]*', page)),
+                         {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"})
+
     @unittest.skipUnless(shutil.which("dot"), "graphviz is not installed")
     def test_pictures(self):
         for form, start in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):

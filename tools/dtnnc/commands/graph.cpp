@@ -9,6 +9,7 @@
 #include "plan/summary/summary.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/draw/graph_dot.hpp"
+#include "tools/dtnnc/draw/graph_page.hpp"
 #include "tools/dtnnc/draw/graph_render.hpp"
 #include "tools/dtnnc/options.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -18,7 +19,7 @@ namespace dtnn::tools {
 
 namespace {
 
-/// Beyond the common options, whose format may be dot, svg, png or pdf; text means what the
+/// Beyond the common options, whose format may be html, svg, png, pdf or dot; text means what the
 /// output's ending says.
 struct GraphCommand {
     std::string output;   ///< a file, or "-" for standard output (dot, unless a format is given)
@@ -37,10 +38,11 @@ std::string form_of(const GraphCommand& command, const CommonOptions& options) {
     if (command.output == "-") return "dot";
     const std::size_t dot = command.output.rfind('.');
     std::string ending = dot == std::string::npos ? "" : command.output.substr(dot + 1);
-    for (const char* known : {"dot", "svg", "png", "pdf"})
+    for (const char* known : {"html", "svg", "png", "pdf", "dot"})
         if (ending == known) return ending;
     throw UsageError(fmt::format(
-        "`{}` does not say what to draw\nhelp: name a file that ends in .svg, .png, .pdf or .dot, "
+        "`{}` does not say what to draw\nhelp: name a file that ends in .html, .svg, .png, .pdf or "
+        ".dot, "
         "or give --format",
         command.output));
 }
@@ -98,11 +100,13 @@ int graph(const std::string& spec_or_plan, const GraphCommand& command,
     DrawingOptions drawing_options;
     drawing_options.depth = command.depth;
     drawing_options.program = checked_program(*plan, command);
+    drawing_options.titled = form != "html";
     const Drawing drawing = draw(*plan, drawing_options);
     std::string text = drawing.dot;
     if (form != "dot") {
         if (drawing.nodes > kMostNodes) refuse(*plan, drawing_options, drawing.nodes);
-        text = render(drawing.dot, form, kLimitSeconds);
+        text = render(drawing.dot, form == "html" ? "svg" : form, kLimitSeconds);
+        if (form == "html") text = graph_page(drawing, text);
     }
     if (command.output == "-") {
         write_stdout_bytes(text);
@@ -123,10 +127,12 @@ std::function<int()> declare_graph(OptionList& list) {
     auto given = std::make_shared<GraphArguments>();
     GraphCommand& command = given->command;
     list.argument("SPEC|PLAN", given->source, "A job, a model or a plan");
-    declare_common(list, given->common, {"dot", "svg", "png", "pdf"});
-    list.text("-o,--output", command.output,
-              "File to draw, by its ending svg, png, pdf or dot; - for dot on standard output",
-              {.required = true, .value = "FILE"});
+    declare_common(list, given->common, {"html", "svg", "png", "pdf", "dot"});
+    list.text(
+        "-o,--output", command.output,
+        "File to draw, by its ending html, a page with search and zoom, svg, png, pdf or dot; - "
+        "for dot on standard output",
+        {.required = true, .value = "FILE"});
     list.number("--depth", command.depth,
                 "Draws what is nested in more than that many blocks as one box", {.lowest = 1});
     list.flag("--fused", command.fused, "Draws the steps after fusion instead of layers");
@@ -146,8 +152,8 @@ const RegisteredCommand kGraphCommand({.name = "graph",
                                                  {ExitCode::over_budget},
                                                  {ExitCode::mismatch}},
                                        .examples = {
-                                           {"dtnnc graph resnet18 --depth 2 -o resnet18.svg",
-                                            "blocks as boxes, shapes on the arrows"},
+                                           {"dtnnc graph resnet18 --depth 2 -o resnet18.html",
+                                            "a page: blocks as boxes, shapes on the arrows"},
                                            {"dtnnc graph plan.json --fused -o steps.dot",
                                             "what a training step does, for Graphviz"}}});
 

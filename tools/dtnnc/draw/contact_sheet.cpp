@@ -1,5 +1,6 @@
 #include "tools/dtnnc/draw/contact_sheet.hpp"
 
+#include <fmt/format.h>
 #include <png.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 
 #include "runtime/data/sampler.hpp"
 #include "runtime/data/transforms/sample_chain.hpp"
+#include "tools/dtnnc/draw/small_font.hpp"
 #include "tools/dtnnc/output.hpp"
 
 namespace dtnn::tools {
@@ -65,6 +67,53 @@ void place(const Sample& sample, int top, int left, int factor, Picture& picture
     }
 }
 
+constexpr int kLabelScale = 2;            ///< of letters beside the samples
+constexpr std::size_t kMostLetters = 20;  ///< of a label
+
+/// Writes the text with its upper left corner there, in dark gray.
+void write_text(const std::string& text, int top, int left, int scale, Picture& picture) {
+    constexpr std::uint8_t kInk = 0x33;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const auto& columns = letter(text[i]);
+        for (int y = 0; y < kLetterRows * scale; ++y) {
+            for (int x = 0; x < kLetterColumns * scale; ++x) {
+                if ((columns[std::size_t(x / scale)] >> (y / scale) & 1) == 0) continue;
+                const int column = left + int(i) * kLetterWidth * scale + x, row = top + y;
+                if (column >= picture.width || row >= picture.height) continue;
+                const std::size_t to =
+                    std::size_t(row) * std::size_t(picture.width) + std::size_t(column);
+                for (std::size_t c = 0; c < 3; ++c)
+                    picture.bytes[to * 3 + c] = kInk;
+            }
+        }
+    }
+}
+
+std::string shortened(std::string text) {
+    if (text.size() <= kMostLetters) return text;
+    text.resize(kMostLetters - 2);
+    return text + "..";
+}
+
+/// What the sample is labelled as: its class, its classes, its values; nothing where every pixel
+/// has a label.
+std::string label_of(const Sample& sample, const std::vector<std::string>& names,
+                     const plan::Dataset& dataset) {
+    const auto name = [&](std::size_t i) {
+        return i < names.size() ? names[i] : fmt::format("class {}", i);
+    };
+    if (dataset.label_kind == plan::LabelKind::classes)
+        return sample.labels.size() == 1 ? name(std::size_t(sample.labels[0])) : "";
+    std::string text;
+    for (std::size_t i = 0; i < sample.targets.size(); ++i) {
+        const bool values = dataset.label_kind == plan::LabelKind::values;
+        if (!values && sample.targets[i] == 0) continue;
+        text += (text.empty() ? "" : ", ") +
+                (values ? fmt::format("{:.4g}", sample.targets[i]) : name(i));
+    }
+    return text.empty() ? "no label" : text;
+}
+
 std::string png_of(const Picture& picture) {
     png_image image{};
     image.version = PNG_IMAGE_VERSION;
@@ -89,19 +138,44 @@ std::string contact_sheet(const runtime::SampleSource& source, const plan::Plan&
                           const SheetSize& size) {
     const runtime::SampleChain chain(plan);
     const Cell cell(plan.dataset.shape);
-    Picture picture;
-    picture.width = size.columns * (cell.shown_width() + kGap) + kGap;
-    picture.height = size.rows * (cell.shown_height() + kGap) + kGap;
-    picture.bytes.assign(std::size_t(picture.width) * std::size_t(picture.height) * 3, 255);
     Sample sample;
     runtime::SampleScratch scratch;
     const std::int64_t samples = source.size(runtime::Split::train);
+    const int rows = int(std::min<std::int64_t>(size.rows, samples));
+    // Without augmentation every epoch sees the same.
+    const int columns = plan.dataset.augmentations.empty() ? 1 : size.columns;
     // At random: classes that take turns, or stand in blocks, all have their chance.
     const std::vector<std::int64_t> shuffled =
         runtime::split_permutation(plan.training.seed, samples);
-    for (int row = 0; row < size.rows && row < samples; ++row) {
+    const std::vector<std::string> names = source.class_names();
+    std::vector<std::string> labels;
+    std::size_t longest = 0;
+    for (int row = 0; row < rows; ++row) {
         const std::int64_t index = shuffled[std::size_t(row)];
-        for (int column = 0; column < size.columns; ++column) {
+        source.load(runtime::Split::train, index, sample);
+        labels.push_back(shortened(label_of(sample, names, plan.dataset)));
+        longest = std::max({longest, labels.back().size(), fmt::format("#{}", index).size()});
+    }
+    // Above the columns stands what they show, beside the rows what the samples are.
+    const int head_scale = cell.shown_width() >= 7 * kLetterWidth * kLabelScale ? kLabelScale : 1;
+    const int head = columns > 1 ? kLetterRows * head_scale + kGap : 0;
+    const int side = int(longest) * kLetterWidth * kLabelScale + kGap;
+    constexpr int kLine = kLetterRows * kLabelScale + 2;
+    const int row_height = std::max(cell.shown_height(), 2 * kLine) + kGap;
+    Picture picture;
+    picture.width = kGap + side + columns * (cell.shown_width() + kGap);
+    picture.height = kGap + head + rows * row_height;
+    picture.bytes.assign(std::size_t(picture.width) * std::size_t(picture.height) * 3, 255);
+    for (int column = 0; columns > 1 && column < columns; ++column)
+        write_text(column == 0 ? "plain" : fmt::format("epoch {}", column), kGap,
+                   kGap + side + column * (cell.shown_width() + kGap), head_scale, picture);
+    for (int row = 0; row < rows; ++row) {
+        const std::int64_t index = shuffled[std::size_t(row)];
+        const int top = kGap + head + row * row_height;
+        write_text(labels[std::size_t(row)], top, kGap, kLabelScale, picture);
+        write_text(fmt::format("#{}", index), top + (labels[std::size_t(row)].empty() ? 0 : kLine),
+                   kGap, kLabelScale, picture);
+        for (int column = 0; column < columns; ++column) {
             source.load(runtime::Split::train, index, sample);
             chain.transform(sample, scratch);
             if (column == 0)
@@ -113,8 +187,8 @@ std::string contact_sheet(const runtime::SampleSource& source, const plan::Plan&
                                 cell.width, true, scratch.resize, scratch.spare);
                 runtime::replace_pixels(sample, scratch);
             }
-            place(sample, kGap + row * (cell.shown_height() + kGap),
-                  kGap + column * (cell.shown_width() + kGap), cell.factor, picture);
+            place(sample, top, kGap + side + column * (cell.shown_width() + kGap), cell.factor,
+                  picture);
         }
     }
     return png_of(picture);

@@ -13,9 +13,9 @@ struct SheetSize {
     int columns = 8;  ///< first the sample as evaluation sees it, then as the first epochs do
 };
 
-/// A PNG of training samples behind transforms and augmentations, before normalize and mixup. Small
-/// ones are enlarged by a whole factor. Of one channel gray, of three in colours, else the first
-/// channel.
+/// A PNG of training samples behind transforms and augmentations, before normalize and mixup, with
+/// their labels and numbers beside them; without augmentations there is one column. Small ones are
+/// enlarged by a whole factor. Of one channel gray, of three in colours, else the first channel.
 std::string contact_sheet(const runtime::SampleSource& source, const plan::Plan& plan,
                           const SheetSize& size);
 

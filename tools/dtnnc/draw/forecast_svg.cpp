@@ -40,12 +40,27 @@ Unit unit_of(double seconds) {
     return seconds >= 2e-3 ? Unit{1e3, "ms"} : Unit{1e6, "us"};
 }
 
-void draw_legend(Svg& svg) {
+/// From one height to another, with a stroke across each end.
+void draw_whisker(Svg& svg, double x, double top, double bottom) {
+    constexpr double kHalf = 5;
+    constexpr const char* kStroke = "stroke=\"#222\" stroke-width=\"1.5\"";
+    svg.line(x, top, x, bottom, kStroke);
+    svg.line(x - kHalf, top, x + kHalf, top, kStroke);
+    svg.line(x - kHalf, bottom, x + kHalf, bottom, kStroke);
+}
+
+void draw_legend(Svg& svg, bool uncertain) {
     double x = kLeft;
     for (const Part& part : kParts) {
         svg.rect(x, 50, 14, 14, filled(part.colour));
         svg.text(x + 20, 62, "start", part.name);
         x += 190;
+    }
+    if (uncertain) {
+        draw_whisker(svg, x + 7, 50, 64);
+        svg.text(x + 20, 62, "start", "error of the calibration");
+    } else {
+        svg.text(x, 62, "start", "error not known: not calibrated", "fill=\"#666\"");
     }
 }
 
@@ -68,9 +83,11 @@ std::string forecast_svg(const std::vector<plan::Forecast>& rows, const std::str
     for (const plan::Forecast& row : rows)
         if (row.refused.empty()) shown.push_back(&row);
     double most = 1e-9, best = 1;
+    bool uncertain = false;
     for (const plan::Forecast* row : shown) {
-        most = std::max(most, row->step());
+        most = std::max(most, row->step() + row->error);
         best = std::max(best, row->efficiency);
+        uncertain = uncertain || row->error > 0;
     }
     const std::vector<double> ticks = round_ticks(0, most, 6);
     const double top = ticks.back();
@@ -81,11 +98,12 @@ std::string forecast_svg(const std::vector<plan::Forecast>& rows, const std::str
 
     Svg svg(kPictureWidth, kPictureHeight,
             fmt::format("xmlns=\"http://www.w3.org/2000/svg\" width=\"{:g}\" height=\"{:g}\" "
+                        "style=\"max-width: 100%; height: auto\" "
                         "font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\"",
                         kPictureWidth, kPictureHeight));
     svg.rect(0, 0, kPictureWidth, kPictureHeight, filled("#fff"));
     svg.text(kLeft, 30, "start", title, "font-size=\"17\" font-weight=\"bold\"");
-    draw_legend(svg);
+    draw_legend(svg, uncertain);
     draw_axis(svg, floor, kBars, top, ticks[1],
               [&](double value) { return fmt::format("{:g}", value * unit.factor); });
     svg.text(kLeft - 8, kTop - 10, "end", fmt::format("step, {}", unit.name));
@@ -107,6 +125,10 @@ std::string forecast_svg(const std::vector<plan::Forecast>& rows, const std::str
             svg.rect(middle - width / 2, y, width, height, filled(part.colour),
                      fmt::format("{} ranks: {} {:.4g} {}", row.ranks, part.name,
                                  row.*part.seconds * unit.factor, unit.name));
+        }
+        if (row.error > 0) {
+            draw_whisker(svg, middle, floor - kBars * (row.step() + row.error) / top,
+                         floor - kBars * std::max(0.0, row.step() - row.error) / top);
         }
         points.push_back({middle, line_floor - kLine * row.efficiency / ceiling});
         if (i % every != 0) continue;

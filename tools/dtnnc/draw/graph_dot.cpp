@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "plan/summary/rows.hpp"
 #include "plan/summary/summary.hpp"
+#include "tools/dtnnc/draw/graph_columns.hpp"
 #include "tools/dtnnc/draw/graph_families.hpp"
 
 namespace dtnn::tools {
@@ -25,7 +26,10 @@ struct Node {
     std::string title;
     std::vector<std::string> lines;  ///< smaller, under the title
     const FamilyStyle* family = nullptr;
+    std::string hint;        ///< where the pointer rests: the whole name, and fields
     bool collapsed = false;  ///< stands for a block
+    /// Of a block: how many of its layers, or steps, each family has, which are its stripes.
+    std::map<const FamilyStyle*, std::size_t> shares = {};
     bool backward = false;
 };
 
@@ -48,16 +52,33 @@ Edge edge_of(const plan::Dims& dims) {
 
 // ---- Text
 
+// "#cfe2ff;0.5:#fff0c2;0.5": the colours of a block's families, each as wide as it has layers.
+std::string stripes(const Node& node) {
+    std::size_t all = 0;
+    for (const auto& [family, count] : node.shares)
+        all += count;
+    std::string text;
+    for (const FamilyStyle& family : families())
+        if (const auto found = node.shares.find(&family); found != node.shares.end())
+            text += fmt::format("{}{};{:.4f}", text.empty() ? "" : ":", family.fill,
+                                double(found->second) / double(all));
+    return text;
+}
+
 // A table keeps its lines apart whatever font is found; line breaks in a label do not.
 std::string node_text(std::size_t number, const Node& node) {
+    const FamilyStyle& shown = node.shares.size() == 1 ? *node.shares.begin()->first : *node.family;
     std::string rows = fmt::format("<TR><TD><B>{}</B></TD></TR>", html_escaped(node.title));
     for (const std::string& line : node.lines)
         rows += fmt::format("<TR><TD>{}{}</FONT></TD></TR>", kSmall, html_escaped(line));
     return fmt::format(
         "n{} [label=<<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" "
-        "CELLPADDING=\"1\">{}</TABLE>>, fillcolor=\"{}\", color=\"{}\"{}{}];\n",
-        number, rows, node.family->fill, node.family->border,
-        node.collapsed ? ", shape=box3d, style=filled" : "",
+        "CELLPADDING=\"1\">{}</TABLE>>, fillcolor=\"{}\", color=\"{}\", tooltip=\"{}\"{}{}];\n",
+        number, rows, node.shares.size() > 1 ? stripes(node) : std::string(shown.fill),
+        node.collapsed ? family_named("block").border : shown.border, dot_escaped(node.hint),
+        node.collapsed ? fmt::format(", peripheries=2, style={}",
+                                     node.shares.size() > 1 ? "striped" : "filled")
+                       : "",
         node.backward ? ", style=\"rounded,filled,dashed\"" : "");
 }
 
@@ -86,39 +107,51 @@ void box_text(const Box& box, const std::vector<Node>& nodes, int level, int& nu
     }
 }
 
-std::string legend(const std::vector<Node>& nodes) {
+// Those that have a colour in the drawing, in the order of the legend.
+std::vector<const FamilyStyle*> families_of(const std::vector<Node>& nodes) {
     std::set<std::string_view> used;
-    for (const Node& node : nodes)
-        used.insert(node.family->name);
-    std::string cells;
+    for (const Node& node : nodes) {
+        if (node.shares.empty()) used.insert(node.family->name);
+        for (const auto& [family, count] : node.shares)
+            used.insert(family->name);
+    }
+    std::vector<const FamilyStyle*> list;
     for (const FamilyStyle& family : families())
-        if (used.contains(family.name))
-            cells += fmt::format(
-                "<TD BGCOLOR=\"{}\" COLOR=\"{}\" BORDER=\"1\"><FONT POINT-SIZE=\"9\"> {} "
-                "</FONT></TD>",
-                family.fill, family.border, html_escaped(std::string(family.name)));
-    return cells;
+        if (used.contains(family.name)) list.push_back(&family);
+    return list;
 }
 
-std::string title_table(const plan::Plan& plan, const std::string& subtitle,
-                        const std::vector<Node>& nodes) {
-    const std::string name = plan.model.empty() || plan.model == plan.name
-                                 ? plan.name
-                                 : fmt::format("{} (model {})", plan.name, plan.model);
+std::string title_table(const Drawing& drawing) {
+    std::string legend;
+    for (const FamilyStyle* family : drawing.families)
+        legend += fmt::format(
+            "<TD BGCOLOR=\"{}\" COLOR=\"{}\" BORDER=\"1\"><FONT POINT-SIZE=\"9\"> {} "
+            "</FONT></TD>",
+            family->fill, family->border, html_escaped(std::string(family->name)));
     return fmt::format(
         "<TABLE BORDER=\"0\" CELLSPACING=\"3\" CELLPADDING=\"3\"><TR><TD COLSPAN=\"{0}\">"
         "<FONT POINT-SIZE=\"16\"><B>{1}</B></FONT></TD></TR><TR><TD COLSPAN=\"{0}\">{2}{3}</FONT>"
         "</TD></TR><TR>{4}</TR></TABLE>",
-        families().size(), html_escaped(name), kSmall, html_escaped(subtitle), legend(nodes));
+        families().size(), html_escaped(drawing.title), kSmall, html_escaped(drawing.subtitle),
+        legend);
 }
 
-std::string dot_text(const plan::Plan& plan, const std::string& subtitle,
-                     const std::vector<Node>& nodes, const Edges& edges) {
-    std::string text = fmt::format("digraph \"{}\" {{\n", dot_escaped(plan.name));
+Drawing drawing_of(const plan::Plan& plan, std::string subtitle, const std::vector<Node>& nodes,
+                   const Edges& edges, bool titled) {
+    Drawing drawing;
+    drawing.title = plan.model.empty() || plan.model == plan.name
+                        ? plan.name
+                        : fmt::format("{} (model {})", plan.name, plan.model);
+    drawing.subtitle = std::move(subtitle);
+    drawing.families = families_of(nodes);
+    drawing.nodes = nodes.size();
+    drawing.edges = edges.size();
+    std::string& text = drawing.dot;
+    text = fmt::format("digraph \"{}\" {{\n", dot_escaped(plan.name));
     text += fmt::format(
-        "    graph [label=<{}>, labelloc=t, fontname=\"Helvetica\", fontsize=11, "
+        "    graph [{}fontname=\"Helvetica\", fontsize=11, "
         "ranksep=0.35, nodesep=0.3, color=\"#9aa4b2\", fontcolor=\"#44516b\"];\n",
-        title_table(plan, subtitle, nodes));
+        titled ? fmt::format("label=<{}>, labelloc=t, ", title_table(drawing)) : "");
     text +=
         "    node [shape=box, style=\"rounded,filled\", fontname=\"Helvetica\", fontsize=11, "
         "margin=\"0.12,0.06\", penwidth=1.2];\n"
@@ -135,10 +168,20 @@ std::string dot_text(const plan::Plan& plan, const std::string& subtitle,
     }
     int number = 0;
     box_text(whole, nodes, 0, number, text);
+    std::vector<Ends> arrows;
+    std::vector<std::string> outermost;
     for (const auto& [ends, edge] : edges)
-        text += fmt::format("    n{} -> n{} [label=\" {}\"];\n", ends.first, ends.second,
-                            dot_escaped(edge.label));
-    return text + "}\n";
+        arrows.push_back(ends);
+    for (const Node& node : nodes)
+        outermost.push_back(node.blocks.empty() ? "" : node.blocks.front());
+    const std::set<Ends> breaks = column_breaks(arrows, outermost);
+    for (const auto& [ends, edge] : edges)
+        text += fmt::format(
+            "    n{} -> n{} [label=\" {}\"{}];\n", ends.first, ends.second, dot_escaped(edge.label),
+            // It holds nothing below anything: what follows begins on top again.
+            breaks.contains(ends) ? ", constraint=false, style=dashed, tailport=e" : "");
+    text += "}\n";
+    return drawing;
 }
 
 // ---- Layers
@@ -174,7 +217,7 @@ std::string operator_text(const plan::Layer& layer) {
 }
 
 std::string parameters_text(std::int64_t parameters) {
-    return parameters == 1 ? "1 parameter" : grouped(parameters) + " parameters";
+    return count_text(parameters, "parameter", "parameters");
 }
 
 Node layer_node(const plan::Layer& layer) {
@@ -188,6 +231,9 @@ Node layer_node(const plan::Layer& layer) {
         node.lines.push_back(text);
     if (layer.parameters > 0) node.lines.push_back(parameters_text(layer.parameters));
     node.family = &family_of(layer.type);
+    node.hint = fmt::format("{}: {}", layer.name, layer.type);
+    for (const auto& [name, value] : layer.attributes)
+        node.hint += fmt::format(" {}={}", name, plan::attribute_words(value));
     return node;
 }
 
@@ -198,8 +244,11 @@ Node block_node(const plan::Plan& plan, const std::vector<std::size_t>& layers,
     node.title = node.blocks.back();
     node.blocks.pop_back();
     std::int64_t parameters = 0;
-    for (std::size_t layer : layers)
+    for (std::size_t layer : layers) {
         parameters += plan.layers[layer].parameters;
+        ++node.shares[&family_of(plan.layers[layer].type)];
+    }
+    node.hint = path;
     node.lines = {fmt::format("{} layer{}", layers.size(), layers.size() == 1 ? "" : "s")};
     if (parameters > 0) node.lines.push_back(parameters_text(parameters));
     node.family = &family_named("block");
@@ -215,7 +264,7 @@ std::string drawn_path(const std::string& name, int depth, bool& collapsed) {
     return fmt::format("{}", fmt::join(parts.begin(), parts.begin() + depth, "/"));
 }
 
-Drawing draw_layers(const plan::Plan& plan, int depth) {
+Drawing draw_layers(const plan::Plan& plan, int depth, bool titled) {
     std::vector<Node> nodes;
     Edges edges;
     Node input;
@@ -251,7 +300,6 @@ Drawing draw_layers(const plan::Plan& plan, int depth) {
                 connect(edges, found->second, number, edge_of(*shape_of[source]));
     }
     // What nobody reads is the result; an arrow out of the picture shows its shape.
-    Drawing drawing;
     if (!plan.layers.empty()) {
         Node output;
         output.title = "output";
@@ -264,12 +312,10 @@ Drawing draw_layers(const plan::Plan& plan, int depth) {
     std::int64_t parameters = 0;
     for (const plan::Layer& layer : plan.layers)
         parameters += layer.parameters;
-    drawing.dot = dot_text(
-        plan, fmt::format("{} layers, {}", plan.layers.size(), parameters_text(parameters)), nodes,
-        edges);
-    drawing.nodes = nodes.size();
-    drawing.edges = edges.size();
-    return drawing;
+    return drawing_of(plan,
+                      count_text(std::int64_t(plan.layers.size()), "layer", "layers") + ", " +
+                          parameters_text(parameters),
+                      nodes, edges, titled);
 }
 
 // ---- Steps
@@ -283,7 +329,7 @@ class StepDrawing {
         writer_.assign(program.tensors.size(), -1);
     }
 
-    Drawing run() {
+    Drawing run(bool titled) {
         for (const plan::Output& input : program_.inputs) {
             // The counters of the training loop go to every update; they say nothing here.
             if (input.name != "source" && input.name != "labels") continue;
@@ -300,18 +346,13 @@ class StepDrawing {
         }
         for (const plan::Step& step : program_.steps)
             add(step, step.layers);
-        Drawing drawing;
         std::int64_t flops = 0;
         for (const plan::Step& step : program_.steps)
             flops += step.flops;
-        drawing.dot =
-            dot_text(plan_,
-                     fmt::format("program {}: {} steps for {} samples, {}", program_.name,
-                                 program_.steps.size(), program_.batch, flops_text(flops)),
-                     nodes_, edges_);
-        drawing.nodes = nodes_.size();
-        drawing.edges = edges_.size();
-        return drawing;
+        return drawing_of(plan_,
+                          fmt::format("program {}: {} steps for {} samples, {}", program_.name,
+                                      program_.steps.size(), program_.batch, flops_text(flops)),
+                          nodes_, edges_, titled);
     }
 
   private:
@@ -373,6 +414,7 @@ class StepDrawing {
         }
         node.lines = {fmt::format("{}, kernel {}", step.op, step.kernel)};
         if (step.flops > 0) node.lines.push_back(flops_text(step.flops));
+        node.hint = fmt::format("{}: {}.{}", step.name, step.op, step.kernel);
         node.family = &family_of(step.op);
         node.backward = step.phase == plan::StepPhase::backward;
         return node;
@@ -398,11 +440,13 @@ class StepDrawing {
                 block.lines = {name_of(step.phase), "1 step"};
                 block.family = &family_named("block");
                 block.collapsed = true;
+                block.hint = path;
                 nodes_.push_back(block);
                 steps_in_[number] = 1;
             } else {
                 nodes_[number].lines[1] = fmt::format("{} steps", ++steps_in_[number]);
             }
+            ++nodes_[number].shares[node.family];
         } else {
             nodes_.push_back(node);
         }
@@ -441,8 +485,8 @@ class StepDrawing {
 Drawing draw(const plan::Plan& plan, const DrawingOptions& options) {
     if (!options.program.empty())
         if (const plan::Program* program = plan::find_program(plan, options.program))
-            return StepDrawing(plan, *program, options.depth).run();
-    return draw_layers(plan, options.depth);
+            return StepDrawing(plan, *program, options.depth).run(options.titled);
+    return draw_layers(plan, options.depth, options.titled);
 }
 
 }  // namespace dtnn::tools

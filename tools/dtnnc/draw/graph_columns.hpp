@@ -1,0 +1,21 @@
+#pragma once
+/// Long drawings beside each other in columns, as a newspaper sets them.
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dtnn::tools {
+
+using Ends = std::pair<std::size_t, std::size_t>;  ///< of an arrow: numbers of nodes
+
+/// The arrows that lead from the foot of a column to the head of the next: none where the longest
+/// way through the drawing is short. Nodes are numbered so that arrows lead to larger numbers, and
+/// a column ends only where all arrows to what follows come from one node, outside of what `blocks`
+/// says is one box (by node the outermost box around it; empty: none).
+std::set<Ends> column_breaks(const std::vector<Ends>& arrows,
+                             const std::vector<std::string>& blocks);
+
+}  // namespace dtnn::tools
