@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/quantity_text.hpp"
 #include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime {
@@ -19,12 +20,12 @@ constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
 Arena::Arena(std::int64_t bytes, const std::string& purpose) : bytes_(bytes) {
     if (bytes <= 0) return;
     const auto failure = [&](int error) {
-        return RunError(Exit::failed,
-                        fmt::format("cannot allocate {} bytes ({:.1f} MiB) for {}: {}", bytes,
-                                    double(bytes) / 1048576.0, purpose,
-                                    std::error_code(error, std::generic_category()).message()),
-                        "run on a machine with more free memory, raise the limit (ulimit -v), or "
-                        "compile with a smaller training.batch_size");
+        return RunError(
+            Exit::failed,
+            fmt::format("cannot allocate {} for {}: {}", bytes_text(double(bytes)), purpose,
+                        std::error_code(error, std::generic_category()).message()),
+            "run on a machine with more free memory, raise the limit (ulimit -v), or "
+            "compile with a smaller training.batch_size");
     };
     if (bytes > std::numeric_limits<std::int64_t>::max() - 2 * kHugePage) throw failure(ENOMEM);
     // Small regions stay on ordinary pages: half a huge page wasted would be more than they are.

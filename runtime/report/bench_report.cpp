@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/json.hpp"
+#include "base/quantity_text.hpp"
 #include "runtime/report/roofline.hpp"
 
 namespace dtnn::runtime {
@@ -182,19 +183,19 @@ std::string bench_json(const BenchResult& result, const BenchFacts& facts) {
 
 std::string bench_text(const BenchResult& result, const BenchFacts& facts) {
     const Figures numbers = figures(result);
-    const auto mebibytes = [](std::int64_t bytes) { return double(bytes) / 1048576.0; };
+    const auto size = [](std::int64_t bytes) { return bytes_text(double(bytes), BytesForm::fine); };
     std::string text = fmt::format(
         "{}: {} {} steps of {} samples, {} {}\n"
         "samples/s      {:.1f} median, {:.1f} least, {:.1f} most\n"
         "ms per step    {:.3f} median, {:.3f} least, {:.3f} most\n"
-        "arena          {:.2f} MiB planned, {:.2f} MiB allocated\n"
-        "peak memory    {:.2f} MiB\n"
+        "arena          {} planned, {} allocated\n"
+        "peak memory    {}\n"
         "allocations after the first step: {}\n",
         facts.plan->name, result.seconds.size(), name_of(result.program->kind), result.batch,
         facts.threads, facts.threads == 1 ? "thread" : "threads", numbers.rate.median,
         numbers.rate.least, numbers.rate.most, numbers.milliseconds.median,
-        numbers.milliseconds.least, numbers.milliseconds.most, mebibytes(facts.planned_bytes),
-        mebibytes(facts.allocated_bytes), mebibytes(facts.peak_rss_bytes),
+        numbers.milliseconds.least, numbers.milliseconds.most, size(facts.planned_bytes),
+        size(facts.allocated_bytes), size(facts.peak_rss_bytes),
         result.allocations_after_first_step);
     if (!result.program_step_seconds.empty()) text += tables(result, facts);
     return text;

@@ -93,10 +93,9 @@ class Forecast(Foresight):
             self.forecast("shared.yaml", "--machine", machine, "--ranks", "1,2,4", "--svg", "picture.svg")
             text = self.read("picture.svg")
             return text.count("<line"), "error of the calibration" in text, "not calibrated" in text
-        self.write("unsure.yaml", "kind: machine\nextends: ./machine.yaml\ncompute_error: 0.2\n")
-        self.write("unknown.yaml", "kind: machine\nextends: ./machine.yaml\ncompute_error: 0\nexchange_error: 0\n")
-        sure, unsure = lines("unknown.yaml"), lines("unsure.yaml")
-        self.assertEqual((sure[1:], unsure[1:]), ((False, True), (True, False)))
+        self.write("unsure.yaml", "kind: machine\nextends: cluster_100g\ncompute_error: 0.2\n")
+        unknown, unsure = lines("cluster_100g"), lines("unsure.yaml")
+        self.assertEqual((unknown[1:], unsure[1:]), ((False, True), (True, False)))
         # Three strokes for each of three steps and for the legend, whatever the axes have.
         self.assertGreaterEqual(unsure[0], 3 * 4)
 

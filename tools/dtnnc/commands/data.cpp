@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/json_text.hpp"
+#include "base/quantity_text.hpp"
 #include "base/table.hpp"
 #include "base/text.hpp"
 #include "compiler/frontend/load_dataset.hpp"
@@ -277,8 +278,9 @@ std::string report_text(const Report& report) {
     text += numbers_text("value", data.train.values);
     text += "pixels of the training samples, before normalize\n";
     text += numbers_text("channel", data.channels);
-    text += fmt::format("memory: {} bytes for the samples, {} for batches prepared ahead\n",
-                        report.resident, plan::staging_bytes(report.plan));
+    text += fmt::format("memory: {} for the samples, {} for batches prepared ahead\n",
+                        bytes_text(double(report.resident)),
+                        bytes_text(double(plan::staging_bytes(report.plan))));
     return text + rates_text(report);
 }
 
