@@ -4,6 +4,7 @@ The words behind a block's language say what the block is:
 
     ```yaml file=net.yaml        the file net.yaml of the folder; any language, any name
     ```yaml part=training        a piece of a training, a dataset or a job: `dtnnc check` of a job that has it
+    ```yaml file=job.yaml warns  a job that warnings are said of; of others there must be none
     ```sh                        commands, as one script of bash that ends at the first failure
     ```sh exit=3                 commands of which the last one to run ends with 3
     ```sh needs=mpiexec,dot      commands that are left out, with a note, where one of these programs, or a library
@@ -54,7 +55,7 @@ class Step:
         self.values = dict(word.split("=", 1) for word in words if "=" in word)
 
     def unknown_words(self):
-        return (self.flags - {"output"}) | (set(self.values) - {"file", "part", "exit", "needs", "not-run", "numbers"})
+        return (self.flags - {"output", "warns"}) | (set(self.values) - {"file", "part", "exit", "needs", "not-run", "numbers"})
 
 
 def steps(markdown):
@@ -166,6 +167,9 @@ class Page:
                     self.fail(step, "not-run has no reason")
                 continue
             self.do(step, folder)
+        for step in self.steps:
+            if step.text.startswith("kind: job\n") and "file" in step.values and "warns" not in step.flags:
+                self.shell(Step(step.line, "sh", [], f"dtnnc check --strict {step.values['file']}\n"), folder)
 
     def do(self, step, folder):
         if step.language == "check":
