@@ -29,8 +29,9 @@ void declare_set(OptionList& list, CommonOptions& options) {
 void declare_lints(OptionList& list, CommonOptions& options) {
     options.lint = true;
     list.flag("--strict", options.strict, "Makes warnings errors");
-    list.list("--allow", options.allow,
-              "Does not warn of a lint, by its code: no-shuffle; may be given again");
+    const auto& lints = compiler::lint_names();
+    list.list("--allow", options.allow, "Does not warn of a lint, by its code, as in no-shuffle",
+              {.value = "LINT", .offers = {lints.begin(), lints.end()}});
 }
 
 void settle_warnings(const CommonOptions& options, compiler::Diagnostics& diagnostics) {
