@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/support/diagnostics.hpp"
+#include "compiler/support/other_words.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -36,150 +37,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kShorten
     {"init", "initializer"},
 }};
 
-/// What other frameworks and the literature call things, in the normal form: without separators and
-/// capitals. They count only where the name on the right is one of the candidates.
-constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {
-    {"linear", "dense"},
-    {"fc", "dense"},
-    {"fullyconnected", "dense"},
-    {"innerproduct", "dense"},
-    {"gemm", "dense"},
-    {"bn", "batch_norm"},
-    {"ln", "layer_norm"},
-    {"gn", "group_norm"},
-    {"lrn", "local_response_norm"},
-    {"swish", "silu"},
-    {"hswish", "hard_swish"},
-    {"hsigmoid", "hard_sigmoid"},
-    {"lrelu", "leaky_relu"},
-    {"atanh", "arctanh"},
-    {"logistic", "sigmoid"},
-    {"gap", "global_avg_pool2d"},
-    {"subsample", "avg_pool2d"},
-    {"deconv", "conv2d_transpose"},
-    {"deconv2d", "conv2d_transpose"},
-    {"deconvolution", "conv2d_transpose"},
-    {"upconv", "conv2d_transpose"},
-    {"dwconv", "depthwise_conv2d"},
-    {"dwconv2d", "depthwise_conv2d"},
-    {"interpolate", "upsample2d"},
-    {"resize", "upsample2d"},
-    {"se", "squeeze_excite"},
-    {"seblock", "squeeze_excite"},
-    {"cat", "concat"},
-    {"merge", "concat"},
-    {"mul", "multiply"},
-    {"sum", "add"},
-    {"plus", "add"},
-    {"residual", "add"},
-    {"shortcut", "add"},
-    {"view", "reshape"},
-    {"crop", "slice"},
-    {"noop", "identity"},
-    {"outchannels", "filters"},
-    {"outputchannels", "filters"},
-    {"numfilters", "filters"},
-    {"channels", "filters"},
-    {"kernelsize", "kernel"},
-    {"poolsize", "kernel"},
-    {"windowsize", "kernel"},
-    {"outfeatures", "units"},
-    {"neurons", "units"},
-    {"pad", "padding"},
-    {"usebias", "bias"},
-    {"keepprob", "rate"},
-    {"p", "rate"},
-    {"eps", "epsilon"},
-    {"decay", "weight_decay"},
-    {"l2", "weight_decay"},
-    {"lr", "learning_rate"},
-    {"bs", "batch_size"},
-    {"minibatch", "batch_size"},
-    {"maxepochs", "epochs"},
-    {"numepochs", "epochs"},
-    {"nclasses", "classes"},
-    {"numclasses", "classes"},
-    {"valsplit", "validation_split"},
-    {"mse", "mean_squared_error"},
-    {"ce", "categorical_cross_entropy"},
-    {"accuracy", "categorical_accuracy"},
-    {"kaiming", "he_normal"},
-    {"xavier", "glorot_uniform"},
-    // Losses and metrics.
-    {"crossentropy", "categorical_cross_entropy"},
-    {"crossentropyloss", "categorical_cross_entropy"},
-    {"sparsecategoricalcrossentropy", "categorical_cross_entropy"},
-    {"bce", "binary_cross_entropy"},
-    {"bceloss", "binary_cross_entropy"},
-    {"bcewithlogitsloss", "binary_cross_entropy"},
-    {"nll", "negative_log_likelihood"},
-    {"nllloss", "negative_log_likelihood"},
-    {"mseloss", "mean_squared_error"},
-    {"l2loss", "mean_squared_error"},
-    {"mae", "mean_absolute_error"},
-    {"l1", "mean_absolute_error"},
-    {"l1loss", "mean_absolute_error"},
-    {"smoothl1", "huber"},
-    {"smoothl1loss", "huber"},
-    {"kl", "kl_divergence"},
-    {"kld", "kl_divergence"},
-    {"kldivloss", "kl_divergence"},
-    {"kullbackleibler", "kl_divergence"},
-    {"acc", "categorical_accuracy"},
-    {"top1", "categorical_accuracy"},
-    {"top5", "top_k_accuracy"},
-    {"auc", "roc_auc"},
-    {"auroc", "roc_auc"},
-    {"labelsmoothing", "smoothing"},
-    {"weight", "class_weights"},
-    {"posweight", "positive_weights"},
-    // Optimizers, and what trainings have beside them.
-    {"momentum", "sgd"},
-    {"datatype", "dtype"},
-    {"ema", "average"},
-    {"clipnorm", "clip"},
-    {"gradclip", "clip"},
-    {"gradientclipping", "clip"},
-    {"gradientaccumulation", "accumulation"},
-    {"callbacks", "schedules"},
-    {"scheduler", "schedules"},
-    {"lrscheduler", "schedules"},
-    {"numworkers", "data_workers"},
-    {"workers", "data_workers"},
-    {"params", "parameters"},
-    {"freeze", "frozen"},
-    {"lrscale", "learning_rate_scale"},
-    {"lrmult", "learning_rate_scale"},
-    // Schedules.
-    {"step", "reduce_every_n_epochs"},
-    {"steplr", "reduce_every_n_epochs"},
-    {"monitor", "metric"},
-    {"mode", "direction"},
-    {"mindelta", "threshold"},
-    {"restorebestweights", "restore_best"},
-    {"milestones", "epochs"},
-    {"stepsize", "epochs"},
-    {"tmax", "epochs"},
-    {"gamma", "factor"},
-    {"etamin", "minimum"},
-    {"minlr", "minimum"},
-    // Data.
-    {"grayscale", "to_gray"},
-    {"greyscale", "to_gray"},
-    {"randomflip", "flip"},
-    {"horizontalflip", "flip"},
-    {"randomhorizontalflip", "flip"},
-    {"rotate", "rotation"},
-    {"angle", "degrees"},
-    {"randomerasing", "cutout"},
-    {"erasing", "cutout"},
-    {"std", "deviation"},
-    {"stddev", "deviation"},
-    {"tar", "archive"},
-    {"zip", "archive"},
-    {"npz", "archive"},
-};
-/// The same for single parts of names: `kaiming_uniform`, `drop_rate`.
+/// What other frameworks call single parts of names: `kaiming_uniform`, `drop_rate`. Whole names:
+/// other_words.def.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kPartSynonyms = {{
     {"kaiming", "he"},
     {"xavier", "glorot"},
@@ -389,10 +248,10 @@ std::optional<std::string> did_you_mean(std::string_view word,
 
     for (const std::string& candidate : candidates)
         if (word_of(candidate).plain == wanted.plain) return candidate;
-    for (const auto& [other, ours] : kSynonyms)
-        if (wanted.plain == other &&
-            std::find(candidates.begin(), candidates.end(), ours) != candidates.end())
-            return std::string(ours);
+    for (const OtherWord* other : find_other_words(word))
+        if (!other->ours.empty() &&
+            std::find(candidates.begin(), candidates.end(), other->ours) != candidates.end())
+            return std::string(other->ours);
 
     const std::string* best = nullptr;
     int best_steps = 0;

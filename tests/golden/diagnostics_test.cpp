@@ -177,15 +177,15 @@ std::vector<fs::path> corpus_files() {
     return files;
 }
 
-/// The name in the first suggestion: did you mean `name`?
+/// The name in the first suggestion: did you mean `name`?, or: PyTorch's `word` is `name` here
 std::string first_suggestion(const Diagnostics& diagnostics) {
-    const std::string_view words = "did you mean `";
-    for (const Diagnostic& diagnostic : diagnostics.all()) {
-        const std::size_t at = diagnostic.help.find(words);
-        if (at == std::string::npos) continue;
-        const std::size_t begin = at + words.size();
-        return diagnostic.help.substr(begin, diagnostic.help.find('`', begin) - begin);
-    }
+    for (const Diagnostic& diagnostic : diagnostics.all())
+        for (const std::string_view words : {"did you mean `", "` is `"}) {
+            const std::size_t at = diagnostic.help.find(words);
+            if (at == std::string::npos) continue;
+            const std::size_t begin = at + words.size();
+            return diagnostic.help.substr(begin, diagnostic.help.find('`', begin) - begin);
+        }
     return {};
 }
 

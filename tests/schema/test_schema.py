@@ -77,6 +77,18 @@ NOT_STRUCTURAL = {
 }
 # Cases with codes that are structural elsewhere, by title, and why a schema accepts them.
 EXCEPTIONS = {
+    "loss CrossEntropyLoss": "a loss may be a spec of its own",
+    "loss sparse_categorical_crossentropy": "a loss may be a spec of its own",
+    "loss NLLLoss": "a loss may be a spec of its own",
+    "loss BCEWithLogitsLoss": "a loss may be a spec of its own",
+    "loss binary_crossentropy": "a loss may be a spec of its own",
+    "loss MSELoss": "a loss may be a spec of its own",
+    "loss mse": "a loss may be a spec of its own",
+    "loss mae": "a loss may be a spec of its own",
+    "loss EuclideanLoss": "a loss may be a spec of its own",
+    "loss SmoothL1Loss": "a loss may be a spec of its own",
+    "loss HingeLoss": "a loss may be a spec of its own",
+    "loss nn.CrossEntropyLoss()": "a loss may be a spec of its own",
     "a minimum above the learning rate": "it compares two numbers",
     "names that are too long": "the names of the blocks and repeats around count as well",
     "a model of nothing": "all of its layers are left out by values",

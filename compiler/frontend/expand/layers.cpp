@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "compiler/frontend/tables/tables.hpp"
+#include "compiler/support/other_words.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -187,8 +188,18 @@ std::vector<std::string> entry_names(const Blocks& blocks) {
 std::string suggest_type(const std::string& word, const Blocks& blocks) {
     for (const Synonym& synonym : kSynonyms)
         if (synonym.word == word) return fmt::format("did you mean `{}`?", synonym.type);
-    if (const auto near = did_you_mean(word, entry_names(blocks)))
+    const std::vector<std::string> names = entry_names(blocks);
+    if (std::string help = help_by_name(word, names); !help.empty()) {
+        // A call has its arguments in another form.
+        const auto near =
+            word.find('(') == std::string::npos ? std::nullopt : did_you_mean(word, names);
+        const OpDef* ours = near ? find_op(*near) : nullptr;
+        return ours ? fmt::format("{}; such as `{}`", help, ours->example) : help;
+    }
+    if (std::string help = help_by_remark(word); !help.empty()) return help;
+    if (const auto near = did_you_mean(word, names))
         return fmt::format("did you mean `{}`?", *near);
+    if (std::string help = help_elsewhere(word); !help.empty()) return help;
     return fmt::format("`dtnnc explain` lists the operators; the blocks are {}",
                        fmt::join(blocks.names(), ", "));
 }

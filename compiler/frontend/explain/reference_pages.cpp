@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <utility>
 
 #include "compiler/frontend/explain/field_text.hpp"
 #include "compiler/frontend/explain/reference_kinds.hpp"
 #include "compiler/frontend/explain/reference_operators.hpp"
 #include "compiler/ops/initializers.hpp"
 #include "compiler/support/diagnostics.hpp"
+#include "compiler/support/other_words.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -52,6 +55,61 @@ ReferencePage diagnostics_page() {
     return page;
 }
 
+constexpr std::array<std::string_view, 4> kTools = {"Keras", "PyTorch", "Caffe", "PyDTNN"};
+
+/// A table of the words of one kind: a line for each of ours, a column for each tool.
+std::string words_table(WordKind kind, std::string_view title) {
+    std::vector<std::string_view> ours;
+    for (const OtherWord& word : other_words())
+        if (word.kind == kind && !word.tools.empty() && !word.ours.empty() &&
+            std::find(ours.begin(), ours.end(), word.ours) == ours.end())
+            ours.push_back(word.ours);
+    std::string text = fmt::format("\n## {}\n\n| here | {} | |\n|---|---|---|---|---|---|\n", title,
+                                   fmt::join(kTools, " | "));
+    for (const std::string_view name : ours) {
+        text += fmt::format("| `{}` |", name);
+        std::string remarks;
+        for (const std::string_view tool : kTools) {
+            std::string cell;
+            for (const OtherWord& word : other_words())
+                if (word.kind == kind && word.ours == name &&
+                    word.tools.find(tool) != std::string_view::npos)
+                    cell += fmt::format("{}`{}`", cell.empty() ? "" : ", ", word.word);
+            text += fmt::format(" {} |", cell);
+        }
+        for (const OtherWord& word : other_words())
+            if (word.kind == kind && word.ours == name && !word.remark.empty())
+                remarks +=
+                    fmt::format("{}`{}`: {}", remarks.empty() ? "" : "; ", word.word, word.remark);
+        text += fmt::format(" {} |\n", markdown_cell(remarks));
+    }
+    return text;
+}
+
+ReferencePage other_tools_page() {
+    ReferencePage page{"other_tools.md", "Shared lists", "words of other tools",
+                       "what Keras, PyTorch, Caffe and PyDTNN call things, and what they are here",
+                       ""};
+    page.text = fmt::format(
+        "{}\n# Words of other tools\n\nA spec that has one of these words is answered with the "
+        "word on the left, and `dtnnc explain WORD` knows them: `dtnnc explain kernel_size`.\n",
+        kGeneratedLine);
+    constexpr std::pair<WordKind, std::string_view> kTitles[] = {
+        {WordKind::layer, "Layers"},         {WordKind::field, "Fields"},
+        {WordKind::optimizer, "Optimizers"}, {WordKind::loss, "Losses"},
+        {WordKind::metric, "Metrics"},       {WordKind::schedule, "Schedules"},
+        {WordKind::transform, "Transforms"}, {WordKind::augmentation, "Augmentations"},
+        {WordKind::value, "Values"}};
+    for (const auto& [kind, title] : kTitles)
+        page.text += words_table(kind, title);
+    page.text += "\n## Not needed, or not here\n\n| word | of | |\n|---|---|---|\n";
+    for (const OtherWord& word : other_words())
+        if (word.ours.empty())
+            page.text += fmt::format("| `{}` | {} | {} |\n", word.word, tools_text(word),
+                                     markdown_cell(word.remark));
+    return page;
+}
+
 }  // namespace
 
 const std::string_view kGeneratedLine =
@@ -74,6 +132,7 @@ std::vector<ReferencePage> reference_pages(const DescribeTraining& training) {
     append(block_pages());
     pages.push_back(initializers_page());
     pages.push_back(diagnostics_page());
+    pages.push_back(other_tools_page());
     return pages;
 }
 

@@ -20,6 +20,20 @@ const LayerSpec* numbers_before(const LintSubject& subject, const LayerSpec& lay
     return subject.before(layer, keeps_numbers);
 }
 
+void channels_last(const LintSubject& subject, LintVoice& voice) {
+    const plan::Dims& shape = subject.job().model.input_shape;
+    constexpr std::int64_t kMostColours = 4;
+    if (shape.size() != 3 || shape[0] != shape[1] || shape[0] <= kMostColours ||
+        shape[2] > kMostColours || shape[2] == 2)
+        return;
+    voice.say(subject.job().model.input_span,
+              fmt::format("the input has {} channels of {}x{} pixels; a shape is channels, height, "
+                          "width",
+                          shape[0], shape[1], shape[2]),
+              fmt::format("write `shape: [{}, {}, {}]` for images of {}x{}", shape[2], shape[0],
+                          shape[1], shape[0], shape[1]));
+}
+
 void softmax_twice(const LintSubject& subject, LintVoice& voice) {
     for (const LayerSpec& layer : subject.layers()) {
         if (!gives_distribution(layer)) continue;
@@ -173,6 +187,7 @@ void dropout_of_predictions(const LintSubject& subject, LintVoice& voice) {
 }
 
 constexpr std::array kRules = {
+    LintRule{Code::channels_last, LintScope::model, channels_last},
     LintRule{Code::softmax_twice, LintScope::model, softmax_twice},
     LintRule{Code::softmax_of_one, LintScope::model, softmax_of_one},
     LintRule{Code::activation_before_softmax, LintScope::model, activation_before_softmax},

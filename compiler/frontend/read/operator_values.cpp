@@ -53,7 +53,7 @@ std::optional<std::string> read_initializer(const SourceNode& node, const Field&
                 Code::unknown_choice, span,
                 fmt::format("`{}` of {} is `{}`, which is no initializer", field.name, what, kind))
             .help = worth_suggesting(diagnostics, names.size())
-                        ? suggest(kind, names, "the initializers")
+                        ? suggest_word(kind, names, "the initializers")
                         : std::string();
         return std::nullopt;
     }

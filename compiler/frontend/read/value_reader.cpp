@@ -9,6 +9,7 @@
 #include "compiler/frontend/read/operator_values.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/scalars.hpp"
+#include "compiler/support/other_words.hpp"
 #include "plan/rules/local_steps.hpp"
 
 namespace dtnn::compiler {
@@ -106,9 +107,10 @@ class ValueReader {
             .error(Code::unknown_choice, node.span,
                    fmt::format("`{}` of {} is {}; it must be {}", field_.name, what_,
                                describe(node), wanted_type(field_)))
-            .help = worth_suggesting(diagnostics_, field_.choices.size())
-                        ? suggest(node.text, {field_.choices.begin(), field_.choices.end()}, "")
-                        : std::string();
+            .help =
+            worth_suggesting(diagnostics_, field_.choices.size())
+                ? suggest_word(node.text, {field_.choices.begin(), field_.choices.end()}, "")
+                : std::string();
         return std::nullopt;
     }
 
@@ -124,7 +126,7 @@ class ValueReader {
             .error(Code::wrong_type, node.span,
                    fmt::format("`{}` of {} is {}; it must be {}", field_.name, what_,
                                describe(node), wanted_type(field_)))
-            .help = help;
+            .help = help.empty() && node.is_scalar() ? form_help(node.text) : help;
         return std::nullopt;
     }
 
@@ -314,6 +316,33 @@ std::vector<std::string> names_of(const FieldTable& table) {
     return names;
 }
 
+/// What is said of a field that there is not: what it is called here, where it belongs, what it is
+/// near.
+std::string help_of_unknown(const std::string& key, const std::vector<std::string>& names,
+                            const FieldScope& scope) {
+    if (std::string help = help_by_name(key, names); !help.empty()) return help;
+    const auto elsewhere = scope.elsewhere.find(key);
+    if (elsewhere != scope.elsewhere.end()) return elsewhere->second;
+    // `epochs 10`, `epochs = 10`, `epochs:10`
+    const std::size_t end = key.find_first_of(" =:");
+    if (end != std::string::npos &&
+        std::find(names.begin(), names.end(), key.substr(0, end)) != names.end()) {
+        const std::size_t value = key.find_first_not_of(" =:", end);
+        if (value != std::string::npos)
+            return fmt::format("a colon and a space part name and value: `{}: {}`",
+                               key.substr(0, end), key.substr(value));
+    }
+    // Among fields in braces a comma ends a value.
+    if (key.find_first_not_of("0123456789)") == std::string::npos)
+        return "a comma parts fields: numbers have a point, and lists stand in brackets";
+    for (const OtherWord* other : find_other_words(key))
+        if (const auto there = scope.elsewhere.find(std::string(other->ours));
+            there != scope.elsewhere.end())
+            return other->tools.empty() ? there->second
+                                        : fmt::format("{}; {}", help_text(*other), there->second);
+    return suggest_word(key, names, "the fields of " + scope.what);
+}
+
 }  // namespace
 
 FieldValues read_fields(const SourceNode& map, const FieldTable& table, const FieldScope& scope,
@@ -335,9 +364,9 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
             diagnostics
                 .error(Code::unknown_field, entry.key_span,
                        fmt::format("`{}` is not a field of {}", entry.key, scope.what))
-                .help = elsewhere != scope.elsewhere.end() ? elsewhere->second
-                        : compare ? suggest(entry.key, names, "the fields of " + scope.what)
-                                  : std::string();
+                .help = compare ? help_of_unknown(entry.key, names, scope)
+                        : elsewhere != scope.elsewhere.end() ? elsewhere->second
+                                                             : std::string();
             continue;
         }
         result.nodes[entry.key] = &entry.value;

@@ -60,6 +60,15 @@ std::optional<std::vector<LocatedText>> read_texts(const SourceNode& node, const
 std::string suggest(std::string_view word, const std::vector<std::string>& candidates,
                     std::string_view plural);
 
+/// The same of words of the language, where those of other tools are known, too: also what has no
+/// word here, or belongs elsewhere.
+std::string suggest_word(std::string_view word, const std::vector<std::string>& candidates,
+                         std::string_view plural);
+
+/// How a value is written that has the form of another language: `3x3`, `(3, 3)`, `0,1`, `None`.
+/// Empty: it has none of these.
+std::string form_help(std::string_view text);
+
 /// Suggestions compare with every candidate: of thousands of mistakes only the first have them, and
 /// fewer where there are thousands of names.
 bool worth_suggesting(const Diagnostics& diagnostics, std::size_t candidates);

@@ -5,6 +5,7 @@
 #include "base/json_text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/support/other_words.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -105,11 +106,46 @@ std::string describe_range(const Field& field) {
 
 std::string suggest(std::string_view word, const std::vector<std::string>& candidates,
                     std::string_view plural) {
+    if (std::string help = help_by_name(word, candidates); !help.empty()) return help;
     if (const auto near = did_you_mean(word, candidates))
         return fmt::format("did you mean `{}`?", *near);
     if (plural.empty() || candidates.empty() || candidates.size() > 24) return "";
     if (candidates.size() == 1) return fmt::format("there is only `{}`", candidates[0]);
     return fmt::format("{} are {}", plural, fmt::join(candidates, ", "));
+}
+
+std::string suggest_word(std::string_view word, const std::vector<std::string>& candidates,
+                         std::string_view plural) {
+    if (std::string help = help_by_name(word, candidates); !help.empty()) return help;
+    if (std::string help = help_by_remark(word); !help.empty()) return help;
+    if (std::string help = suggest(word, candidates, ""); !help.empty()) return help;
+    if (std::string help = help_elsewhere(word); !help.empty()) return help;
+    return suggest(word, candidates, plural);
+}
+
+std::string form_help(std::string_view text) {
+    const auto digits = [](std::string_view part) {
+        return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    constexpr std::size_t kLongest = 40;
+    if (text.empty() || text.size() > kLongest) return "";
+    if (text == "None" || text == "none" || text == "null") return "leave the field out";
+    if (text.find(" //") != std::string_view::npos) return "a comment begins with `#`";
+    if (text[0] == '(') return "a list stands in brackets: [3, 3]";
+    if (const std::size_t comma = text.find(','); comma != std::string_view::npos &&
+                                                  digits(text.substr(0, comma)) &&
+                                                  digits(text.substr(comma + 1)))
+        return fmt::format("write {}.{}, with a point", text.substr(0, comma),
+                           text.substr(comma + 1));
+    std::string list;
+    std::size_t parts = 0;
+    for (std::size_t begin = 0; begin <= text.size(); ++parts) {
+        const std::size_t end = std::min(text.find('x', begin), text.size());
+        if (!digits(text.substr(begin, end - begin))) return "";
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return parts > 1 ? fmt::format("write [{}]", list) : "";
 }
 
 bool worth_suggesting(const Diagnostics& diagnostics, std::size_t candidates) {

@@ -13,6 +13,7 @@
 #include "compiler/ops/initializers.hpp"
 #include "compiler/ops/op.hpp"
 #include "compiler/support/diagnostics.hpp"
+#include "compiler/support/other_words.hpp"
 #include "kernels/catalogue.hpp"
 #include "tools/dtnnc/explain/storage_pass.hpp"
 
@@ -98,6 +99,13 @@ Topic explain_code(const CodeInfo& code) {
                            : fmt::format("a diagnostic, exit code {}", code.exit_code),
                  fmt::format("{}\n\nexample:\n{}\nwhat to do: {}\n", code.meaning,
                              indented(code.example), code.mend));
+}
+
+Topic explain_other(const OtherWord& word) {
+    std::string text = help_text(word) + "\n";
+    if (!word.ours.empty())
+        text += fmt::format("\n`dtnnc explain {}` says what it is\n", word.ours);
+    return topic(std::string(word.word), fmt::format("a word of {}", tools_text(word)), text);
 }
 
 Topic explain_initializer(std::string_view name) {
@@ -268,6 +276,8 @@ std::vector<Topic> topics_of(const std::string& word) {
             found.push_back(explain_kernel(kernel));
     add_fields(word, found);
     if (found.empty()) add_choices(word, found);
+    for (const OtherWord* other : find_other_words(word))
+        if (!other->tools.empty() && other->ours != word) found.push_back(explain_other(*other));
     return found;
 }
 

@@ -1,0 +1,105 @@
+#include "compiler/support/other_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace dtnn::compiler {
+namespace {
+
+constexpr OtherWord kWords[] = {
+#define DTNN_WORD(kind, tools, word, ours, remark) {tools, word, WordKind::kind, ours, remark},
+#include "compiler/support/other_words.def"
+#undef DTNN_WORD
+};
+
+/// Letters and digits, small: of `nn.Conv2d(3, 8)` conv2d.
+std::string plain_form(std::string_view word) {
+    word = word.substr(0, word.find('('));
+    if (const std::size_t dot = word.rfind('.'); dot != std::string_view::npos)
+        word.remove_prefix(dot + 1);
+    std::string plain;
+    for (const char c : word) {
+        if (c >= 'A' && c <= 'Z')
+            plain += char(c - 'A' + 'a');
+        else if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'))
+            plain += c;
+    }
+    return plain;
+}
+
+std::vector<std::string_view> tools_of(const OtherWord& word) {
+    std::vector<std::string_view> tools;
+    std::string_view rest = word.tools;
+    while (!rest.empty()) {
+        const std::size_t comma = std::min(rest.find(", "), rest.size());
+        tools.push_back(rest.substr(0, comma));
+        rest.remove_prefix(std::min(comma + 2, rest.size()));
+    }
+    return tools;
+}
+
+}  // namespace
+
+std::span<const OtherWord> other_words() {
+    return kWords;
+}
+
+std::vector<const OtherWord*> find_other_words(std::string_view word) {
+    static const auto index = [] {
+        std::unordered_map<std::string, std::vector<const OtherWord*>> by_form;
+        for (const OtherWord& one : kWords)
+            by_form[plain_form(one.word)].push_back(&one);
+        return by_form;
+    }();
+    constexpr std::size_t kLongest = 300;
+    const auto found = index.find(plain_form(word.substr(0, kLongest)));
+    return found == index.end() ? std::vector<const OtherWord*>() : found->second;
+}
+
+std::string tools_text(const OtherWord& word) {
+    return fmt::format("{}", fmt::join(tools_of(word), " and "));
+}
+
+std::string help_text(const OtherWord& word) {
+    const std::string remark = word.remark.empty() ? "" : fmt::format(": {}", word.remark);
+    if (word.tools.empty()) return fmt::format("did you mean `{}`?", word.ours);
+    std::string whose;
+    const std::vector<std::string_view> tools = tools_of(word);
+    for (std::size_t i = 0; i < tools.size(); ++i)
+        whose += fmt::format("{}{}{}",
+                             i == 0                 ? ""
+                             : i + 1 < tools.size() ? ", "
+                                                    : " and ",
+                             tools[i], tools[i].ends_with('s') ? "'" : "'s");
+    if (word.ours.empty())
+        return fmt::format("{} `{}` has no word here{}", whose, word.word, remark);
+    return fmt::format("{} `{}` is `{}` here{}", whose, word.word, word.ours, remark);
+}
+
+std::string help_by_name(std::string_view word, const std::vector<std::string>& candidates) {
+    const OtherWord* best = nullptr;
+    for (const OtherWord* one : find_other_words(word)) {
+        if (one->ours.empty() ||
+            std::find(candidates.begin(), candidates.end(), one->ours) == candidates.end())
+            continue;
+        // What is written just so comes before what differs in its capitals.
+        if (!best || (one->word == word && best->word != word)) best = one;
+    }
+    return best ? help_text(*best) : "";
+}
+
+std::string help_by_remark(std::string_view word) {
+    for (const OtherWord* one : find_other_words(word))
+        if (one->ours.empty()) return help_text(*one);
+    return "";
+}
+
+std::string help_elsewhere(std::string_view word) {
+    for (const OtherWord* one : find_other_words(word))
+        if (!one->tools.empty()) return help_text(*one);
+    return "";
+}
+
+}  // namespace dtnn::compiler
