@@ -429,7 +429,7 @@ class Compared(Trained):
 
     def test_a_page_of_several_runs(self):
         self.expect(self.dtnn_run("report", "runs/b"), 0)
-        self.assertEqual(self.expect(self.dtnn_run("report", "runs/a", "runs/b", "runs/c"), 0).stdout, "comparison.html\n")
+        self.expect(self.dtnn_run("report", "runs/a", "runs/b", "runs/c"), 0, "wrote comparison.html")
         page = self.page("comparison.html")
         # Losses of both splits and the accuracy, a curve of each run in every one.
         self.assertEqual(page.of("text", "title"), ["validation.loss", "training.loss", "validation.categorical_accuracy"])
@@ -472,7 +472,7 @@ class Compared(Trained):
         text = self.expect(self.dtnnc("diff", "sweep"), 1, "waiting").stdout
         self.assertIn("training.batch_size: 32, 32, 64, 64", text)
         self.expect(self.dtnn_run("sweep", "sweep"), 0)
-        self.assertEqual(self.expect(self.dtnn_run("report", "sweep"), 0).stdout, "sweep/report.html\n")
+        self.expect(self.dtnn_run("report", "sweep"), 0, "wrote sweep/report.html")
         page = self.page("sweep/report.html")
         self.assertIn("batch_size-32_seed-1", page.of("span", ""))
         self.assertEqual(self.expect(self.dtnnc("diff", "sweep", "--format", "csv"), 1).stdout, self.read("sweep/results.csv"))

@@ -196,7 +196,8 @@ class Watching(CommandTest):
         page = Page()
         page.feed(text)
         self.assertEqual(page.open, [])
-        self.assertEqual(page.loads, [])
+        # Links lead to the page's own parts.
+        self.assertEqual([load for load in page.loads if not load.startswith("#")], [])
         self.assertNotIn("script", page.tags)
         self.assertNotIn("url(", text)
         for word in ("finished", "tiny", "conv2d_1", "training.batch_size", "tiny.yaml:", "learning rate",
