@@ -434,17 +434,15 @@ int TrainRun::finish(const TrainingResult& result) {
     watch_->update();
     history_->close();
     checkpoints_->forget_dropped();
-    progress_->clear();
-    // The answer; the rest are notes.
-    if (options_.format != "json") print_out(fmt::format("test: {}\n", measures_text(test)));
+    progress_->clear();  // before the answer; the rest are notes
+    print_out(options_.format == "json"
+                  ? fmt::format("{{\"version\": 1, \"output\": {}, \"test\": {}}}\n",
+                                json_text(folder_->path()), measures_json(test))
+                  : fmt::format("test: {}\n", measures_text(test)));
     progress_->say(fmt::format("plan     {}\nspec     {}\nhistory  {}\nweights  {}",
                                folder_->plan(), folder_->resolved(), folder_->history(),
                                folder_->weights()));
     if (plan().training.average_decay > 0) progress_->say("averages " + folder_->average_weights());
-    if (options_.format == "json") {
-        print_out(fmt::format("{{\"version\": 1, \"output\": {}, \"test\": {}}}\n",
-                              json_text(folder_->path()), measures_json(test)));
-    }
     return int(Exit::done);
 }
 
