@@ -12,6 +12,8 @@
 
 #include "base/quantity_text.hpp"
 #include "base/utf8.hpp"
+#include "runtime/base/files.hpp"
+#include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -156,6 +158,17 @@ ProgressReport::~ProgressReport() {
 void ProgressReport::clear() {
     if (drawn_) write_stderr("\r\x1b[K");
     drawn_ = false;
+}
+
+void ProgressReport::answer(const std::string& line, bool wanted) {
+    clear();
+    try {
+        print_out(line + "\n");
+    } catch (const RunError& error) {
+        if (wanted) throw;
+        say(line);
+        say(fmt::format("warning: {}", error.what()));
+    }
 }
 
 /// Whether it is time to tell something; it is told then.

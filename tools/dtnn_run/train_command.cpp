@@ -434,11 +434,11 @@ int TrainRun::finish(const TrainingResult& result) {
     watch_->update();
     history_->close();
     checkpoints_->forget_dropped();
-    progress_->clear();  // before the answer; the rest are notes
-    print_out(options_.format == "json"
-                  ? fmt::format("{{\"version\": 1, \"output\": {}, \"test\": {}}}\n",
-                                json_text(folder_->path()), measures_json(test))
-                  : fmt::format("test: {}\n", measures_text(test)));
+    const bool json = options_.format == "json";
+    progress_->answer(json ? fmt::format("{{\"version\": 1, \"output\": {}, \"test\": {}}}",
+                                         json_text(folder_->path()), measures_json(test))
+                           : "test: " + measures_text(test),
+                      json);
     progress_->say(fmt::format("plan     {}\nspec     {}\nhistory  {}\nweights  {}",
                                folder_->plan(), folder_->resolved(), folder_->history(),
                                folder_->weights()));
