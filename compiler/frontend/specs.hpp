@@ -140,8 +140,8 @@ struct LoadOptions {
     std::vector<std::string> settings;   ///< "training.batch_size=128", from --set
     /// Texts of files that need not be on disk, by the names they are referred to by.
     std::map<std::string, std::string> texts = {};
-    int ranks = 0;            ///< from --ranks; 0: not given
-    FindData find_data = {};  ///< null: specs must say everything
+    int ranks = 0;                        ///< from --ranks; 0: not given
+    FindData find_data = {};              ///< null: specs must say everything
     std::vector<std::string> allow = {};  ///< lints that are not said: "no-shuffle", from --allow
     bool lint = false;                    ///< load_job warns of what is odd, as check_spec does
 };

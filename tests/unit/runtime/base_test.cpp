@@ -157,7 +157,7 @@ TEST_CASE("the arena is zeroed, aligned, exactly as large as asked") {
         arena.data()[bytes - 1] = std::byte{1};
     }
     CHECK(Arena(0, "nothing").data() == nullptr);
-    expect_error(Exit::failed, {"4611686018427387904 bytes", "the plan's arena", "help:"},
+    expect_error(Exit::failed, {"4194304.0 TiB", "the plan's arena", "help:"},
                  [] { const Arena arena(std::int64_t{1} << 62, "the plan's arena"); });
 }
 

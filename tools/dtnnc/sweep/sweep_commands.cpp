@@ -309,9 +309,9 @@ int compile_sweep(const std::string& spec, const std::string& output,
     folder->write(plan::kSweepIndex, text);
     folder->complete();
     write_stdout(options.format == "json" ? text : entry_table(index, options.format));
-    tell_written(folder->path(), fmt::format("{} plans and {}; train them: dtnn-run sweep {}",
-                                             index.plans.size(), plan::kSweepIndex,
-                                             folder->path()));
+    tell_written(folder->path(),
+                 fmt::format("{} plans and {}; train them: dtnn-run sweep {}", index.plans.size(),
+                             plan::kSweepIndex, folder->path()));
     return 0;
 }
 
