@@ -26,7 +26,7 @@ constexpr const char* kEpsilon = "small gradients make updates of another size";
 constexpr const char* kMean = "the mean of the gradients reaches back otherwise";
 constexpr const char* kSquares = "the mean of the squared gradients reaches back otherwise";
 constexpr const char* kNorms = "the norms decide the size of updates otherwise";
-constexpr const char* kLoss = "another quantity is made small";
+constexpr const char* kLoss = "another loss is minimised";
 constexpr const char* kMeasured = "metrics are measured beside the training and do not change it";
 constexpr const char* kPlace = "it is what the job is checked against";
 constexpr const char* kForeseen = "it is what times are foreseen from";
@@ -159,8 +159,8 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"loss", "extends", kSpeed, kExtends},
         {"loss", "description", kSpeed, kText},
         {"loss", "parameters", kMath, "the formula reads them"},
-        {"loss", "forward", kMath, "the trainings that take it up make another quantity small"},
-        {"loss", "over", kMath, "another quantity is made small"},
+        {"loss", "forward", kMath, "the trainings that use it minimise another loss"},
+        {"loss", "over", kMath, "another loss is minimised"},
         {"model.operators.parameters", "type", kSpeed,
          "it says what values are accepted; the values count"},
         {"model.operators.parameters", "default", kMath,
@@ -243,7 +243,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"training", "schedules", kMath,
          "the learning rate changes in another way, or the training ends at another point"},
         {"training", "checkpoint", kSpeed, "the run is written out beside the training"},
-        {"training", "loss", kMath, "another quantity is made small"},
+        {"training", "loss", kMath, "another loss is minimised"},
         {"training", "metrics", kSpeed,
          "metrics are measured beside the training and do not change it"},
         {"training", "epochs", kMath, "the training ends at another point"},

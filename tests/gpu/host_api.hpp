@@ -4,7 +4,7 @@
 ///
 /// - Work is done as late as it may be: when the host waits for it, and then only what that needs,
 ///   streams against each other in an order of its own. Whoever reads or writes too early gets
-///   numbers that are none.
+///   NaN.
 /// - Memory of the device can be touched by work alone; any other access ends the program.
 /// - Every read and write of a stream is compared with those of other streams that no event puts
 ///   before it or behind it: what overlaps, and is written by one of them, is a race.

@@ -28,7 +28,7 @@ Field seed() {
     return {.name = "seed",
             .type = FieldType::integer,
             .fallback = std::int64_t{0},
-            .doc = "what the samples are a function of",
+            .doc = "seed of the made-up samples",
             .minimum = 0};
 }
 

@@ -164,9 +164,8 @@ const FieldTable& training_table() {
         {.name = "loss",
          .type = FieldType::variant,
          .fallback = std::string("categorical_cross_entropy"),
-         .doc =
-             "what is made small; besides those that are built in, one that the model declares, or "
-             "a spec of kind loss",
+         .doc = "the loss; besides those that are built in, one that the model declares, or "
+                "a spec of kind loss",
          .choices = losses().names(),
          .components = &losses()},
         {.name = "metrics",
@@ -222,7 +221,7 @@ const FieldTable& training_table() {
         {.name = "seed",
          .type = FieldType::integer,
          .fallback = std::int64_t{0},
-         .doc = "what first weights, sample order and dropout are a function of",
+         .doc = "seed of initial weights, sample order and dropout",
          .minimum = 0},
         {.name = "dtype",
          .type = FieldType::choice,
