@@ -86,8 +86,8 @@ void add_shell_commands(const Program& program, std::vector<Program::Entry>& ent
     const std::string& name = program.facts().name;
     const auto add = [&](Command command) -> OptionList& {
         command.purpose = Purpose::shell;
-        entries.push_back(
-            {std::move(command), std::make_unique<OptionList>(command.name), nullptr});
+        auto options = std::make_unique<OptionList>(command.name);
+        entries.push_back({std::move(command), std::move(options), nullptr});
         return *entries.back().options;
     };
 

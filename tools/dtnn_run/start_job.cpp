@@ -233,7 +233,7 @@ JobEnd Job::run() {
         const Decision decision = restarts_.after(end);
         if (!decision.line.empty())
             std::fprintf(stderr, "dtnn-run: %s\n", shown_lines(decision.line).c_str());
-        const JobEnd last = {end.code, end.stop_asked, end.code == 0 ? "" : end.reason};
+        JobEnd last = {end.code, end.stop_asked, end.code == 0 ? "" : end.reason};
         if (!decision.again) return last;
         if (!wait_before_restart(decision.seconds)) {
             if (!end.step) return {end.code, true, end.reason};
