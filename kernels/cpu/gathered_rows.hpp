@@ -155,17 +155,18 @@ DTNN_INLINE void copy_few(const T* from, T* to, std::int64_t count) {
     std::int64_t i = 0;
     for (; i + kLanes <= count; i += kLanes)
         Simd<T>::store(to + i, Simd<T>::load(from + i));
-    for (; i + 4 <= count; i += 4)
-        Lanes<T, 4>::store(to + i, Lanes<T, 4>::load(from + i));
+    if constexpr (4 * sizeof(T) <= kVectorBytes)
+        for (; i + 4 <= count; i += 4)
+            Lanes<T, 4>::store(to + i, Lanes<T, 4>::load(from + i));
     for (; i + 2 <= count; i += 2)
         Lanes<T, 2>::store(to + i, Lanes<T, 2>::load(from + i));
     if (i < count) to[i] = from[i];
 }
 
-/// to[i * count + j] = from[j][i] for i < length, j < count; `from` has three more, of which any
-/// `length` numbers may be read.
+/// The same as `interleave` for the leading multiple of four of the numbers, which is returned.
 template <class T>
-void interleave(const T* const* from, std::int64_t count, std::int64_t length, T* to) {
+DTNN_INLINE std::int64_t interleave_fours(const T* const* from, std::int64_t count,
+                                          std::int64_t length, T* to) {
     using Four = Lanes<T, 4>;
     using Vector = typename Four::Vector;
     std::int64_t i = 0;
@@ -194,6 +195,15 @@ void interleave(const T* const* from, std::int64_t count, std::int64_t length, T
             }
         }
     }
+    return i;
+}
+
+/// to[i * count + j] = from[j][i] for i < length, j < count; `from` has three more, of which any
+/// `length` numbers may be read.
+template <class T>
+void interleave(const T* const* from, std::int64_t count, std::int64_t length, T* to) {
+    std::int64_t i = 0;
+    if constexpr (4 * sizeof(T) <= kVectorBytes) i = interleave_fours(from, count, length, to);
     for (; i < length; ++i)
         for (std::int64_t j = 0; j < count; ++j)
             to[i * count + j] = from[j][i];
