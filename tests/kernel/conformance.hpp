@@ -21,35 +21,9 @@
 #include <vector>
 
 #include "kernels/dispatch.hpp"
+#include "tests/kernel/buffer.hpp"
 
 namespace dtnn::kernels::conformance {
-
-/// A block of memory between guards; filled with bytes that make a floating-point number a NaN.
-class Buffer {
-  public:
-    explicit Buffer(TensorDesc tensor);
-    Buffer(Buffer&&) = default;
-
-    const TensorDesc& tensor() const { return tensor_; }
-    void* data() { return bytes_.get() + kGuard; }
-    const void* data() const { return bytes_.get() + kGuard; }
-    std::span<std::byte> contents();
-    /// By physical element, whatever the type.
-    double get(std::int64_t element) const;
-    void set(std::int64_t element, double value);
-    bool guards_are_intact() const;
-
-    /// Bytes of a guard.
-    static constexpr std::int64_t kGuard = 256;
-
-  private:
-    struct Free {
-        void operator()(std::byte* bytes) const;
-    };
-    TensorDesc tensor_;
-    std::int64_t size_;
-    std::unique_ptr<std::byte[], Free> bytes_;
-};
 
 struct Case {
     /// f32 stands for the type under test; other types stay as they are.
@@ -71,21 +45,11 @@ TensorDesc row_major(Dims dims, DType dtype = DType::f32);
 Problem problem(std::string op, std::vector<TensorDesc> sources,
                 std::vector<TensorDesc> destinations, Attributes attributes = {});
 
-/// Moves values far from zero mean, so that a careless variance shows.
-void shift(Buffer& buffer, double by = 30);
-/// Makes values at least 0.1.
-void make_positive(Buffer& buffer);
-/// Gives the first source values with many ties, so that the rule of the first largest shows.
-void quantise(std::vector<Buffer>& sources);
-
 /// The problem over what 16 bits widen to: the reference takes none of them.
 Problem widened(Problem problem);
 /// Runs the operator's reference kernel.
 void run_reference(const Problem& problem, std::vector<Buffer>& sources,
                    std::vector<Buffer>& destinations);
-
-/// Uniform in [0, 1), a pure function of its arguments.
-double noise(std::uint64_t stream, std::uint64_t element);
 
 struct Registration {
     Registration(std::string op, std::vector<Case> (*grid)());
