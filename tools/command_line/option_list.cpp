@@ -62,6 +62,22 @@ CLI::Validator one_of(std::vector<std::string> choices) {
     return {check, "choice", "choice"};
 }
 
+OptionInfo info_of(const char* names, const std::string& doc) {
+    OptionInfo info;
+    info.names = names;
+    info.doc = doc;
+    return info;
+}
+
+OptionInfo info_of(const char* names, const std::string& doc, const TextRule& rule) {
+    OptionInfo info = info_of(names, doc);
+    info.value = rule.value;
+    info.choices = rule.choices;
+    info.offers = rule.offers;
+    info.required = rule.required;
+    return info;
+}
+
 }  // namespace
 
 std::string OptionInfo::term() const {
@@ -101,9 +117,7 @@ CLI::Option& OptionList::add(CLI::Option& option, OptionInfo info) {
 
 void OptionList::argument(const char* name, std::string& value, const std::string& doc,
                           bool required, const char* kind) {
-    OptionInfo info;
-    info.names = name;
-    info.doc = doc;
+    OptionInfo info = info_of(name, doc);
     info.value = *kind == 0 ? name : kind;
     info.required = required;
     inputs_.push_back(&value);
@@ -113,9 +127,7 @@ void OptionList::argument(const char* name, std::string& value, const std::strin
 
 void OptionList::arguments(const char* name, std::vector<std::string>& values,
                            const std::string& doc, bool required, const char* kind) {
-    OptionInfo info;
-    info.names = name;
-    info.doc = doc;
+    OptionInfo info = info_of(name, doc);
     info.value = *kind == 0 ? name : kind;
     info.required = required;
     info.repeated = true;
@@ -126,9 +138,7 @@ void OptionList::arguments(const char* name, std::vector<std::string>& values,
 
 void OptionList::choice(const char* name, std::string& value, const std::string& doc,
                         const std::vector<std::string>& choices) {
-    OptionInfo info;
-    info.names = name;
-    info.doc = doc;
+    OptionInfo info = info_of(name, doc);
     info.choices = choices;
     info.required = true;
     inputs_.push_back(nullptr);
@@ -138,13 +148,7 @@ void OptionList::choice(const char* name, std::string& value, const std::string&
 
 void OptionList::text(const char* names, std::string& value, const std::string& doc,
                       const TextRule& rule) {
-    OptionInfo info;
-    info.names = names;
-    info.doc = doc;
-    info.value = rule.value;
-    info.choices = rule.choices;
-    info.offers = rule.offers;
-    info.required = rule.required;
+    OptionInfo info = info_of(names, doc, rule);
     const bool chosen =
         std::find(rule.choices.begin(), rule.choices.end(), value) != rule.choices.end();
     if (rule.shows_default || chosen) info.fallback = value;
@@ -154,9 +158,7 @@ void OptionList::text(const char* names, std::string& value, const std::string& 
 template <class Number>
 void OptionList::add_number(const char* names, Number& value, const std::string& doc,
                             const NumberRule& rule) {
-    OptionInfo info;
-    info.names = names;
-    info.doc = doc;
+    OptionInfo info = info_of(names, doc);
     info.value = "N";
     if (rule.shows_default) info.fallback = fmt::to_string(value);
     add(*reader_->add_option(names, value), std::move(info)).check(integer_rule(rule));
@@ -174,30 +176,20 @@ void OptionList::number(const char* names, std::int64_t& value, const std::strin
 
 void OptionList::real(const char* names, double& value, const std::string& doc, double lowest,
                       double highest) {
-    OptionInfo info;
-    info.names = names;
-    info.doc = doc;
+    OptionInfo info = info_of(names, doc);
     info.value = "X";
     info.fallback = fmt::format("{}", value);
     add(*reader_->add_option(names, value), std::move(info)).check(real_rule(lowest, highest));
 }
 
 void OptionList::flag(const char* names, bool& value, const std::string& doc) {
-    OptionInfo info;
-    info.names = names;
-    info.doc = doc;
+    OptionInfo info = info_of(names, doc);
     add(*reader_->add_flag(names, value), std::move(info));
 }
 
 CLI::Option& OptionList::add_values(const char* names, std::vector<std::string>& values,
                                     const std::string& doc, const TextRule& rule) {
-    OptionInfo info;
-    info.names = names;
-    info.doc = doc;
-    info.value = rule.value;
-    info.choices = rule.choices;
-    info.offers = rule.offers;
-    info.required = rule.required;
+    OptionInfo info = info_of(names, doc, rule);
     info.repeated = true;
     return add(*reader_->add_option(names, values), std::move(info));
 }

@@ -73,12 +73,17 @@ Words flags_of(const OptionList& options) {
 
 }  // namespace
 
+Program::Entry& add_entry(std::vector<Program::Entry>& entries, Command command) {
+    Program::Entry& entry = entries.emplace_back();
+    entry.command = std::move(command);
+    entry.options = std::make_unique<OptionList>(entry.command.name);
+    return entry;
+}
+
 Program::Program(ProgramFacts facts) : facts_(std::move(facts)) {
-    std::vector<Command> commands = registered_commands();
-    for (const Command& command : commands) {
-        Entry entry{command, std::make_unique<OptionList>(command.name), nullptr};
-        entry.carry_out = command.declare(*entry.options);
-        entries_.push_back(std::move(entry));
+    for (Command& command : registered_commands()) {
+        Entry& entry = add_entry(entries_, std::move(command));
+        entry.carry_out = entry.command.declare(*entry.options);
     }
     add_shell_commands(*this, entries_);
     std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {

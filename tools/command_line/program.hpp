@@ -94,4 +94,7 @@ class Program {
     std::vector<Entry> entries_;
 };
 
+/// Adds a command, whose options are still to be declared.
+Program::Entry& add_entry(std::vector<Program::Entry>& entries, Command command);
+
 }  // namespace dtnn::tools

@@ -86,9 +86,7 @@ void add_shell_commands(const Program& program, std::vector<Program::Entry>& ent
     const std::string& name = program.facts().name;
     const auto add = [&](Command command) -> OptionList& {
         command.purpose = Purpose::shell;
-        auto options = std::make_unique<OptionList>(command.name);
-        entries.push_back({std::move(command), std::move(options), nullptr});
-        return *entries.back().options;
+        return *add_entry(entries, std::move(command)).options;
     };
 
     auto help = std::make_shared<HelpArguments>();

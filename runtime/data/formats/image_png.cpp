@@ -95,13 +95,25 @@ bool read_rows(PngDecoder& decoder, png_bytepp rows) {
     return true;
 }
 
-}  // namespace
-
-namespace {
-
 RunError corrupt(const PngDecoder& decoder, const std::string& name) {
     return broken(name,
                   fmt::format("the PNG data is corrupt or cut off: {}", printable(decoder.text)));
+}
+
+/// Rows and columns of pixels.
+struct PngSize {
+    std::uint32_t height, width;
+};
+
+/// Reads what stands before the pixels, and holds it to the limits.
+PngSize begin(PngDecoder& decoder, std::span<const std::uint8_t> bytes, const std::string& name,
+              const ImageLimits& limits) {
+    decoder.bytes = bytes;
+    if (!read_header(decoder)) throw corrupt(decoder, name);
+    const PngSize size{png_get_image_height(decoder.png, decoder.info),
+                       png_get_image_width(decoder.png, decoder.info)};
+    check_size(size.height, size.width, name, limits);
+    return size;
 }
 
 /// Reads all rows into sample.scratch.
@@ -119,11 +131,7 @@ void read_image(PngDecoder& decoder, const std::string& name, std::size_t row_by
 ImageHeader decode_numbers(std::span<const std::uint8_t> bytes, const std::string& name,
                            const ImageLimits& limits, Sample& sample) {
     PngDecoder decoder;
-    decoder.bytes = bytes;
-    if (!read_header(decoder)) throw corrupt(decoder, name);
-    const std::uint32_t height = png_get_image_height(decoder.png, decoder.info);
-    const std::uint32_t width = png_get_image_width(decoder.png, decoder.info);
-    check_size(height, width, name, limits);
+    const auto [height, width] = begin(decoder, bytes, name, limits);
     const int type = png_get_color_type(decoder.png, decoder.info);
     const bool palette = type == PNG_COLOR_TYPE_PALETTE;
     if ((!palette && (type & PNG_COLOR_MASK_COLOR) != 0) ||
@@ -146,11 +154,7 @@ ImageHeader decode_numbers(std::span<const std::uint8_t> bytes, const std::strin
 ImageHeader decode_png(std::span<const std::uint8_t> bytes, const std::string& name,
                        const ImageLimits& limits, Sample* sample) {
     PngDecoder decoder;
-    decoder.bytes = bytes;
-    if (!read_header(decoder)) throw corrupt(decoder, name);
-    const std::uint32_t height = png_get_image_height(decoder.png, decoder.info);
-    const std::uint32_t width = png_get_image_width(decoder.png, decoder.info);
-    check_size(height, width, name, limits);
+    const auto [height, width] = begin(decoder, bytes, name, limits);
     const bool coloured =
         (png_get_color_type(decoder.png, decoder.info) & PNG_COLOR_MASK_COLOR) != 0;
     const ImageHeader header{height, width, coloured ? 3 : 1};
