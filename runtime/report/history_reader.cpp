@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "base/escape.hpp"
 #include "base/file_limits.hpp"
@@ -52,7 +53,10 @@ class EventReader {
             history_.test_samples = whole_number_of(line.at("samples"));
             history_.ending = "finished";
         } else if (kind == "continued") {
-            history_.continued.push_back(whole_number_of(line.at("epoch")));
+            history_.continued.push_back(
+                {whole_number_of(line.at("epoch")), std::move(history_.test)});
+            history_.test = {};
+            history_.test_samples = 0;
             --history_.resumed;  // its line of going on stands before it
         } else if (kind == "interrupted") {
             history_.ending = kind;
@@ -132,6 +136,21 @@ RunHistory parse_history(const std::string& text, const std::string& path) {
 
 RunHistory read_history(const std::string& path) {
     return parse_history(read_file(path, kMostHistoryBytes, "a history"), path);
+}
+
+std::int64_t bytes_of_ended(const std::string& text, std::int64_t bytes) {
+    std::int64_t ended = bytes;
+    for (std::size_t begin = std::size_t(bytes), end = 0;
+         begin < text.size() && (end = text.find('\n', begin)) != std::string::npos;
+         begin = end + 1) {
+        const Json line = parse_json_or_discard(text.substr(begin, end - begin));
+        if (!line.is_object()) break;
+        const std::string kind = line.value("event", "");
+        if (kind == "evaluate") ended = std::int64_t(end) + 1;
+        if (kind != "evaluate" && kind != "stopped" && kind != "restored" && kind != "resume")
+            break;
+    }
+    return ended;
 }
 
 std::string history_csv(const RunHistory& history) {

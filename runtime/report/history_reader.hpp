@@ -26,15 +26,21 @@ struct EpochRecord {
     double seconds = 0;
 };
 
+/// A training that had ended, and was given more epochs.
+struct ContinuedTraining {
+    std::int64_t epoch = 0;  ///< how many it had done
+    Measures test;           ///< of the weights at its end
+};
+
 struct RunHistory {
     std::map<std::string, std::string> start;  ///< the last start event; nested names have dots
     std::vector<std::string> class_names;      ///< empty: the classes have none
     std::vector<std::string> names;            ///< the measures', in the order of the first epoch
     std::vector<EpochRecord> epochs;
-    Measures test;
+    Measures test;  ///< of the weights at its end; empty: it has not ended
     std::int64_t test_samples = 0;
-    int resumed = 0;                      ///< how often
-    std::vector<std::int64_t> continued;  ///< epochs after which it had ended, and was given more
+    int resumed = 0;  ///< how often
+    std::vector<ContinuedTraining> continued;
     std::string ending;    ///< "finished", "interrupted", "failed"; empty: running, or killed
     std::string error;     ///< why a failed run has failed
     bool cut_off = false;  ///< the last line is not whole, as a killed run may leave it
@@ -43,6 +49,11 @@ struct RunHistory {
 /// A line that is no event is a RunError with its number; a last line without its end is not.
 RunHistory read_history(const std::string& path);
 RunHistory parse_history(const std::string& text, const std::string& path);
+
+/// How much of a history belongs to the training that ended at a checkpoint: what was told when the
+/// checkpoint was written, `bytes` of it, and its end that follows (`stopped`, `restored`,
+/// `evaluate`), which a run that was resumed tells again.
+std::int64_t bytes_of_ended(const std::string& text, std::int64_t bytes);
 
 /// A line for every epoch: epoch, step, learning_rate, train.NAME ..., validation.NAME ...,
 /// samples_per_second, seconds. Lists and matrices have no column; a value that is missing, NaN or

@@ -56,7 +56,7 @@ class HistoryWriter {
     void stopped(const TrainingResult& result);   ///< nothing when no schedule has
     void restored(const TrainingResult& result);  ///< nothing when nothing was
     void interrupted(const TrainingResult& result);
-    /// The run goes on from a checkpoint: drops what it was told after that.
+    /// The run goes on from a checkpoint: drops what is behind so many bytes, told after that.
     void resume(const TrainingState& state, std::int64_t bytes, int threads, int ranks = 1);
     /// The training that had ended after `epoch` is now one of so many epochs.
     void continued(std::int64_t epoch, std::int64_t epochs,

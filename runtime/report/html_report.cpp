@@ -97,8 +97,13 @@ class Page {
         if (history_.resumed > 0)
             fact("resumed",
                  history_.resumed == 1 ? "once" : fmt::format("{} times", history_.resumed));
-        for (const std::int64_t epoch : history_.continued)
-            fact("continued", fmt::format("after epoch {}: another training", epoch));
+        for (const ContinuedTraining& ended : history_.continued) {
+            const auto loss = ended.test.numbers.find("loss");
+            fact("continued", fmt::format("after epoch {}{}: another training", ended.epoch,
+                                          loss == ended.test.numbers.end()
+                                              ? ""
+                                              : ", test loss " + rounded(loss->second)));
+        }
         return fmt::format(
             "<header>\n<h1>{}</h1>\n<p>{}</p>\n<p class=\"path\">{}</p>\n{}</header>\n",
             html_escaped(plan_.name), ending(), html_escaped(parts_.folder), html_facts(facts));
@@ -107,8 +112,8 @@ class Page {
     LineChart chart_of(const std::string& title, bool from_zero) const {
         LineChart chart{title, "epoch", {}, from_zero};
         chart.whole_x = true;
-        for (const std::int64_t epoch : history_.continued)
-            chart.marks.push_back(double(epoch) + 0.5);
+        for (const ContinuedTraining& ended : history_.continued)
+            chart.marks.push_back(double(ended.epoch) + 0.5);
         return chart;
     }
 

@@ -66,6 +66,15 @@ def weights(folder):
         return file.read()
 
 
+def tensors(folder):
+    """The weights without what the file says of their plan."""
+    data = weights(folder)
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + size])
+    header.pop("__metadata__", None)
+    return header, data[8 + size:]
+
+
 def main():
     if MPIEXEC is None:
         print("skipped: there is no mpiexec of MPICH")
@@ -129,6 +138,16 @@ def main():
             gone_on = run("dtnn-run", "--ranks", "3", "--resume", stopped)
             check(gone_on.returncode == 0, "it goes on: " + gone_on.stderr)
         check(weights(stopped) == weights(os.path.join(folder, "whole")), "a run that was stopped ends with the same bits")
+
+        # Two epochs and two more are four, optimizers and all.
+        four = run("dtnn-run", "--ranks", "3", compiled(folder, "four", 4), "--output", os.path.join(folder, "whole_four"))
+        check(four.returncode == 0, "four epochs: " + four.stderr)
+        more = run("dtnn-run", "--ranks", "3", "--resume", os.path.join(folder, "two"), "--epochs", "+2")
+        check(more.returncode == 0 and "the same as one training of so many" in more.stderr, "more epochs: " + more.stderr)
+        check(tensors(os.path.join(folder, "two")) == tensors(os.path.join(folder, "whole_four")),
+              "two epochs and two more are four to the bit")
+        refused = run("dtnn-run", "--ranks", "2", "--resume", os.path.join(folder, "two"), "--epochs", "+2")
+        check(refused.returncode == 5 and "go on with 3 ranks" in refused.stderr, "of as many ranks: " + refused.stderr)
 
         # What is wrong with one rank's data is said with its name.
         shutil.rmtree(os.path.join(folder, "rank_2"))

@@ -258,7 +258,7 @@ class MoreEpochs(Trained):
 
     def test_plan_and_history_say_so(self):
         self.train("run")
-        ended = self.read("run/plan.json")
+        ended, told = self.read("run/plan.json"), self.history("run")
         self.more("run", "+2")
         plan = json.loads(self.read("run/plan.json"))
         self.assertEqual(plan["training"]["epochs"], 4)
@@ -269,8 +269,19 @@ class MoreEpochs(Trained):
                     "changes the mathematics")
         (event,) = [line for line in self.history("run") if line["event"] == "continued"]
         self.assertEqual((event["epoch"], event["epochs"], event["spanning"]), (2, 4, []))
-        self.assertEqual(self.events("run"), ["start", "epoch", "epoch", "resume", "continued", "epoch", "epoch",
-                                              "evaluate"])
+        # The test of the training that ended stays.
+        self.assertEqual(self.events("run"), ["start", "epoch", "epoch", "evaluate", "resume", "continued", "epoch",
+                                              "epoch", "evaluate"])
+        self.assertEqual(self.history("run")[:4], told)
+        # Gone on with again, it tells its own end again, and only that.
+        self.expect(self.dtnn_run("--resume", "run"), 0)
+        self.more("run", "+1")
+        self.assertEqual(self.events("run"), ["start", "epoch", "epoch", "evaluate", "resume", "continued", "epoch",
+                                              "epoch", "resume", "evaluate", "resume", "continued", "epoch", "evaluate"])
+        self.expect(self.dtnn_run("report", "run"), 0)
+        page = self.read("run/report.html")
+        for ended in (2, 4):
+            self.assertRegex(page, rf"after epoch {ended}, test loss \d[\d.]*: another training")
 
     def test_schedules_that_span_the_training_are_named(self):
         cosine = "training.schedules=[cosine, {warm_up: {epochs: 1}}]"
@@ -300,7 +311,7 @@ class MoreEpochs(Trained):
                     break
                 time.sleep(0.02)
             process.kill()
-        if "evaluate" not in self.events("run"):
+        if self.events("run")[-1] != "evaluate":
             self.more("run", "+40", 5, "the run run has not finished")
             # What is asked for in all may be asked for again.
             self.more("run", "42")
@@ -502,7 +513,8 @@ class Compared(Trained):
             process = run("bash", "-c", DTNN_RUN + command[len("dtnn-run"):], cwd=self.folder)
             self.assertEqual(process.returncode, 0, command + process.stderr)
         self.expect(self.dtnn_run("report", "runs/d e"), 0)
-        self.assertIn("after epoch 3: another training", self.page("runs/d e/report.html").of("dd"))
+        self.assertRegex("\n".join(self.page("runs/d e/report.html").of("dd")),
+                         r"after epoch 3, test loss [\d.]+: another training")
 
     def test_classes_have_their_names(self):
         rows = [f"{x},{x * 7 % 10},{'cat' if x % 2 else 'dog <b>'}" for x in range(60)]

@@ -88,6 +88,14 @@ std::vector<EndedTraining> ended_trainings(const Options& options) {
     return all;
 }
 
+void take_data(EndedTraining& ended, const plan::Plan& opened) {
+    if (!opened.parallel.private_data) return;
+    plan::Plan& plan = ended.loaded.plan;
+    plan.dataset = opened.dataset;
+    plan.training.steps_per_epoch = opened.training.steps_per_epoch;
+    plan.training.whole_epochs = opened.training.whole_epochs;
+}
+
 void keep_ended_plans(const std::string& run, const std::vector<EndedTraining>& ended) {
     if (ended.empty()) return;
     create_folders(run + kEndedFolder);
@@ -120,10 +128,6 @@ LoadedPlan plan_of_more_epochs(const Options& options, LoadedPlan kept, int rank
     std::int64_t& planned = kept.plan.training.epochs;
     // Begun already, by the same command: it goes on as any run does.
     if (!done.finished && total == planned && !options.epochs.starts_with('+')) return kept;
-    if (kept.plan.parallel.private_data)
-        throw RunError(Exit::mismatch,
-                       "each rank has data of its own, and such a run is not given more epochs",
-                       "begin a new training with its weights (--weights)");
     if (!done.finished)
         throw RunError(Exit::mismatch,
                        fmt::format("the run {} has not finished: {} of its {} epochs are done",

@@ -23,6 +23,10 @@ struct EndedTraining {
 /// are asked for, with them.
 std::vector<EndedTraining> ended_trainings(const Options& options);
 
+/// Where each rank has data of its own: what `opened` knows of the rank's, the ended plan has, too.
+/// It is in no file.
+void take_data(EndedTraining& ended, const plan::Plan& opened);
+
 /// Keeps their plans in the run's folder, where they are not kept yet.
 void keep_ended_plans(const std::string& run, const std::vector<EndedTraining>& ended);
 
