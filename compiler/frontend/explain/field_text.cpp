@@ -31,6 +31,9 @@ std::string values_text(const Field& field) {
 std::string default_text(const Field& field) {
     if (!field.fallback) return "";
     if (const auto* text = std::get_if<std::string>(&*field.fallback)) return *text;
+    if (const auto* bytes = std::get_if<std::int64_t>(&*field.fallback);
+        bytes && field.type == FieldType::quantity)
+        return quantity_text(double(*bytes), field.unit);
     if (const auto* pair = std::get_if<std::vector<std::int64_t>>(&*field.fallback);
         pair && field.type == FieldType::integer_pair && pair->size() == 2 &&
         pair->front() == pair->back())

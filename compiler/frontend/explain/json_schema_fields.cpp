@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "compiler/frontend/explain/field_text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/tables/tables.hpp"
@@ -63,7 +64,8 @@ Json text_schema() {
     return {{"type", Json::array({"string", "number", "boolean"})}};
 }
 
-// A text with a unit; bytes also as a plain number. Ranges are the reader's: a pattern has none.
+// A text with a unit, whose range is the reader's: a pattern has none; bytes also as a plain
+// number.
 Json quantity_schema(const Field& field) {
     const bool bytes = field.unit == "bytes";
     const std::string number = R"([0-9]*\.?[0-9]+([eE][+-]?[0-9]+)?)";
@@ -72,7 +74,7 @@ Json quantity_schema(const Field& field) {
                                 bytes ? "?" : "")}};
     if (bytes) {
         schema["type"] = Json::array({"string", "integer"});
-        schema["exclusiveMinimum"] = 0;
+        add_range(schema, field);
     } else {
         schema["type"] = "string";
     }
@@ -273,7 +275,9 @@ void describe_in(Json& schema, const Field& field) {
     std::string text(field.doc);
     if (!field.unit.empty()) text += fmt::format(" ({})", field.unit);
     if (!text.empty()) schema["description"] = text;
-    if (field.fallback) schema["default"] = default_of(*field.fallback);
+    if (field.fallback)
+        schema["default"] = field.type == FieldType::quantity ? Json(default_text(field))
+                                                              : default_of(*field.fallback);
 }
 
 Json table_schema(const FieldTable& table, bool expressions) {

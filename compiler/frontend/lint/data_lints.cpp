@@ -16,12 +16,9 @@ void not_normalised(const LintSubject& subject, LintVoice& voice) {
     const ComponentInfo* type = dataset_types().find(dataset.type);
     // Gray pixels between 0 and 1 are near enough to what weights are made for.
     if (!type || !type->pixels || dataset.shape.empty() || dataset.shape[0] != 3) return;
-    const bool centred =
-        std::any_of(dataset.transforms.begin(), dataset.transforms.end(), [](const auto& one) {
-            const ComponentInfo* info = transforms().find(one.type);
-            return info && info->centres;
-        });
-    if (centred) return;
+    if (is_centred(dataset)) return;
+    // Where the network gives the pixels again, its activation reaches them as they are.
+    if (dataset.label_kind == plan::LabelKind::input && op(subject.end().type).range) return;
     voice.say(
         subject.of_dataset("type"),
         fmt::format("the pixels of `{}` are between 0 and 1, and no transform gives their "

@@ -63,8 +63,22 @@ void softmax_for_many(const LintSubject& subject, LintVoice& voice) {
 void bounded_regression(const LintSubject& subject, LintVoice& voice) {
     const LossInfo* loss = loss_of(subject);
     const LayerSpec& end = subject.end();
-    if (!loss || loss->takes != plan::Prediction::scores || !op(end.type).range ||
-        subject.dataset().label_kind != plan::LabelKind::values)
+    const plan::Dataset& dataset = subject.dataset();
+    if (!loss || !op(end.type).range) return;
+    // Samples of mean 0 have numbers of either sign.
+    if (dataset.label_kind == plan::LabelKind::input && is_centred(dataset)) {
+        Diagnostic& warning = voice.say(
+            end.span,
+            fmt::format("the model ends in `{}`, whose numbers are {}, and is to give samples of "
+                        "mean 0 and deviation 1; what lies beyond is never reached",
+                        end.type, range_text(*op(end.type).range)),
+            fmt::format("leave out the transform `normalize`, or the {}", end.type));
+        if (subject.job().dataset.spans.contains("transforms"))
+            warning.notes.push_back(
+                {subject.of_dataset("transforms"), "the samples are normalised here"});
+        return;
+    }
+    if (loss->takes != plan::Prediction::scores || dataset.label_kind != plan::LabelKind::values)
         return;
     Diagnostic& warning =
         voice.say(end.span,

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/tables/components.hpp"
 
 namespace dtnn::compiler {
 
@@ -103,6 +106,14 @@ bool gives_distribution(const LayerSpec& layer) {
 
 bool gives_separate_probabilities(const LayerSpec& layer) {
     return is_probability(layer) && !op(layer.type).expression.empty();
+}
+
+bool is_centred(const plan::Dataset& dataset) {
+    return std::any_of(dataset.transforms.begin(), dataset.transforms.end(),
+                       [](const plan::Component& one) {
+                           const ComponentInfo* info = transforms().find(one.type);
+                           return info && info->centres;
+                       });
 }
 
 }  // namespace dtnn::compiler

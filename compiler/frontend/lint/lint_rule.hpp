@@ -85,6 +85,9 @@ bool is_dropout(const LayerSpec& layer);  ///< with a rate above 0
 bool gives_distribution(const LayerSpec& layer);
 bool gives_separate_probabilities(const LayerSpec& layer);
 
+/// Whether a transform gives the channels mean 0.
+bool is_centred(const plan::Dataset& dataset);
+
 /// The field's value; null where it has another type or is not there.
 template <class T>
 const T* value_of(const plan::Attributes& fields, const std::string& name) {

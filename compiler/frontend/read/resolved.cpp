@@ -316,7 +316,11 @@ class Writer {
         if (const ComponentInfo* type = dataset_types().find(dataset.type))
             for (const Field& one : *type->fields) {
                 const auto found = job_.dataset.type_fields.find(std::string(one.name));
-                if (found != job_.dataset.type_fields.end())
+                const bool given = found != job_.dataset.type_fields.end();
+                if (given && one.type == FieldType::quantity)
+                    quantity("  ", "dataset.", found->first, one.unit,
+                             double(std::get<std::int64_t>(found->second)), spans);
+                else if (given)
                     field("  ", "dataset.", found->first, found->second, spans);
                 else if (one.name == "label_names" && !dataset.label_names.empty())
                     texts("dataset.", "label_names", dataset.label_names, spans);

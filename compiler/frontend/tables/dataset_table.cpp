@@ -113,7 +113,7 @@ Field image_shape() {
 /// What reading images may take.
 Field cache(std::string_view doc) {
     return {.name = "cache",
-            .type = FieldType::integer,
+            .type = FieldType::quantity,
             .fallback = std::int64_t{256} << 20,
             .doc = doc,
             .minimum = 1 << 20,
