@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "base/text.hpp"
+
 namespace dtnn {
 namespace {
 
@@ -42,15 +44,30 @@ std::string bytes_text(double bytes, BytesForm form) {
     return fmt::format("{:.{}f} {}", size.value, decimals, size.unit);
 }
 
+std::pair<std::string, std::string> unlike_bytes_text(double one, double other) {
+    std::pair<std::string, std::string> texts = {bytes_text(one, BytesForm::fine),
+                                                 bytes_text(other, BytesForm::fine)};
+    if (texts.first != texts.second) return texts;
+    const auto count = [](double bytes) {
+        return grouped(std::int64_t(std::llround(bytes))) + " bytes";
+    };
+    return {count(one), count(other)};
+}
+
 std::string flops_text(double flops) {
     const Scaled work = scaled(flops, 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"});
     return fmt::format("{:.{}f} {}", work.value, work.smallest ? 0 : 1, work.unit);
 }
 
-std::string seconds_text(double seconds) {
-    if (seconds >= 1 || seconds <= 0) return fmt::format("{:.1f} s", seconds);
-    if (seconds >= 1e-3) return fmt::format("{:.1f} ms", seconds * 1e3);
-    return fmt::format("{:.1f} us", seconds * 1e6);
+std::string seconds_text(double seconds, TimeForm form) {
+    const int decimals = form == TimeForm::fine ? 3 : 1;
+    if (seconds >= 1 || seconds <= 0) return fmt::format("{:.{}f} s", seconds, decimals);
+    if (seconds >= 1e-3) return fmt::format("{:.{}f} ms", seconds * 1e3, decimals);
+    return fmt::format("{:.{}f} us", seconds * 1e6, decimals);
+}
+
+std::string limit_text(double seconds) {
+    return fmt::format("{:g} s", seconds);
 }
 
 std::string estimated_time_text(double seconds) {

@@ -1,7 +1,12 @@
 #pragma once
 /// Sizes, work and times as people read them, each with its unit. Negative amounts do not occur.
+///
+/// All that people read is written so. What programs read (JSON, CSV, options of Slurm) has plain
+/// numbers, and so have counts of bytes that must be the same to the last: lengths of files,
+/// offsets.
 
 #include <string>
+#include <utility>
 
 namespace dtnn {
 
@@ -14,11 +19,22 @@ enum class BytesForm {
 /// A size in bytes, KiB, MiB, GiB or TiB, of 1,024 each.
 std::string bytes_text(double bytes, BytesForm form = BytesForm::usual);
 
+/// Two sizes that are not the same, in the fine form; where that shows them alike, as counts:
+/// "2,147,483,649 bytes".
+std::pair<std::string, std::string> unlike_bytes_text(double one, double other);
+
 /// Floating-point operations in FLOP to TFLOP, of 1,000 each: "512 FLOP", "1.5 MFLOP".
 std::string flops_text(double flops);
 
-/// A time with one decimal in s, ms or us: "1.5 ms"; at least a second stays in seconds.
-std::string seconds_text(double seconds);
+enum class TimeForm {
+    usual,  ///< "1.5 ms"
+    fine,   ///< "1.376 ms": where close times are compared
+};
+/// A measured time in s, ms or us; at least a second stays in seconds.
+std::string seconds_text(double seconds, TimeForm form = TimeForm::usual);
+
+/// A time that someone has set, as it was set: "300 s", "0.2 s".
+std::string limit_text(double seconds);
 
 /// A time of any length with a decimal or two, from "1.5 us" to "2.1 days".
 std::string estimated_time_text(double seconds);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/quantity_text.hpp"
 #include "base/saturating.hpp"
 #include "plan/forecast/rates.hpp"
 #include "plan/rules/compression.hpp"
@@ -162,20 +163,26 @@ void add_notes(const Plan& plan, const Machine& machine, Forecast& result) {
         result.notes.push_back(
             fmt::format("a node has {} devices for {} ranks", gpus.count, result.ranks_per_node));
     if (on_device && gpus.memory_bytes > 0 &&
-        result.memory > gpus.memory_bytes - gpus.library_bytes)
+        result.memory > gpus.memory_bytes - gpus.library_bytes) {
+        const auto [need, there] =
+            unlike_bytes_text(double(result.memory), double(gpus.memory_bytes));
         result.notes.push_back(
-            fmt::format("a rank needs {} bytes of its device's memory, which has {}, {} of them "
-                        "for the libraries",
-                        result.memory, gpus.memory_bytes, gpus.library_bytes));
+            fmt::format("a rank needs {} of its device's memory, which has {}, {} of it for the "
+                        "libraries",
+                        need, there, bytes_text(double(gpus.library_bytes))));
+    }
     const int wanted = result.threads * result.ranks_per_node;
     if (machine.cores > 0 && wanted > machine.cores)
         result.notes.push_back(
             fmt::format("{} threads share the {} cores of a node", wanted, machine.cores));
     const std::int64_t node_memory =
         saturating_product({memory_need(plan).host, result.ranks_per_node});
-    if (machine.memory_bytes > 0 && node_memory > machine.memory_bytes)
-        result.notes.push_back(fmt::format("a node's ranks need {} bytes of memory, it has {}",
-                                           node_memory, machine.memory_bytes));
+    if (machine.memory_bytes > 0 && node_memory > machine.memory_bytes) {
+        const auto [need, there] =
+            unlike_bytes_text(double(node_memory), double(machine.memory_bytes));
+        result.notes.push_back(
+            fmt::format("a node's ranks need {} of memory, it has {}", need, there));
+    }
     if (plan.parallel.data && !plan.parallel.any_ranks && result.ranks != plan.target.ranks)
         result.notes.push_back(fmt::format("the plan runs on {} ranks only", plan.target.ranks));
 }

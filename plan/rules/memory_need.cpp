@@ -48,6 +48,12 @@ MemoryNeed memory_need(const Plan& plan) {
     return need;
 }
 
+std::int64_t asked_mebibytes(std::int64_t host) {
+    constexpr std::int64_t kMiB = 1 << 20;
+    const std::int64_t all = saturating_sum({host, kBesidePlan});
+    return all / kMiB + (all % kMiB > 0 ? 1 : 0);
+}
+
 std::string need_words(const MemoryNeed& need) {
     std::string text = need.device > 0
                            ? fmt::format("{} of the device and ", bytes_text(double(need.device)))

@@ -30,6 +30,11 @@ MemoryNeed memory_need(const Plan& plan);
 /// "1.2 GiB of the device and 310.0 MiB a rank".
 std::string need_words(const MemoryNeed& need);
 
+/// What a rank takes beside what its plan says: program, libraries, MPI's buffers.
+inline constexpr std::int64_t kBesidePlan = std::int64_t{512} << 20;
+/// What a batch system is asked for, for a rank whose plan says so many bytes of the host, in MiB.
+std::int64_t asked_mebibytes(std::int64_t host);
+
 /// What a device with memory of its own copies at once of what is no input or output.
 inline constexpr std::int64_t kCopiedAtOnce = std::int64_t{8} << 20;
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/quantity_text.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/compression_in_memory.hpp"
 #include "runtime/comm/reduce.hpp"
@@ -362,9 +363,10 @@ class InProcess final : public Communicator {
                                          : fmt::format(", which was last heard of at number {} {}",
                                                        heard.number, heard.what);
         }
-        return {Exit::failed, fmt::format("rank {}: waited {:g} s in {} number {} `{}` for {}",
-                                          rank_, limit_, operation.kind, number, operation.name,
-                                          missing.empty() ? "the network" : missing)};
+        return {Exit::failed,
+                fmt::format("rank {}: waited {} in {} number {} `{}` for {}", rank_,
+                            limit_text(limit_), operation.kind, number, operation.name,
+                            missing.empty() ? "the network" : missing)};
     }
 
     std::shared_ptr<Shared> shared_;  ///< with the other ranks; the last to go ends the network

@@ -10,23 +10,18 @@
 #include <optional>
 #include <set>
 
+#include "base/quantity_text.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "runtime/comm/mpi_flavour.hpp"
 
 namespace dtnn::runtime {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
-
 /// Ranks of one host.
 using Ranks = std::vector<int>;
 
 std::string count_of(std::int64_t number, const char* one) {
     return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
-}
-
-std::string mebibytes(std::int64_t bytes) {
-    return fmt::format("{} MiB", (bytes + kMiB - 1) / kMiB);
 }
 
 class Checks {
@@ -98,37 +93,38 @@ void Checks::memory() {
             fmt::format("{}compile with a smaller training.batch_size, or take a machine with more",
                         many > 1 ? "start fewer ranks on a host, " : "");
         if (first.memory > 0 && many * needs_.allocated > first.memory) {
-            found_.push_back(
-                {true,
-                 fmt::format("{} {} {} of memory to allocate, and the machine has {}", name(ranks),
-                             has(ranks), mebibytes(many * needs_.allocated),
-                             mebibytes(first.memory)),
-                 fewer});
+            const auto [need, there] =
+                unlike_bytes_text(double(many * needs_.allocated), double(first.memory));
+            found_.push_back({true,
+                              fmt::format("{} {} {} of memory to allocate, and the machine has {}",
+                                          name(ranks), has(ranks), need, there),
+                              fewer});
             return;
         }
         for (const int rank : ranks) {
             const std::int64_t limit = of(rank).group_memory;
             if (limit == 0 || needs_.allocated <= limit) continue;
+            const auto [need, granted] = unlike_bytes_text(double(needs_.allocated), double(limit));
             found_.push_back(
                 {true,
                  fmt::format("{} has {} of memory to allocate, and its control group grants {}",
-                             name({rank}), mebibytes(needs_.allocated), mebibytes(limit)),
+                             name({rank}), need, granted),
                  slurm(rank) ? fmt::format("ask Slurm for more: --mem={}M",
-                                           many * (needs_.memory / kMiB + 512))
+                                           many * plan::asked_mebibytes(needs_.memory))
                              : "grant it more, or compile with a smaller training.batch_size"});
             return;
         }
         const auto node = number(ranks.front(), "SLURM_MEM_PER_NODE");
         const auto processor = number(ranks.front(), "SLURM_MEM_PER_CPU");
         const std::int64_t tasks = many * number(ranks.front(), "SLURM_CPUS_PER_TASK").value_or(1);
-        const std::int64_t asked = node.value_or(processor.value_or(0) * tasks) * kMiB;
+        const std::int64_t asked = node.value_or(processor.value_or(0) * tasks) << 20;
         if (asked == 0 || many * needs_.memory <= asked) continue;
-        found_.push_back(
-            {false,
-             fmt::format("{} {} {} of memory by the plan, and Slurm was asked for {}", name(ranks),
-                         has(ranks), mebibytes(many * needs_.memory), mebibytes(asked)),
-             fmt::format("ask for --mem={}M, as `dtnnc slurm` does",
-                         many * (needs_.memory / kMiB + 512))});
+        const auto [need, granted] = unlike_bytes_text(double(many * needs_.memory), double(asked));
+        found_.push_back({false,
+                          fmt::format("{} {} {} of memory by the plan, and Slurm was asked for {}",
+                                      name(ranks), has(ranks), need, granted),
+                          fmt::format("ask for --mem={}M, as `dtnnc slurm` does",
+                                      many * plan::asked_mebibytes(needs_.memory))});
         return;
     }
 }

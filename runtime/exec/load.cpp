@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/file_limits.hpp"
+#include "base/quantity_text.hpp"
 #include "base/saturating.hpp"
 #include "kernels/catalogue.hpp"
 #include "kernels/dispatch.hpp"
@@ -98,8 +99,7 @@ void check_ranks(const plan::Plan& plan, const std::string& name, int ranks) {
                 : "start it alone, or give the job `parallel: {data: auto}` and compile it again");
     }
     if (!(plan.parallel.timeout_seconds >= 0)) {
-        throw refused(name,
-                      fmt::format("its ranks wait for {} seconds", plan.parallel.timeout_seconds));
+        throw refused(name, "its ranks wait for " + limit_text(plan.parallel.timeout_seconds));
     }
 }
 

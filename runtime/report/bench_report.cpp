@@ -14,20 +14,24 @@ namespace {
 
 struct Figures {
     Spread rate;
-    Spread milliseconds;
+    Spread seconds;
 };
 
 Figures figures(const BenchResult& result) {
-    std::vector<double> rates, times;
-    for (const double seconds : result.seconds) {
+    std::vector<double> rates;
+    for (const double seconds : result.seconds)
         rates.push_back(double(result.batch) / seconds);
-        times.push_back(1e3 * seconds);
-    }
-    return {spread_of(rates), spread_of(times)};
+    return {spread_of(rates), spread_of(result.seconds)};
 }
 
-Json to_json(const Spread& spread) {
-    return {{"median", spread.median}, {"min", spread.least}, {"max", spread.most}};
+Json to_json(const Spread& spread, double unit = 1) {
+    return {{"median", unit * spread.median},
+            {"min", unit * spread.least},
+            {"max", unit * spread.most}};
+}
+
+std::string time_text(double seconds) {
+    return seconds_text(seconds, TimeForm::fine);
 }
 
 std::string layer_of(const plan::Plan& plan, const plan::Step& step) {
@@ -66,11 +70,11 @@ class WorkColumns {
         : total_(total), roofs_(roofs), has_roofs_(roofs.flops_per_second > 0) {}
 
     std::string header() const {
-        return fmt::format("{:>10} {:>7} {:>9} {:>7}{}", "ms", "%", "GFLOP/s", "GB/s",
+        return fmt::format("{:>10} {:>7} {:>9} {:>7}{}", "time", "%", "GFLOP/s", "GB/s",
                            has_roofs_ ? "  roof % of       " : "");
     }
     std::string line(const Work& work) const {
-        std::string text = fmt::format("{:>10.4f} {:>7.2f} {:>9.1f} {:>7.1f}", 1e3 * work.seconds,
+        std::string text = fmt::format("{:>10} {:>7.2f} {:>9.1f} {:>7.1f}", time_text(work.seconds),
                                        total_ > 0 ? 100 * work.seconds / total_ : 0, work.gflops(),
                                        work.gigabytes());
         if (has_roofs_)
@@ -121,8 +125,8 @@ std::string tables(const BenchResult& result, const BenchFacts& facts) {
         }
         text += "\n";
     }
-    return text + fmt::format("sum of steps {:.3f} ms; {} layers\n", 1e3 * all.seconds,
-                              plan.layers.size());
+    return text +
+           fmt::format("sum of steps {}; {} layers\n", time_text(all.seconds), plan.layers.size());
 }
 
 Json speed_json(const Work& work, const Roofs& roofs) {
@@ -147,7 +151,7 @@ std::string bench_json(const BenchResult& result, const BenchFacts& facts) {
         {"batch", result.batch},
         {"steps", result.seconds.size()},
         {"samples_per_second", to_json(numbers.rate)},
-        {"step_milliseconds", to_json(numbers.milliseconds)},
+        {"step_milliseconds", to_json(numbers.seconds, 1e3)},
         {"arena_bytes", {{"planned", facts.planned_bytes}, {"allocated", facts.allocated_bytes}}},
         {"peak_rss_bytes", facts.peak_rss_bytes},
         {"allocations_after_first_step", result.allocations_after_first_step},
@@ -187,15 +191,15 @@ std::string bench_text(const BenchResult& result, const BenchFacts& facts) {
     std::string text = fmt::format(
         "{}: {} {} steps of {} samples, {} {}\n"
         "samples/s      {:.1f} median, {:.1f} least, {:.1f} most\n"
-        "ms per step    {:.3f} median, {:.3f} least, {:.3f} most\n"
+        "time per step  {} median, {} least, {} most\n"
         "arena          {} planned, {} allocated\n"
         "peak memory    {}\n"
         "allocations after the first step: {}\n",
         facts.plan->name, result.seconds.size(), name_of(result.program->kind), result.batch,
         facts.threads, facts.threads == 1 ? "thread" : "threads", numbers.rate.median,
-        numbers.rate.least, numbers.rate.most, numbers.milliseconds.median,
-        numbers.milliseconds.least, numbers.milliseconds.most, size(facts.planned_bytes),
-        size(facts.allocated_bytes), size(facts.peak_rss_bytes),
+        numbers.rate.least, numbers.rate.most, time_text(numbers.seconds.median),
+        time_text(numbers.seconds.least), time_text(numbers.seconds.most),
+        size(facts.planned_bytes), size(facts.allocated_bytes), size(facts.peak_rss_bytes),
         result.allocations_after_first_step);
     if (!result.program_step_seconds.empty()) text += tables(result, facts);
     return text;

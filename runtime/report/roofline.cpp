@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/quantity_text.hpp"
 #include "base/svg.hpp"
 
 namespace dtnn::runtime {
@@ -125,9 +126,10 @@ class Picture {
         svg_.circle(
             at.x, at.y, radius,
             fmt::format("fill=\"{}\" fill-opacity=\"0.55\" stroke=\"#fff\"", colour_of(step.phase)),
-            fmt::format("{} ({}): {:.4f} ms, {:.1f} GFLOP/s, {:.1f} GB/s, {:.0f} % of the {} roof",
-                        step.name, step.kernel, 1e3 * work.seconds, work.gflops(), work.gigabytes(),
-                        100 * roof_share(work, roofs_), bound_of(work, roofs_)));
+            fmt::format("{} ({}): {}, {:.1f} GFLOP/s, {:.1f} GB/s, {:.0f} % of the {} roof",
+                        step.name, step.kernel, seconds_text(work.seconds, TimeForm::fine),
+                        work.gflops(), work.gigabytes(), 100 * roof_share(work, roofs_),
+                        bound_of(work, roofs_)));
     }
 
     void legend() {

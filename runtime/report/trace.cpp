@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/json_text.hpp"
+#include "base/quantity_text.hpp"
 #include "runtime/report/history_writer.hpp"
 
 namespace dtnn::runtime {
@@ -128,15 +129,16 @@ std::string Trace::table() const {
         return a.second.nanoseconds > b.second.nanoseconds;
     });
     std::string text = fmt::format("{:<36} {:>8} {:>12} {:>7} {:>9} {:>7}\n", "operator", "runs",
-                                   "ms", "%", "GFLOP/s", "GB/s");
+                                   "time", "%", "GFLOP/s", "GB/s");
     for (const auto& [op, sum] : sorted) {
         const auto nanoseconds = double(std::max<std::int64_t>(1, sum.nanoseconds));
-        text += fmt::format("{:<36} {:>8} {:>12.3f} {:>7.2f} {:>9.1f} {:>7.1f}\n", op, sum.runs,
-                            1e-6 * nanoseconds,
+        text += fmt::format("{:<36} {:>8} {:>12} {:>7.2f} {:>9.1f} {:>7.1f}\n", op, sum.runs,
+                            seconds_text(1e-9 * nanoseconds, TimeForm::fine),
                             100 * nanoseconds / double(std::max<std::int64_t>(1, total)),
                             double(sum.flops) / nanoseconds, double(sum.bytes) / nanoseconds);
     }
-    return text + fmt::format("{:<36} {:>8} {:>12.3f}\n", "all", "", 1e-6 * double(total));
+    return text + fmt::format("{:<36} {:>8} {:>12}\n", "all", "",
+                              seconds_text(1e-9 * double(total), TimeForm::fine));
 }
 
 }  // namespace dtnn::runtime

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/quantity_text.hpp"
 #include "runtime/base/signals.hpp"
 
 namespace dtnn::runtime {
@@ -89,8 +90,8 @@ std::string Divergence::search(std::int64_t until_step) {
     TrainingObserver nobody;
     const std::int64_t until = train(session_, nobody, again).step;
     if (until < until_step) {
-        return fmt::format("steps {} to {} were repeated in {} s and made none{}", from.step + 1,
-                           until, kSearchSeconds, remedy);
+        return fmt::format("steps {} to {} were repeated in {} and made none{}", from.step + 1,
+                           until, limit_text(kSearchSeconds), remedy);
     }
     return fmt::format("steps {} to {} were repeated and made none", from.step + 1, until);
 }

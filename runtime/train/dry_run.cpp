@@ -13,6 +13,7 @@
 #include <variant>
 
 #include "base/json.hpp"
+#include "base/quantity_text.hpp"
 #include "base/saturating.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/memory_need.hpp"
@@ -307,9 +308,9 @@ std::string dry_run_text(const DryRun& result, const plan::Plan& plan) {
         "  steps        {} on every rank, {} updates; programs {}\n"
         "  samples      {} of {} taken, each once; batches of {}{}\n"
         "  weights      those of all ranks{} add up to 1 in every {}\n"
-        "  exchanges    {} on every rank, {} bytes: the same in the same order, each begun before "
+        "  exchanges    {} on every rank, {}: the same in the same order, each begun before "
         "it is waited for\n"
-        "  memory       {} bytes a rank\n",
+        "  memory       {} a rank\n",
         plan.name, result.ranks, result.ranks == 1 ? "" : "s", result.steps, result.updates,
         fmt::join(result.programs, ", "), result.samples,
         plan.parallel.private_data ? saturating_product({result.ranks, plan.dataset.train_samples})
@@ -319,7 +320,7 @@ std::string dry_run_text(const DryRun& result, const plan::Plan& plan) {
                                                  result.idle_rank_steps, result.rank_steps)
                                    : "",
         local ? "" : "' batches", local ? "average" : "update", result.exchanges,
-        result.exchanged_bytes, result.memory);
+        bytes_text(double(result.exchanged_bytes)), bytes_text(double(result.memory)));
     return text;
 }
 

@@ -125,11 +125,12 @@ class Slurm(CommandTest):
             memory = json.load(file)["memory"]
         need = memory["arena"] + memory["staging"] + memory["samples"]
         text = self.script()
-        stated = re.search(r"Memory of a rank: (\d+) MiB of the plan, (\d+) more", text)
-        self.assertGreaterEqual(int(stated.group(1)) * 2**20, need)
-        self.assertLess((int(stated.group(1)) - 1) * 2**20, need + 1)
+        stated = re.search(r"Memory of a rank: ([\d.]+) MiB of the plan, 512.0 MiB more", text)
+        self.assertGreaterEqual(float(stated.group(1)) * 2**20, need)
+        self.assertLess((float(stated.group(1)) - 0.11) * 2**20, need)
         per_core = int(self.options(text)["mem-per-cpu"].rstrip("M="))
-        self.assertGreaterEqual(per_core * 4, int(stated.group(1)) + int(stated.group(2)))
+        self.assertGreaterEqual(per_core * 4 * 2**20, need + 512 * 2**20)
+        self.assertLess((per_core - 2) * 4 * 2**20, need + 512 * 2**20)
 
     def test_first_start_and_going_on(self):
         self.script("--run", "runs/a b")
@@ -334,7 +335,7 @@ class Slurm(CommandTest):
         self.assertIn("help: compile with --threads 2", process.stderr)
         self.assertEqual(self.options(process.stdout)["cpus-per-task"].rstrip("="), "3")
         self.expect(self.dtnnc("slurm", "m.json", "--ranks", "6", "--nodes", "3"), 0, "warning: --nodes 3")
-        self.expect(self.dtnnc("slurm", "m.json", "--ranks", "40", "--nodes", "2"), 0, "MiB on a node of 4GiB")
+        self.expect(self.dtnnc("slurm", "m.json", "--ranks", "40", "--nodes", "2"), 0, "GiB in all on a node of 4.00 GiB")
 
 
 class Compile(CommandTest):

@@ -70,7 +70,7 @@ class Start(CommandTest):
         self.assertEqual(self.warnings(DTNN_RUN, plan, env=dict(slurm, SLURM_MEM_PER_NODE="600")), [])
         found = self.warnings(DTNN_RUN, plan, env=dict(slurm, SLURM_MEM_PER_NODE="1"))
         self.assertEqual(len(found), 1, found)
-        self.assertRegex(found[0], r"^this process has \d+ MiB of memory by the plan, and Slurm was asked for 1 MiB; ask for --mem=")
+        self.assertRegex(found[0], r"^this process has [\d.]+ [KMGT]iB of memory by the plan, and Slurm was asked for 1.00 MiB; ask for --mem=")
         found = self.warnings(DTNN_RUN, plan, env=dict(slurm, SLURM_NTASKS="4"))
         self.assertEqual(found, ["Slurm has allocated 4 tasks, and this process is the only rank; start the ranks with srun "
                                  "--mpi=pmi2"])
@@ -80,7 +80,7 @@ class Start(CommandTest):
                             "training.batch_size=256", "--set", "model.layers.0.conv2d.stride=1")
         done = run(DTNN_RUN, plan, "--output", "r", cwd=self.folder)
         self.assertEqual(done.returncode, 5, done.stderr)
-        self.assertRegex(done.stderr, r"this process has \d+ MiB of memory to allocate, and (the machine has|its control group grants)")
+        self.assertRegex(done.stderr, r"this process has [\d.]+ [KMGT]iB of memory to allocate, and (the machine has|its control group grants)")
         self.assertIn("smaller training.batch_size", done.stderr)
 
     @unittest.skipUnless(MPI and shutil.which("taskset"), "mpiexec, libdtnn_mpi.so or taskset is not there")

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/quantity_text.hpp"
 #include "tools/dtnn_run/launch.hpp"
 
 namespace dtnn {
@@ -53,8 +54,8 @@ std::optional<std::string> LauncherState::look(double seconds, double limit) {
         if (so_far >= limit && !said)
             said = fmt::format(
                 "{} (process {}) is between this process and the ranks, and has been "
-                "stopped for {:.0f} s",
-                state->name, process, so_far);
+                "stopped for {}",
+                state->name, process, elapsed_time_text(so_far));
     }
     std::erase_if(stopped, [](const auto& entry) { return entry.second < 0; });
     stopped_ = std::move(stopped);

@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/quantity_text.hpp"
+
 namespace dtnn {
 namespace {
 
@@ -33,8 +35,8 @@ Decision Restarts::after(const TryEnd& end) {
     ++done_;
     const double seconds = std::min(60.0, std::pow(2.0, std::min(idle_, 10)));
     return {true, seconds,
-            fmt::format("restart {} of {} in {:.0f} s from {}{}: {}", done_, most_, seconds, where,
-                        no_further ? ", no further than the one before" : "", end.reason)};
+            fmt::format("restart {} of {} in {} from {}{}: {}", done_, most_, limit_text(seconds),
+                        where, no_further ? ", no further than the one before" : "", end.reason)};
 }
 
 }  // namespace dtnn

@@ -18,6 +18,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/quantity_text.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/mpi_flavour.hpp"
@@ -174,9 +175,8 @@ TryEnd Job::wait_for(pid_t launcher) {
             if (const auto stopped = state.look(kLookSeconds, kStoppedSeconds)) given_up = *stopped;
             since_end = notes_.read().code ? since_end + kLookSeconds : 0;
             if (given_up.empty() && since_end > kEndSeconds)
-                given_up =
-                    fmt::format("rank 0 has ended, and {} (process {}) has not, for {:.0f} s",
-                                command_.front(), launcher, since_end);
+                given_up = fmt::format("rank 0 has ended, and {} (process {}) has not, for {}",
+                                       command_.front(), launcher, elapsed_time_text(since_end));
             if (!given_up.empty()) {
                 std::fprintf(stderr, "dtnn-run: %s: the job is ended\n", given_up.c_str());
                 state.kill_all();

@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/json.hpp"
+#include "base/quantity_text.hpp"
 #include "base/spec_folders.hpp"
+#include "base/text.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/checkpoint/weight_exchange.hpp"
 #include "runtime/checkpoint/weight_file.hpp"
@@ -71,8 +73,8 @@ std::string list_text(const WeightFile& file) {
     }
     for (const auto& [key, value] : file.metadata)
         text += fmt::format("{}: {}\n", key, value);
-    return text + fmt::format("{} tensors, {} elements, {} bytes ({})\n", file.tensors.size(),
-                              elements, bytes, file.format);
+    return text + fmt::format("{} tensors, {} elements, {} ({})\n", file.tensors.size(),
+                              grouped(elements), bytes_text(double(bytes)), file.format);
 }
 
 /// The plan that gives weights their names and axes: the one that is given, or that of the run.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/quantity_text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/tables/tables.hpp"
@@ -79,15 +80,16 @@ void check_gpus(const JobSpec& job, const plan::Plan& plan, Diagnostics& diagnos
             .help = fmt::format("at most {} ranks fit", std::int64_t{gpus.count} * machine.nodes);
     const std::int64_t need = plan::memory_need(plan).device;
     if (gpus.memory_bytes == 0 || need <= gpus.memory_bytes - gpus.library_bytes) return;
+    const auto [needed, there] = unlike_bytes_text(double(need), double(gpus.memory_bytes));
     diagnostics
-        .error(Code::over_machine_memory,
-               span_or(job.machine.spans, "gpus.memory", job.machine.span),
-               fmt::format("the plan needs {} bytes of a device's memory, and one of the machine "
-                           "`{}` has {}{}",
-                           need, machine.name, gpus.memory_bytes,
-                           gpus.library_bytes > 0
-                               ? fmt::format(", of which libraries take {}", gpus.library_bytes)
-                               : std::string()))
+        .error(
+            Code::over_machine_memory, span_or(job.machine.spans, "gpus.memory", job.machine.span),
+            fmt::format("the plan needs {} of a device's memory, and one of the machine `{}` "
+                        "has {}{}",
+                        needed, machine.name, there,
+                        gpus.library_bytes > 0 ? fmt::format(", of which libraries take {}",
+                                                             bytes_text(double(gpus.library_bytes)))
+                                               : std::string()))
         .help = "make batch_size smaller";
 }
 
@@ -182,11 +184,12 @@ void check_machine(const JobSpec& job, const plan::Plan& plan, Diagnostics& diag
     // Divided, because the product may be larger than any memory.
     const std::int64_t share = machine.memory_bytes / per_node;
     if (need <= share) return;
+    const auto [needed, there] = unlike_bytes_text(double(need), double(share));
     Diagnostic& error = diagnostics.error(
         Code::over_machine_memory, span_or(job.machine.spans, "memory", job.machine.span),
-        fmt::format("the plan needs {} bytes of memory per rank, and a node of the machine `{}` "
-                    "has {} for each of {}",
-                    need, machine.name, share,
+        fmt::format("the plan needs {} of memory per rank, and a node of the machine `{}` has {} "
+                    "for each of {}",
+                    needed, machine.name, there,
                     per_node == 1 ? "its one rank" : fmt::format("its {} ranks", per_node)));
     const std::int64_t fitting = machine.memory_bytes / need;
     error.help = fitting < 1 ? "make batch_size smaller"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/quantity_text.hpp"
 #include "runtime/comm/mpi/patience.hpp"
 
 namespace dtnn::runtime::mpi {
@@ -149,8 +150,8 @@ void CollectiveLedger::call_roll(const Position& position, const std::function<b
         if (listen(kReportSeconds, done)) return;
         failed_ = true;
         throw RunError(Exit::failed,
-                       fmt::format("rank {}: waited {:g} s in {}, and {} has not ended the job",
-                                   rank_, limit_, position.what, name_of_(reporter)),
+                       fmt::format("rank {}: waited {} in {}, and {} has not ended the job", rank_,
+                                   limit_text(limit_), position.what, name_of_(reporter)),
                        "see what the other ranks say; parallel.timeout is the limit");
     }
     // It may have answered before, as one of those that were asked who is to report.
@@ -181,7 +182,7 @@ RunError CollectiveLedger::late(const Position& position) const {
         names.push_back(fmt::format("{} more", more));
     }
     return {Exit::failed,
-            fmt::format("rank {}: waited {:g} s in {} for {}", rank_, limit_, position.what,
+            fmt::format("rank {}: waited {} in {} for {}", rank_, limit_text(limit_), position.what,
                         names.empty() ? std::string("the network: all ranks have come to it")
                                       : fmt::format("{}", fmt::join(names, "; "))),
             "see what the missing rank's node says; parallel.timeout is the limit"};

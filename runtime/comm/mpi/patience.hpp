@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "base/quantity_text.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/started_ranks.hpp"
 
@@ -66,8 +67,8 @@ class Watchdog {
             if (changed_.wait_for(hold, std::chrono::duration<double>(seconds),
                                   [this] { return done_; }))
                 return;
-            std::fprintf(stderr, "dtnn-run: %s waited %g s %s\n", started_name().c_str(), seconds,
-                         what.c_str());
+            std::fprintf(stderr, "dtnn-run: %s waited %s %s\n", started_name().c_str(),
+                         limit_text(seconds).c_str(), what.c_str());
             _exit(int(Exit::failed));
         });
     }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/quantity_text.hpp"
+
 namespace dtnn::runtime {
 namespace {
 constexpr std::size_t kUnpackedPiece = std::size_t{256} << 10;
@@ -19,9 +21,9 @@ void check_expansion(const std::string& path, std::int64_t packed, std::int64_t 
     if (unpacked <= kFreeExpansion || unpacked / kMostExpansion <= packed) return;
     throw RunError(
         Exit::failed,
-        fmt::format("{}: {} bytes unpack to more than {}, over {} times as much; that is "
-                    "an archive bomb, not data",
-                    path, packed, unpacked, kMostExpansion),
+        fmt::format("{}: {} unpack to more than {}, over {} times as much; that is an archive "
+                    "bomb, not data",
+                    path, bytes_text(double(packed)), bytes_text(double(unpacked)), kMostExpansion),
         "check where the file comes from; if it is right, unpack it and name the folder");
 }
 

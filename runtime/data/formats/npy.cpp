@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/quantity_text.hpp"
 #include "base/utf8.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
 
@@ -315,11 +316,12 @@ std::map<std::string, NpyArray> read_npz(const std::string& path, std::int64_t m
         if (!member->path.ends_with(".npy"))
             throw bad_file(name, "this is no array (.npy)", kSaveAgain);
         if (member->size > most_bytes - bytes) {
+            const auto [found, most] =
+                unlike_bytes_text(double(bytes + member->size), double(most_bytes));
             throw bad_file(
                 name,
-                fmt::format("the arrays up to this one have {} bytes or more; at most {} are "
-                            "expected",
-                            bytes + member->size, most_bytes),
+                fmt::format("the arrays up to this one have {} or more; at most {} are expected",
+                            found, most),
                 "check that this is the right file");
         }
         bytes += member->size;

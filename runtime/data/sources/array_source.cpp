@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/quantity_text.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
 #include "runtime/data/formats/content_hash.hpp"
@@ -39,10 +40,11 @@ std::int64_t one_hot(const NpyArray& array, std::int64_t sample, std::span<const
 
 void ArraySource::check_cache(const std::string& name, std::int64_t more) const {
     if (more <= expected_.cache - resident_) return;
+    const auto [all, cache] = unlike_bytes_text(double(more + resident_), double(expected_.cache));
     throw bad_file(
         name,
-        fmt::format("it takes {} bytes in memory, with what is there {}; dataset.cache is {}", more,
-                    more + resident_, expected_.cache),
+        fmt::format("it takes {} in memory, with what is there {}; dataset.cache is {}",
+                    bytes_text(double(more), BytesForm::fine), all, cache),
         fmt::format("compile the job with --set dataset.cache={}, or save the arrays with "
                     "numpy.savez, not savez_compressed: they are read where they lie then",
                     more + resident_));

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "base/quantity_text.hpp"
 #include "base/saturating.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
@@ -275,9 +276,10 @@ void CsvSource::add_line(Table& table, const std::vector<std::string_view>& colu
     }
     ++table.samples;
     if (table.samples % 1024 != 0 || resident_bytes() <= form_.cache) return;
+    const auto [taken, cache] = unlike_bytes_text(double(resident_bytes()), double(form_.cache));
     throw bad_file(table.path,
-                   fmt::format("its first {} samples take {} bytes in memory; dataset.cache is {}",
-                               table.samples, resident_bytes(), form_.cache),
+                   fmt::format("its first {} samples take {} in memory; dataset.cache is {}",
+                               table.samples, taken, cache),
                    "compile the job with a larger dataset.cache");
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/file_limits.hpp"
+#include "base/quantity_text.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/regular_file.hpp"
@@ -262,11 +263,13 @@ void GivenSamples::load_image(const Part& part, Sample& sample) const {
     }
     const RegularFile file(part.path);
     const std::int64_t most = plan::most_image_file(limits_.most_pixels);
-    if (file.size() > most)
+    if (file.size() > most) {
+        const auto [found, allowed] = unlike_bytes_text(double(file.size()), double(most));
         throw bad_file(part.path,
-                       fmt::format("it has {} bytes; an image of {} pixels has at most {}",
-                                   file.size(), limits_.most_pixels, most),
+                       fmt::format("it has {}; an image of {} pixels has at most {}", found,
+                                   limits_.most_pixels, allowed),
                        "make the image smaller; arrays are .npy or .npz files");
+    }
     sample.packed.resize(std::size_t(file.size()));
     file.read(0, std::span<std::uint8_t>(sample.packed));
     decode_image(sample.packed, part.path, limits_, sample);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/quantity_text.hpp"
 #include "base/utf8.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/data/formats/content_hash.hpp"
@@ -66,9 +67,10 @@ ImageIndex::Image& ImageIndex::append(Split split, const std::string& name, std:
     names_ += name;
     names_ += '\0';
     if (size > most_file_) {
+        const auto [found, most] = unlike_bytes_text(double(size), double(most_file_));
         throw RunError(Exit::failed,
-                       fmt::format("{} has {} bytes; the plan has memory for image files of {}",
-                                   full_name(image), size, most_file_),
+                       fmt::format("{} has {}; the plan has memory for image files of {}",
+                                   full_name(image), found, most),
                        "take the file out of the dataset, or compile the job with a larger "
                        "dataset.most_pixels");
     }
@@ -307,10 +309,11 @@ void ImageIndex::keep_all() {
             overflow_ ? index + image_bytes_ + image_bytes_ / 8 + std::int64_t(kChunk) : index;
         throw RunError(
             Exit::failed,
-            fmt::format("{}: {} images of {} bytes in all, with their names, do not fit "
-                        "dataset.cache, {} bytes",
-                        path_, images_[0].size() + images_[1].size(), image_bytes_,
-                        expected_.cache),
+            fmt::format("{}: {} images of {} in all, with their names, do not fit dataset.cache, "
+                        "{}",
+                        path_, images_[0].size() + images_[1].size(),
+                        bytes_text(double(image_bytes_), BytesForm::fine),
+                        bytes_text(double(expected_.cache), BytesForm::fine)),
             fmt::format(
                 "compile the job with --set dataset.cache={}, or unpack the archive: images "
                 "in folders and in an uncompressed .tar are read where they lie",

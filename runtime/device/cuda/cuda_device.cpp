@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/quantity_text.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "runtime/base/run_error.hpp"
 
@@ -283,8 +284,8 @@ class CudaDevice final : public Device {
             api_->clear(arena_, bytes, streams_.compute.get());
         } catch (const ApiFailure& failure) {
             throw RunError(Exit::failed,
-                           fmt::format("no memory of the device for {}, {} bytes: {}", purpose,
-                                       bytes, text_of(failure)),
+                           fmt::format("no memory of the device for {}, {}: {}", purpose,
+                                       bytes_text(double(bytes)), text_of(failure)),
                            help_of(failure));
         }
         return arena_;

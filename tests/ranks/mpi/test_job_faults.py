@@ -343,7 +343,7 @@ class Trial:
         if stopped:
             # The ranks may have come to the end without it.
             self.expect(job, 0 if job.code == 0 else 1, STOPPED_LIMIT + DEATH_BOUND, now,
-                        r"(mpiexec\S*|hydra_pmi_proxy|dtnn-run-watch) \(process \d+\) is between .* has been stopped for \d+ s: the job is ended")
+                        r"(mpiexec\S*|hydra_pmi_proxy|dtnn-run-watch) \(process \d+\) is between .* has been stopped for [\d.]+ s: the job is ended")
         elif gone:
             self.expect(job, -signal.SIGKILL, DEATH_BOUND, now)
         else:

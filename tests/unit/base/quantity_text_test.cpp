@@ -23,6 +23,14 @@ TEST_CASE("sizes") {
     CHECK(bytes_text(3.0 * (1LL << 50)) == "3072.0 TiB");
 }
 
+TEST_CASE("two sizes") {
+    using Pair = std::pair<std::string, std::string>;
+    CHECK(unlike_bytes_text(501, 500) == Pair("501 bytes", "500 bytes"));
+    CHECK(unlike_bytes_text(3072, 1536) == Pair("3.00 KiB", "1.50 KiB"));
+    CHECK(unlike_bytes_text(2147483649, 2147483648) ==
+          Pair("2,147,483,649 bytes", "2,147,483,648 bytes"));
+}
+
 TEST_CASE("work") {
     CHECK(flops_text(512) == "512 FLOP");
     CHECK(flops_text(2500000) == "2.5 MFLOP");
@@ -33,6 +41,14 @@ TEST_CASE("short times") {
     CHECK(seconds_text(12.34) == "12.3 s");
     CHECK(seconds_text(0.0123) == "12.3 ms");
     CHECK(seconds_text(2.5e-7) == "0.2 us");
+    CHECK(seconds_text(0.0013764, TimeForm::fine) == "1.376 ms");
+    CHECK(seconds_text(4.25e-5, TimeForm::fine) == "42.500 us");
+    CHECK(seconds_text(2, TimeForm::fine) == "2.000 s");
+}
+
+TEST_CASE("times that were set") {
+    CHECK(limit_text(300) == "300 s");
+    CHECK(limit_text(0.2) == "0.2 s");
 }
 
 TEST_CASE("times of any length") {

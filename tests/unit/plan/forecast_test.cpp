@@ -374,7 +374,7 @@ TEST_CASE("devices that say too little, and more ranks than there are devices") 
     node.gpus.memory_bytes = 1000;
     CHECK_FALSE(has(forecast(plan, node, {.ranks = 1}), "of its device's memory"));
     node.gpus.library_bytes = 1;
-    CHECK(has(forecast(plan, node, {.ranks = 1}), "1 of them for the libraries"));
+    CHECK(has(forecast(plan, node, {.ranks = 1}), "1 bytes of it for the libraries"));
 }
 
 TEST_CASE("averages of local steps are shared by the updates between them") {

@@ -10,6 +10,7 @@
 
 #include "base/json_text.hpp"
 #include "base/processor.hpp"
+#include "base/quantity_text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "kernels/catalogue.hpp"
 #include "plan/forecast/rates.hpp"
@@ -90,8 +91,8 @@ plan::Machine measured_machine(const CalibrateCommand& command, std::vector<std:
             fmt::format("dtnnc: warning: {}\nhelp: measure again when it is idle\n", busy));
     }
     facts.push_back(fmt::format(
-        "Rates are of the least times of {} kernels in {} small networks, batch 64, in {:.0f} s",
-        all.size(), plans.size(), watch.seconds()));
+        "Rates are of the least times of {} kernels in {} small networks, batch 64, in {}",
+        all.size(), plans.size(), elapsed_time_text(watch.seconds())));
     return machine;
 }
 
@@ -110,8 +111,8 @@ void add_reductions(const MeasuredRanks& measured, plan::Machine& machine,
     machine.nodes = std::max(machine.nodes, measured.nodes);
     std::string times;
     for (const auto& [bytes, seconds] : measured.times)
-        times += fmt::format("{}{} in {:.1f} us", times.empty() ? "" : ", ",
-                             compiler::quantity_text(double(bytes), "bytes"), 1e6 * seconds);
+        times += fmt::format("{}{} in {}", times.empty() ? "" : ", ", bytes_text(double(bytes)),
+                             seconds_text(seconds));
     facts.push_back(fmt::format("Reductions over {} ranks on {} node{}: {}", measured.ranks,
                                 measured.nodes, one_node ? "" : "s", times));
 }

@@ -168,8 +168,8 @@ class KernelTuner {
     double others_ = 0;
 };
 
-std::string microseconds(double seconds) {
-    return fmt::format("{:.1f}", 1e6 * seconds);
+std::string time_text(double seconds) {
+    return seconds_text(seconds, TimeForm::fine);
 }
 
 struct Outcome {
@@ -180,8 +180,8 @@ struct Outcome {
 Outcome print(const std::vector<Task>& tasks) {
     Outcome outcome;
     Table table;
-    table.columns = {{"step"},           {"alike", true}, {"chosen"},           {"us", true},
-                     {"without tuning"}, {"us", true},    {"other kernels, us"}};
+    table.columns = {{"step"},           {"alike", true}, {"chosen"},       {"time", true},
+                     {"without tuning"}, {"time", true},  {"other kernels"}};
     for (const Task& task : tasks) {
         const KernelInfo* usual = compiler::usual_kernel(task.problem, "cpu");
         const KernelTime* before = task.entry && usual ? task.entry->find(usual->name) : nullptr;
@@ -192,10 +192,10 @@ Outcome print(const std::vector<Task>& tasks) {
         for (const KernelTime& time : task.entry->times)
             if (time.kernel != chosen->name && time.kernel != usual->name)
                 others += fmt::format("{}{} {}", others.empty() ? "" : ", ", time.kernel,
-                                      microseconds(time.median));
+                                      time_text(time.median));
         table.rows.push_back({task.name, fmt::format("{}", task.steps), std::string(chosen->name),
-                              microseconds(after->median), std::string(usual->name),
-                              microseconds(before->median), others});
+                              time_text(after->median), std::string(usual->name),
+                              time_text(before->median), others});
         if (chosen != usual) ++outcome.changed;
         outcome.usual += task.train_steps * before->median;
         outcome.chosen += task.train_steps * after->median;
@@ -251,12 +251,12 @@ int tune_kernels(const TuneKernelsCommand& command) {
         tuner.run(tasks);
         const Outcome outcome = print(tasks);
         write_stderr(fmt::format(
-            "{} problems with several kernels: {} measured in {:.1f} s, {} known before; history "
+            "{} problems with several kernels: {} measured in {}, {} known before; history "
             "{}\n"
             "{} get another kernel than without tuning; in these steps a training step takes {} "
             "instead of {}\n",
-            tasks.size(), tuner.measured(), watch.seconds(), tuner.known(), file.path,
-            outcome.changed, seconds_text(outcome.chosen), seconds_text(outcome.usual)));
+            tasks.size(), tuner.measured(), elapsed_time_text(watch.seconds()), tuner.known(),
+            file.path, outcome.changed, time_text(outcome.chosen), time_text(outcome.usual)));
         if (tuner.others() > kMostOthers)
             write_stderr(fmt::format(
                 "warning: the machine was not idle: at times others took {:.0f} % of the cores' "

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/quantity_text.hpp"
 #include "base/table.hpp"
 #include "plan/json/json.hpp"
 #include "runtime/base/run_error.hpp"
@@ -23,12 +24,11 @@ std::string output_of(const TuneCommand& command) {
 std::string table_of(const std::vector<runtime::TunedSteps>& all) {
     Table table;
     table.columns = {{"step"},         {"alike", true}, {"engines", true},
-                     {"chosen", true}, {"us", true},    {"us of the first", true}};
+                     {"chosen", true}, {"time", true},  {"of the first", true}};
     for (const runtime::TunedSteps& one : all)
         table.rows.push_back({one.name, fmt::format("{}", one.steps),
                               fmt::format("{}", one.engines), fmt::format("{}", one.chosen),
-                              fmt::format("{:.1f}", 1e6 * one.seconds),
-                              fmt::format("{:.1f}", 1e6 * one.first_seconds)});
+                              seconds_text(one.seconds), seconds_text(one.first_seconds)});
     return text_table(table, output_width());
 }
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/escape.hpp"
+#include "base/quantity_text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "plan/rules/memory_need.hpp"
@@ -27,8 +28,6 @@ namespace dtnn::tools {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::int64_t kMiB = 1 << 20;
 
 /// Partitions and accounts stand in lines that Slurm reads by itself: only what names are made of.
 void check_word(const char* option, const std::string& text) {
@@ -117,8 +116,7 @@ SlurmRequest request_of(const plan::Plan& plan, int ranks, int nodes) {
     request.threads = plan.target.threads;
     request.devices = plan::has_own_memory(plan.target);
     request.cores = request.threads + plan.target.data_workers;
-    const std::int64_t need = plan::memory_need(plan).host;
-    request.memory = need / kMiB + 1 + kMarginMiB;
+    request.memory = plan::memory_need(plan).host;
     if (machine.name.empty()) return request;
 
     plan::Machine used = machine;
@@ -136,11 +134,14 @@ SlurmRequest request_of(const plan::Plan& plan, int ranks, int nodes) {
                          per_node, per_node == 1 ? "" : "s", request.threads, machine.cores, name),
              fmt::format("compile with --threads {}, or use more nodes",
                          std::max<std::int64_t>(1, machine.cores / per_node)));
-    if (machine.memory_bytes > 0 && per_node * request.memory > machine.memory_bytes / kMiB)
-        warn(fmt::format("{} rank{} of {} MiB on a node of {} of the machine `{}`", per_node,
-                         per_node == 1 ? "" : "s", request.memory,
-                         compiler::quantity_text(double(machine.memory_bytes), "bytes"), name),
+    const std::int64_t of_ranks = per_node * (plan::asked_mebibytes(request.memory) << 20);
+    if (machine.memory_bytes > 0 && of_ranks > machine.memory_bytes) {
+        const auto [asked, there] =
+            unlike_bytes_text(double(of_ranks), double(machine.memory_bytes));
+        warn(fmt::format("{} rank{} of {} in all on a node of {} of the machine `{}`", per_node,
+                         per_node == 1 ? "" : "s", asked, there, name),
              "use more nodes, or a smaller batch");
+    }
     return request;
 }
 
@@ -167,9 +168,9 @@ void check(const SlurmCommand& command) {
                         command.time));
     if (*seconds <= command.signal_before)
         throw UsageError(
-            fmt::format("--time {} is no longer than the {} s that --signal-before leaves for the "
+            fmt::format("--time {} is no longer than the {} that --signal-before leaves for the "
                         "checkpoint",
-                        command.time, command.signal_before));
+                        command.time, limit_text(command.signal_before)));
 }
 
 /// The run of a plan; `command` gets what its machine says.

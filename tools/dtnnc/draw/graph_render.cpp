@@ -14,6 +14,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/quantity_text.hpp"
 #include "tools/dtnnc/output.hpp"
 
 extern char** environ;
@@ -143,8 +144,8 @@ std::string render(const std::string& dot, const std::string& form, int limit_se
     int status = 0;
     if (!wait_for(child, limit_seconds, status))
         fail(fmt::format(
-            "`dot` was stopped after {} seconds\nhelp: draw blocks as one box each, with --depth 1",
-            limit_seconds));
+            "`dot` was stopped after {}\nhelp: draw blocks as one box each, with --depth 1",
+            limit_text(limit_seconds)));
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         fail(fmt::format("`dot` failed: {}", first_line(errors.read())));
     std::string result = picture.read();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json_text.hpp"
+#include "base/quantity_text.hpp"
 #include "compiler/ops/emit.hpp"
 #include "plan/forecast/rates.hpp"
 
@@ -50,7 +51,7 @@ const plan::Refusals* refusals_of(const plan::Plan& plan, const Choice& choice) 
 }
 
 std::string time_text(double seconds) {
-    return seconds > 0 ? fmt::format("{:.1f} us", 1e6 * seconds) : "";
+    return seconds > 0 ? seconds_text(seconds, TimeForm::fine) : "";
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "base/escape.hpp"
+#include "base/quantity_text.hpp"
+#include "plan/rules/memory_need.hpp"
 
 namespace dtnn::tools {
 namespace {
@@ -40,12 +42,13 @@ std::string header(const std::string& name, const SlurmRequest& request, std::si
     std::string text = fmt::format(
         "#!/bin/bash\n"
         "# {}: {}{} rank{} of {} thread{}, {} cores each. Written by dtnnc slurm.\n"
-        "# Memory of a rank: {} MiB of the plan, {} more for the program and MPI.\n"
+        "# Memory of a rank: {} of the plan, {} more for the program and MPI.\n"
         "#SBATCH --job-name={}\n"
         "#SBATCH --ntasks={}\n",
         name, jobs == 0 ? "" : fmt::format("{} runs, of at most ", jobs), request.ranks,
         request.ranks == 1 ? "" : "s", request.threads, request.threads == 1 ? "" : "s",
-        request.cores, request.memory - kMarginMiB, kMarginMiB, name, request.ranks);
+        request.cores, bytes_text(double(request.memory), BytesForm::enough),
+        bytes_text(double(plan::kBesidePlan)), name, request.ranks);
     const auto line = [&](const std::string& option) { text += "#SBATCH --" + option + "\n"; };
     if (jobs > 0) {
         line(fmt::format("array=0-{}{}", jobs - 1,
@@ -65,7 +68,8 @@ std::string header(const std::string& name, const SlurmRequest& request, std::si
     }
     // A rank's threads are one to a core; the second threads of cores would only slow them.
     line("threads-per-core=1");
-    line(fmt::format("mem-per-cpu={}M", (request.memory + request.cores - 1) / request.cores));
+    line(fmt::format("mem-per-cpu={}M",
+                     (plan::asked_mebibytes(request.memory) + request.cores - 1) / request.cores));
     if (!command.time.empty()) line("time=" + command.time);
     if (!command.partition.empty()) line("partition=" + command.partition);
     if (!command.account.empty()) line("account=" + command.account);
@@ -82,7 +86,7 @@ constexpr const char* kStart = R"sh(
 cd -- {folder} || exit 1
 program={program}
 {job}
-# Slurm's signal comes to this shell alone, {before} s before the time limit; srun hands USR1 to every
+# Slurm's signal comes to this shell alone, {time_before} before the time limit; srun hands USR1 to every
 # rank. They write a checkpoint and end with 75. At TERM srun itself would kill them, so that they are
 # asked by USR1 then too.
 child=
@@ -226,7 +230,9 @@ std::string slurm_script(const std::string& name, const std::string& here,
         fmt::runtime(kStart), fmt::arg("folder", shell_quoted(here)),
         fmt::arg("program", shell_quoted(runner())),
         fmt::arg("job", array ? job_of_array(runs) : one_job(runs.front())),
-        fmt::arg("before", command.signal_before), fmt::arg("ranks", number(most.ranks, "ranks")),
+        fmt::arg("before", command.signal_before),
+        fmt::arg("time_before", limit_text(command.signal_before)),
+        fmt::arg("ranks", number(most.ranks, "ranks")),
         fmt::arg("cores", number(most.cores, "cores")), fmt::arg("restarts", command.restarts),
         fmt::arg("setup", command.setup.empty() ? "" : command.setup + "\n"),
         fmt::arg("mpi", most.ranks > 1 && !command.mpi.empty() ? " --mpi=" + command.mpi : ""));

@@ -23,15 +23,12 @@ struct SlurmCommand {
     int at_once = 0;           ///< most jobs of an array that run at a time; 0: Slurm's choice
 };
 
-/// What a rank takes beside the plan's memory: program, libraries, MPI's buffers.
-inline constexpr std::int64_t kMarginMiB = 512;
-
 /// What the ranks of a run ask Slurm for.
 struct SlurmRequest {
     int ranks = 1;
     int threads = 1;
     int cores = 1;            ///< of each rank
-    std::int64_t memory = 0;  ///< MiB, of each rank, margin included
+    std::int64_t memory = 0;  ///< bytes of each rank, by its plan
     bool devices = false;     ///< a device for each rank
 };
 

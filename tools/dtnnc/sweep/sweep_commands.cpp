@@ -126,7 +126,7 @@ std::string entry_table(const plan::SweepIndex& index, const std::string& format
         table.columns.push_back({sweep.path, true});
     const bool plain = format == "csv";  // for programs: numbers as the index has them
     const char* const names[] = {"parameters", plain ? "arena_bytes" : "arena",
-                                 plain ? "train_step_flops" : "GFLOP per step"};
+                                 plain ? "train_step_flops" : "work per step"};
     for (const char* name : names)
         table.columns.push_back({name, true});
     const bool files = !index.plans.empty() && !index.plans[0].file.empty();
@@ -138,7 +138,7 @@ std::string entry_table(const plan::SweepIndex& index, const std::string& format
         const auto flops = one.train_step_flops;
         row.push_back(plain ? fmt::to_string(one.parameters) : grouped(one.parameters));
         row.push_back(plain ? fmt::to_string(one.arena_bytes) : bytes_text(one.arena_bytes));
-        row.push_back(plain ? fmt::to_string(flops) : fmt::format("{:.3f}", double(flops) / 1e9));
+        row.push_back(plain ? fmt::to_string(flops) : flops_text(double(flops)));
         if (files) row.push_back(one.file);
         table.rows.push_back(std::move(row));
     }
