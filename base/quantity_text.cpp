@@ -81,6 +81,8 @@ std::string estimated_time_text(double seconds) {
 
 std::string elapsed_time_text(double seconds) {
     const std::int64_t whole = whole_seconds(seconds);
+    if (seconds > 0 && seconds < 0.1) return seconds_text(seconds);
+    if (seconds > 0 && seconds < 1) return fmt::format("{:.2f} s", seconds);
     if (!(seconds >= 60)) return fmt::format("{:.1f} s", seconds);
     if (seconds < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
     return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);

@@ -39,7 +39,7 @@ std::string limit_text(double seconds);
 /// A time of any length with a decimal or two, from "1.5 us" to "2.1 days".
 std::string estimated_time_text(double seconds);
 
-/// A time that has passed: "12.3 s", "3 min 05 s", "2 h 05 min".
+/// A time that has passed: "12.3 ms", "0.12 s", "12.3 s", "3 min 05 s", "2 h 05 min".
 std::string elapsed_time_text(double seconds);
 
 /// A time as clocks show it, rounded to seconds: "1:02:03", "2:03".

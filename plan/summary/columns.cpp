@@ -26,24 +26,10 @@ std::string near_names(const std::string& path, const std::vector<std::string>& 
     return text;
 }
 
-// What the spec says comes before defaults, as the end may be cut off; among each, what matters
-// first.
+// What the spec says comes before defaults, as the end may be cut off.
 std::string attributes_text(const Layer& layer, const LayerFacts& facts) {
-    std::string text;
-    const auto add = [&](const std::string& name) {
-        const auto found = layer.attributes.find(name);
-        if (found != layer.attributes.end())
-            text += (text.empty() ? "" : " ") + name + "=" + attribute_words(found->second);
-    };
-    for (const bool given : {true, false}) {
-        for (const std::string& name : facts.fields)
-            if (facts.written.contains(name) == given) add(name);
-    }
-    // A plan that a test made has no resolved values.
-    for (const auto& [name, value] : layer.attributes)
-        if (std::find(facts.fields.begin(), facts.fields.end(), name) == facts.fields.end())
-            add(name);
-    return text;
+    const AttributeWords words = attribute_words(layer, facts);
+    return words.written + (words.written.empty() || words.usual.empty() ? "" : " ") + words.usual;
 }
 
 // "16x8x8", "2 of 16x8x8", "16x8x8, 8x8x8".

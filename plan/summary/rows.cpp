@@ -116,6 +116,21 @@ std::string attribute_words(const AttributeValue& value) {
     return json_text(value);
 }
 
+AttributeWords attribute_words(const Layer& layer, const LayerFacts& facts) {
+    AttributeWords words;
+    const auto add = [](std::string& text, const std::string& name, const AttributeValue& value) {
+        text += (text.empty() ? "" : " ") + name + "=" + attribute_words(value);
+    };
+    for (const std::string& name : facts.fields)
+        if (const auto found = layer.attributes.find(name); found != layer.attributes.end())
+            add(facts.written.contains(name) ? words.written : words.usual, name, found->second);
+    // A plan that a test made has no resolved values.
+    for (const auto& [name, value] : layer.attributes)
+        if (std::find(facts.fields.begin(), facts.fields.end(), name) == facts.fields.end())
+            add(words.usual, name, value);
+    return words;
+}
+
 std::vector<std::string> name_parts(const std::string& name) {
     std::vector<std::string> parts;
     for (std::size_t begin = 0;;) {

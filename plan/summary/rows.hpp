@@ -48,6 +48,13 @@ std::vector<SummaryRow> summary_rows(const Plan& plan, int depth, bool headings)
 /// A field's value as users say it: 3x3 for [3, 3].
 std::string attribute_words(const AttributeValue& value);
 
+/// The fields of a layer, "filters=64 kernel=3x3", those that matter first.
+struct AttributeWords {
+    std::string written;  ///< those that the spec gives
+    std::string usual;    ///< defaults
+};
+AttributeWords attribute_words(const Layer& layer, const LayerFacts& facts);
+
 /// The parts of a layer's name, split at `/`.
 std::vector<std::string> name_parts(const std::string& name);
 

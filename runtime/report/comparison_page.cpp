@@ -24,6 +24,14 @@ constexpr std::size_t kColours = 8;
 constexpr std::size_t kMostCurves = 2 * kColours;
 /// With more runs than this a difference shows its different values, not one for each run.
 constexpr std::size_t kMostValues = 3;
+/// More settings than these do not stand between a run and its results.
+constexpr std::size_t kMostBefore = 4;
+/// Longer values stand in a line of their own, and not in the table of the runs.
+constexpr std::size_t kLongestShort = 24;
+
+bool is_short(const std::string& value) {
+    return characters(value) <= kLongestShort;
+}
 
 /// A path as a link: what is not plain in a URL as %NN.
 std::string url_of(const std::string& path) {
@@ -93,7 +101,7 @@ class ComparisonPage {
             if (!best) continue;
             const ComparedRun& run = comparison_.runs[*best];
             facts.emplace_back(
-                "best " + measure.title(),
+                "best " + measure.words(),
                 fmt::format("{}, {}", short_number(run.best(measure)->value), run.name));
         }
         return fmt::format("<header>\n<h1>{}</h1>\n{}</header>\n", html_escaped(title),
@@ -106,7 +114,7 @@ class ComparisonPage {
     }
 
     LineChart chart_of(const ComparedMeasure& measure) const {
-        LineChart chart{measure.title(), "epoch", {}, false};
+        LineChart chart{measure.words(), "epoch", {}, false};
         chart.whole_x = true;
         chart.legend = false;
         for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
@@ -146,18 +154,27 @@ class ComparisonPage {
             text += fmt::format(
                 "<p>{} of {} runs: those with epochs{}.</p>\n", drawn, comparison_.runs.size(),
                 drawn == kMostCurves
-                    ? fmt::format(", the best by {}", comparison_.measures.front().title())
+                    ? fmt::format(", the best by {}", comparison_.measures.front().words())
                     : "");
         return text;
     }
 
+    static std::filesystem::path page_of(const ComparedRun& run) {
+        return std::filesystem::path(run.folder) / "report.html";
+    }
+
+    static bool has_page(const ComparedRun& run) {
+        std::error_code ignored;
+        return std::filesystem::exists(page_of(run), ignored);
+    }
+
     /// The run's name, as a link to its own page where that has been written.
     std::string link_to(const ComparedRun& run) const {
-        const std::filesystem::path page = std::filesystem::path(run.folder) / "report.html";
+        if (!has_page(run)) return html_breakable(run.name);
         std::error_code error;
-        if (!std::filesystem::exists(page, error)) return html_breakable(run.name);
         const std::filesystem::path from = folder_.empty() ? std::filesystem::path(".") : folder_;
-        const std::filesystem::path relative = std::filesystem::proximate(page, from, error);
+        const std::filesystem::path relative =
+            std::filesystem::proximate(page_of(run), from, error);
         if (error) return html_breakable(run.name);
         return fmt::format("<a href=\"{}\">{}</a>", url_of(relative.string()),
                            html_breakable(run.name));
@@ -167,42 +184,75 @@ class ComparisonPage {
         const char* style = run.state == RunState::finished ? "good"
                             : run.state == RunState::failed ? "bad"
                                                             : "pause";
-        return fmt::format("<span class=\"{}\">{}</span>{}", style, name_of(run.state),
-                           run.error.empty() ? "" : ": " + html_escaped(run.error));
+        return fmt::format("<span class=\"{}\">{}</span>", style, name_of(run.state));
+    }
+
+    /// Whether all runs have short values there: the column.
+    bool fits(std::size_t setting) const {
+        return std::all_of(
+            comparison_.runs.begin(), comparison_.runs.end(), [&](const ComparedRun& run) {
+                return setting >= run.settings.size() || is_short(run.settings[setting]);
+            });
     }
 
     std::string runs() const {
-        std::vector<std::string> heads = {"run"};
-        for (const std::string& path : comparison_.settings)
-            heads.push_back(short_setting(comparison_.settings, path));
-        heads.insert(heads.end(), {"epochs", "time"});
+        std::vector<std::string> heads = {"run", "state"}, elsewhere, chosen;
+        std::vector<std::size_t> columns;
+        for (std::size_t i = 0; i < comparison_.settings.size(); ++i) {
+            (fits(i) ? chosen : elsewhere)
+                .push_back(short_setting(comparison_.settings, comparison_.settings[i]));
+            if (fits(i)) columns.push_back(i);
+        }
+        const bool before = columns.size() <= kMostBefore;
+        if (before) heads.insert(heads.end(), chosen.begin(), chosen.end());
         for (const ComparedMeasure& measure : comparison_.measures)
-            heads.push_back("best " + measure.title());
+            heads.push_back("best " + measure.words());
         for (const std::string& name : comparison_.tested)
             heads.push_back("test " + name);
-        heads.insert(heads.end(), {"parameters", "state"});
-        std::string rows = html_row(heads, "th");
+        heads.insert(heads.end(), {"epochs", "time", "parameters"});
+        if (!before) heads.insert(heads.end(), chosen.begin(), chosen.end());
+        std::string rows = html_row(heads, "th"), notes;
+        bool pages = true, bests = false;
         for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
             const ComparedRun& run = comparison_.runs[i];
-            std::vector<std::string> cells = {"<div class=\"name\">" + swatch(i) + "<span>" +
-                                              link_to(run) + "</span></div>"};
-            for (const std::string& value : run.settings)
-                cells.push_back(html_escaped(value));
-            cells.resize(1 + comparison_.settings.size());
-            cells.push_back(fmt::format("{}/{}", run.epochs_done(), run.epochs));
-            cells.push_back(run.epochs_done() == 0 ? "" : elapsed_time_text(run.seconds()));
-            for (const ComparedMeasure& measure : comparison_.measures)
+            std::vector<std::string> cells = {
+                "<div class=\"name\">" + swatch(i) + "<span>" + link_to(run) + "</span></div>",
+                state_of(run)};
+            std::vector<std::string> values;
+            for (const std::size_t setting : columns)
+                values.push_back(setting < run.settings.size() ? html_escaped(run.settings[setting])
+                                                               : "");
+            if (before) cells.insert(cells.end(), values.begin(), values.end());
+            for (const ComparedMeasure& measure : comparison_.measures) {
                 cells.push_back(best_cell(run, i, measure));
+                bests = bests || !cells.back().empty();
+            }
             for (const std::string& name : comparison_.tested) {
                 const auto found = run.history.test.numbers.find(name);
                 cells.push_back(
                     found == run.history.test.numbers.end() ? "" : short_number(found->second));
             }
+            cells.push_back(fmt::format("{}/{}", run.epochs_done(), run.epochs));
+            cells.push_back(run.epochs_done() == 0 ? "" : elapsed_time_text(run.seconds()));
             cells.push_back(grouped(run.trainable));
-            cells.push_back(state_of(run));
+            if (!before) cells.insert(cells.end(), values.begin(), values.end());
             rows += html_row_of(cells);
+            pages = pages && has_page(run);
+            if (!run.error.empty())
+                notes += fmt::format("<p class=\"bad why\">{} failed: {}</p>\n",
+                                     html_escaped(run.name), html_lines(run.error));
         }
-        return html_table("numbers", rows);
+        if (bests) notes += "<p>In brackets: the epoch of the best value.</p>\n";
+        if (!elsewhere.empty())
+            notes += fmt::format(
+                "<p>Settings too long for this table stand <a href=\"#differences\">below</a>: "
+                "{}.</p>\n",
+                html_escaped(fmt::format("{}", fmt::join(elsewhere, ", "))));
+        if (!pages)
+            notes +=
+                "<p>A run's name leads to its own page once <code>dtnn-run report RUN</code> has "
+                "written that.</p>\n";
+        return html_table("numbers", rows) + notes;
     }
 
     std::string best_cell(const ComparedRun& run, std::size_t index,
@@ -226,22 +276,27 @@ class ComparisonPage {
         else
             heads.emplace_back("values");
         heads.insert(heads.end(), {"meaning", "because"});
-        std::string rows = html_row(heads, "th");
+        WordTable table(heads);
         for (const RunDifference& one : comparison_.differences) {
-            std::vector<std::string> cells = {one.what};
+            std::vector<std::string> cells = {html_breakable(one.what)};
             if (each) {
-                cells.insert(cells.end(), one.values.begin(), one.values.end());
+                for (const std::string& value : one.values)
+                    cells.push_back(html_breakable(value));
             } else {
                 std::vector<std::string> values;
                 for (const std::string& value : one.values)
                     if (std::find(values.begin(), values.end(), value) == values.end())
                         values.push_back(value);
-                cells.push_back(fmt::format("{}", fmt::join(values, ", ")));
+                const bool brief = std::all_of(values.begin(), values.end(), is_short);
+                for (std::string& value : values)
+                    value = html_breakable(value);
+                cells.push_back(fmt::format("{}", fmt::join(values, brief ? ", " : "<br/>")));
             }
-            cells.insert(cells.end(), {plan::label_of(one.meaning), one.reason});
-            rows += html_row(cells);
+            cells.insert(cells.end(),
+                         {html_escaped(plan::label_of(one.meaning)), html_escaped(one.reason)});
+            table.add(cells);
         }
-        return html_table("words", rows);
+        return table.finish();
     }
 
     std::string next() const {
@@ -252,7 +307,7 @@ class ComparisonPage {
                 const ComparedRun& run = comparison_.runs[*best];
                 const std::string folder = command_word(run.folder);
                 commands.emplace_back(
-                    fmt::format("Look at the run with the best {}:", measure.title()),
+                    fmt::format("Look at the run with the best {}:", measure.words()),
                     fmt::format("dtnn-run report {}", folder));
                 if (run.state == RunState::finished)
                     commands.emplace_back(

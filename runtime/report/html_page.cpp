@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
 #include "base/escape.hpp"
 #include "runtime/report/html_style.hpp"
@@ -49,6 +51,16 @@ std::string html_breakable(const std::string& text) {
     return result + html_escaped(part);
 }
 
+std::string html_lines(const std::string& text) {
+    std::string result;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        result += html_escaped(text.substr(begin, end - begin)) + "\n";
+        begin = end + 1;
+    }
+    return result;
+}
+
 std::string html_row(const std::vector<std::string>& cells, const char* tag) {
     std::vector<std::string> escaped;
     for (const std::string& cell : cells)
@@ -66,6 +78,55 @@ std::string html_facts(const std::vector<std::pair<std::string, std::string>>& f
 
 std::string html_table(const std::string& style, const std::string& rows) {
     return fmt::format("<div class=\"wide\"><table class=\"{}\">\n{}</table></div>\n", style, rows);
+}
+
+std::string html_aligned_table(const std::string& text) {
+    constexpr std::size_t kMostColumns = 20;
+    std::string rows;
+    std::vector<std::size_t> ends;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::vector<std::string> cells(ends.size());
+        for (std::size_t begin = 0; (begin = line.find_first_not_of(' ', begin)) < line.size();) {
+            const std::size_t end = std::min(line.find(' ', begin), line.size());
+            const std::string word = line.substr(begin, end - begin);
+            if (rows.empty()) {
+                ends.push_back(end);
+                cells.push_back(word);
+            } else if (begin == 0) {
+                cells.front() = word;
+            } else {
+                const auto column = std::find(ends.begin() + 1, ends.end(), end);
+                if (column == ends.end()) return "";
+                cells[std::size_t(column - ends.begin())] = word;
+            }
+            begin = end;
+        }
+        if (ends.size() > kMostColumns) return "";
+        if (!line.empty()) rows += html_row(cells, rows.empty() ? "th" : "td");
+    }
+    return html_table("numbers", rows);
+}
+
+WordTable::WordTable(std::vector<std::string> heads)
+    : heads_(std::move(heads)), rows_("<tr class=\"head\">") {
+    for (const std::string& head : heads_)
+        rows_ += fmt::format("<th>{}</th>", html_breakable(head));
+    rows_ += "</tr>\n";
+}
+
+void WordTable::add(const std::vector<std::string>& cells, bool soft) {
+    rows_ += soft ? "<tr class=\"soft\">" : "<tr>";
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        const bool headed = i > 0 && i < heads_.size() && !cells[i].empty();
+        rows_ += headed ? fmt::format("<td data-head=\"{}\">", html_escaped(heads_[i])) : "<td>";
+        rows_ += cells[i] + "</td>";
+    }
+    rows_ += "</tr>\n";
+}
+
+std::string WordTable::finish() const {
+    return html_table("words", rows_);
 }
 
 std::string html_details(const std::string& summary, const std::string& content) {

@@ -22,6 +22,9 @@ std::string html_page(const std::string& title, const std::string& head,
 /// and short ends stay whole.
 std::string html_breakable(const std::string& text);
 
+/// Text of HTML that keeps its lines.
+std::string html_lines(const std::string& text);
+
 /// A row of a table: cells are text. `tag` is "td" or "th".
 std::string html_row(const std::vector<std::string>& cells, const char* tag = "td");
 /// The same for cells that are HTML already.
@@ -31,8 +34,28 @@ std::string html_row_of(const std::vector<std::string>& cells, const char* tag =
 /// Facts with their names, beside each other.
 std::string html_facts(const std::vector<std::pair<std::string, std::string>>& facts);
 
-/// A table in a box that scrolls where it is wider or longer than the page has room for.
+/// A table in a box that scrolls where it is wider or longer than the page has room for. Its heads
+/// stay in sight.
 std::string html_table(const std::string& style, const std::string& rows);
+
+/// A text's columns as a table: a word behind the first column belongs to the head that ends where
+/// it ends. Empty where a word has none, or there are more than 20 heads.
+std::string html_aligned_table(const std::string& text);
+
+/// A table of words. On a narrow page the cells of a row stand one under the other, each behind the
+/// head of its column; the first one needs none.
+class WordTable {
+  public:
+    explicit WordTable(std::vector<std::string> heads);
+
+    /// Cells are HTML; `soft`: what is said by the way.
+    void add(const std::vector<std::string>& cells, bool soft = false);
+    std::string finish() const;
+
+  private:
+    std::vector<std::string> heads_;
+    std::string rows_;
+};
 
 /// What may be shown or hidden; shown at first.
 std::string html_details(const std::string& summary, const std::string& content);

@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "plan/diff/words.hpp"
 #include "plan/rules/memory_need.hpp"
+#include "plan/summary/rows.hpp"
 #include "runtime/report/html_page.hpp"
 #include "runtime/report/line_chart.hpp"
 #include "runtime/report/run_comparison.hpp"
@@ -31,6 +32,15 @@ constexpr std::size_t kMostUpright = 4;
 /// The number as people read it: four digits.
 std::string rounded(double value) {
     return fmt::format("{:.4g}", value);
+}
+
+/// "2026-11-24 10:04:27 UTC" of a history's "2026-11-24T10:04:27Z".
+std::string moment_text(std::string time) {
+    const std::size_t middle = time.find('T');
+    if (middle == std::string::npos || !time.ends_with('Z')) return time;
+    time[middle] = ' ';
+    time.pop_back();
+    return time + " UTC";
 }
 
 /// Samples a second: whole from a hundred on.
@@ -60,8 +70,7 @@ class Page {
         if (history_.ending == "finished") return "<span class=\"good\">finished</span>";
         if (history_.ending == "interrupted")
             return "<span class=\"pause\">interrupted; dtnn-run --resume goes on</span>";
-        if (history_.ending == "failed")
-            return "<span class=\"bad\">failed: " + html_escaped(history_.error) + "</span>";
+        if (history_.ending == "failed") return "<strong class=\"bad\">failed</strong>";
         return "<span class=\"pause\">not finished when this page was written</span>";
     }
 
@@ -88,10 +97,10 @@ class Page {
         fact("epochs", fmt::format("{} of {}", history_.epochs.size(), plan_.training.epochs));
         fact("time", elapsed_time_text(seconds));
         if (training_seconds > 0) fact("samples/s", rate_text(samples / training_seconds));
-        fact("memory per rank", bytes_text(plan::memory_need(plan_).bounded(), BytesForm::fine));
+        fact("memory per rank", bytes_text(plan::memory_need(plan_).bounded()));
         for (const ComparedMeasure& measure : measures_of(plan_, history_)) {
             if (const std::optional<BestValue> best = best_value(history_, measure))
-                fact(("best " + measure.title()).c_str(),
+                fact(("best " + measure.words()).c_str(),
                      fmt::format("{} (epoch {})", rounded(best->value), best->epoch));
         }
         if (history_.resumed > 0)
@@ -105,8 +114,12 @@ class Page {
                                               : ", test loss " + rounded(loss->second)));
         }
         return fmt::format(
-            "<header>\n<h1>{}</h1>\n<p>{}</p>\n<p class=\"path\">{}</p>\n{}</header>\n",
-            html_escaped(plan_.name), ending(), html_escaped(parts_.folder), html_facts(facts));
+            "<header>\n<h1>{}</h1>\n<p>{}</p>\n<p class=\"path\">{}</p>\n{}{}</header>\n",
+            html_escaped(plan_.name), ending(), html_escaped(parts_.folder),
+            history_.ending == "failed"
+                ? fmt::format("<p class=\"bad why\">{}</p>\n", html_lines(history_.error))
+                : "",
+            html_facts(facts));
     }
 
     LineChart chart_of(const std::string& title, bool from_zero) const {
@@ -118,7 +131,8 @@ class Page {
     }
 
     std::string curves() const {
-        if (history_.epochs.empty()) return "";
+        if (history_.epochs.empty())
+            return "<p>No epoch has ended, so there is nothing to draw.</p>\n";
         std::vector<double> epochs, rates, throughput;
         for (const EpochRecord& epoch : history_.epochs) {
             epochs.push_back(double(epoch.epoch));
@@ -158,13 +172,18 @@ class Page {
 
     std::string test() const {
         if (history_.test.empty()) return "";
+        const std::map<std::string, double>& numbers = history_.test.numbers;
         std::string rows = html_row({"measure", "value"}, "th");
-        for (const auto& [name, value] : history_.test.numbers)
-            rows += html_row({name, rounded(value)});
+        // What was minimised, and then what it is good for.
+        if (const auto loss = numbers.find("loss"); loss != numbers.end())
+            rows += html_row({loss->first, rounded(loss->second)});
+        for (const auto& [name, value] : numbers)
+            if (name != "loss") rows += html_row({name, rounded(value)});
         for (const auto& [name, value] : history_.test.others)
             if (!name.ends_with("confusion_matrix")) rows += list_rows(name, value);
-        std::string text = html_table("numbers", rows) +
-                           fmt::format("<p>{} samples</p>\n", grouped(history_.test_samples));
+        std::string text = fmt::format("<p>Measured on {}.</p>\n",
+                                       count_text(history_.test_samples, "sample", "samples")) +
+                           html_table("numbers", rows);
         for (const auto& [name, value] : history_.test.others)
             if (name.ends_with("confusion_matrix")) text += confusion_matrix(value);
         return text;
@@ -198,7 +217,10 @@ class Page {
         for (const std::vector<double>& line : counts)
             if (line.size() != counts.size()) return "";
         const std::size_t classes = counts.size();
-        std::string text = "<h3>Confusion matrix</h3>\n";
+        std::string text = fmt::format(
+            "<h3>Confusion matrix</h3>\n<p>How many {} of each class were taken for "
+            "which.</p>\n",
+            counted());
         if (classes <= kMostCells) {
             bool tall = false;
             for (std::size_t c = 0; c < classes; ++c)
@@ -215,8 +237,13 @@ class Page {
                 rows += fmt::format("<tr><th>{}</th>", html_escaped(class_text(r, classes)));
                 for (std::size_t c = 0; c < classes; ++c) {
                     const double share = sum > 0 ? counts[r][c] / sum : 0;
-                    rows += fmt::format("<td class=\"{}\" style=\"--share:{:.3f}\">{:.0f}</td>",
-                                        r == c ? "right" : "wrong", share, counts[r][c]);
+                    if (counts[r][c] == 0) {
+                        rows += "<td class=\"none\">0</td>";
+                        continue;
+                    }
+                    rows += fmt::format("<td class=\"{}\" style=\"--share:{:.3f}\">{}</td>",
+                                        r == c ? "right" : "wrong", share,
+                                        grouped(std::int64_t(counts[r][c])));
                 }
                 rows += "</tr>\n";
             }
@@ -238,13 +265,16 @@ class Page {
         std::stable_sort(list.begin(), list.end(),
                          [](const Mistake& a, const Mistake& b) { return a.count > b.count; });
         if (list.size() > kMostMistakes) list.resize(kMostMistakes);
-        std::string rows = html_row({"true", "predicted", "samples"}, "th");
+        std::string rows = html_row({"true", "predicted", counted()}, "th");
         for (const Mistake& mistake : list)
             rows += html_row({class_text(mistake.truth, counts.size()),
                               class_text(mistake.guess, counts.size()),
-                              fmt::format("{:.0f}", mistake.count)});
+                              grouped(std::int64_t(mistake.count))});
         return "<h3>Most frequent mistakes</h3>\n" + html_table("", rows);
     }
+
+    /// What has a class.
+    const char* counted() const { return plan_.dataset.label_shape.empty() ? "samples" : "pixels"; }
 
     /// A class by its name, where the plan has names.
     std::string label_text(std::size_t label) const {
@@ -295,45 +325,50 @@ class Page {
             {"", "name", "type", "output", "weights", "parameters", "work a sample", "attributes"},
             "th");
         std::int64_t parameters = 0, flops = 0;
-        for (const plan::Layer& layer : plan_.layers) {
-            std::string attributes;
-            for (const auto& [name, value] : layer.attributes)
-                attributes += fmt::format("{}{}={}", attributes.empty() ? "" : " ", name,
-                                          plan::value_words(json_text(value), plan::Unit::none));
+        const std::vector<plan::LayerFacts> facts = plan::layer_facts(plan_);
+        for (std::size_t i = 0; i < plan_.layers.size(); ++i) {
+            const plan::Layer& layer = plan_.layers[i];
+            const plan::AttributeWords words = plan::attribute_words(layer, facts[i]);
+            std::string attributes = html_escaped(words.written);
+            if (!words.usual.empty())
+                attributes += fmt::format("{}<span class=\"soft\">{}</span>",
+                                          attributes.empty() ? "" : " ", html_escaped(words.usual));
             text += html_row_of(
                 {fmt::to_string(layer.index), html_escaped(layer.name), html_escaped(layer.type),
                  shape_text(layer.output_shape, kTimesSign),
                  shape_text(layer.weights_shape, kTimesSign),
                  layer.parameters == 0 ? "" : grouped(layer.parameters),
                  layer.forward_flops == 0 ? "" : flops_text(double(layer.forward_flops)),
-                 html_escaped(attributes)});
+                 attributes});
             parameters += layer.parameters;
             flops += layer.forward_flops;
         }
         return html_details(
-            fmt::format("{} layers, {} parameters, {} forward a sample", plan_.layers.size(),
-                        grouped(parameters), flops_text(double(flops))),
+            fmt::format("{}, {}, {} a sample forward",
+                        count_text(std::int64_t(plan_.layers.size()), "layer", "layers"),
+                        count_text(parameters, "parameter", "parameters"),
+                        flops_text(double(flops))),
             html_table("layers", text));
     }
 
     std::string operators() const {
         if (parts_.operator_times.empty()) return "";
-        return "<pre>" + escaped_lines(parts_.operator_times) + "</pre>\n";
+        const std::string table = html_aligned_table(parts_.operator_times);
+        return table.empty() ? "<pre>" + html_lines(parts_.operator_times) + "</pre>\n" : table;
     }
 
     /// What somebody chose stands before what is as by default.
     std::string settings() const {
-        std::string chosen, usual;
-        std::size_t count = 0, defaults = 0;
+        WordTable table({"setting", "value", "from"});
+        std::vector<std::vector<std::string>> usual;
+        std::size_t count = 0;
         for (const plan::ResolvedValue& value : plan_.values) {
             // The layers have their own table.
             if (value.path.starts_with("model.layers.")) continue;
             ++count;
             const std::string words = plan::value_words(value.value, plan::Unit::none);
             if (value.origin == plan::OriginKind::fallback) {
-                ++defaults;
-                usual += html_row_of({html_breakable(value.path), html_breakable(words), "default"},
-                                     "td", "class=\"soft\"");
+                usual.push_back({html_breakable(value.path), html_breakable(words), "default"});
                 continue;
             }
             std::string from = value.place.file;
@@ -341,12 +376,14 @@ class Page {
                 from = fmt::format("{}:{}", value.place.file, value.place.line);
             else if (value.origin == plan::OriginKind::data)
                 from = "the data";
-            chosen += html_row({value.path, words, from});
+            table.add({html_breakable(value.path), html_breakable(words), html_breakable(from)});
         }
         if (count == 0) return "";
+        for (const std::vector<std::string>& cells : usual)
+            table.add(cells, true);
         return html_details(
-            fmt::format("{} settings, {} of them as by default", count, defaults),
-            html_table("words", html_row({"setting", "value", "from"}, "th") + chosen + usual));
+            fmt::format("{} settings, {} of them at their defaults", count, usual.size()),
+            table.finish());
     }
 
     std::string environment() const {
@@ -361,7 +398,7 @@ class Page {
         const auto number = [&](const char* name) {
             return std::strtod(told(name).c_str(), nullptr);
         };
-        add("begun", told("time"));
+        add("begun", moment_text(told("time")));
         add("host", told("machine.host"));
         add("system", told("machine.system"));
         add("processor", told("machine.processor"));
@@ -380,7 +417,7 @@ class Page {
         add("run by", told("version").empty() ? "" : "dtnn-run " + told("version"));
         add("plan", told("plan"));
         add("dataset", told("dataset"));
-        return html_table("words", rows);
+        return html_table("pairs", rows);
     }
 
     /// What a user may want to do now, as commands.
@@ -399,8 +436,10 @@ class Page {
                          fmt::format("dtnn-run --resume {} --epochs +{}", run,
                                      std::max<std::int64_t>(1, plan_.training.epochs / 2))}};
         } else {
-            commands = {
-                {"Go on from the newest checkpoint:", fmt::format("dtnn-run --resume {}", run)}};
+            if (parts_.has_checkpoint)
+                commands.emplace_back("Go on from the newest checkpoint:",
+                                      fmt::format("dtnn-run --resume {}", run));
+            if (history_.ending == "failed") add_another_try(commands);
         }
         commands.emplace_back("Compare with other runs:",
                               fmt::format("dtnn-run report {} OTHER-RUN -o comparison.html", run));
@@ -410,15 +449,21 @@ class Page {
         return html_commands(commands);
     }
 
-    static std::string escaped_lines(const std::string& text) {
-        std::string result;
-        std::size_t begin = 0;
-        while (begin < text.size()) {
-            const std::size_t end = std::min(text.find('\n', begin), text.size());
-            result += html_escaped(text.substr(begin, end - begin)) + "\n";
-            begin = end + 1;
-        }
-        return result;
+    /// Where numbers have grown without bound, smaller updates are the first thing to try.
+    void add_another_try(std::vector<std::pair<std::string, std::string>>& commands) const {
+        const std::string path =
+            fmt::format("training.optimizer.{}.learning_rate", plan_.training.optimizer);
+        const auto rate =
+            std::find_if(plan_.values.begin(), plan_.values.end(),
+                         [&](const plan::ResolvedValue& value) { return value.path == path; });
+        if (rate == plan_.values.end()) return;
+        const double tenth = std::strtod(rate->value.c_str(), nullptr) / 10;
+        commands.emplace_back(
+            "Where numbers have become infinite: from the start, with a tenth of the learning "
+            "rate:",
+            fmt::format("dtnnc compile {}/resolved.yaml --set {}={:g} -o again.json && "
+                        "dtnn-run again.json",
+                        command_word(parts_.folder), path, tenth));
     }
 
     const plan::Plan& plan_;

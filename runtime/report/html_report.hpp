@@ -12,8 +12,9 @@ namespace dtnn::runtime {
 struct ReportParts {
     const plan::Plan* plan = nullptr;
     const RunHistory* history = nullptr;
-    std::string folder;          ///< the run's, as the user named it
-    std::string operator_times;  ///< a trace's table; may be empty
+    std::string folder;           ///< the run's, as the user named it
+    std::string operator_times;   ///< a trace's table; may be empty
+    bool has_checkpoint = false;  ///< there is one to go on from
 };
 
 /// UTF-8: how the run ended, curves of losses, metrics, learning rate and throughput, results on

@@ -13,9 +13,15 @@
 namespace dtnn::runtime {
 namespace {
 
-constexpr double kWidth = 460, kHeight = 260;
-constexpr double kLeft = 56, kRight = 12, kTop = 34, kBottom = 38;
+constexpr double kWidth = 400, kHeight = 250;
+constexpr double kRight = 18, kBottom = 40, kTitleRow = 20, kLegendRow = 18, kPanelGap = 16;
 constexpr int kTicks = 5;
+/// Up to so many epochs have a tick each.
+constexpr double kEachTicked = 9;
+/// At most so wide are letters and digits, of titles and of all else.
+constexpr double kTitleLetter = 8.6, kLetter = 7.8;
+/// Of a line in the legend, and what lies between it and the next name.
+constexpr double kSwatch = 18, kLegendGap = 12;
 constexpr const char* kTickStyle = "class=\"tick\"";
 /// With more points than this, they are lines only.
 constexpr std::size_t kMostPoints = 120;
@@ -31,17 +37,44 @@ struct Range {
     bool empty() const { return least > most; }
 };
 
-std::string tick_text(double value) {
-    if (value == 0) return "0";
-    const double size = std::abs(value);
-    if (size >= 1e4 && size < 1e7 && value == std::floor(value))
-        return grouped(std::int64_t(value));
-    return size >= 1e5 || size < 1e-4 ? fmt::format("{:.1e}", value) : fmt::format("{:.6g}", value);
+/// The texts of an axis: all of them with as many decimals as its step needs.
+class TickTexts {
+  public:
+    explicit TickTexts(const std::vector<double>& ticks) {
+        constexpr int kMostDecimals = 6;
+        double most = 0;
+        for (const double tick : ticks)
+            most = std::max(most, std::abs(tick));
+        const double step = ticks.size() > 1 ? ticks[1] - ticks[0] : most;
+        double scaled = step;
+        while (decimals_ < kMostDecimals && std::abs(scaled - std::round(scaled)) > 1e-6 * scaled) {
+            ++decimals_;
+            scaled *= 10;
+        }
+        powers_ = most >= 1e7 || std::round(scaled) == 0;
+    }
+
+    std::string of(double value) const {
+        if (value == 0) return "0";
+        if (powers_) return fmt::format("{:.3g}", value);
+        if (decimals_ == 0 && std::abs(value) >= 1e4) return grouped(std::int64_t(value));
+        return fmt::format("{:.{}f}", value, decimals_);
+    }
+
+  private:
+    int decimals_ = 0;
+    bool powers_ = false;
+};
+
+double text_width(const std::string& text, double letter = kLetter) {
+    return letter * double(characters(text));
 }
 
-/// Whole numbers, about `wanted` of them, within [least, most].
+/// Whole numbers within [least, most]: each, where there are few, else about `wanted` of them.
 std::vector<double> whole_ticks(double least, double most, int wanted) {
-    const double step = std::max(1.0, std::ceil(round_ticks(0, most - least, wanted)[1]));
+    const double step = most - least <= kEachTicked
+                            ? 1
+                            : std::max(1.0, std::ceil(round_ticks(0, most - least, wanted)[1]));
     std::vector<double> ticks;
     // The first epoch is worth a tick, and then round numbers.
     if (least == std::floor(least)) ticks.push_back(least);
@@ -72,38 +105,43 @@ class Drawing {
                                   : round_ticks(x_.least, x_.most, kTicks);
         y_ticks_ = round_ticks(y.least, y.most, kTicks);
         y_ = {y_ticks_.front(), y_ticks_.back()};
-        svg_.text(kLeft, 18, "start", chart_.title, "class=\"title\"");
-        axes();
+        const TickTexts y_texts(y_ticks_);
+        double widest = 0;
+        for (const double tick : y_ticks_)
+            widest = std::max(widest, text_width(y_texts.of(tick)));
+        left_ = std::max(40.0, widest + 14);
+        svg_.text(kLegendGap, kTitleRow, "start", chart_.title, "class=\"title\"");
+        legend();
+        axes(y_texts, TickTexts(x_ticks_));
         for (const Curve& curve : chart_.curves)
             line(curve);
-        legend();
         return std::move(svg_).finish();
     }
 
   private:
     Svg::Point place(double x, double y) const {
         return {
-            kLeft + (x - x_.least) / (x_.most - x_.least) * (kWidth - kLeft - kRight),
-            kHeight - kBottom - (y - y_.least) / (y_.most - y_.least) * (kHeight - kTop - kBottom)};
+            left_ + (x - x_.least) / (x_.most - x_.least) * (kWidth - left_ - kRight),
+            kHeight - kBottom - (y - y_.least) / (y_.most - y_.least) * (kHeight - top_ - kBottom)};
     }
 
-    void axes() {
+    void axes(const TickTexts& y_texts, const TickTexts& x_texts) {
         for (const double tick : y_ticks_) {
             const double y = place(x_.least, tick).y;
-            svg_.line(kLeft, y, kWidth - kRight, y, "class=\"grid\"");
-            svg_.text(kLeft - 6, y + 4, "end", tick_text(tick), kTickStyle);
+            svg_.line(left_, y, kWidth - kRight, y, "class=\"grid\"");
+            svg_.text(left_ - 6, y + 4, "end", y_texts.of(tick), kTickStyle);
         }
         for (const double tick : x_ticks_) {
             if (tick < x_.least || tick > x_.most) continue;
-            svg_.text(place(tick, y_.least).x, kHeight - kBottom + 16, "middle", tick_text(tick),
-                      kTickStyle);
+            svg_.text(place(tick, y_.least).x, kHeight - kBottom + 16, "middle", x_texts.of(tick),
+                      "class=\"tick x\"");
         }
         for (const double mark : chart_.marks) {
             if (mark < x_.least || mark > x_.most) continue;
             const double x = place(mark, y_.least).x;
-            svg_.line(x, kTop, x, kHeight - kBottom, "class=\"mark\"");
+            svg_.line(x, top_, x, kHeight - kBottom, "class=\"mark\"");
         }
-        svg_.text((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", chart_.x_label, kTickStyle);
+        svg_.text((left_ + kWidth - kRight) / 2, kHeight - 7, "middle", chart_.x_label, kTickStyle);
     }
 
     void line(const Curve& curve) {
@@ -122,17 +160,29 @@ class Drawing {
             if (!std::isfinite(curve.y[i])) continue;
             const Svg::Point at = place(curve.x[i], curve.y[i]);
             svg_.circle(at.x, at.y, 2.5, style,
-                        fmt::format("{} {}: {}{:.4g}", chart_.x_label, tick_text(curve.x[i]),
+                        fmt::format("{} {:g}: {}{:.4g}", chart_.x_label, curve.x[i],
                                     curve.name.empty() ? "" : curve.name + " ", curve.y[i]));
         }
     }
 
+    /// Beside the title, or below where there is no room for both.
     void legend() {
+        top_ = kTitleRow + kPanelGap;
         if (chart_.curves.size() < 2 || !chart_.legend) return;
-        double right = kWidth - kRight;
-        for (auto curve = chart_.curves.rbegin(); curve != chart_.curves.rend(); ++curve) {
-            svg_.text(right, 18, "end", curve->name, fmt::format("class=\"{}\"", curve->style));
-            right -= 14 + 6.6 * double(curve->name.size());
+        double width = -kLegendGap;
+        for (const Curve& curve : chart_.curves)
+            width += kSwatch + text_width(curve.name) + kLegendGap;
+        double x = kWidth - kRight - width, y = kTitleRow;
+        if (x < 2 * kLegendGap + text_width(chart_.title, kTitleLetter)) {
+            x = kLegendGap;
+            y += kLegendRow;
+            top_ += kLegendRow;
+        }
+        for (const Curve& curve : chart_.curves) {
+            svg_.path({{{x, y - 4}, {x + kSwatch - 5, y - 4}}},
+                      fmt::format("class=\"key {}\"", curve.style));
+            svg_.text(x + kSwatch, y, "start", curve.name);
+            x += kSwatch + text_width(curve.name) + kLegendGap;
         }
     }
 
@@ -142,6 +192,7 @@ class Drawing {
         fmt::format("class=\"chart\" role=\"img\" aria-label=\"{}\"", html_escaped(chart_.title))};
     std::vector<double> x_ticks_, y_ticks_;
     Range x_, y_;
+    double left_ = 0, top_ = 0;  ///< of the panel
 };
 
 }  // namespace

@@ -271,6 +271,10 @@ std::string ComparedMeasure::title() const {
     return (validation ? "validation." : "training.") + name;
 }
 
+std::string ComparedMeasure::words() const {
+    return (validation ? "validation " : "training ") + name;
+}
+
 std::int64_t ComparedRun::epochs_done() const {
     return history.epochs.empty() ? 0 : history.epochs.back().epoch;
 }

@@ -52,6 +52,7 @@ struct ComparedMeasure {
     bool higher = false;      ///< is better
 
     std::string title() const;  ///< "validation.loss"
+    std::string words() const;  ///< "validation loss"
 };
 
 /// The measures that a run has told, in their order: those of which one value is better than

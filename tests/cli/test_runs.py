@@ -6,6 +6,7 @@ import html.parser
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from commands import DTNN_RUN, CommandTest, limit, run
+from commands import DTNNC, DTNN_RUN, CommandTest, limit, run
 
 
 PETS = """kind: job
@@ -443,7 +444,7 @@ class Compared(Trained):
         self.expect(self.dtnn_run("report", "runs/a", "runs/b", "runs/c"), 0, "wrote comparison.html")
         page = self.page("comparison.html")
         # Losses of both splits and the accuracy, a curve of each run in every one.
-        self.assertEqual(page.of("text", "title"), ["validation.loss", "training.loss", "validation.categorical_accuracy"])
+        self.assertEqual(page.of("text", "title"), ["validation loss", "training loss", "validation categorical_accuracy"])
         self.assertEqual(sum(own.startswith("curve c") for tag, own in page.classes if tag == "path"), 9)
         self.assertIn("runs/b/report.html", page.links)
         self.assertNotIn("runs/a/report.html", page.links)
@@ -495,8 +496,11 @@ class Compared(Trained):
         self.expect(self.dtnn_run("report", "runs/d e"), 0)
         page = self.page("runs/d e/report.html")
         # Epochs are whole, numbers have four digits.
-        axes = [text for text in page.of("text", "tick") if text in ("1.5", "2.5")]
-        self.assertEqual(axes, [])
+        self.assertEqual(set(page.of("text", "tick x")), {"1", "2", "3"})
+        # All numbers of an axis have as many decimals.
+        for chart in self.read("runs/d e/report.html").split("<svg")[1:]:
+            ticks = re.findall(r'text-anchor="end" class="tick">([^<]*)<', chart)
+            self.assertEqual(len({len(text.partition(".")[2]) for text in ticks if text != "0"}), 1, ticks)
         for text in page.of("td"):
             self.assertNotRegex(text, r"^\d\.\d{6,}$")
         # Layers and settings are there to be seen, with everything they say.
@@ -515,6 +519,47 @@ class Compared(Trained):
         self.expect(self.dtnn_run("report", "runs/d e"), 0)
         self.assertRegex("\n".join(self.page("runs/d e/report.html").of("dd")),
                          r"after epoch 3, test loss [\d.]+: another training")
+
+    def test_a_run_that_failed_says_why_and_what_to_try(self):
+        self.compile("--threads", "1", "--set", "training.optimizer={sgd: {learning_rate: 1e20}}", plan="far.json")
+        self.expect(self.dtnn_run("far.json", "--output", "runs/far"), 6, "not finite")
+        self.expect(self.dtnn_run("report", "runs/far"), 0)
+        page = self.page("runs/far/report.html")
+        self.assertIn("No epoch has ended, so there is nothing to draw.", page.of("p"))
+        self.assertTrue(any("not finite" in text for text in page.of("p", "bad why")))
+        # There is no checkpoint to go on from; what is advised instead does what it says.
+        commands = page.of("pre", "command")
+        self.assertFalse([command for command in commands if "--resume" in command])
+        again = [command for command in commands if command.startswith("dtnnc compile ")][0].split(" && ")[0]
+        process = run("bash", "-c", DTNNC + again[len("dtnnc"):], cwd=self.folder)
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertIn("learning_rate=1e+19", again)
+        self.expect(self.dtnnc("diff", "far.json", "again.json"), 1, "training.optimizer.sgd.learning_rate: 1e+20 -> 1e+19")
+        # Beside others the reason has its own line, and the table stays narrow.
+        self.expect(self.dtnn_run("report", "runs/a", "runs/far"), 0)
+        page = self.page("comparison.html")
+        self.assertIn("failed", page.of("span", "bad"))
+        self.assertTrue(any(text.startswith("far failed: ") for text in page.of("p", "bad why")))
+        self.assertNotIn("optimizer", page.of("th"))
+        self.assertIn("#differences", page.links)
+        self.assertEqual(page.of("code"), ["dtnn-run report RUN"])
+
+    def test_times_of_operators_are_a_table(self):
+        self.expect(self.dtnn_run("a.json", "--output", "runs/traced", "--trace", "trace.json"), 0)
+        self.expect(self.dtnn_run("report", "runs/traced"), 0)
+        page = self.page("runs/traced/report.html")
+        self.assertIn("GFLOP/s", page.of("th"))
+        self.assertIn("conv2d_backward_weights", page.of("td"))
+        # What is not aligned stays as it is.
+        self.write("runs/traced/operator_times.txt", "operator  ms\nconv2d 3\n")
+        self.expect(self.dtnn_run("report", "runs/traced"), 0)
+        self.assertIn("operator  ms\nconv2d 3\n", self.page("runs/traced/report.html").of("pre"))
+
+    def test_on_narrow_pages_cells_say_what_they_are(self):
+        self.expect(self.dtnn_run("report", "runs/a"), 0)
+        page = self.read("runs/a/report.html")
+        self.assertIn('<td data-head="value">', page)
+        self.assertIn("content: attr(data-head)", page)
 
     def test_classes_have_their_names(self):
         rows = [f"{x},{x * 7 % 10},{'cat' if x % 2 else 'dog <b>'}" for x in range(60)]

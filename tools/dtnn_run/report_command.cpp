@@ -37,7 +37,8 @@ std::string page_of_run(const std::string& folder) {
     const std::string times = folder + "/operator_times.txt";
     const std::string table =
         is_there(times) ? read_file(times, kMostSmallFileBytes, "a table of times") : std::string();
-    return html_report({&*read.plan, &history, folder, table});
+    return html_report(
+        {&*read.plan, &history, folder, table, is_there(folder + "/checkpoints/latest")});
 }
 
 /// Where the page is written when nobody says where.

@@ -61,6 +61,8 @@ TEST_CASE("times of any length") {
 }
 
 TEST_CASE("times that have passed") {
+    CHECK(elapsed_time_text(0.0123) == "12.3 ms");
+    CHECK(elapsed_time_text(0.123) == "0.12 s");
     CHECK(elapsed_time_text(12.34) == "12.3 s");
     CHECK(elapsed_time_text(185) == "3 min 05 s");
     CHECK(elapsed_time_text(7530) == "2 h 05 min");
