@@ -1,4 +1,4 @@
-"""What both programs tell of themselves: help, misspelt words, manual pages, completion, standard input."""
+"""What both programs tell of themselves: help, misspelt words, manual pages, standard input."""
 
 import json
 import os
@@ -303,103 +303,6 @@ class StandardInput(CommandTest):
         self.assertEqual(len(process.stdout.splitlines()), 3)
         self.expect(self.piped("compile", "-", "--sweep", "training.batch_size=32,64", "-o", "wide"), 0)
         self.assertEqual(len(os.listdir(self.path("wide"))), 3)
-
-
-class Completion(CommandTest):
-    """In a real bash: what Tab would offer."""
-
-    def bash(self, *words, program="dtnnc"):
-        """The words as bash takes them apart, the last one being completed."""
-        script = self.expect(run(PROGRAMS[program], "completion", "bash"), 0).stdout
-        self.write("completion.bash", script)
-        function = "_" + program.replace("-", "_")
-        call = (f"source completion.bash; COMP_WORDS=({program} \"$@\"); COMP_CWORD=$#; {function}; "
-                "printf '%s\\n' \"${COMPREPLY[@]}\"")
-        done = run("bash", "--norc", "-c", call, "bash", *words, cwd=self.folder,
-                   env={"PATH": BIN + ":" + os.environ["PATH"], "DTNN_SPEC_PATH": self.path("specs")})
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return [line for line in done.stdout.split("\n") if line]
-
-    def test_commands(self):
-        self.assertEqual(self.bash("comp"), ["compile", "completion"])
-        everything = self.bash("")
-        for name in commands_of("dtnnc"):
-            self.assertIn(name, everything)
-        self.assertEqual(self.bash("help", "sum"), ["summary"])
-        self.assertEqual(self.bash("ev", program="dtnn-run"), ["evaluate"])
-        self.assertEqual(self.bash("weights", "", program="dtnn-run"), ["list", "export", "import"])
-        self.assertEqual(self.bash("help", "weights", "l", program="dtnn-run"), ["list"])
-
-    def test_options(self):
-        self.assertEqual(self.bash("compile", "--mem"), ["--memory-budget"])
-        self.assertIn("--no-requeue", self.bash("slurm", "plan.json", "--"))
-        # What may not be given again is not offered again.
-        self.assertEqual(self.bash("compile", "--isa", "avx2", "--is"), [])
-        self.assertEqual(self.bash("compile", "--set", "a=1", "--se"), ["--set"])
-        self.assertEqual(self.bash("--resu", program="dtnn-run"), ["--resume"])
-        self.assertEqual(self.bash("plan.json", "--dry", program="dtnn-run"), ["--dry-run"])
-
-    def test_every_option_of_the_help_is_completed(self):
-        for program in PROGRAMS:
-            for name in commands_of(program):
-                offered = self.bash(*name.split(), "-", program=program)
-                for term in rows(help_of(program, *name.split()), "Options"):
-                    for flag in re.findall(r"(?:^|, )(--?[\w-]+)", term):
-                        if flag != "-h":
-                            self.assertIn(flag, offered, f"{program} {name}")
-
-    def test_values(self):
-        self.assertEqual(self.bash("summary", "x", "--format", ""), ["text", "table", "markdown", "csv", "json"])
-        # Bash takes --format=js for three words.
-        self.assertEqual(self.bash("summary", "x", "--format", "=", "js"), ["json"])
-        self.assertEqual(self.bash("summary", "x", "--format", "="), ["text", "table", "markdown", "csv", "json"])
-        self.assertEqual(self.bash("compile", "--disable", "fuse_relu_b"), ["fuse_relu_backward"])
-        self.assertEqual(self.bash("completion", ""), ["bash", "zsh", "fish", "words"])
-        self.assertEqual(self.bash("bench", "p", "--program", "", program="dtnn-run"), ["train", "evaluate", "predict"])
-
-    def test_specs_words_and_files(self):
-        os.makedirs(self.path("specs/models/room"))
-        os.makedirs(self.path("specs/jobs"))
-        self.write("specs/models/room/zebra_net.yaml", "kind: model\n")
-        self.write("specs/jobs/zebra_job.yaml", "kind: job\n")
-        self.assertEqual(self.bash("check", "zebra_"), ["zebra_job", "zebra_net"])
-        self.assertIn("resnet50", self.bash("compile", "resnet"))
-        self.assertIn("conv2d", self.bash("explain", "conv2"))
-        self.assertIn("conv2d.filters", self.bash("explain", "conv2d.f"))
-        self.assertEqual(self.bash("explain", "unknown-fie"), ["unknown-field"])
-        self.write("one plan.json", "{}")
-        self.write("notes.txt", "")
-        os.makedirs(self.path("runs/first"))
-        self.assertEqual(self.bash("summary", "ti"), ["tiny.yaml"])
-        self.assertEqual(self.bash("summary", "one"), ["one plan.json"])
-        self.assertEqual(self.bash("compile", "not"), [])
-        self.assertEqual(self.bash("one", program="dtnn-run"), ["one plan.json"])
-        self.assertEqual(self.bash("--resume", "runs/f", program="dtnn-run"), ["runs/first"])
-        self.assertEqual(self.bash("report", "ru", program="dtnn-run"), ["runs"])
-        self.assertEqual(self.bash("weights", "list", "not", program="dtnn-run"), ["notes.txt"])
-        self.assertIn("test", self.bash("predict", "p", "--weights", "w", "--input", "t", program="dtnn-run"))
-        # Behind -- there are no options.
-        self.assertEqual(self.bash("check", "--", "--fo"), [])
-
-    def test_the_other_shells_read_their_scripts(self):
-        tried = 0
-        for program in PROGRAMS:
-            for shell in ("zsh", "fish"):
-                script = self.expect(run(PROGRAMS[program], "completion", shell), 0).stdout
-                if not shutil.which(shell):
-                    print(f"skipped: no {shell} to read the script of {program}", file=sys.stderr)
-                    continue
-                tried += 1
-                file = self.write(f"script.{shell}", script)
-                self.expect(run(shell, "-n", file, cwd=self.folder), 0)
-                environment = {"PATH": BIN + ":" + os.environ["PATH"], "HOME": self.folder, "XDG_CONFIG_HOME": self.folder}
-                if shell != "fish":
-                    continue
-                asked = run("fish", "--no-config", "-c", f"source {file}; complete -C '{program} --vers'; complete -C '{program} he'",
-                            cwd=self.folder, env=environment)
-                self.assertEqual([line.split("\t")[0] for line in asked.stdout.splitlines()], ["--version", "help"], asked.stderr)
-        if tried == 0:
-            self.skipTest("neither zsh nor fish is installed")
 
 
 class Manual(CommandTest):

@@ -103,20 +103,21 @@ function _FUNCTION
     end
     for line in ($program completion words -- $given 2>/dev/null)
         switch $line
-            case ':files'
-                for path in (__fish_complete_path "$last")
-                    echo -- "$before$path"
+            case ':files*' ':folders'
+                set -l ending '.*'
+                switch $line
+                    case ':folders'
+                        set ending '/'
+                    case ':files *'
+                        set -l endings (string split ' ' (string replace ':files ' '' -- $line))
+                        set ending "(/|\.("(string join '|' $endings)"))"
                 end
-            case ':files *'
-                set -l endings (string join '|' (string split ' ' (string replace ':files ' '' -- $line)))
-                for path in (__fish_complete_path "$last")
-                    if string match -qr -- "(/|\.($endings))(\t|\$)" "$path"
+                # What fish offers for a command that it knows nothing of: paths, ~ and quotes understood.
+                for path in (complete -C"__fish_command_without_completions $last")
+                    set path (string split -f 1 \t -- $path)
+                    if string match -qr -- "$ending\$" "$path"
                         echo -- "$before$path"
                     end
-                end
-            case ':folders'
-                for path in (__fish_complete_directories "$last" '')
-                    echo -- "$before$path"
                 end
             case '*'
                 echo -- $line
