@@ -257,6 +257,8 @@ struct Dataset {
     LabelKind label_kind = LabelKind::classes;
     /// The label columns of tables by their names, in place of their numbers; empty: by numbers.
     std::vector<std::string> label_names;
+    /// Likewise, those that are neither labels nor features.
+    std::vector<std::string> ignored_names;
     /// The shape of a sample's labels: empty for one class a sample, [height, width] for one a
     /// pixel; as the network sees them.
     Dims label_shape;

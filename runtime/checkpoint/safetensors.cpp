@@ -224,6 +224,28 @@ Safetensors parse_safetensors(std::string content, const std::string& path) {
     return file;
 }
 
+std::map<std::string, std::string> read_safetensors_metadata(const std::string& path) {
+    try {
+        const RegularFile file(path, Exit::mismatch);
+        std::uint64_t length = 0;
+        if (file.size() < std::int64_t(sizeof length)) return {};
+        std::string prefix(sizeof length, '\0');
+        file.read(0, std::span<char>(prefix));
+        std::memcpy(&length, prefix.data(), sizeof length);
+        if (length > kMostHeader || length > std::uint64_t(file.size()) - sizeof length) return {};
+        std::string text(std::size_t(length), '\0');
+        file.read(std::int64_t(sizeof length), std::span<char>(text));
+        std::map<std::string, std::string> metadata;
+        const Json header = parse_json_or_discard(text);
+        if (!header.is_object() || !header.contains("__metadata__")) return {};
+        for (const auto& entry : header.at("__metadata__").items())
+            if (entry.value().is_string()) metadata[entry.key()] = entry.value().get<std::string>();
+        return metadata;
+    } catch (const RunError&) {
+        return {};
+    }
+}
+
 Safetensors read_safetensors(const std::string& path) {
     return parse_safetensors(read_file(path, kMostTensorBytes, "a file of tensors", Exit::mismatch),
                              path);

@@ -42,6 +42,10 @@ std::string write_safetensors(const std::string& path, std::span<const StoredTen
 /// and the fact; no content can do worse.
 Safetensors read_safetensors(const std::string& path);
 
+/// The metadata alone, without the tensors being read; none where the file has none, cannot be read
+/// or is none of the kind, which read_safetensors says.
+std::map<std::string, std::string> read_safetensors_metadata(const std::string& path);
+
 /// The same for the content of a file; `path` is for messages.
 Safetensors parse_safetensors(std::string content, const std::string& path);
 

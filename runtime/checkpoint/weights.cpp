@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <utility>
 
+#include "base/json.hpp"
 #include "runtime/base/arrangement.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/checkpoint/parameter_tensors.hpp"
@@ -26,6 +28,22 @@ void set_from(const Executor& executor, const WeightMatch::Pair& pair) {
         set_parameter(executor, pair.parameter, logical_bytes(parameter, pair));
 }
 
+constexpr std::size_t kMostNames = 10'000;
+constexpr const char* kClassNames = "class_names";
+constexpr const char* kFeatureNames = "feature_names";
+
+std::map<std::string, std::string> metadata_of(const plan::Plan& plan, const std::string& checksum,
+                                               const TrainedNames& names) {
+    std::map<std::string, std::string> metadata = {
+        {"format", "dtnn"}, {"model", plan.model}, {"plan", checksum}};
+    const auto add = [&](const char* key, const std::vector<std::string>& list) {
+        if (!list.empty() && list.size() <= kMostNames) metadata[key] = write_json(Json(list));
+    };
+    add(kClassNames, names.classes);
+    add(kFeatureNames, names.features);
+    return metadata;
+}
+
 std::string remedy(const WeightMatch& match) {
     if (match.pydtnn)
         return "name weights of the same model; --map FILE says which array is which parameter, "
@@ -37,20 +55,37 @@ std::string remedy(const WeightMatch& match) {
 
 }  // namespace
 
-void save_weights(const Executor& executor, const std::string& path, const std::string& checksum) {
+void save_weights(const Executor& executor, const std::string& path, const std::string& checksum,
+                  const TrainedNames& names) {
     const plan::Plan& plan = executor.plan();
     ParameterTensors tensors;
     for (std::size_t i = 0; i < plan.parameters.size(); ++i) {
         if (!plan.parameters[i].optimizer_state) tensors.add(executor, i, plan.parameters[i].name);
     }
-    write_safetensors(path, tensors.all(),
-                      {{"format", "dtnn"}, {"model", plan.model}, {"plan", checksum}});
+    write_safetensors(path, tensors.all(), metadata_of(plan, checksum, names));
 }
 
 void save_evaluated_weights(const Executor& executor, const std::string& path,
-                            const std::string& checksum) {
+                            const std::string& checksum, const TrainedNames& names) {
     write_safetensors(path, evaluated_tensors(executor).all(),
-                      {{"format", "dtnn"}, {"model", executor.plan().model}, {"plan", checksum}});
+                      metadata_of(executor.plan(), checksum, names));
+}
+
+TrainedNames read_trained_names(const std::string& path) {
+    const std::map<std::string, std::string> metadata = read_safetensors_metadata(path);
+    const auto list = [&](const char* key) -> std::vector<std::string> {
+        const auto found = metadata.find(key);
+        if (found == metadata.end()) return {};
+        const Json json = parse_json_or_discard(found->second);
+        std::vector<std::string> names;
+        if (!json.is_array() || json.size() > kMostNames) return {};
+        for (const Json& name : json) {
+            if (!name.is_string()) return {};
+            names.push_back(name.get<std::string>());
+        }
+        return names;
+    };
+    return {list(kClassNames), list(kFeatureNames)};
 }
 
 ReadWeights read_weights(const plan::Plan& plan, const WeightRequest& request) {

@@ -13,13 +13,26 @@ namespace dtnn::runtime {
 
 class Executor;
 
-/// A safetensors file; `checksum` (of the plan) goes into its metadata.
-void save_weights(const Executor& executor, const std::string& path, const std::string& checksum);
+/// What the classes that a network tells apart, and the numbers that it reads, are called, in their
+/// order; none where they have no names.
+struct TrainedNames {
+    std::vector<std::string> classes;
+    std::vector<std::string> features;
+};
+
+/// A safetensors file; `checksum` (of the plan) and the names go into its metadata, these as JSON
+/// lists, `class_names` and `feature_names`, and only up to 10,000 of each.
+void save_weights(const Executor& executor, const std::string& path, const std::string& checksum,
+                  const TrainedNames& names = {});
 
 /// The same names, with the moving averages in place of the weights that have one: what evaluation
 /// and prediction read.
 void save_evaluated_weights(const Executor& executor, const std::string& path,
-                            const std::string& checksum);
+                            const std::string& checksum, const TrainedNames& names = {});
+
+/// The names that the weights of a run have; none in files of others. Nothing else of the file is
+/// looked at: whoever reads the weights says what is wrong with it.
+TrainedNames read_trained_names(const std::string& path);
 
 /// A file and how it becomes a plan's parameters.
 struct ReadWeights {

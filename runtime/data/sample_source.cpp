@@ -23,4 +23,12 @@ std::int64_t source_train_samples(const plan::Dataset& dataset) {
     return dataset.train_samples + (dataset.test_as_validation ? 0 : dataset.validation_samples);
 }
 
+std::vector<std::string> class_names_of(const SampleSource& source, const plan::Dataset& dataset) {
+    if (dataset.label_kind == plan::LabelKind::input) return {};
+    std::vector<std::string> names = source.class_names();
+    if (names.empty()) names = dataset.class_names;
+    if (std::int64_t(names.size()) != dataset.classes) names.clear();
+    return names;
+}
+
 }  // namespace dtnn::runtime

@@ -89,6 +89,9 @@ class SampleSource {
     /// have no names.
     virtual std::vector<std::string> class_names() const { return {}; }
 
+    /// What tables call the numbers of a sample, in their order; none where they have no names.
+    virtual std::vector<std::string> feature_names() const { return {}; }
+
     /// What files say that were opened without knowing (Counts::any): the classes, or how many
     /// values a sample has; and the shape of a sample, zeros for extents that differ.
     virtual std::int64_t found_classes() const { return std::int64_t(class_names().size()); }
@@ -101,6 +104,10 @@ class SampleSource {
 };
 
 const char* name_of(Split split);
+
+/// What the classes, or the values, of the dataset are called: by its files, else by the plan; none
+/// where nobody has named them, and where samples are their own labels.
+std::vector<std::string> class_names_of(const SampleSource& source, const plan::Dataset& dataset);
 
 /// Training samples that the dataset's source must have.
 std::int64_t source_train_samples(const plan::Dataset& dataset);

@@ -427,14 +427,16 @@ class Page {
             fmt::format("{}/plan.json --weights {}/weights.safetensors", run, run);
         std::vector<std::pair<std::string, std::string>> commands;
         if (history_.ending == "finished") {
-            commands = {{"Predict files of your own, or a split:",
-                         fmt::format("dtnn-run predict {} --input FILE-OR-FOLDER -o answers.csv",
-                                     with_weights)},
-                        {"Measure on another split:",
-                         fmt::format("dtnn-run evaluate {} --split validation", with_weights)},
-                        {"Train on, from the optimizer's state at the end:",
-                         fmt::format("dtnn-run --resume {} --epochs +{}", run,
-                                     std::max<std::int64_t>(1, plan_.training.epochs / 2))}};
+            commands = {
+                {"Predict files of your own, or a split:",
+                 fmt::format("dtnn-run predict {} --input FILE-OR-FOLDER -o answers.csv",
+                             with_weights)},
+                {"Measure on another split:",
+                 fmt::format("dtnn-run evaluate {} --split {}", with_weights,
+                             plan_.dataset.validation_samples > 0 ? "validation" : "train")},
+                {"Train on, from the optimizer's state at the end:",
+                 fmt::format("dtnn-run --resume {} --epochs +{}", run,
+                             std::max<std::int64_t>(1, plan_.training.epochs / 2))}};
         } else {
             if (parts_.has_checkpoint)
                 commands.emplace_back("Go on from the newest checkpoint:",

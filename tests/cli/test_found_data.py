@@ -25,6 +25,7 @@ dataset: %s
 training: {kind: training, optimizer: {adam: {learning_rate: 0.05}}, batch_size: 6, epochs: %d, %s}
 """
 ACCURACY = "metrics: [categorical_accuracy]"
+MATRIX = "metrics: [categorical_accuracy, confusion_matrix]"
 
 
 def png(height, width, colour, shade):
@@ -271,6 +272,89 @@ class FoundData(CommandTest):
         self.expect(self.dtnnc("check", "job.yaml"), 3, "[classes-mismatch]", "gives 3 predictions", "units: 2")
 
 
+    def names_of(self, plan, *inputs, weights="run/weights.safetensors"):
+        """The names of the classes in what is predicted."""
+        csv = self.expect(self.dtnn_run("predict", plan, "--weights", weights, "--input", *inputs), 0).stdout
+        rows = [line.split(",") for line in csv.splitlines()]
+        return {row[rows[0].index("class_name")] for row in rows[1:]}
+
+    def test_names_are_known_where_a_spec_is_complete(self):
+        self.images()
+        dataset = ("{kind: dataset, name: flowers, type: folder, path: flowers, shape: [3, 8, 8], classes: 3, "
+                   "train_samples: 36, test_samples: 12%s}")
+        self.learn(dataset % "", rest=MATRIX)
+        self.assertEqual(json.loads(self.read("run/plan.json"))["dataset"]["class_names"], [])
+        # Files that are predicted are no dataset: the weights know what they tell apart.
+        os.rename(self.path("flowers/test/red"), self.path("unknown"))
+        self.assertEqual(self.names_of("run/plan.json", "unknown"), {"red"})
+        self.expect(self.dtnn_run("weights", "list", "run"), 0, 'class_names: ["blue","green","red"]')
+        self.expect(self.dtnn_run("weights", "export", "run", "-o", "own.safetensors"), 0)
+        self.assertEqual(self.names_of("run/plan.json", "unknown", weights="own.safetensors"), {"red"})
+        self.expect(self.dtnn_run("report", "run"), 0)
+        self.assertIn("<th>green</th>", self.read("run/report.html"))
+        # A table's texts, and what a spec itself calls the numbers of arrays.
+        self.table("table.csv", 60)
+        table = ("{kind: dataset, name: table, type: csv, path: table.csv, test_share: 0.2, shape: [2, 1, 1], classes: "
+                 "3, train_samples: 48, test_samples: 12}")
+        network = "[flatten, dense: {units: 3}, softmax]"
+        self.learn(table, layers=network, shape="[2, 1, 1]")
+        self.write("given.csv", "length,width\n" + "".join(f"{i % 3},{i % 2}\n" for i in range(12)))
+        self.assertLessEqual(self.names_of("run/plan.json", "given.csv"), {"a", "b", "c"})
+
+    def test_arrays_have_the_names_of_their_spec(self):
+        draw = random.Random(3)
+        labels = [i % 2 for i in range(40)]
+        values = [draw.random() + (2 if label and channel else 0) for label in labels for channel in range(2)]
+        write_npz(self.path("a.npz"), {"x": Array("<f4", (40, 2), values), "y": Array("<i8", (40,), labels)})
+        dataset = ("{kind: dataset, name: a, type: archive, path: a.npz, test_share: 0.2, shape: [2, 1, 1], classes: "
+                   "2, class_names: [low, high], train_samples: 32, test_samples: 8}")
+        self.learn(dataset, layers="[flatten, dense: {units: 2}, softmax]", shape="[2, 1, 1]", rest=MATRIX)
+        self.expect(self.dtnn_run("report", "run"), 0)
+        self.assertIn("<th>high</th>", self.read("run/report.html"))
+        write_npz(self.path("x.npz"), {"x": Array("<f4", (2, 2), [0.5, 0.5, 0.5, 2.5])})
+        self.assertLessEqual(self.names_of("run/plan.json", "x.npz"), {"low", "high"})
+
+    def test_columns_of_given_tables_go_by_name(self):
+        draw = random.Random(4)
+        lines = []
+        for i in range(90):
+            a, b = draw.random(), draw.random()
+            lines.append(f"{i},{a:.4f},{b:.4f},{'more' if a > b else 'less'}\n")
+        self.write("table.csv", "id,a,b,kind\n" + "".join(lines))
+        spec = self.wrote("table.csv")
+        self.assertIn("ignored_columns: [1]", spec)
+        self.assertIn("shape: [2, 1, 1]", spec)
+        self.learn("own.yaml", layers="[flatten, dense: {units: 2}, softmax]", shape="[2, 1, 1]", epochs=40)
+
+        def answers(text):
+            self.write("given.csv", text)
+            csv = self.expect(self.dtnn_run("predict", "run/plan.json", "--weights", "run/weights.safetensors",
+                                            "--input", "given.csv"), 0).stdout
+            return [line.split(",")[3] for line in csv.splitlines()[1:]]
+
+        expected = ["more", "less"]
+        for text in ("a,b\n0.9,0.1\n0.2,0.8\n", "b,a\n0.1,0.9\n0.8,0.2\n",
+                     "kind,b,note,a,id\n,0.1,x,0.9,7\n,0.8,y,0.2,7\n", "id,a,b,kind\n1,0.9,0.1,more\n2,0.2,0.8,less\n"):
+            self.assertEqual(answers(text), expected, text)
+        self.write("given.csv", "a,c\n0.9,0.1\n")
+        self.expect(self.dtnn_run("predict", "run/plan.json", "--weights", "run/weights.safetensors", "--input",
+                                  "given.csv"), 1, "given.csv:1: no column is called `b`",
+                    "the columns of the table that the weights were trained on", "it has a, c")
+
+    def test_what_was_guessed_is_said(self):
+        pixels = [i % 256 for i in range(480)]
+        write_npz(self.path("a.npz"), {"x": Array("|u1", (10, 4, 4, 3), pixels),
+                                       "y": Array("<i8", (10,), [i % 2 for i in range(10)])})
+        self.expect(self.dtnnc("data", "a.npz", "--write", "a.yaml"), 0, "look like images with their channels last")
+        self.write("text.npz", "no arrays")
+        self.expect(self.dtnnc("data", "text.npz"), 1, "text.npz: it is no .npz")
+        self.image("loose/1.png", png(4, 4, (9, 9, 9), 0))
+        self.expect(self.dtnnc("data", "loose"), 1, "images lie in it, and in no folder", "PATH/CLASS/IMAGE")
+        for i in range(4):
+            self.image(f"one/all/{i}.png", png(4, 4, (9, 9, 9), i))
+        os.makedirs(self.path("one/__MACOSX"))
+        self.expect(self.dtnnc("data", "one"), 3, "the dataset's files have one class")
+
     def mask(self, name, rows, palette):
         """A PNG whose pixels are numbers: gray, or with a palette of colours that mean nothing."""
         def chunk(kind, data):
@@ -410,8 +494,8 @@ class FoundData(CommandTest):
         self.assertEqual([row["class_name"] for row in answers("bare.csv")], list("abc") * 5)
         self.write("wide.csv", "a,b,c,d\n1,2,3,x\n")
         self.expect(self.dtnn_run("predict", "plan.json", "--weights", "run/weights.safetensors", "--input",
-                                  "wide.csv"), 5, "wide.csv: it has 4 columns, 3 of them features")
-        self.write("hole.csv", "a,b\n1,2\n3,\n")
+                                  "wide.csv"), 1, "wide.csv:1: no column is called `length`", "it has a, b, c, d")
+        self.write("hole.csv", "length,width\n1,2\n3,\n")
         self.expect(self.dtnn_run("predict", "plan.json", "--weights", "run/weights.safetensors", "--input",
                                   "hole.csv"), 1, "hole.csv:3", "column 2 is empty")
         self.expect(self.dtnn_run("predict", "plan.json", "--weights", "run/weights.safetensors", "--input",

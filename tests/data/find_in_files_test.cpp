@@ -14,6 +14,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "tests/data/dataset_files.hpp"
+#include "tests/unit/runtime/archive_files.hpp"
 #include "tests/unit/runtime/expect_error.hpp"
 #include "tests/unit/runtime/image_files.hpp"
 
@@ -54,6 +55,12 @@ std::string field(const RecognisedData& data, const std::string& name) {
         if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
     }
     return "";
+}
+
+plan::Dims list_field(const RecognisedData& data, const std::string& name) {
+    for (const auto& [key, value] : data.fields)
+        if (key == name) return std::get<plan::Dims>(value);
+    return {};
 }
 
 }  // namespace
@@ -335,6 +342,26 @@ TEST_CASE("how a table is written is told by its first lines") {
     CHECK(field(classes, "header") == "");
     // Each comes once: a measurement in whole numbers.
     CHECK(field(recognised("a.csv", "a,b\n1,10\n2,11\n3,12\n4,13\n"), "label_kind") == "values");
+    // The only column of texts that come again is the label, wherever it stands.
+    const RecognisedData first =
+        recognised("a.csv", "kind,a,b\nx,1,2.5\ny,2,3.5\nx,3,4.5\ny,4,5.5\n");
+    CHECK(list_field(first, "label_columns") == plan::Dims{1});
+    CHECK(field(first, "label_kind") == "");
+    const RecognisedData days =
+        recognised("a.csv", "day,a,b\nmo,1,2.5\ntu,2,3.5\nwe,3,4.5\nth,4,5.5\n");
+    CHECK(list_field(days, "label_columns").empty());
+    const RecognisedData pandas = recognised("a.csv", ",a,b\n0,1.5,x\n1,2.5,y\n2,3.5,x\n3,1.5,y\n");
+    CHECK(list_field(pandas, "ignored_columns") == plan::Dims{1});
+    CHECK(pandas.remarks.back().find("which has no name, counts the lines") != std::string::npos);
+    const RecognisedData counted =
+        recognised("a.csv", "year,a,b\n1,1.5,x\n2,2.5,y\n3,3.5,x\n4,1.5,y\n");
+    CHECK(list_field(counted, "ignored_columns").empty());
+    CHECK(counted.remarks.back().find("`ignored_columns: [1]` leaves it out") != std::string::npos);
+    const RecognisedData commas = recognised("a.csv", "a;b;c\n1,5;2;x\n2,25;3;y\n1;2,5;x\n3;4;y\n");
+    CHECK(field(commas, "separator") == "semicolon");
+    CHECK(field(commas, "decimal") == "comma");
+    const RecognisedData late = recognised("a.csv", "a,b\n1,1\n3,2\n2,1\n1,2\n");
+    CHECK(late.remarks.back().find("class 0 has no samples") != std::string::npos);
     const auto refused = [&](const std::string& name, const std::string& content,
                              const std::string& fact) {
         const TemporaryFolder folder;
@@ -344,7 +371,8 @@ TEST_CASE("how a table is written is told by its first lines") {
     };
     refused("a.csv", "", "the table is empty");
     refused("a.csv", "1\n2\n", "one column");
-    refused("a.npz", "PK", "neither `y_train` nor `y`");
+    refused("a.npz", "PK", "not a zip file of arrays");
+    refused("a.npz", zip({{"z.npy", npy("|u1", "(1,)", "z")}}), "neither `y_train` nor `y`");
     refused("a.tar", std::string(1024, '\0'), "neither train/CLASS/IMAGE");
     const TemporaryFolder empty;
     std::filesystem::create_directories(empty / "e");

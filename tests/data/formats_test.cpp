@@ -305,6 +305,54 @@ TEST_CASE("tables with names, numbers, several labels and values") {
     CHECK(load_all(files).labels[0] == std::vector<double>{2, 7});
 }
 
+TEST_CASE("columns of the test table go by the names that the training table has") {
+    DatasetFiles files = csv_files();
+    const Loaded as_they_are = load_all(files);
+    files.files["test.csv"] =
+        "kind,note,width,length\nsetosa,x,1,0\nvirginica,y,3,2\nversicolor,,5,4\n";
+    const Loaded moved = load_all(files);
+    CHECK(moved.pixels == as_they_are.pixels);
+    CHECK(moved.labels == as_they_are.labels);
+    const TemporaryFolder folder;
+    files.files["test.csv"] = "length,breadth,kind\n0,1,setosa\n2,3,virginica\n4,5,versicolor\n";
+    files.write(folder);
+    expect_error(Exit::failed,
+                 {"test.csv:1", "no column is called `width`", "train.csv", "breadth"},
+                 [&] { open_source(files.dataset); });
+}
+
+TEST_CASE("columns that are left out, decimal commas, and empty lines at the end of a table") {
+    DatasetFiles files = csv_files();
+    const Loaded plain = load_all(files);
+    files.set("separator", std::string("semicolon"));
+    files.set("decimal", std::string("comma"));
+    files.set("ignored_columns", plan::Dims{1, -2});
+    files.files["train.csv"] =
+        "id;length;width;note;kind\n1;1,5;2;x;setosa\n2;-1e-3;4;y;virginica\n"
+        "3;1;2,0;z;versicolor\n4;3;4;;setosa\n5;5;6;;setosa\n6;7;8;;setosa\n\n\n";
+    files.files["test.csv"] =
+        "id;length;width;note;kind\n7;0;1;;setosa\n8;2;3;;virginica\n9;4;5;;versicolor\n\r\n";
+    CHECK(load_all(files).pixels == plain.pixels);
+    CHECK(load_all(files).labels == plain.labels);
+    files.dataset.attributes.erase("ignored_columns");
+    files.dataset.ignored_names = {"note", "id"};
+    CHECK(load_all(files).pixels == plain.pixels);
+    const auto refused = [&](const char* fact, const char* help) {
+        const TemporaryFolder folder;
+        DatasetFiles broken = files;
+        broken.write(folder);
+        expect_error(Exit::failed, {"train.csv", fact, help}, [&] { open_source(broken.dataset); });
+    };
+    files.dataset.ignored_names = {"note", "number"};
+    refused("no column is called `number`", "dataset.ignored_names");
+    files.dataset.ignored_names = {"note", "id"};
+    files.set("decimal", std::string("point"));
+    refused("`1,5`, not a number", "decimal: comma");
+    files.set("decimal", std::string("comma"));
+    files.files["train.csv"].replace(files.files["train.csv"].find("1,5"), 3, "1.5");
+    refused("`1.5`, not a number", "`decimal: comma`; without it a point is read");
+}
+
 TEST_CASE("imagenet from its tars, its folders and shards") {
     const Loaded tars = load_all(imagenet_files());
     CHECK(tars.labels == kLabels);

@@ -98,6 +98,7 @@ EXCEPTIONS = {
     "a group with a field of another optimizer": "the optimizer is another field",
     "a transform with too many channels": "the samples' shape",
     "steps that do not rise": "numbers of one list are compared",
+    "columns that are left out twice": "numbers of one list are compared",
     "a multistep without steps": "a list that may be empty elsewhere",
     "an epoch of more steps than there are": "the data's number of samples",
     "images of several sizes that stay so": "what transforms make of a shape",

@@ -80,18 +80,23 @@ int predict_command(const Options& options) {
     facts.answers = of_split && plan.dataset.label_kind != plan::LabelKind::input;
     facts.threshold = options.threshold;
     if (of_split) require_split(plan, options.input.front());
+    TrainedNames trained = read_trained_names(options.weights);
     std::unique_ptr<SampleSource> source;
     if (of_split) {
         require_other_output(options, plan, nullptr);
         source = open_dataset(plan);
     } else {
-        auto given = std::make_unique<GivenSamples>(options.input, plan.dataset);
+        auto given = std::make_unique<GivenSamples>(options.input, plan.dataset,
+                                                    std::move(trained.features));
         require_other_output(options, plan, given.get());
         source = std::move(given);
         tell_notes(*source);
     }
-    facts.class_names = source->class_names();
-    if (facts.class_names.empty()) facts.class_names = plan.dataset.class_names;
+    facts.class_names = class_names_of(*source, plan.dataset);
+    // The plan may not know what the files of the training have said.
+    if (facts.class_names.empty() && plan.dataset.label_kind != plan::LabelKind::input &&
+        std::int64_t(trained.classes.size()) == plan.dataset.classes)
+        facts.class_names = std::move(trained.classes);
     if (const auto values = plan.dataset.attributes.find("mask_values");
         values != plan.dataset.attributes.end())
         if (const auto* list = std::get_if<std::vector<std::int64_t>>(&values->second))

@@ -110,10 +110,12 @@ void TrainRun::save() {
     if (!first()) return;
     // Someone may have removed it since; hours of training are not lost to that.
     create_folders(folder_->path());
-    save_weights(session_->executor(), folder_->weights(), start_.loaded.checksum);
+    const TrainedNames names = {class_names_of(session_->source(), plan().dataset),
+                                session_->source().feature_names()};
+    save_weights(session_->executor(), folder_->weights(), start_.loaded.checksum, names);
     if (plan().training.average_decay > 0) {
         save_evaluated_weights(session_->executor(), folder_->average_weights(),
-                               start_.loaded.checksum);
+                               start_.loaded.checksum, names);
     }
 }
 
@@ -199,9 +201,10 @@ int TrainRun::train_and_finish() {
     RankReport quiet(log);
     std::optional<RunReport> report;
     if (first()) {
-        report.emplace(log, *history_, *progress_, *watch_,
-                       RunBeginning{start_, dataset_, session_->source().class_names(),
-                                    communicator_.ranks()});
+        report.emplace(
+            log, *history_, *progress_, *watch_,
+            RunBeginning{start_, dataset_, class_names_of(session_->source(), plan().dataset),
+                         communicator_.ranks()});
     }
     TrainingRequest request;
     request.from = state_ ? &*state_ : nullptr;

@@ -62,7 +62,7 @@ class SpecWriter {
         found_ = std::move(spec);
         spec = load();
         if (!spec) return std::nullopt;
-        return WrittenSpec{std::move(*spec), text()};
+        return WrittenSpec{std::move(*spec), text(), data_.remarks};
     }
 
   private:

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/frontend/specs.hpp"
 #include "tools/dtnnc/options.hpp"
@@ -29,6 +30,7 @@ int print_run_error(const runtime::RunError& error);
 struct WrittenSpec {
     compiler::DatasetSpec spec;
     std::string text;
+    std::vector<std::string> remarks;  ///< what was guessed, and what people should look at
 };
 std::optional<WrittenSpec> write_spec(const std::string& path, const std::string& file,
                                       std::int64_t samples, const CommonOptions& options,

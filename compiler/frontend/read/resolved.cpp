@@ -324,6 +324,8 @@ class Writer {
                     field("  ", "dataset.", found->first, found->second, spans);
                 else if (one.name == "label_names" && !dataset.label_names.empty())
                     texts("dataset.", "label_names", dataset.label_names, spans);
+                else if (one.name == "ignored_names" && !dataset.ignored_names.empty())
+                    texts("dataset.", "ignored_names", dataset.ignored_names, spans);
                 else
                     continue;
                 note_found(one.name);

@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/read/found_data.hpp"
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/read/validation_tables.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
@@ -104,52 +105,6 @@ void check_most(const FieldValues& fields, const DatasetSpec& spec, std::int64_t
             diagnostics.error(Code::out_of_range, span_or(fields.spans, name, spec.span),
                               fmt::format("`{}` of dataset is {}; {} has {}", name,
                                           fields.integer(name), spec.dataset.type, most));
-}
-
-/// What the label columns of a table must be besides numbers.
-void check_label_columns(const FieldValues& fields, const DatasetSpec& spec,
-                         Diagnostics& diagnostics) {
-    const std::vector<std::string>& names = spec.dataset.label_names;
-    const bool input = spec.dataset.label_kind == plan::LabelKind::input;
-    const plan::Dims columns = fields.dims("label_columns");
-    const char* const field = names.empty() ? "label_columns" : "label_names";
-    const Span& span = span_or(fields.spans, field, spec.span);
-    if (!names.empty() && fields.spans.contains("label_columns")) {
-        diagnostics.error(Code::conflicting_fields, span,
-                          "`label_names` and `label_columns` of dataset both say which columns are "
-                          "labels; give one of them");
-        return;
-    }
-    if (!names.empty() && !fields.flag("header")) {
-        diagnostics.error(Code::conflicting_fields, span,
-                          "`label_names` of dataset are names in the table's header, and `header` "
-                          "is false");
-        return;
-    }
-    const std::set<std::int64_t> distinct(columns.begin(), columns.end());
-    const std::set<std::string> different(names.begin(), names.end());
-    if (different.size() != names.size()) {
-        diagnostics.error(Code::out_of_range, span,
-                          "`label_names` of dataset must be names of different columns");
-        return;
-    }
-    if ((columns.empty() && !input) || distinct.contains(0) || distinct.size() != columns.size()) {
-        diagnostics.error(Code::out_of_range, span,
-                          "`label_columns` of dataset must be distinct columns, counted from 1, or "
-                          "from the end by -1, -2 and so on");
-        return;
-    }
-    const bool one = spec.dataset.label_kind == plan::LabelKind::classes;
-    const std::int64_t wanted = one ? 1 : spec.dataset.classes;
-    const auto given = std::int64_t(names.empty() ? columns.size() : names.size());
-    // How many values there are may be left to the files, which have a column for each.
-    if (given == wanted || input || (!one && wanted == 0)) return;
-    diagnostics.error(
-        Code::out_of_range, span,
-        one ? fmt::format("`{}` of dataset are {}; a class is in one column", field, given)
-            : fmt::format("`{}` of dataset are {}, and `classes` is {}; there must be a column for "
-                          "each",
-                          field, given, wanted));
 }
 
 /// Where the test samples come from: files of their own, or a share of all.
@@ -294,9 +249,12 @@ void read_file_type(const FieldValues& fields, DatasetSpec& spec, Diagnostics& d
     }
     if (fields.values.contains("classes") && dataset.classes < 2 &&
         dataset.label_kind == plan::LabelKind::classes)
-        diagnostics.error(Code::out_of_range, span_or(fields.spans, "classes", spec.span),
-                          "`classes` of dataset is 1; there must be two to tell apart");
-    if (dataset.type == "csv") check_label_columns(fields, spec, diagnostics);
+        diagnostics.error(
+            Code::out_of_range, span_or(fields.spans, "classes", spec.span),
+            spec.found.contains("classes")
+                ? "the dataset's files have one class; there must be two to tell apart"
+                : "`classes` of dataset is 1; there must be two to tell apart");
+    if (dataset.type == "csv") check_table(fields, spec, diagnostics);
     check_masks(fields, spec, diagnostics);
 }
 
@@ -415,6 +373,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     check_content_hash(fields, spec, diagnostics);
     if (info) {
         dataset.label_names = text_list(fields, *info->fields, "label_names", diagnostics);
+        dataset.ignored_names = text_list(fields, *info->fields, "ignored_names", diagnostics);
         const auto take = [&](const Field& field) {
             const std::string name(field.name);
             const auto value = fields.values.find(name);

@@ -33,7 +33,7 @@ std::vector<std::string> visible_names_in(const std::string& folder) {
     fs::directory_iterator entry(folder, error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
         std::string name = entry->path().filename().string();
-        if (name.starts_with('.')) continue;
+        if (name.starts_with('.') || name == "__MACOSX") continue;
         if (!is_utf8(name)) {
             throw RunError(
                 Exit::failed,

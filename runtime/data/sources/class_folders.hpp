@@ -25,8 +25,8 @@ struct ClassFolders {
 /// Those of several splits, by the names of their folders.
 using SplitFolders = std::map<std::string, ClassFolders>;
 
-/// The names in a folder but for hidden ones, in order: what the system gives first must not
-/// matter.
+/// The names in a folder but for hidden ones (__MACOSX, which a Mac puts beside what it unpacks, is
+/// one of them), in order: what the system gives first must not matter.
 std::vector<std::string> visible_names_in(const std::string& folder);
 
 /// The images in a folder, in the order of their names; what is expected beside images is told by

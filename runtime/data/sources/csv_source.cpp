@@ -19,9 +19,9 @@
 namespace dtnn::runtime {
 namespace {
 
-/// A finite number, of 32 bits unless they are `wide`, the whole of the column.
+/// A finite number, of 32 bits unless they are wide, the whole of the column.
 double number(std::string_view text, const std::string& path, std::int64_t line, std::size_t column,
-              bool wide) {
+              const CsvSource::Form& form) {
     const auto fail = [&](const std::string& fact, const char* help) {
         return bad_file(fmt::format("{}:{}", path, line),
                         fmt::format("column {} {}", column + 1, fact), help);
@@ -30,23 +30,29 @@ double number(std::string_view text, const std::string& path, std::int64_t line,
         throw fail("is empty: the table has a hole",
                    "fill it in, or take the line out; nothing is made up for what is missing");
     }
-    std::string_view digits = text;
-    if (digits.starts_with('+')) digits.remove_prefix(1);
     double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const std::errc error = parse_number(text, form.decimal, value);
     if (error == std::errc::result_out_of_range) {
         throw fail(fmt::format("is `{}`, which is beyond the numbers", printable(text)),
                    "correct the number");
     }
-    if (error != std::errc() || end != digits.data() + digits.size()) {
-        throw fail(fmt::format("is `{}`, not a number", printable(text)),
-                   "features are numbers; take the column out or number its texts, and see "
-                   "dataset.header and dataset.separator");
-    }
-    if (!std::isfinite(value) || (!wide && std::abs(value) > 3e38))
+    if (error != std::errc()) {
+        const bool point = form.decimal == '.';
+        double unused = 0;
+        const bool other = parse_number(text, point ? ',' : '.', unused) == std::errc();
         throw fail(
-            fmt::format("is `{}`, not a finite {}-bit number", printable(text), wide ? 64 : 32),
-            "correct the number, or take the line out");
+            fmt::format("is `{}`, not a number", printable(text)),
+            other && point ? "a comma before a number's fraction is read with `decimal: comma` "
+                             "in the dataset"
+            : other        ? "the dataset has `decimal: comma`; without it a point is read"
+                    : "features are numbers; leave the column out by dataset.ignored_columns "
+                      "or ignored_names, or number its texts, and see dataset.header and "
+                      "dataset.separator");
+    }
+    if (!std::isfinite(value) || (!form.wide && std::abs(value) > 3e38))
+        throw fail(fmt::format("is `{}`, not a finite {}-bit number", printable(text),
+                               form.wide ? 64 : 32),
+                   "correct the number, or take the line out");
     return value;
 }
 
@@ -82,40 +88,39 @@ CsvSource::CsvSource(const std::string& train_path, const std::string& test_path
     if (form_.kind == plan::LabelKind::classes) number_classes();
 }
 
-std::vector<std::size_t> CsvSource::label_columns(const std::vector<std::string_view>& first,
-                                                  const std::string& path) const {
-    std::vector<std::size_t> result;
-    for (const std::string& name : form_.label_names) {
-        const auto found = std::find(first.begin(), first.end(), name);
-        if (found == first.end()) {
-            std::string names;
-            for (const std::string_view column : first)
-                names += (names.empty() ? "" : ", ") + printable(column);
-            throw bad_file(path + ":1", fmt::format("no column is called `{}`", printable(name)),
-                           "correct dataset.label_names; the columns are " + names);
-        }
-        result.push_back(std::size_t(found - first.begin()));
+CsvSource::Columns CsvSource::columns_of(const TableLine& first, const Table& table) const {
+    // The test table's are found by the names that the training table has.
+    const bool named = &table != &tables_[0] && !feature_names_.empty();
+    const ColumnWish features = {named ? feature_names_ : form_.feature_names, {}};
+    const ColumnWish labels = named ? ColumnWish{label_names_, {}} : form_.labels;
+    const std::string& model = named ? tables_[0].path : form_.model;
+    Columns columns;
+    columns.labels = find_columns(first, labels, table.path, "label", named ? model : "");
+    if (!features.empty()) {
+        columns.features = find_columns(first, features, table.path, "feature", model);
+        return columns;
     }
-    if (!result.empty()) return result;
-    const auto columns = std::int64_t(first.size());
-    for (const std::int64_t column : form_.label_columns) {
-        const std::int64_t index = column < 0 ? columns + column : column - 1;
-        if (index < 0 || index >= columns ||
-            std::count(result.begin(), result.end(), std::size_t(index)) > 0) {
-            throw bad_file(
-                path,
-                fmt::format("it has {} columns; dataset.label_columns names {}", columns, column),
-                "correct dataset.label_columns, or see dataset.separator");
-        }
-        result.push_back(std::size_t(index));
+    std::vector<bool> others(first.size(), false);
+    for (const std::size_t column : find_columns(first, form_.ignored, table.path, "ignored"))
+        others[column] = true;
+    for (const std::size_t column : columns.labels) {
+        if (others[column])
+            throw bad_file(table.path, fmt::format("column {} is a label, and ignored", column + 1),
+                           "correct the dataset's label_columns or label_names, and "
+                           "ignored_columns or ignored_names");
+        others[column] = true;
     }
-    return result;
+    for (std::size_t column = 0; column < first.size(); ++column)
+        if (!others[column]) columns.features.push_back(column);
+    return columns;
 }
 
-void CsvSource::settle_columns(std::size_t columns, std::size_t labels, const std::string& path) {
+void CsvSource::settle_columns(const TableLine& first, const Columns& columns,
+                               const std::string& path) {
     const bool classes = form_.kind == plan::LabelKind::classes;
     const bool counted = classes || form_.kind == plan::LabelKind::input;
-    const auto given = std::int64_t(labels), features = std::int64_t(columns - labels);
+    const auto given = std::int64_t(columns.labels.size()),
+               features = std::int64_t(columns.features.size());
     if (!counted && form_.classes == 0) form_.classes = given;
     if (form_.shape.empty() && features > 0) form_.shape = {features, 1, 1};
     const std::int64_t wanted = classes ? 1 : counted ? given : form_.classes;
@@ -130,56 +135,70 @@ void CsvSource::settle_columns(std::size_t columns, std::size_t labels, const st
                                   "columns as there are labels",
                                   given));
     }
-    if (form_.shape.empty() || features != plan::element_count(form_.shape)) {
-        throw RunError(
-            Exit::mismatch,
-            fmt::format("{}: it has {} columns, {} of them features; dataset.shape [{}] takes {}",
-                        path, columns, features, fmt::join(form_.shape, ","),
-                        plan::element_count(form_.shape)),
-            fmt::format("compile the job with the right dataset.shape, such as [{},1,1], and see "
-                        "dataset.label_columns and dataset.separator",
-                        features));
-    }
+    if (!form_.shape.empty() && features == plan::element_count(form_.shape)) return;
+    throw RunError(
+        Exit::mismatch,
+        fmt::format("{}: it has {} column{}, {} of them features; dataset.shape [{}] takes {}",
+                    path, first.size(), first.size() == 1 ? "" : "s", features,
+                    fmt::join(form_.shape, ","), plan::element_count(form_.shape)),
+        first.size() == 1
+            ? fmt::format("columns stand between {} here, as dataset.separator says",
+                          form_.separator == ';'    ? "semicolons"
+                          : form_.separator == '\t' ? "tabs"
+                                                    : "commas")
+            : fmt::format("give a table with as many, or compile the job with the right "
+                          "dataset.shape, such as [{},1,1], and see dataset.label_columns, "
+                          "dataset.ignored_columns and dataset.separator",
+                          features));
 }
 
 void CsvSource::read(Table& table) {
     TextLines lines(table.path);
     std::string_view line;
-    std::vector<std::string_view> columns;
+    TableLine texts;
     std::vector<std::string> room;
-    std::vector<std::size_t> labels;
+    Columns columns;
     std::size_t expected = 0;
+    std::int64_t empty = 0;  // where the first of the empty lines is
     ContentHash hash;
     while (lines.next(line)) {
-        const std::string place = fmt::format("{}:{}", table.path, lines.number());
         if (line.empty()) {
-            if (!lines.next(line)) break;  // at the end
-            throw bad_file(place, "the line is empty: the table has a hole", "take the line out");
+            if (empty == 0) empty = lines.number();
+            continue;
         }
-        if (!split_columns(line, form_.separator, columns, room))
+        if (empty > 0)
+            throw bad_file(fmt::format("{}:{}", table.path, empty),
+                           "the line is empty: the table has a hole", "take the line out");
+        const std::string place = fmt::format("{}:{}", table.path, lines.number());
+        if (!split_columns(line, form_.separator, texts, room))
             throw bad_file(place, "a quote does not end, or text follows it", "correct the line");
         hash.add(line);
         if (expected == 0) {
-            expected = columns.size();
-            labels = label_columns(columns, table.path);
-            settle_columns(expected, labels.size(), table.path);
-            table.label_column = labels.empty() ? 0 : labels.front();
-            reserve(table, expected - labels.size());
+            expected = texts.size();
+            columns = columns_of(texts, table);
+            settle_columns(texts, columns, table.path);
+            table.label_column = columns.labels.empty() ? 0 : columns.labels.front();
+            reserve(table, columns.features.size());
             if (form_.header) {
-                check_header(table.path, columns, labels);
-                name_values(columns, labels);
+                check_header(table.path, texts, columns);
+                if (&table == &tables_[0]) take_names(texts, columns);
                 continue;
             }
         }
-        if (columns.size() != expected) {
+        if (texts.size() != expected) {
             throw bad_file(
                 place,
-                fmt::format("it has {} columns; the first line has {}", columns.size(), expected),
+                fmt::format("it has {} columns; the first line has {}", texts.size(), expected),
                 "correct the line");
         }
-        add_line(table, columns, labels, lines.number());
+        add_line(table, texts, columns, lines.number());
     }
-    if (table.samples == 0) throw bad_file(table.path, "it has no samples", "name another table");
+    if (table.samples == 0)
+        throw bad_file(table.path, "it has no samples",
+                       expected == 0
+                           ? "name another table"
+                           : "its only line is taken for the columns' names: name another "
+                             "table, or see dataset.header");
     table.features.shrink_to_fit();
     table.wide_features.shrink_to_fit();
     table.labels.shrink_to_fit();
@@ -207,30 +226,29 @@ void CsvSource::reserve(Table& table, std::size_t features) const {
         table.targets.reserve(samples * std::size_t(form_.classes));
 }
 
-void CsvSource::name_values(const std::vector<std::string_view>& columns,
-                            const std::vector<std::size_t>& label_columns) {
+void CsvSource::take_names(const TableLine& first, const Columns& columns) {
+    std::vector<std::size_t> both = columns.features;
+    both.insert(both.end(), columns.labels.begin(), columns.labels.end());
+    feature_names_ = column_names(first, columns.features, both);
+    label_names_ = column_names(first, columns.labels, both);
+    if (feature_names_.empty() || label_names_.size() != columns.labels.size()) {
+        feature_names_.clear();
+        label_names_.clear();
+    }
     const bool values =
         form_.kind == plan::LabelKind::multiple || form_.kind == plan::LabelKind::values;
-    if (!values || !class_names_.empty()) return;
-    std::set<std::string_view> different;
-    for (const std::size_t column : label_columns)
-        different.insert(columns[column]);
-    // Tables that number their columns, or leave names out, have none.
-    if (different.size() != label_columns.size() || different.contains("")) return;
-    for (const std::size_t column : label_columns)
-        class_names_.push_back(printable(columns[column]));
+    if (!values) return;
+    for (const std::string& name : column_names(first, columns.labels, columns.labels))
+        class_names_.push_back(printable(name));
 }
 
-void CsvSource::check_header(const std::string& path, const std::vector<std::string_view>& columns,
-                             const std::vector<std::size_t>& label_columns) const {
+void CsvSource::check_header(const std::string& path, const TableLine& first,
+                             const Columns& columns) const {
     bool counts_up = true;
     std::optional<double> last;
-    for (std::size_t column = 0; column < columns.size(); ++column) {
-        if (std::count(label_columns.begin(), label_columns.end(), column) > 0) continue;
-        const std::string_view text = columns[column];
+    for (const std::size_t column : columns.features) {
         double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size()) return;
+        if (parse_number(first[column], form_.decimal, value) != std::errc()) return;
         counts_up = counts_up && (last ? value == *last + 1 : value == 0 || value == 1);
         last = value;
     }
@@ -241,31 +259,30 @@ void CsvSource::check_header(const std::string& path, const std::vector<std::str
                    "compile the job with --set dataset.header=false, or name the columns");
 }
 
-void CsvSource::add_line(Table& table, const std::vector<std::string_view>& columns,
-                         const std::vector<std::size_t>& label_columns, std::int64_t line) const {
-    for (std::size_t column = 0; column < columns.size(); ++column) {
-        if (std::count(label_columns.begin(), label_columns.end(), column) > 0) continue;
-        const double value = number(columns[column], table.path, line, column, form_.wide);
+void CsvSource::add_line(Table& table, const TableLine& texts, const Columns& columns,
+                         std::int64_t line) const {
+    for (const std::size_t column : columns.features) {
+        const double value = number(texts[column], table.path, line, column, form_);
         if (form_.wide)
             table.wide_features.push_back(value);
         else
             table.features.push_back(float(value));
     }
-    for (const std::size_t column : label_columns) {
+    for (const std::size_t column : columns.labels) {
         if (form_.kind == plan::LabelKind::input) break;  // nobody asks for them
         if (form_.kind == plan::LabelKind::classes) {
-            if (columns[column].empty()) {
+            if (texts[column].empty()) {
                 throw bad_file(fmt::format("{}:{}", table.path, line),
                                fmt::format("column {}, the label, is empty", column + 1),
                                "every sample has a label; take the line out");
             }
             const auto next = std::int32_t(table.names.size());
-            const auto found = table.names.emplace(columns[column], next).first;
+            const auto found = table.names.emplace(texts[column], next).first;
             table.labels.push_back(found->second);
             if (found->second == next) table.first_lines.push_back(line);
             continue;
         }
-        const double value = number(columns[column], table.path, line, column, form_.wide);
+        const double value = number(texts[column], table.path, line, column, form_);
         if (form_.kind == plan::LabelKind::multiple && value != 0 && value != 1) {
             throw bad_file(
                 fmt::format("{}:{}", table.path, line),
@@ -413,18 +430,22 @@ std::int64_t CsvSource::resident_bytes() const {
 
 CsvSource::Form table_form(const plan::Dataset& dataset) {
     CsvSource::Form form;
-    form.label_names = dataset.label_names;
+    form.labels.names = dataset.label_names;
+    form.ignored.names = dataset.ignored_names;
     const auto take = [&](const char* name, auto& value) {
         const auto found = dataset.attributes.find(name);
         if (found == dataset.attributes.end()) return;
         using Value = std::remove_reference_t<decltype(value)>;
         if (const auto* given = std::get_if<Value>(&found->second)) value = *given;
     };
-    std::string separator;
-    take("label_columns", form.label_columns);
+    std::string separator, decimal;
+    take("label_columns", form.labels.numbers);
+    take("ignored_columns", form.ignored.numbers);
     take("header", form.header);
     take("separator", separator);
-    form.separator = separator == "semicolon" ? ';' : separator == "tab" ? '\t' : ',';
+    take("decimal", decimal);
+    form.separator = separator_sign(separator);
+    form.decimal = decimal_sign(decimal);
     return form;
 }
 

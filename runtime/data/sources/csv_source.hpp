@@ -8,25 +8,33 @@
 #include <vector>
 
 #include "runtime/data/sample_source.hpp"
+#include "runtime/data/sources/table_columns.hpp"
 
 namespace dtnn::runtime {
 
 /// Text as RFC 4180 has it, a table plain or gzip: columns may be quoted, a quote in quotes is
-/// doubled, lines end with or without a carriage return, and never within quotes. All is kept in
-/// memory. Empty columns, texts among the features, numbers that are not finite, and lines with
-/// another number of columns are errors with the line and the column. So is a first line that
-/// should be the columns' names and is of numbers among the features, unless they count up by one,
-/// as tables have it whose columns were never named.
+/// doubled, lines end with or without a carriage return, and never within quotes; empty lines may
+/// follow the last one. All is kept in memory. Empty columns, texts among the features, numbers
+/// that are not finite, and lines with another number of columns are errors with the line and the
+/// column. So is a first line that should be the columns' names and is of numbers among the
+/// features, unless they count up by one, as tables have it whose columns were never named.
+///
+/// Where the training table names its columns, the test table has them by these names, in any
+/// order, and others beside them.
 class CsvSource final : public SampleSource {
   public:
     struct Form {
         plan::Dims shape;          ///< empty: a row of all features
         std::int64_t classes = 0;  ///< 0: as many as there are
         plan::LabelKind kind = plan::LabelKind::classes;
-        std::vector<std::int64_t> label_columns;  ///< from 1, or from the end by -1, -2 ...
-        std::vector<std::string> label_names;     ///< in the header, in place of them
+        ColumnWish labels;
+        ColumnWish ignored;  ///< neither labels nor features; all others are features
+        /// All features by name, whatever else there is; `model` is the table that has them so.
+        std::vector<std::string> feature_names;
+        std::string model;
         bool header = true;
         char separator = ',';
+        char decimal = '.';  ///< before a number's fraction
         std::int64_t train_samples = 0;
         std::int64_t test_samples = 0;
         std::int64_t cache = 0;  ///< bytes
@@ -45,6 +53,7 @@ class CsvSource final : public SampleSource {
     std::int64_t resident_bytes() const override;
     std::string name_of(Split split, std::int64_t index) const override;
     std::vector<std::string> class_names() const override { return class_names_; }
+    std::vector<std::string> feature_names() const override { return feature_names_; }
     std::int64_t found_classes() const override { return form_.classes; }
     plan::Dims found_shape() const override { return form_.shape; }
 
@@ -61,21 +70,23 @@ class CsvSource final : public SampleSource {
         std::vector<std::int64_t> first_lines;  ///< where each of `names` stands first
         std::size_t label_column = 0;           ///< from 0, where labels are classes
     };
+    /// Which columns of a table are what, from 0.
+    struct Columns {
+        std::vector<std::size_t> features, labels;
+    };
     const Table& of(Split split) const { return tables_[split == Split::train ? 0 : 1]; }
     void read(Table& table);
     void reserve(Table& table, std::size_t features) const;
-    void add_line(Table& table, const std::vector<std::string_view>& columns,
-                  const std::vector<std::size_t>& label_columns, std::int64_t line) const;
-    /// The columns of labels, from 0, in a table whose first line this is.
-    std::vector<std::size_t> label_columns(const std::vector<std::string_view>& first,
-                                           const std::string& path) const;
-    /// That these columns, and those that are left, are as many as the form says, or what it says
-    /// becomes what they are.
-    void settle_columns(std::size_t columns, std::size_t labels, const std::string& path);
-    void check_header(const std::string& path, const std::vector<std::string_view>& columns,
-                      const std::vector<std::size_t>& label_columns) const;
-    void name_values(const std::vector<std::string_view>& columns,
-                     const std::vector<std::size_t>& label_columns);
+    void add_line(Table& table, const TableLine& texts, const Columns& columns,
+                  std::int64_t line) const;
+    /// Those of a table whose first line this is.
+    Columns columns_of(const TableLine& first, const Table& table) const;
+    /// That they are as many as the form says, or what it says becomes what they are.
+    void settle_columns(const TableLine& first, const Columns& columns, const std::string& path);
+    void check_header(const std::string& path, const TableLine& first,
+                      const Columns& columns) const;
+    /// Takes what the training table calls its columns.
+    void take_names(const TableLine& first, const Columns& columns);
     void number_classes();
     /// As many classes as the labels of all tables say, which are numbers from 0.
     void count_classes();
@@ -83,6 +94,8 @@ class CsvSource final : public SampleSource {
     Form form_;
     Table tables_[2];
     std::vector<std::string> class_names_;
+    /// As the training table calls them; both empty where it does not tell them all apart.
+    std::vector<std::string> feature_names_, label_names_;
 };
 
 /// How the tables of a dataset are written, without sizes: of the type `csv` as its fields say, of

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -57,9 +58,12 @@ std::string shape_text(const plan::Dims& shape) {
 
 }  // namespace
 
-GivenSamples::GivenSamples(const std::vector<std::string>& paths, const plan::Dataset& dataset)
+GivenSamples::GivenSamples(const std::vector<std::string>& paths, const plan::Dataset& dataset,
+                           std::vector<std::string> feature_names)
     : dataset_(dataset),
       shape_(dataset.stored_shape.empty() ? dataset.shape : dataset.stored_shape) {
+    if (std::int64_t(feature_names.size()) == plan::element_count(shape_))
+        feature_names_ = std::move(feature_names);
     limits_.channels = shape_[0] == 1 ? 1 : 3;
     // Where the dataset has one size, an image of another one is resized or, behind the decoder,
     // refused as such.
@@ -183,15 +187,20 @@ void GivenSamples::add_table(const std::string& path) {
     form.wide = true;
     // Labels are what is asked for; a table that has them all the same is taken without.
     const CsvFirstLine first = read_first_line(path, form.separator);
-    const std::int64_t features = plan::element_count(shape_);
-    const bool named =
-        std::all_of(form.label_names.begin(), form.label_names.end(), [&](const std::string& name) {
-            return std::find(first.columns.begin(), first.columns.end(), name) !=
-                   first.columns.end();
-        });
-    if (std::int64_t(first.columns.size()) == features || !named) {
-        form.label_columns.clear();
-        form.label_names.clear();
+    const auto has = [&](const std::string& name) {
+        return std::find(first.columns.begin(), first.columns.end(), name) != first.columns.end();
+    };
+    if (form.header && !feature_names_.empty()) {
+        form.feature_names = feature_names_;
+        form.model = "the table that the weights were trained on";
+        form.labels = {};
+    } else if (std::int64_t(first.columns.size()) == plan::element_count(shape_)) {
+        form.labels = form.ignored = {};
+    } else {
+        // Where they are called by names, those that are not there need not be left out.
+        std::erase_if(form.labels.names, std::not_fn(has));
+        std::erase_if(form.ignored.names, std::not_fn(has));
+        if (!dataset_.label_names.empty()) form.labels.numbers.clear();
     }
     Part part{.path = path, .several = true};
     part.table = std::make_unique<CsvSource>(path, "", form);

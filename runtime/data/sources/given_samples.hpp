@@ -21,16 +21,19 @@ namespace dtnn::runtime {
 ///                  one may be left out. Unsigned bytes are divided by 255, other numbers are taken
 ///                  as they are and must be finite. An .npz has the array `x`, or `x_test`, or only
 ///                  one
-///     .csv, .tsv   a table, plain or gzip: the features of a sample in a line, in the columns of
-///     the
-///                  dataset's tables but for the labels, or with these, which are not read
+///     .csv, .tsv   a table, plain or gzip: the features of a sample in a line, by their names in
+///                  any order and beside other columns; where they have no names, in the columns of
+///                  the dataset's tables, with the labels, which are not read, or without
 ///     other files  a JPEG or PNG image
 ///
 /// What is wrong with a file is a RunError that names it, the fact and the remedy: of arrays and
 /// folders when they are opened, of images when they are loaded.
 class GivenSamples final : public SampleSource {
   public:
-    GivenSamples(const std::vector<std::string>& paths, const plan::Dataset& dataset);
+    /// `feature_names`: what the network's inputs are called in tables, in their order; empty: they
+    /// go by their places.
+    GivenSamples(const std::vector<std::string>& paths, const plan::Dataset& dataset,
+                 std::vector<std::string> feature_names = {});
 
     /// Labels are zeros: nobody knows them.
     void load(Split split, std::int64_t index, Sample& sample) const override;
@@ -63,6 +66,7 @@ class GivenSamples final : public SampleSource {
 
     const plan::Dataset dataset_;
     plan::Dims shape_;  ///< as the source gives samples; zero: any extent
+    std::vector<std::string> feature_names_;
     ImageLimits limits_;
     std::vector<Part> parts_;
     std::vector<std::string> notes_;

@@ -18,6 +18,9 @@ constexpr std::uint64_t kSplitSeed = 0;  ///< the test samples of a dataset are 
 
 HeldOut::HeldOut(std::unique_ptr<SampleSource> all, double share) : all_(std::move(all)) {
     const std::int64_t samples = all_->size(Split::train);
+    if (samples == 0)
+        throw RunError(Exit::failed, "there are no samples to keep a dataset.test_share of",
+                       "name data that have samples");
     // The same rounding as of `validation_split`.
     const auto kept =
         std::max<std::int64_t>(1, std::int64_t(std::floor(double(samples) * share + 1e-7)));

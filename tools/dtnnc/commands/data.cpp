@@ -56,7 +56,8 @@ struct Rates {
 /// Everything that is said.
 struct Report {
     plan::Plan plan;
-    std::string spec;  ///< of data, its text
+    std::string spec;                  ///< of data, its text
+    std::vector<std::string> remarks;  ///< of data, what was guessed
     bool job = false;
     std::uint64_t hash = 0;
     std::int64_t resident = 0;
@@ -85,6 +86,7 @@ std::optional<Report> load(const std::string& source, const DataCommand& command
         auto written = write_spec(source, file, command.samples, options, diagnostics);
         if (!written) return std::nullopt;
         report.spec = std::move(written->text);
+        report.remarks = std::move(written->remarks);
         report.plan = plan_of(std::move(written->spec.dataset));
         return report;
     }
@@ -351,10 +353,11 @@ int data(const std::string& source, const DataCommand& command, const CommonOpti
                                                   report->plan.target.dtype);
         for (const std::string& note : samples->notes())
             write_stderr(fmt::format("dtnnc: {}\n", note));
+        for (const std::string& remark : report->remarks)
+            write_stderr(fmt::format("dtnnc: {}: {}\n", source, remark));
         report->hash = samples->content_hash();
         report->resident = samples->resident_bytes();
-        report->names = samples->class_names();
-        if (report->names.empty()) report->names = report->plan.dataset.class_names;
+        report->names = class_names_of(*samples, report->plan.dataset);
         report->data = runtime::survey(*samples, report->plan, command.samples);
         if (!command.contact_sheet.empty()) {
             write_file(command.contact_sheet, contact_sheet(*samples, report->plan, {}));
