@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""PyTorch's weights, in and out: a small residual network of torchvision's blocks, whose file and predictions are
-committed (tests/peers/torchvision), by the map that ships for the family."""
+"""PyTorch's weights, in and out: small networks of torchvision's blocks, whose files and predictions are committed
+(tests/peers/torchvision), by the maps that ship for the families."""
 
 import json
 import math
@@ -31,16 +31,31 @@ training: {{kind: training, name: short, optimizer: sgd, batch_size: 4, epochs: 
 """
 
 
+# The others beside the residual one: the model that they extend, its parameters, and the map.
+OTHERS = {
+    "tiny_grouped": ("resnext50_32x4d", "width: 2, groups: 2, group_width: 64, blocks_1: 1, blocks_2: 1, blocks_3: 1, "
+                                        "blocks_4: 1", "torchvision/resnet"),
+    "tiny_alexnet": ("alexnet2014", "width: 1, features: 4", "torchvision/alexnet"),
+}
+
+
 class TorchWeights(CommandTest):
     def setUp(self):
         super().setUp()
         self.plan = self.compile_job()
+        self.take("tiny_residual")
+
+    def take(self, network):
+        """The inputs and the predictions of a network; the size of its images."""
+        with open(os.path.join(PEER, network + ".json"), encoding="utf-8") as file:
+            facts = json.load(file)
+        self.expected, size = facts["probabilities"], facts["size"]
         # As the script beside the file computes it.
-        values = [struct.unpack("<f", struct.pack("<f", math.sin(0.37 * i)))[0] for i in range(2 * 3 * 32 * 32)]
+        count = 2 * 3 * size * size
+        values = [struct.unpack("<f", struct.pack("<f", math.sin(0.37 * i)))[0] for i in range(count)]
         with open(self.path("x.npy"), "wb") as file:
-            file.write(npy_bytes(Array("<f4", (2, 3, 32, 32), values)))
-        with open(os.path.join(PEER, "tiny_residual.json"), encoding="utf-8") as file:
-            self.expected = json.load(file)["probabilities"]
+            file.write(npy_bytes(Array("<f4", (2, 3, size, size), values)))
+        return size
 
     def compile_job(self, name="resnet18", classes=5, training="", plan="plan.json"):
         model = MODEL.format(name=name, classes=classes)
@@ -58,6 +73,21 @@ class TorchWeights(CommandTest):
             for a, b in zip(ours, theirs, strict=True):
                 self.assertAlmostEqual(a, b, delta=1e-4 * max(theirs))
                 self.assertAlmostEqual(math.log(a), math.log(b), delta=1e-3)
+
+    def test_groups_and_adaptive_pooling(self):
+        for network, (model, parameters, shipped) in OTHERS.items():
+            with self.subTest(network=network):
+                size, theirs = self.take(network), os.path.join(PEER, network + ".safetensors")
+                job = JOB.format(model=f"model: {{extends: {model}, name: {network}, input: {{shape: [3, {size}, {size}]}}, "
+                                       f"parameters: {{{parameters}, classes: 5}}}}\n", classes=5, training="")
+                plan = self.compile(spec=self.write("other.yaml", job.replace("[3, 32, 32]", f"[3, {size}, {size}]")),
+                                    plan="other.json")
+                self.assert_expected(self.predictions(theirs, plan=plan))
+                self.expect(self.dtnn_run("weights", "import", theirs, "--plan", plan, "-o", "w.safetensors"), 0,
+                            "names of " + shipped)
+                self.expect(self.dtnn_run("weights", "export", "w.safetensors", "--plan", plan, "--map", "torchvision",
+                                          "-o", "back.safetensors"), 0)
+                self.assertEqual(read_safetensors(self.path("back.safetensors"))[0], read_safetensors(theirs)[0])
 
     def test_predictions_are_theirs_and_the_way_back_gives_their_file(self):
         self.assert_expected(self.predictions(TINY_FILE))

@@ -25,7 +25,7 @@ try:
     import safetensors.torch
     import torch
     import torchvision
-    from torchvision.models.resnet import BasicBlock, conv1x1
+    from torchvision.models.resnet import BasicBlock, Bottleneck, conv1x1
 except ImportError as missing:
     print(f"skipped: {missing}", file=sys.stderr)
     sys.exit(77)
@@ -166,20 +166,19 @@ def modules_of(model):
 
 
 class TinyResidual(torch.nn.Module):
-    """Our resnet18 with `width: 2` and one block a stage, of torchvision's own blocks, by its names."""
+    """A residual network of `width: 2` and one block a stage, of torchvision's own blocks, by its names."""
 
-    def __init__(self, classes):
+    def __init__(self, classes, block, **more):
         super().__init__()
         self.conv1 = torch.nn.Conv2d(3, 2, 7, stride=2, padding=3, bias=False)
         self.bn1 = torch.nn.BatchNorm2d(2)
         planes = 2
         for stage, width in enumerate((2, 4, 8, 16), 1):
-            shortcut = None
-            if width != planes:
-                shortcut = torch.nn.Sequential(conv1x1(planes, width, 2), torch.nn.BatchNorm2d(width))
-            block = BasicBlock(planes, width, 1 if width == planes else 2, shortcut)
-            setattr(self, f"layer{stage}", torch.nn.Sequential(block))
-            planes = width
+            shortcut, stride, wide = None, 1 if stage == 1 else 2, width * block.expansion
+            if wide != planes:
+                shortcut = torch.nn.Sequential(conv1x1(planes, wide, stride), torch.nn.BatchNorm2d(wide))
+            setattr(self, f"layer{stage}", torch.nn.Sequential(block(planes, width, stride, shortcut, **more)))
+            planes = wide
         self.fc = torch.nn.Linear(planes, classes)
 
     def forward(self, x):
@@ -188,6 +187,44 @@ class TinyResidual(torch.nn.Module):
         for stage in range(1, 5):
             x = getattr(self, f"layer{stage}")(x)
         return self.fc(x.mean(dim=(2, 3)))
+
+
+class TinyAlexNet(torch.nn.Module):
+    """Our alexnet2014 with `width: 1` and `features: 4`, by torchvision's names and with its pooling."""
+
+    def __init__(self, classes):
+        super().__init__()
+        made, taken = torch.nn.Conv2d, 3
+        layers = []
+        for width, kernel, stride, padding, pooled in ((1, 11, 4, 2, True), (3, 5, 1, 2, True), (6, 3, 1, 1, False),
+                                                       (4, 3, 1, 1, False), (4, 3, 1, 1, True)):
+            layers += [made(taken, width, kernel, stride=stride, padding=padding), torch.nn.ReLU()]
+            layers += [torch.nn.MaxPool2d(3, 2)] if pooled else []
+            taken = width
+        self.features = torch.nn.Sequential(*layers)
+        self.avgpool = torch.nn.AdaptiveAvgPool2d(6)
+        self.classifier = torch.nn.Sequential(torch.nn.Dropout(), torch.nn.Linear(4 * 36, 4), torch.nn.ReLU(),
+                                              torch.nn.Dropout(), torch.nn.Linear(4, 4), torch.nn.ReLU(),
+                                              torch.nn.Linear(4, classes))
+
+    def forward(self, x):
+        return self.classifier(torch.flatten(self.avgpool(self.features(x)), 1))
+
+
+def write_tiny(name, model, size):
+    """A small network and what it predicts of two images of this size."""
+    # Any program can compute it: no file of inputs is needed.
+    count = 2 * 3 * size * size
+    sample = torch.sin(torch.arange(count, dtype=torch.float64) * 0.37).float().reshape(2, 3, size, size)
+    randomise(model, sample)
+    state = {key: value.contiguous() for key, value in model.state_dict().items()}
+    safetensors.torch.save_file(state, os.path.join(HERE, name + ".safetensors"))
+    with torch.no_grad():
+        probabilities = torch.softmax(model(sample).double(), dim=1)
+    with open(os.path.join(HERE, name + ".json"), "w", encoding="utf-8") as file:
+        json.dump({"input": f"sin(0.37 i) of element i, in float32, [2,3,{size},{size}]", "size": size,
+                   "probabilities": probabilities.tolist()}, file, indent=2)
+        file.write("\n")
 
 
 def write():
@@ -200,19 +237,11 @@ def write():
                 lines = modules_of(build(theirs, True))
             file.write(f"\n[{ours} {theirs}]\n" + "\n".join(lines) + "\n")
     torch.manual_seed(17)
-    model = TinyResidual(5)
-    count = 2 * 3 * 32 * 32
-    # Any program can compute it: no file of inputs is needed.
-    sample = torch.sin(torch.arange(count, dtype=torch.float64) * 0.37).float().reshape(2, 3, 32, 32)
-    randomise(model, sample)
-    state = {key: value.contiguous() for key, value in model.state_dict().items()}
-    safetensors.torch.save_file(state, os.path.join(HERE, "tiny_residual.safetensors"))
-    with torch.no_grad():
-        probabilities = torch.softmax(model(sample).double(), dim=1)
-    with open(os.path.join(HERE, "tiny_residual.json"), "w", encoding="utf-8") as file:
-        json.dump({"input": "sin(0.37 i) of element i, in float32, [2,3,32,32]",
-                   "probabilities": probabilities.tolist()}, file, indent=2)
-        file.write("\n")
+    write_tiny("tiny_residual", TinyResidual(5, BasicBlock), 32)
+    # As our resnext50_32x4d with `groups: 2` and `group_width: 64`.
+    write_tiny("tiny_grouped", TinyResidual(5, Bottleneck, groups=2, base_width=64), 32)
+    # Of a size at which the adaptive pooling has something to do.
+    write_tiny("tiny_alexnet", TinyAlexNet(5), 160)
 
 
 def main():
