@@ -141,7 +141,7 @@ std::optional<OptionMistake> find_mistake(const CompileOptions& options) {
     if (options.threads < 0) return OptionMistake{"--threads takes a number of at least 1", ""};
     if (kernels::catalogue(options.device).empty())
         return OptionMistake{fmt::format("--target {}: no such device", options.device),
-                             offer(options.device, {"cpu", "cuda"})};
+                             "there are cpu and cuda, which is for GPUs"};
     if (options.device != "cpu" && options.reference_kernels)
         return OptionMistake{"--reference-kernels: only the cpu has them", ""};
     if (options.device != "cpu" && !options.isa.empty())

@@ -15,6 +15,7 @@
 #include "compiler/frontend/read/scalars.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/specs.hpp"
+#include "compiler/frontend/tables/homes.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/ir/graph.hpp"
 #include "plan/metrics.hpp"
@@ -182,10 +183,11 @@ std::map<std::string, std::string> fields_of_parts(const SourceNode& tree) {
     for (const Field& field : parallel_table())
         add(std::string(field.name), fmt::format("parallel.{}", field.name));
     add("ranks", "parallel.data");
-    // Who writes `memory` in a job means its budget.
     for (const Field& field : machine_table())
-        if (field.name != "memory")
-            add(std::string(field.name), fmt::format("machine.{}", field.name));
+        add(std::string(field.name), fmt::format("machine.{}", field.name));
+    elsewhere.insert(homes_of_words("job").begin(), homes_of_words("job").end());
+    // Who writes `memory` in a job means its budget.
+    elsewhere.erase("memory");
     return elsewhere;
 }
 

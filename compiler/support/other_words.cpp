@@ -58,13 +58,29 @@ std::vector<const OtherWord*> find_other_words(std::string_view word) {
     return found == index.end() ? std::vector<const OtherWord*>() : found->second;
 }
 
+namespace {
+
+/// Of the lines about the word that `fits` takes, the first: of those that are written just so, if
+/// there are such, for what differs in its capitals is mostly another tool's.
+template <class Fits>
+const OtherWord* best_of(std::string_view word, const Fits& fits) {
+    const OtherWord* best = nullptr;
+    for (const OtherWord* one : find_other_words(word))
+        if (fits(*one) && (!best || (one->word == word && best->word != word))) best = one;
+    return best;
+}
+
+}  // namespace
+
 std::string tools_text(const OtherWord& word) {
     return fmt::format("{}", fmt::join(tools_of(word), " and "));
 }
 
 std::string help_text(const OtherWord& word) {
     const std::string remark = word.remark.empty() ? "" : fmt::format(": {}", word.remark);
-    if (word.tools.empty()) return fmt::format("did you mean `{}`?", word.ours);
+    if (word.tools.empty())
+        return word.ours.empty() ? std::string(word.remark)
+                                 : fmt::format("did you mean `{}`?", word.ours);
     std::string whose;
     const std::vector<std::string_view> tools = tools_of(word);
     for (std::size_t i = 0; i < tools.size(); ++i)
@@ -79,27 +95,21 @@ std::string help_text(const OtherWord& word) {
 }
 
 std::string help_by_name(std::string_view word, const std::vector<std::string>& candidates) {
-    const OtherWord* best = nullptr;
-    for (const OtherWord* one : find_other_words(word)) {
-        if (one->ours.empty() ||
-            std::find(candidates.begin(), candidates.end(), one->ours) == candidates.end())
-            continue;
-        // What is written just so comes before what differs in its capitals.
-        if (!best || (one->word == word && best->word != word)) best = one;
-    }
+    const OtherWord* best = best_of(word, [&](const OtherWord& one) {
+        return !one.ours.empty() &&
+               std::find(candidates.begin(), candidates.end(), one.ours) != candidates.end();
+    });
     return best ? help_text(*best) : "";
 }
 
 std::string help_by_remark(std::string_view word) {
-    for (const OtherWord* one : find_other_words(word))
-        if (one->ours.empty()) return help_text(*one);
-    return "";
+    const OtherWord* best = best_of(word, [](const OtherWord& one) { return one.ours.empty(); });
+    return best ? help_text(*best) : "";
 }
 
 std::string help_elsewhere(std::string_view word) {
-    for (const OtherWord* one : find_other_words(word))
-        if (!one->tools.empty()) return help_text(*one);
-    return "";
+    const OtherWord* best = best_of(word, [](const OtherWord& one) { return !one.tools.empty(); });
+    return best ? help_text(*best) : "";
 }
 
 }  // namespace dtnn::compiler

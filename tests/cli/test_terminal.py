@@ -129,6 +129,28 @@ class Help(CommandTest):
         self.expect(self.dtnn_run("weights", "--help"), 0, "weights list FILE")
         self.assertEqual(self.dtnnc("help").stdout, help_of("dtnnc"))
 
+    def test_words_of_other_programs_are_answered_with_what_does_it_here(self):
+        plan = self.compile()
+        for command, said in ((("train", "tiny.yaml"), "`dtnn-run plan.json` trains"), (("fit",), "dtnn-run plan.json"),
+                              (("validate", "tiny.yaml"), "`dtnnc check SPEC`"), (("weights",), "dtnn-run --help"),
+                              (("help", "sweep"), "`dtnn-run sweep DIR`"), (("sbatch", plan), "`dtnnc slurm PLAN"),
+                              (("compile", "tiny.yaml", "--epochs", "3"), "`--set training.epochs=3`"),
+                              (("compile", "tiny.yaml", "--device=cuda"), "--target cuda"),
+                              (("slurm", plan, "--gres", "gpu:2"), "`--ranks` and `--nodes`"),
+                              (("compile", "tiny.yaml", "--target", "gpu"), "cuda, which is for GPUs")):
+            with self.subTest(command):
+                process = self.expect(self.dtnnc(*command), 2, "help: ", said)
+                self.assertEqual(process.stdout, "")
+        for command, said in ((("compile", "tiny.yaml"), "`dtnnc compile SPEC"), (("fit", plan), "dtnn-run plan.json"),
+                              (("resume", "run"), "`dtnn-run --resume RUN`"), (("explain", "relu"), "dtnnc --help"),
+                              (("test", plan), "`dtnn-run evaluate PLAN"), (("help", "diff"), "dtnnc --help"),
+                              ((plan, "--set", "training.epochs=3"), "`dtnnc compile SPEC --set training.epochs=3"),
+                              ((plan, "--lr=0.1"), "the plan says it"), ((plan, "--gpus", "2"), "`--ranks N`"),
+                              ((plan, "--pretrained", "x"), "`--weights FILE`")):
+            with self.subTest(command):
+                process = self.expect(self.dtnn_run(*command), 2, "help: ", said)
+                self.assertEqual(process.stdout, "")
+
     def test_misspelt_words_are_answered_with_what_may_be_meant(self):
         plan = self.compile()
         for command, meant in ((("chek", "tiny.yaml"), "check"), (("sumary", "tiny.yaml"), "summary"),

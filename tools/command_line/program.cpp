@@ -10,6 +10,7 @@
 
 #include "compiler/support/diagnostics.hpp"
 #include "tools/command_line/help.hpp"
+#include "tools/command_line/other_commands.hpp"
 #include "tools/command_line/shell_commands.hpp"
 
 namespace dtnn::tools {
@@ -136,7 +137,8 @@ int Program::usage(const std::string& what, const std::string& help) const {
 int Program::unknown_command(const std::string& word, const std::string& group) const {
     const std::string whole = group.empty() ? facts_.name : facts_.name + " " + group;
     const Words known = names(group);
-    std::string help = suggestion(word, known);
+    std::string help = group.empty() ? help_of_other_command(facts_.name, word) : "";
+    if (help.empty()) help = suggestion(word, known);
     std::error_code ignored;
     if (help.empty() && group.empty() && !facts_.implied.empty() &&
         std::filesystem::is_regular_file(word, ignored))
@@ -184,7 +186,9 @@ int Program::read(const Found& found, const Words& words) const {
     const std::string how =
         fmt::format("`{} {} --help` lists what it takes", facts_.name, command.name);
     for (const std::string& option : asked.unknown) {
-        const std::string near = suggestion(option, flags_of(options));
+        std::string near = suggestion(option, flags_of(options));
+        if (near.empty())
+            near = help_of_other_option(facts_.name, option.substr(0, option.find('=')));
         usage(fmt::format("`{}` is no option of `{} {}`", option, facts_.name, command.name),
               near.empty() && &option == &asked.unknown.back() ? how : near);
     }
@@ -226,7 +230,9 @@ int Program::run(int argc, char** argv) {
         std::error_code ignored;
         const bool could_be = !first.empty() && first.find_first_of("./-") == std::string::npos &&
                               !std::filesystem::exists(first, ignored);
-        if (could_be && compiler::did_you_mean(first, names())) return unknown_command(first, "");
+        if (could_be && (compiler::did_you_mean(first, names()) ||
+                         !help_of_other_command(facts_.name, first).empty()))
+            return unknown_command(first, "");
         words.insert(words.begin(), facts_.implied);
         found = find(words);
     }

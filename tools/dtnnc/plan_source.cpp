@@ -191,7 +191,12 @@ plan::Plan load_plan(const std::string& path) {
                                     fault.remedy.empty() ? "" : "\nhelp: ", fault.remedy));
     }
     plan::ReadResult result = plan::read_plan(text);
-    if (!result.plan) throw PlanError(fmt::format("{}: {}", path, result.error));
+    if (!result.plan)
+        throw PlanError(
+            fmt::format("{}: {}{}", path, result.error,
+                        plan::looks_like_plan(text)
+                            ? ""
+                            : "\nhelp: `dtnnc compile SPEC -o PLAN` makes one of a job"));
     if (std::vector<std::string> findings = plan::audit(*result.plan); !findings.empty())
         throw PlanError(fmt::format("{}: the plan is not sound: {} ({} finding{})", path,
                                     findings.front(), findings.size(),

@@ -12,6 +12,7 @@
 #include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/yaml/yaml_reader.hpp"
+#include "compiler/support/other_words.hpp"
 #include "plan/json/json.hpp"
 
 namespace dtnn::compiler {
@@ -23,6 +24,34 @@ std::string kind_names() {
     for (const KindInfo& kind : all_kinds())
         names += fmt::format("{}`{}`", names.empty() ? "" : ", ", kind.name);
     return names;
+}
+
+/// What is said of a spec that does not say its kind: the one kind whose fields most of its keys
+/// are, by our names or by others', or all kinds.
+std::string help_without_kind(const SourceNode& spec) {
+    for (const SourceEntry& entry : spec.entries) {
+        if (lower(entry.key) == "kind") return fmt::format("write `kind` for `{}`", entry.key);
+        if (entry.key == "type" && entry.value.is_scalar() && find_kind(entry.value.text))
+            return fmt::format("write `kind: {}`", entry.value.text);
+    }
+    const KindInfo* best = nullptr;
+    int most = 0;
+    for (const KindInfo& kind : all_kinds()) {
+        std::vector<std::string> names;
+        for (const Field& field : *kind.fields)
+            if (field.name != "name" && field.name != "description" && field.name != "extends")
+                names.emplace_back(field.name);
+        int known = 0;
+        for (const SourceEntry& entry : spec.entries)
+            known += std::find(names.begin(), names.end(), entry.key) != names.end() ||
+                     !help_by_name(entry.key, names).empty();
+        if (known > most) best = &kind;
+        if (known == most) best = nullptr;
+        most = std::max(most, known);
+    }
+    if (!best) return fmt::format("the kinds are {}", kind_names());
+    return fmt::format("its fields are those of {}: begin with `kind: {}`",
+                       with_article(best->name), best->name);
 }
 
 std::string article(std::string_view kind) {
@@ -196,7 +225,10 @@ std::optional<Composer::Loaded> Composer::load_root(const std::string& path, Kin
             Code::cannot_read, Span{},
             found.empty() ? fmt::format("cannot read `{}`: {}", path, reason)
                           : fmt::format("`{}` is the name of {} specs", path, found.size()));
-        if (!found.empty()) error.help = fmt::format("say which: {}", fmt::join(found, ", "));
+        if (!found.empty())
+            error.help = fmt::format("say which: {}", fmt::join(found, ", "));
+        else if (path.find('=') != std::string::npos)
+            error.help = fmt::format("fields are set by `--set {}`", path);
         return std::nullopt;
     }
     if (plan::looks_like_plan(*text)) {
@@ -230,7 +262,12 @@ std::optional<Composer::Loaded> Composer::load(const std::string& file, const Ki
         Diagnostic& error = diagnostics_.error(
             Code::wrong_type, source->span,
             fmt::format("the spec is {}; it must be a map of fields", describe(*source)));
-        error.help = "begin with `kind: job`, or another kind";
+        // Assignments, `epochs = 3`, are one text to YAML.
+        const std::size_t equals = source->is_scalar() ? source->text.find('=') : std::string::npos;
+        error.help = equals == std::string::npos
+                         ? "begin with `kind: job`, or another kind"
+                         : "a colon and a space part name and value, as in `epochs: 3`; begin with "
+                           "`kind: job`, or another kind";
         note_reference(error);
         return std::nullopt;
     }
@@ -239,7 +276,7 @@ std::optional<Composer::Loaded> Composer::load(const std::string& file, const Ki
         Diagnostic& error =
             diagnostics_.error(Code::missing_field, Span{{file, 1, 1}, 1},
                                "the spec has no `kind`; every file says which it is");
-        error.help = fmt::format("the kinds are {}", kind_names());
+        error.help = help_without_kind(*source);
         note_reference(error);
         return std::nullopt;
     }

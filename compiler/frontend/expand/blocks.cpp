@@ -179,11 +179,14 @@ void read_block_parameters(const SourceNode& map, const std::string& what, Block
             continue;
         }
         const SourceNode& form = entry.value.is_map() ? entry.value : short_form;
+        FieldScope scope{whose, entry.key_span};
+        scope.elsewhere["trainable"] =
+            "only parameters of operators by formula are learned, which are elementwise";
         const FieldValues values = read_fields(form,
                                                block.is_loss       ? loss_parameter_table()
                                                : block.is_operator ? operator_parameter_table()
                                                                    : block_parameter_table(),
-                                               {whose, entry.key_span}, diagnostics);
+                                               scope, diagnostics);
         BlockParameter& parameter = block.parameters.emplace_back();
         parameter.name = entry.key;
         parameter.doc = values.text("doc");

@@ -5,6 +5,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "compiler/frontend/read/other_forms.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/support/other_words.hpp"
 
@@ -51,11 +52,19 @@ void refuse_keys(const SourceNode& item, const Blocks& blocks, Diagnostics& diag
                          fmt::format("`{}` stands beside `{}`", second.key, first.key),
                          fmt::format("indent it under `{}`, or write `- {}: {{{}: ...}}`",
                                      first.key, first.key, second.key));
+    // As other configurations have it: {type: Convolution, filters: 8}.
+    std::string help = kShapeHelp;
+    if (const SourceEntry* type = named_type(item)) {
+        const auto near = did_you_mean(type->value.text, entry_names(blocks));
+        const OpDef* op = near ? find_op(*near) : nullptr;
+        if (near)
+            help = fmt::format("the type stands before its fields: `{}`",
+                               op ? op->example : fmt::format("- {}: {{...}}", *near));
+    }
     std::string keys;
     for (const SourceEntry& one : item.entries)
         keys += fmt::format("{}`{}`", keys.empty() ? "" : ", ", one.key);
-    bad_layer(diagnostics, first.key_span, fmt::format("the layer has the keys {}", keys),
-              kShapeHelp);
+    bad_layer(diagnostics, first.key_span, fmt::format("the layer has the keys {}", keys), help);
 }
 
 /// The type that an expression gives; nothing after a diagnostic or when it is unknown.
@@ -191,12 +200,20 @@ std::string suggest_type(const std::string& word, const Blocks& blocks) {
     const std::vector<std::string> names = entry_names(blocks);
     if (std::string help = help_by_name(word, names); !help.empty()) {
         // A call has its arguments in another form.
-        const auto near =
-            word.find('(') == std::string::npos ? std::nullopt : did_you_mean(word, names);
+        const auto near = word.find_first_of("( ") == std::string::npos ? std::nullopt
+                                                                        : did_you_mean(word, names);
         const OpDef* ours = near ? find_op(*near) : nullptr;
-        return ours ? fmt::format("{}; such as `{}`", help, ours->example) : help;
+        if (!ours) return help;
+        const bool question = help.ends_with('?');
+        return fmt::format("{}{} such as `{}`", help, question ? "" : ";", ours->example);
     }
     if (std::string help = help_by_remark(word); !help.empty()) return help;
+    if (word.find(" - ") != std::string::npos)
+        return "every layer begins with `- ` on a line of its own, all with the same indentation";
+    // `dense 10`: its arguments have another form.
+    const std::string first = word.substr(0, word.find(' '));
+    if (const OpDef* op = first == word ? nullptr : find_op(first); op && op->layer)
+        return fmt::format("fields stand behind a colon, such as `{}`", op->example);
     if (const auto near = did_you_mean(word, names))
         return fmt::format("did you mean `{}`?", *near);
     if (std::string help = help_elsewhere(word); !help.empty()) return help;

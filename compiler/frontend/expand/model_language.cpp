@@ -16,6 +16,8 @@ FormulaValue scalar_value(const SourceNode& node, const std::string& what,
             .help = help;
         return FormulaValue(Unknown{});
     };
+    if (const SourceEntry* fallback = node.find("default"); fallback && fallback->value.is_scalar())
+        return refuse(fmt::format("write its default alone: {}", fallback->value.text));
     if (!node.is_scalar()) return refuse("");
     if (node.quoted) return node.text;
     if (node.text == "true" || node.text == "false") return node.text == "true";

@@ -18,6 +18,22 @@ bool all_digits(std::string_view text) {
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+bool all_digits_or(std::string_view text, char other) {
+    return std::all_of(text.begin(), text.end(),
+                       [&](char c) { return (c >= '0' && c <= '9') || c == other; });
+}
+
+/// `1,024` and `10,`: commas with three digits behind each, or none at all behind the last.
+bool has_thousands(std::string_view text) {
+    for (std::size_t comma = text.find(','); comma != std::string_view::npos;) {
+        const std::size_t next = std::min(text.find(',', comma + 1), text.size());
+        const std::size_t behind = next - comma - 1;
+        if (behind != 3 && !(behind == 0 && next == text.size())) return false;
+        comma = text.find(',', comma + 1);
+    }
+    return true;
+}
+
 /// How to write what other readers of YAML or people take for an integer.
 std::string integer_help(std::string_view text) {
     const bool negative = text.starts_with('-');
@@ -38,6 +54,8 @@ std::string integer_help(std::string_view text) {
             return fmt::format("write {}{}", negative ? "-" : "", value);
         return "";
     }
+    if (digits.find(',') != std::string_view::npos && !has_thousands(digits))
+        return all_digits_or(digits, ',') ? "write one; `--sweep PATH=1,2` compiles several" : "";
     if (digits.find_first_of("_,") != std::string_view::npos) {
         std::string plain(text);
         std::erase_if(plain, [](char c) { return c == '_' || c == ','; });

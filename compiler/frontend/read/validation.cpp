@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/expand/expansion.hpp"
 #include "compiler/frontend/expand/unused_parameters.hpp"
+#include "compiler/frontend/tables/homes.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
@@ -65,12 +66,15 @@ void check_spec_name(const FieldValues& fields, const std::string& what, Diagnos
     const std::string name = fields.text("name");
     if (span == fields.spans.end() || span->second.place.file.empty() || fits(name)) return;
     if (!fields.values.contains("name")) return;
-    diagnostics.error(
+    Diagnostic& error = diagnostics.error(
         Code::bad_name, span->second,
         fmt::format(
             "the name of the {} is `{}`; it must be at most 100 letters, digits, `_`, `-` and "
             "`.`, beginning with a letter or digit",
             what, name));
+    std::string sound = name;
+    std::replace(sound.begin(), sound.end(), ' ', '_');
+    if (fits(sound)) error.help = fmt::format("such as `{}`", sound);
 }
 
 void check_sample_shape(const plan::Dims& shape, const Span& span, const std::string& what,
@@ -80,7 +84,12 @@ void check_sample_shape(const plan::Dims& shape, const Span& span, const std::st
             .error(Code::wrong_type, span,
                    fmt::format("`shape` of {} has {} extents; it must be [channels, height, width]",
                                what, shape.size()))
-            .help = "for samples without height and width write [features, 1, 1]";
+            .help = shape.size() == 4
+                        ? fmt::format(
+                              "leave the batch out, such as [{}, {}, {}]; channels come "
+                              "first",
+                              shape[1], shape[2], shape[3])
+                        : "for samples without height and width write [features, 1, 1]";
         return;
     }
     // Each extent is at most 65536, so the product fits.
@@ -97,7 +106,8 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
     ModelSpec model;
     model.span = span_of(tree);
     const int errors = diagnostics.error_count();
-    FieldValues fields = read_fields(tree, model_table(), {"model", model.span}, diagnostics);
+    FieldValues fields = read_fields(tree, model_table(),
+                                     {"model", model.span, homes_of_words("model")}, diagnostics);
     check_spec_name(fields, "model", diagnostics);
     read_allowed(fields, "model", diagnostics);
     model.name = fields.values.contains("name") ? fields.text("name") : default_name;
@@ -113,7 +123,8 @@ ModelSpec read_model(const SourceNode& tree, const std::string& default_name,
         } else if (const auto known =
                        evaluated(*input, InReach(language.parameters()), diagnostics)) {
             FieldValues shape =
-                read_fields(*known, input_table(), {"input", input->span}, diagnostics);
+                read_fields(*known, input_table(), {"input", input->span, homes_of_words("model")},
+                            diagnostics);
             model.input_shape = shape.dims("shape");
             model.input_span = span_or(shape.spans, "shape", input->span);
             if (shape.values.contains("shape"))

@@ -8,6 +8,7 @@
 #include "compiler/frontend/read/found_data.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/read/validation_tables.hpp"
+#include "compiler/frontend/tables/homes.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
@@ -46,14 +47,6 @@ FieldTable table_of(const ComponentInfo& type) {
     table.insert(table.end(), type.fields->begin(), type.fields->end());
     table.insert(table.end(), dataset_tail_table().begin(), dataset_tail_table().end());
     return table;
-}
-
-/// What people look for in a dataset though it stands in the training.
-std::map<std::string, std::string> fields_of_training() {
-    std::map<std::string, std::string> elsewhere;
-    for (const Field& field : training_table())
-        elsewhere.emplace(field.name, fmt::format("`{}` belongs to the training", field.name));
-    return elsewhere;
 }
 
 /// Without a type nothing can be said to be missing.
@@ -361,8 +354,9 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
     if (type && info) refuse_fields_of_others(*type, *info, known, diagnostics);
 
     const int errors_before = diagnostics.error_count();
-    FieldValues fields = read_fields(known, info ? table_of(*info) : table_without_type(),
-                                     {"dataset", spec.span, fields_of_training()}, diagnostics);
+    FieldValues fields =
+        read_fields(known, info ? table_of(*info) : table_without_type(),
+                    {"dataset", spec.span, homes_of_words("dataset")}, diagnostics);
     check_spec_name(fields, "dataset", diagnostics);
     read_allowed(fields, "dataset", diagnostics);
     dataset.name = fields.values.contains("name") ? fields.text("name") : default_name;

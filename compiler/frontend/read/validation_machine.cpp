@@ -8,6 +8,7 @@
 #include "base/quantity_text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/tables/homes.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "plan/rules/memory_need.hpp"
 
@@ -103,7 +104,8 @@ MachineSpec read_machine(const SourceNode& tree, const std::string& default_name
                          Diagnostics& diagnostics) {
     MachineSpec spec;
     spec.span = span_of(tree);
-    FieldValues fields = read_fields(tree, machine_table(), {"machine", spec.span}, diagnostics);
+    FieldValues fields = read_fields(
+        tree, machine_table(), {"machine", spec.span, homes_of_words("machine")}, diagnostics);
     check_spec_name(fields, "machine", diagnostics);
     plan::Machine& machine = spec.machine;
     machine.name = fields.values.contains("name") ? fields.text("name") : default_name;

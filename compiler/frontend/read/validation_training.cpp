@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/tables/homes.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 
 namespace dtnn::compiler {
@@ -25,29 +26,13 @@ void note_places(const std::string& path, const FieldValues& read,
         spans[fmt::format("{}.{}", path, field)] = span;
 }
 
-/// What people look for beside `optimizer` and `schedules` though it stands inside them.
-std::map<std::string, std::string> belongs_elsewhere() {
-    std::map<std::string, std::string> elsewhere;
-    for (const ComponentInfo& optimizer : optimizers().members)
-        for (const Field& field : *optimizer.fields)
-            elsewhere.emplace(field.name,
-                              fmt::format("it is the optimizer's: `optimizer: {{{}: {{{}: ...}}}}`",
-                                          optimizer.name, field.name));
-    for (const Field& field : dataset_table())
-        elsewhere.emplace(field.name, fmt::format("`{}` belongs to the dataset", field.name));
-    for (const ComponentInfo& schedule : schedules().members)
-        elsewhere.emplace(schedule.name,
-                          fmt::format("it is a schedule: `schedules: [{}]`", schedule.name));
-    return elsewhere;
-}
-
 class TrainingReader {
   public:
     TrainingReader(const SourceNode& tree, Diagnostics& diagnostics)
         : diagnostics_(diagnostics), spec_{} {
         spec_.span = span_of(tree);
-        fields_ = read_fields(tree, training_table(), {"training", spec_.span, belongs_elsewhere()},
-                              diagnostics);
+        fields_ = read_fields(tree, training_table(),
+                              {"training", spec_.span, homes_of_words("training")}, diagnostics);
     }
 
     TrainingSpec read() {

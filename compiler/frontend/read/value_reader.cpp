@@ -7,8 +7,11 @@
 #include <set>
 
 #include "compiler/frontend/read/operator_values.hpp"
+#include "compiler/frontend/read/other_forms.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/scalars.hpp"
+#include "compiler/frontend/read/unknown_field.hpp"
+#include "compiler/ops/op.hpp"
 #include "compiler/support/other_words.hpp"
 #include "plan/rules/local_steps.hpp"
 
@@ -103,14 +106,19 @@ class ValueReader {
         if (refuse_expression(node)) return std::nullopt;
         for (const std::string_view choice : field_.choices)
             if (node.text == choice) return node.text;
-        diagnostics_
-            .error(Code::unknown_choice, node.span,
-                   fmt::format("`{}` of {} is {}; it must be {}", field_.name, what_,
-                               describe(node), wanted_type(field_)))
-            .help =
-            worth_suggesting(diagnostics_, field_.choices.size())
-                ? suggest_word(node.text, {field_.choices.begin(), field_.choices.end()}, "")
-                : std::string();
+        Diagnostic& error =
+            diagnostics_.error(Code::unknown_choice, node.span,
+                               fmt::format("`{}` of {} is {}; it must be {}", field_.name, what_,
+                                           describe(node), wanted_type(field_)));
+        if (!worth_suggesting(diagnostics_, field_.choices.size())) return std::nullopt;
+        if (field_.components) error.help = other_member_help(node.text, *field_.components);
+        if (!error.help.empty()) return std::nullopt;
+        error.help = suggest_word(node.text, {field_.choices.begin(), field_.choices.end()}, "");
+        // A call has its arguments in another form.
+        if (field_.components && node.text.ends_with(')'))
+            if (const std::string here = member_as_here(node, *field_.components);
+                here.starts_with('{'))
+                error.help += fmt::format("; write `{}`", here);
         return std::nullopt;
     }
 
@@ -126,8 +134,23 @@ class ValueReader {
             .error(Code::wrong_type, node.span,
                    fmt::format("`{}` of {} is {}; it must be {}", field_.name, what_,
                                describe(node), wanted_type(field_)))
-            .help = help.empty() && node.is_scalar() ? form_help(node.text) : help;
+            .help = help.empty() ? help_of_form(node) : help;
         return std::nullopt;
+    }
+
+    std::string help_of_form(const SourceNode& node) const {
+        const bool may_be_absent = field_.optional || field_.fallback || field_.found;
+        if (node.is_scalar() && field_.name.ends_with(']') && node.text == "None")
+            return "leave it out";
+        if (field_.type == FieldType::real_list && node.is_scalar() && parse_real(node.text).value)
+            return fmt::format("write [{}]", node.text);
+        if (node.is_scalar() && find_op(what_))
+            if (std::string help = expression_help(node.text); !help.empty()) return help;
+        if (node.is_null())
+            return may_be_absent ? "write a value, or leave the field out" : "write a value";
+        if (node.is_scalar()) return form_help(node.text);
+        const bool alone = node.is_list() && node.items.size() == 1 && node.items[0].is_scalar();
+        return alone ? fmt::format("write {}, without brackets", node.items[0].text) : "";
     }
 
     /// Where expressions may stand, they have been evaluated before.
@@ -150,9 +173,14 @@ class ValueReader {
         const bool high = field_.maximum && (field_.exclusive_maximum ? number >= *field_.maximum
                                                                       : number > *field_.maximum);
         if (!low && !high) return true;
-        diagnostics_.error(Code::out_of_range, node.span,
-                           fmt::format("`{}` of {} is {}; it must be {}", field_.name, what_,
-                                       node.text, describe_range(field_)));
+        Diagnostic& error =
+            diagnostics_.error(Code::out_of_range, node.span,
+                               fmt::format("`{}` of {} is {}; it must be {}", field_.name, what_,
+                                           node.text, describe_range(field_)));
+        const bool share = field_.unit.empty() && field_.minimum == 0.0 && field_.maximum == 1.0;
+        constexpr double kLeastPercent = 5;
+        if (share && number >= kLeastPercent && number <= 100)
+            error.help = fmt::format("{} % are {}", number, number / 100);
         return false;
     }
 
@@ -219,6 +247,11 @@ class ValueReader {
             return std::nullopt;
         }
         if (!parsed.value) return wrong_type(node, parsed.help);
+        // Nobody means so few bytes: whoever writes 64 has 64 of something larger.
+        constexpr double kFewBytes = 1024;
+        if (bytes && *parsed.value > 0 && *parsed.value < kFewBytes && parse_real(node.text).value)
+            return wrong_type(
+                node, fmt::format("write its unit, such as {}", quantity_example(field_.unit)));
         if (!in_range(node, bytes ? std::floor(*parsed.value) : *parsed.value)) return std::nullopt;
         if (bytes) return std::int64_t(std::floor(*parsed.value));
         return *parsed.value;
@@ -282,7 +315,7 @@ class ValueReader {
         if (node.is_scalar()) {
             if (node.text == "valid" || node.text == "same") return node.text;
             if (!parse_integer(node.text).value && node.text.find("${") == std::string::npos)
-                return wrong_type(node, suggest(node.text, {"valid", "same"}, ""));
+                return wrong_type(node, suggest_word(node.text, {"valid", "same"}, ""));
             const auto value = integer(node);
             if (!value) return std::nullopt;
             return std::vector<std::int64_t>(4, *value);
@@ -316,33 +349,6 @@ std::vector<std::string> names_of(const FieldTable& table) {
     return names;
 }
 
-/// What is said of a field that there is not: what it is called here, where it belongs, what it is
-/// near.
-std::string help_of_unknown(const std::string& key, const std::vector<std::string>& names,
-                            const FieldScope& scope) {
-    if (std::string help = help_by_name(key, names); !help.empty()) return help;
-    const auto elsewhere = scope.elsewhere.find(key);
-    if (elsewhere != scope.elsewhere.end()) return elsewhere->second;
-    // `epochs 10`, `epochs = 10`, `epochs:10`
-    const std::size_t end = key.find_first_of(" =:");
-    if (end != std::string::npos &&
-        std::find(names.begin(), names.end(), key.substr(0, end)) != names.end()) {
-        const std::size_t value = key.find_first_not_of(" =:", end);
-        if (value != std::string::npos)
-            return fmt::format("a colon and a space part name and value: `{}: {}`",
-                               key.substr(0, end), key.substr(value));
-    }
-    // Among fields in braces a comma ends a value.
-    if (key.find_first_not_of("0123456789)") == std::string::npos)
-        return "a comma parts fields: numbers have a point, and lists stand in brackets";
-    for (const OtherWord* other : find_other_words(key))
-        if (const auto there = scope.elsewhere.find(std::string(other->ours));
-            there != scope.elsewhere.end())
-            return other->tools.empty() ? there->second
-                                        : fmt::format("{}; {}", help_text(*other), there->second);
-    return suggest_word(key, names, "the fields of " + scope.what);
-}
-
 }  // namespace
 
 FieldValues read_fields(const SourceNode& map, const FieldTable& table, const FieldScope& scope,
@@ -350,7 +356,14 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
     FieldValues result;
     const int errors = diagnostics.error_count();
     std::set<std::string, std::less<>>& mistyped = result.mistyped;
+    bool inside = false;  // `(3, 3)` among fields in braces: the rest of it are no fields
     for (const SourceEntry& entry : map.entries) {
+        if (inside && entry.key.find_first_not_of("0123456789)") == std::string::npos) {
+            inside = !entry.key.ends_with(')');
+            continue;
+        }
+        inside = entry.value.is_scalar() && !entry.value.quoted &&
+                 entry.value.text.starts_with('(') && !entry.value.text.ends_with(')');
         const Field* field = find_field(table, entry.key);
         if (!field) {
             const std::vector<std::string> names = names_of(table);
@@ -386,7 +399,9 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
         } else if (!field.optional && !field.found && !mistyped.contains(field.name)) {
             missing += fmt::format("{}`{}`", missing.empty() ? "" : " and no ", field.name);
             if (help.empty() && !field.doc.empty())
-                help = fmt::format("`{}`: {}", field.name, field.doc);
+                help =
+                    fmt::format("`{}`: {}{}", field.name, field.doc,
+                                field.type == FieldType::choice ? ": " + wanted_type(field) : "");
         }
     }
     if (!missing.empty())
@@ -401,10 +416,13 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
 FieldValues read_record(const SourceNode& node, const FieldTable& table, const FieldScope& scope,
                         Diagnostics& diagnostics) {
     if (node.is_map()) return read_fields(node, table, scope, diagnostics);
-    diagnostics
-        .error(Code::wrong_type, node.span,
-               fmt::format("`{}` is {}; it must be a map of fields", scope.what, describe(node)))
-        .help = fmt::format("its fields are {}", fmt::join(names_of(table), ", "));
+    Diagnostic& error = diagnostics.error(
+        Code::wrong_type, node.span,
+        fmt::format("`{}` is {}; it must be a map of fields", scope.what, describe(node)));
+    error.help = record_help(node, table, scope.what);
+    if (error.help.empty() && node.is_scalar()) error.help = help_by_remark(node.text);
+    if (error.help.empty())
+        error.help = fmt::format("its fields are {}", fmt::join(names_of(table), ", "));
     FieldValues none;
     none.sound = false;
     return none;

@@ -65,10 +65,6 @@ std::string suggest(std::string_view word, const std::vector<std::string>& candi
 std::string suggest_word(std::string_view word, const std::vector<std::string>& candidates,
                          std::string_view plural);
 
-/// How a value is written that has the form of another language: `3x3`, `(3, 3)`, `0,1`, `None`.
-/// Empty: it has none of these.
-std::string form_help(std::string_view text);
-
 /// Suggestions compare with every candidate: of thousands of mistakes only the first have them, and
 /// fewer where there are thousands of names.
 bool worth_suggesting(const Diagnostics& diagnostics, std::size_t candidates);

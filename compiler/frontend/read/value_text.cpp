@@ -123,31 +123,6 @@ std::string suggest_word(std::string_view word, const std::vector<std::string>& 
     return suggest(word, candidates, plural);
 }
 
-std::string form_help(std::string_view text) {
-    const auto digits = [](std::string_view part) {
-        return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
-    };
-    constexpr std::size_t kLongest = 40;
-    if (text.empty() || text.size() > kLongest) return "";
-    if (text == "None" || text == "none" || text == "null") return "leave the field out";
-    if (text.find(" //") != std::string_view::npos) return "a comment begins with `#`";
-    if (text[0] == '(') return "a list stands in brackets: [3, 3]";
-    if (const std::size_t comma = text.find(','); comma != std::string_view::npos &&
-                                                  digits(text.substr(0, comma)) &&
-                                                  digits(text.substr(comma + 1)))
-        return fmt::format("write {}.{}, with a point", text.substr(0, comma),
-                           text.substr(comma + 1));
-    std::string list;
-    std::size_t parts = 0;
-    for (std::size_t begin = 0; begin <= text.size(); ++parts) {
-        const std::size_t end = std::min(text.find('x', begin), text.size());
-        if (!digits(text.substr(begin, end - begin))) return "";
-        list += fmt::format("{}{}", list.empty() ? "" : ", ", text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    return parts > 1 ? fmt::format("write [{}]", list) : "";
-}
-
 bool worth_suggesting(const Diagnostics& diagnostics, std::size_t candidates) {
     constexpr std::size_t kMistakes = 200, kComparisons = 50'000;
     const std::size_t mistakes = diagnostics.all().size();

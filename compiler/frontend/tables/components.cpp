@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/frontend/read/other_forms.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 
 namespace dtnn::compiler {
@@ -20,12 +21,10 @@ std::string written_example(const Field& field, const SourceNode& node) {
     const bool list = field.type == FieldType::variant_list;
     // As others write it: {type: adam, learning_rate: 0.001}.
     if (node.is_map())
-        for (const SourceEntry& entry : node.entries)
-            if ((entry.key == "type" || entry.key == "name") && entry.value.is_scalar() &&
-                field.components->find(entry.value.text))
-                return fmt::format("the name stands before its fields: `{}: {}{{{}: {{...}}}}{}`",
-                                   field.name.substr(0, field.name.find('[')), list ? "[" : "",
-                                   entry.value.text, list ? "]" : "");
+        if (const std::string here = member_as_here(node, *field.components); !here.empty())
+            return fmt::format("the name stands before its fields: `{}: {}{}{}`",
+                               field.name.substr(0, field.name.find('[')), list ? "[" : "", here,
+                               list ? "]" : "");
     if (list && node.is_map() && node.entries.size() > 1)
         return fmt::format("write each of them as an entry of the list: `- {}: ...`",
                            node.entries[0].key);

@@ -46,7 +46,7 @@ const FieldTable& dataset_head_table() {
         allow_field(),
         {.name = "type",
          .type = FieldType::choice,
-         .doc = "where the samples come from; each type has fields of its own, see below",
+         .doc = "where the samples come from; each type has fields of its own",
          .choices = dataset_types().names()},
     };
     return table;

@@ -154,8 +154,10 @@ Span SourceText::dash_before(int index, int column) const {
 
 bool SourceText::quotes_close(int index, int column) const {
     std::size_t at = starts_[std::size_t(index)] + std::size_t(column);
-    at = text_.find_first_of("\"'", at);
+    at = text_.find_first_of("\"'|>", at);
     if (at == std::string::npos) return false;
+    // A block of text, `|` or `>`, ends with its indentation.
+    if (text_[at] == '|' || text_[at] == '>') return true;
     const char quote = text_[at];
     for (++at; at < text_.size(); ++at) {
         const bool doubled = quote == '\'' && text_.compare(at, 2, "''") == 0;

@@ -28,7 +28,8 @@ class SourceText {
 
     /// The `-` of an empty item of a list; the YAML reader's mark is what follows it. Line 0: none.
     Span dash_before(int line, int column) const;
-    /// Whether the quoted text at the mark, after tags and anchors, has a closing quote.
+    /// Whether the quoted text at the mark, after tags and anchors, has a closing quote; blocks of
+    /// text need none.
     bool quotes_close(int line, int column) const;
 
     /// Refuses what is not UTF-8 and control characters; true when the text is sound.
@@ -36,8 +37,14 @@ class SourceText {
     /// Refuses tabs in indentation, which the YAML reader would blame on something else.
     bool check_tabs(Diagnostics& diagnostics) const;
 
-  private:
+    /// A line without its end, counted from zero; empty behind the last.
     std::string_view line(int index) const;
+    /// The bytes from `begin` to `end` of a line.
+    Span stretch(int index, std::size_t begin, std::size_t end) const {
+        return span(index, begin, end);
+    }
+
+  private:
     Span span(int line, std::size_t begin, std::size_t end) const;
     /// Of the file, in at most kCountedBytes steps: a file may be one line with 100,000 values.
     int characters_before(std::size_t offset) const;

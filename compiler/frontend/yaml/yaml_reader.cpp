@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "compiler/frontend/yaml/source_text.hpp"
+#include "compiler/frontend/yaml/syntax_slip.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -32,6 +33,14 @@ class TreeBuilder : public YAML::EventHandler {
 
     void OnDocumentStart(const YAML::Mark& mark) override {
         if (++documents_ == 1) return;
+        if (!begins_document(text_, mark.line)) {
+            report(Code::yaml_syntax, text_.mark(mark.line, mark.column),
+                   "the spec has ended before this, and something follows it")
+                .help =
+                "a spec is one map of fields, a `name: value` on each line; sections, "
+                "assignments and lists at its beginning are no part of it";
+            throw StopReading{};
+        }
         Diagnostic& error = report(Code::several_documents, text_.mark(mark.line, mark.column),
                                    "a second YAML document begins here; a spec file holds one");
         error.help = "put each spec in its own file";
@@ -260,13 +269,23 @@ std::optional<SourceNode> read(const SourceText& text, const std::string& prepar
         while (parser.HandleNextDocument(builder)) {
         }
     } catch (const YAML::Exception& error) {
+        const bool expression = bare_expression_near(prepared, error.mark.line);
+        const auto slip =
+            expression ? std::nullopt
+                       : find_syntax_slip(text, error.mark.line, error.mark.column, error.msg);
+        if (slip) {
+            diagnostics
+                .error(Code::yaml_syntax, slip->span,
+                       fmt::format("the YAML is not well formed: {}", slip->fact))
+                .help = slip->help;
+            return std::nullopt;
+        }
         diagnostics
             .error(Code::yaml_syntax,
                    text.mark(error.mark.line, std::max(error.mark.column, int(offset))),
                    fmt::format("the YAML is not well formed: {}", error.msg))
-            .help = bare_expression_near(prepared, error.mark.line)
-                        ? "put expressions inside `{}` and `[]` in quotes: \"${...}\""
-                        : explain_syntax(error.msg);
+            .help = expression ? "put expressions inside `{}` and `[]` in quotes: \"${...}\""
+                               : explain_syntax(error.msg);
         return std::nullopt;
     } catch (const StopReading&) {
         return std::nullopt;

@@ -277,7 +277,8 @@ std::vector<Topic> topics_of(const std::string& word) {
     add_fields(word, found);
     if (found.empty()) add_choices(word, found);
     for (const OtherWord* other : find_other_words(word))
-        if (!other->tools.empty() && other->ours != word) found.push_back(explain_other(*other));
+        if ((!other->tools.empty() || other->ours.empty()) && other->ours != word)
+            found.push_back(explain_other(*other));
     return found;
 }
 
