@@ -26,7 +26,7 @@ class Compiler(CommandTest):
         self.expect(self.dtnnc(), 2)
         self.expect(self.dtnnc("compil", "tiny.yaml"), 2)
         self.expect(self.dtnnc("compile", "tiny.yaml", "--disable", "fuse_rellu"), 2, "fuse_relu")
-        self.expect(self.dtnnc("explain", "conv3d"), 2, "conv2d")
+        self.expect(self.dtnnc("explain", "covn2d"), 2, "conv2d")
         self.expect(self.dtnn_run(), 2)
         self.expect(self.dtnn_run("--no-such-option"), 2)
 

@@ -58,6 +58,36 @@ class ReferencePages(CommandTest):
                                  f"{path}, example {i + 1}")
         self.assertGreater(examples, 60)
 
+    def test_lines_of_specs_in_remarks_are_sound(self):
+        """What words of other tools are answered with is copied: every line of a spec in it is checked where it stands."""
+        wide = "input: {shape: [3, 32, 32]}\n"
+        layers = ("kind: model\n" + wide + "operators: [prelu, mish]\nlayers:\n"
+                  "  - conv2d: {filters: 4, kernel: 3, padding: same}\n  - conv2d: {filters: 4, kernel: 3, padding: same}\n"
+                  "  %s\n  - flatten\n  - dense: {units: 3}\n")
+        homes = {"kind: job\nmodel: simplecnn\ndataset: digits\ntraining: adam\n%s\n": "parallel kernels",
+                 "kind: training\nepochs: 100\nvalidation_split: 0.1\n%s\n":
+                     "optimizer loss schedules clip average checkpoint groups metrics compute",
+                 "kind: dataset\ntype: synthetic\nshape: [3, 32, 32]\nclasses: 3\ntrain_samples: 9\ntest_samples: 3\n%s\n":
+                     "transforms augmentations",
+                 "kind: model\n%s\nlayers: [flatten, dense: {units: 3}]\n": "input",
+                 "kind: model\n" + wide + "%s\nlayers: [flatten, dense: {units: 3}]\n": "operators",
+                 "kind: model\n" + wide + "layers: [conv2d: {filters: 3, %s}, flatten, dense: {units: 3}]\n": "kernel",
+                 "kind: model\n" + wide + "layers: [conv2d: {filters: 3, kernel: 3, %s}, flatten, dense: {units: 3}]\n":
+                     "stride padding",
+                 "kind: machine\n%s\n": "memory"}
+        form = {word: text for text, words in homes.items() for word in words.split()}
+        lines = 0
+        for line in sorted(set(re.findall(r"`((?:- )?\w+: [^`]+|- \w+)`", texts(PAGES)["other_tools.md"]))):
+            whole = line.replace("\\|", "|").replace("[...]", "[relu]").replace("...", "1")
+            text = layers if whole.startswith("- ") else form.get(whole.split(":")[0])
+            if text is None:
+                continue  # a field of a map that the remark names
+            lines += 1
+            with self.subTest(line):
+                self.write("remark.yaml", text % whole)
+                self.expect(self.dtnnc("check", "--spec-path", os.path.join(ROOT, "specs"), "remark.yaml"), 0)
+        self.assertGreater(lines, 60)
+
     def test_links_lead_somewhere(self):
         pages = texts(PAGES)
         for path, text in pages.items():
@@ -119,7 +149,7 @@ class Explain(CommandTest):
                 self.expect(self.dtnnc("explain", path), 0, f"{path.split('.')[-1]} ")
 
     def test_misspelt(self):
-        for word, meant in [("conv3d", "conv2d"), ("digts", "digits"), ("reprat", "repeat"), ("bacth_size", "batch_size"),
+        for word, meant in [("covn2d", "conv2d"), ("digts", "digits"), ("reprat", "repeat"), ("bacth_size", "batch_size"),
                             ("squeeze_exite", "squeeze_excite"), ("unknwon-field", "unknown-field"),
                             ("conv2d.filtres", "conv2d.filters"), ("catgorical_accuracy", "categorical_accuracy"),
                             ("he_unifrom", "he_uniform"), ("fuse_rleu", "fuse_relu")]:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "compiler/frontend/explain/field_text.hpp"
@@ -75,6 +76,7 @@ Json quantity_schema(const Field& field) {
     if (bytes) {
         schema["type"] = Json::array({"string", "integer"});
         add_range(schema, field);
+        schema["minimum"] = std::max(double(kFewestPlainBytes), field.minimum.value_or(0));
     } else {
         schema["type"] = "string";
     }

@@ -22,10 +22,13 @@ const LayerSpec* numbers_before(const LintSubject& subject, const LayerSpec& lay
 
 void channels_last(const LintSubject& subject, LintVoice& voice) {
     const plan::Dims& shape = subject.job().model.input_shape;
-    constexpr std::int64_t kMostColours = 4;
-    if (shape.size() != 3 || shape[0] != shape[1] || shape[0] <= kMostColours ||
-        shape[2] > kMostColours || shape[2] == 2)
+    constexpr std::int64_t kMostColours = 4, kColours = 3, kSmallPicture = 16;
+    if (shape.size() != 3 || shape[0] <= kMostColours || shape[2] > kMostColours || shape[2] == 2)
         return;
+    // Of other extents than squares only pictures in colours: [32, 1000, 1] are signals.
+    const bool picture =
+        shape[2] == kColours && shape[0] >= kSmallPicture && shape[1] >= kSmallPicture;
+    if (shape[0] != shape[1] && !picture) return;
     voice.say(subject.job().model.input_span,
               fmt::format("the input has {} channels of {}x{} pixels; a shape is channels, height, "
                           "width",
@@ -81,7 +84,8 @@ void dropout_before_norm(const LintSubject& subject, LintVoice& voice) {
     for (const LayerSpec& layer : subject.layers()) {
         if (!op(layer.type).centres_channels) continue;
         const LayerSpec* read = subject.before(layer, [](const LayerSpec& one) {
-            return keeps_numbers(one) || (is_activation(one) && !gives_distribution(one));
+            return keeps_numbers(one) || op(one.type).family == Family::pooling ||
+                   (is_activation(one) && !gives_distribution(one));
         });
         if (!read || !is_dropout(*read)) continue;
         if (found.empty()) reader = layer.name;

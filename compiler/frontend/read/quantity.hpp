@@ -11,6 +11,9 @@
 
 namespace dtnn::compiler {
 
+/// Fewer bytes are not taken without their unit: whoever writes 64 has 64 of something larger.
+constexpr int kFewestPlainBytes = 1024;
+
 struct ParsedQuantity {
     std::optional<double> value;  ///< in the field's unit; may be negative, so that ranges can say
     bool overflow = false;

@@ -247,9 +247,8 @@ class ValueReader {
             return std::nullopt;
         }
         if (!parsed.value) return wrong_type(node, parsed.help);
-        // Nobody means so few bytes: whoever writes 64 has 64 of something larger.
-        constexpr double kFewBytes = 1024;
-        if (bytes && *parsed.value > 0 && *parsed.value < kFewBytes && parse_real(node.text).value)
+        if (bytes && *parsed.value > 0 && *parsed.value < kFewestPlainBytes &&
+            parse_real(node.text).value)
             return wrong_type(
                 node, fmt::format("write its unit, such as {}", quantity_example(field_.unit)));
         if (!in_range(node, bytes ? std::floor(*parsed.value) : *parsed.value)) return std::nullopt;

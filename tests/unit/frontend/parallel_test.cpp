@@ -207,7 +207,7 @@ TEST_CASE("a plan is held against the machine of its job") {
     plan.memory.samples = 51;
     CHECK_EQ(checked().first, 4);
     CHECK(has(checked().second, "needs 501 bytes of memory per rank"));
-    CHECK(has(checked().second, "has 500 for each of its 2 ranks"));
+    CHECK(has(checked().second, "has 500 bytes for each of its 2 ranks"));
     CHECK(has(checked().second, "at most 1 rank of this size fits on a node"));
     plan.memory.samples = 0;
     plan.target.isa = "avx512";
