@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/escape.hpp"
+#include "base/text.hpp"
 
 namespace dtnn {
 namespace {
@@ -27,6 +28,10 @@ void Svg::element(std::string_view name, std::string_view attributes, std::strin
     } else {
         text_ += fmt::format("><title>{}</title></{}>\n", html_escaped(title), name);
     }
+}
+
+void Svg::style(std::string_view sheet) {
+    text_ += fmt::format("<style>\n{}</style>\n", sheet);
 }
 
 void Svg::text(double x, double y, std::string_view anchor, std::string_view text,
@@ -65,6 +70,42 @@ void Svg::path(const std::vector<std::vector<Point>>& runs, std::string_view att
 
 std::string Svg::finish() && {
     return std::move(text_) + "</svg>\n";
+}
+
+double picture_text_width(std::string_view text) {
+    return 7.3 * double(characters(text));
+}
+
+std::string end_of(const std::string& text, std::size_t most) {
+    const std::size_t all = characters(text);
+    if (all <= most) return text;
+    return "\u2026" + text.substr(byte_of_character(text, all - most + 1));
+}
+
+Svg svg_picture(double height, std::string_view title) {
+    // What does not know style sheets has the attributes of each element.
+    constexpr const char* kStyle =
+        "text { fill: #222; } .soft { fill: #5f6878; } .edge { stroke: #fff; }\n"
+        "@media (prefers-color-scheme: dark) {\n"
+        ":root { background: #14181f; } .paper { fill: #14181f; } .edge { stroke: #14181f; "
+        "fill-opacity: .8; }\n"
+        "text { fill: #e6e9ef; } .soft { fill: #a0a9b8; }\n"
+        ".rule { stroke: #2b323d; } .axis { stroke: #a0a9b8; } .line { stroke: #e6e9ef; }\n}\n";
+    constexpr std::size_t kMostTitle = 58;
+    const std::size_t colon = title.find(": ");
+    const std::string name(title.substr(0, colon));
+    Svg svg(kPictureWidth, height,
+            fmt::format("xmlns=\"http://www.w3.org/2000/svg\" width=\"{:g}\" height=\"{:g}\" "
+                        "style=\"max-width: 100%; height: auto\" role=\"img\" aria-label=\"{}\" "
+                        "font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\"",
+                        kPictureWidth, height, html_escaped(title)));
+    svg.style(kStyle);
+    svg.rect(0, 0, kPictureWidth, height, "class=\"paper\" fill=\"#fff\"");
+    svg.text(kPictureMargin, 30, "start", end_of(name, kMostTitle),
+             "font-size=\"16\" font-weight=\"bold\"");
+    if (colon != std::string_view::npos)
+        svg.text(kPictureMargin, 50, "start", title.substr(colon + 2), kPictureSoft);
+    return svg;
 }
 
 std::vector<double> round_ticks(double least, double most, int wanted) {

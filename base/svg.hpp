@@ -13,6 +13,8 @@ class Svg {
   public:
     Svg(double width, double height, std::string_view attributes);
 
+    /// A style sheet, which stands in the element as it is.
+    void style(std::string_view sheet);
     void text(double x, double y, std::string_view anchor, std::string_view text,
               std::string_view attributes = "");
     void line(double x1, double y1, double x2, double y2, std::string_view attributes);
@@ -34,6 +36,27 @@ class Svg {
     void element(std::string_view name, std::string_view attributes, std::string_view title);
     std::string text_;
 };
+
+/// What lines of pictures have as attributes: they are right in both sets of colours.
+inline constexpr std::string_view kPictureRule = "class=\"rule\" stroke=\"#ddd\"";
+inline constexpr std::string_view kPictureAxis = "class=\"axis\" stroke=\"#444\"";
+inline constexpr std::string_view kPictureLine =
+    "class=\"line\" stroke=\"#222\" stroke-width=\"1.5\"";
+/// And what texts have that are said by the way.
+inline constexpr std::string_view kPictureSoft = "class=\"soft\" fill=\"#5f6878\"";
+
+/// A picture that is a file of its own, on its paper, with its title: what stands before the first
+/// ": " of it, and the rest in a line below. As wide as given, or as the window where that is
+/// narrower; light or dark, as the reader's system asks. Texts have 13 pixels; so wide that they
+/// can be read in a window of 480.
+Svg svg_picture(double height, std::string_view title);
+inline constexpr double kPictureWidth = 640, kPictureMargin = 24, kPictureTitle = 56;
+
+/// At most so wide is a text of a picture.
+double picture_text_width(std::string_view text);
+
+/// Text of at most so many characters: of a longer one the end, behind dots.
+std::string end_of(const std::string& text, std::size_t most);
 
 /// Round numbers, about `wanted` of them, that cover [least, most]; the first is at most `least`,
 /// the last at least `most`.

@@ -83,29 +83,36 @@ std::string html_table(const std::string& style, const std::string& rows) {
 std::string html_aligned_table(const std::string& text) {
     constexpr std::size_t kMostColumns = 20;
     std::string rows;
-    std::vector<std::size_t> ends;
+    std::vector<std::size_t> ends;  // of the heads
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
-        std::vector<std::string> cells(ends.size());
+        std::vector<std::string> words;
+        std::vector<std::size_t> word_ends;
         for (std::size_t begin = 0; (begin = line.find_first_not_of(' ', begin)) < line.size();) {
-            const std::size_t end = std::min(line.find(' ', begin), line.size());
-            const std::string word = line.substr(begin, end - begin);
-            if (rows.empty()) {
-                ends.push_back(end);
-                cells.push_back(word);
-            } else if (begin == 0) {
-                cells.front() = word;
-            } else {
-                const auto column = std::find(ends.begin() + 1, ends.end(), end);
-                if (column == ends.end()) return "";
-                cells[std::size_t(column - ends.begin())] = word;
-            }
+            const std::size_t end = std::min(line.find("  ", begin), line.size());
+            words.push_back(line.substr(begin, end - begin));
+            word_ends.push_back(end);
             begin = end;
         }
-        if (ends.size() > kMostColumns) return "";
-        if (!line.empty()) rows += html_row(cells, rows.empty() ? "th" : "td");
+        if (words.empty()) continue;
+        if (words.size() > kMostColumns) return "";
+        if (rows.empty()) {
+            ends = word_ends;
+            rows = html_row(words, "th");
+            continue;
+        }
+        // A line with a word for each head needs no places: large values have moved its ends.
+        std::vector<std::string> cells(ends.size());
+        for (std::size_t i = 0; i < words.size(); ++i) {
+            const auto column = i == 0 || words.size() == ends.size()
+                                    ? ends.begin() + std::ptrdiff_t(i)
+                                    : std::find(ends.begin() + 1, ends.end(), word_ends[i]);
+            if (column == ends.end()) return "";
+            cells[std::size_t(column - ends.begin())] = words[i];
+        }
+        rows += html_row(cells);
     }
-    return html_table("numbers", rows);
+    return rows.empty() ? "" : html_table("numbers", rows);
 }
 
 WordTable::WordTable(std::vector<std::string> heads)

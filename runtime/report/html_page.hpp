@@ -38,8 +38,9 @@ std::string html_facts(const std::vector<std::pair<std::string, std::string>>& f
 /// stay in sight.
 std::string html_table(const std::string& style, const std::string& rows);
 
-/// A text's columns as a table: a word behind the first column belongs to the head that ends where
-/// it ends. Empty where a word has none, or there are more than 20 heads.
+/// A text's columns, with two spaces or more between them, as a table. A line has a cell for each
+/// head of the first one; where it has fewer, those behind the first belong to the heads that end
+/// where they end. Empty where a cell has no head, or there are more than 20 heads.
 std::string html_aligned_table(const std::string& text);
 
 /// A table of words. On a narrow page the cells of a row stand one under the other, each behind the

@@ -13,9 +13,13 @@
 namespace dtnn::runtime {
 namespace {
 
-constexpr double kPictureWidth = 860, kPictureHeight = 560;
-constexpr double kBeside = 76, kBehind = 24, kAbove = 84, kBelow = 56;
+constexpr double kBeside = 64, kBehind = 24, kAbove = 130, kPanel = 340, kBelow = 68;
+constexpr double kPhasesRow = 74, kNamedRow = 20;
 constexpr double kLargestPoint = 24, kSmallestPoint = 2.5;
+constexpr double kPanelFloor = kAbove + kPanel;
+/// So many steps are named below the picture, those that take the most time.
+constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kLongestName = 44;
 
 /// Distinguishable for the colour-blind (Okabe and Ito, "Color universal design", 2008).
 const char* colour_of(plan::StepPhase phase) {
@@ -29,7 +33,7 @@ const char* colour_of(plan::StepPhase phase) {
         case plan::StepPhase::update:
             return "#009E73";
         default:
-            return "#666666";
+            return "#8a8a8a";
     }
 }
 
@@ -64,13 +68,10 @@ class Picture {
             longest_ = std::max(longest_, work.seconds);
         }
         y_.take(attainable(std::pow(10.0, x_.first), roofs_));
-        svg_.rect(0, 0, kPictureWidth, kPictureHeight, "fill=\"#fff\"");
-        svg_.text(kBeside, 28, "start", title, "font-size=\"16\" font-weight=\"bold\"");
-        svg_.text(kBeside, 46, "start",
-                  fmt::format("roofs: {:.1f} GFLOP/s, {:.1f} GB/s; a point for each step, as large "
-                              "as its time",
-                              1e-9 * roofs_.flops_per_second, 1e-9 * roofs_.bytes_per_second),
-                  "fill=\"#444\"");
+        const std::size_t shown_steps = std::size_t(std::count_if(
+            works.begin(), works.end(), [](const Work& work) { return shown(work); }));
+        svg_ = svg_picture(
+            kPanelFloor + kBelow + kNamedRow * double(std::min(shown_steps, kMostNamed)), title);
         axes();
         roof(ridge);
         // Small points last, so that none is hidden.
@@ -82,6 +83,8 @@ class Picture {
         });
         for (const std::size_t i : order)
             point(result_.program->steps[i], works[i]);
+        for (std::size_t i = 0; i < std::min(order.size(), kMostNamed); ++i)
+            name(i, result_.program->steps[order[i]], works[order[i]]);
         legend();
         return std::move(svg_).finish();
     }
@@ -93,43 +96,77 @@ class Picture {
 
     Svg::Point place(double intensity, double flops) const {
         return {kBeside + x_.share(intensity) * (kPictureWidth - kBeside - kBehind),
-                kPictureHeight - kBelow - y_.share(flops) * (kPictureHeight - kAbove - kBelow)};
+                kPanelFloor - y_.share(flops) * kPanel};
     }
 
     void axes() {
         for (int power = x_.first; power <= x_.last; ++power) {
             const double x = place(std::pow(10.0, power), std::pow(10.0, y_.first)).x;
-            svg_.line(x, kAbove, x, kPictureHeight - kBelow, "stroke=\"#ddd\"");
-            svg_.text(x, kPictureHeight - kBelow + 18, "middle",
-                      fmt::format("{:g}", std::pow(10.0, power)));
+            svg_.line(x, kAbove, x, kPanelFloor, kPictureRule);
+            svg_.text(x, kPanelFloor + 18, "middle", fmt::format("{:g}", std::pow(10.0, power)));
         }
         for (int power = y_.first; power <= y_.last; ++power) {
             const double y = place(std::pow(10.0, x_.first), std::pow(10.0, power)).y;
-            svg_.line(kBeside, y, kPictureWidth - kBehind, y, "stroke=\"#ddd\"");
+            svg_.line(kBeside, y, kPictureWidth - kBehind, y, kPictureRule);
             svg_.text(kBeside - 8, y + 4, "end", fmt::format("{:g}", std::pow(10.0, power - 9)));
         }
-        svg_.text(kPictureWidth - kBehind, kPictureHeight - 12, "end", "FLOP/byte");
-        svg_.text(kBeside - 8, kAbove - 12, "end", "GFLOP/s");
+        svg_.text((kBeside + kPictureWidth - kBehind) / 2, kPanelFloor + 40, "middle",
+                  "FLOPs for each byte moved");
+        svg_.text(kPictureMargin, kAbove - 14, "start", "GFLOP/s");
     }
 
     void roof(double ridge) {
         const double least = std::pow(10.0, x_.first), most = std::pow(10.0, x_.last);
         svg_.path({{place(least, attainable(least, roofs_)), place(ridge, roofs_.flops_per_second),
                     place(most, roofs_.flops_per_second)}},
-                  "stroke=\"#222\" stroke-width=\"2\"");
+                  kPictureLine);
+        const Svg::Point end = place(most, roofs_.flops_per_second);
+        svg_.text(end.x, end.y - 7, "end",
+                  fmt::format("{:.1f} GFLOP/s", 1e-9 * roofs_.flops_per_second), kPictureSoft);
+        // Along the roof that rises.
+        const Svg::Point from = place(least, attainable(least, roofs_));
+        const Svg::Point to = place(ridge, roofs_.flops_per_second);
+        const double slope = std::atan2(to.y - from.y, to.x - from.x) * 180 / std::acos(-1.0);
+        constexpr double kAlong = 0.75;
+        const double x = from.x + kAlong * (to.x - from.x), y = from.y + kAlong * (to.y - from.y);
+        svg_.text(x, y - 7, "middle", fmt::format("{:.1f} GB/s", 1e-9 * roofs_.bytes_per_second),
+                  fmt::format("{} transform=\"rotate({:.1f} {:.1f} {:.1f})\"", kPictureSoft, slope,
+                              x, y));
+    }
+
+    static double radius_of(const Work& work, double longest) {
+        return std::max(kSmallestPoint, kLargestPoint * std::sqrt(work.seconds / longest));
+    }
+
+    /// A number on its point, where there is room for it, and the step by that number below.
+    void name(std::size_t index, const plan::Step& step, const Work& work) {
+        constexpr double kLeastApart = 13;
+        const std::string number = fmt::format("{}", index + 1);
+        Svg::Point at = place(work.flops / work.bytes, work.flops / work.seconds);
+        const auto taken = [&](const Svg::Point& other) {
+            return std::hypot(other.x - at.x, other.y - at.y) < kLeastApart;
+        };
+        while (std::any_of(numbers_.begin(), numbers_.end(), taken))
+            at.x += kLeastApart;
+        numbers_.push_back(at);
+        svg_.text(at.x, at.y + 4, "middle", number, "font-weight=\"bold\"");
+        const double y = kPanelFloor + kBelow + kNamedRow * double(index);
+        svg_.text(kPictureMargin, y, "start", number, "font-weight=\"bold\"");
+        svg_.text(kPictureMargin + 18, y, "start",
+                  fmt::format("{}: {:.3g} ms, {:.0f} % of the {} roof",
+                              end_of(step.name, kLongestName), 1e3 * work.seconds,
+                              100 * roof_share(work, roofs_), bound_of(work, roofs_)));
     }
 
     void point(const plan::Step& step, const Work& work) {
         const Svg::Point at = place(work.flops / work.bytes, work.flops / work.seconds);
-        const double radius =
-            std::max(kSmallestPoint, kLargestPoint * std::sqrt(work.seconds / longest_));
-        svg_.circle(
-            at.x, at.y, radius,
-            fmt::format("fill=\"{}\" fill-opacity=\"0.55\" stroke=\"#fff\"", colour_of(step.phase)),
-            fmt::format("{} ({}): {}, {:.1f} GFLOP/s, {:.1f} GB/s, {:.0f} % of the {} roof",
-                        step.name, step.kernel, seconds_text(work.seconds, TimeForm::fine),
-                        work.gflops(), work.gigabytes(), 100 * roof_share(work, roofs_),
-                        bound_of(work, roofs_)));
+        svg_.circle(at.x, at.y, radius_of(work, longest_),
+                    fmt::format("class=\"edge\" fill=\"{}\" fill-opacity=\"0.55\" stroke=\"#fff\"",
+                                colour_of(step.phase)),
+                    fmt::format("{} ({}): {}, {:.1f} GFLOP/s, {:.1f} GB/s, {:.0f} % of the {} roof",
+                                step.name, step.kernel, seconds_text(work.seconds, TimeForm::fine),
+                                work.gflops(), work.gigabytes(), 100 * roof_share(work, roofs_),
+                                bound_of(work, roofs_)));
     }
 
     void legend() {
@@ -137,22 +174,22 @@ class Picture {
         for (const plan::Step& step : result_.program->steps)
             if (std::find(phases.begin(), phases.end(), step.phase) == phases.end())
                 phases.push_back(step.phase);
-        double x = kBeside + 8;
+        double x = kPictureMargin + 6;
         for (const plan::StepPhase phase : phases) {
-            svg_.circle(x, 64, 6, fmt::format("fill=\"{}\"", colour_of(phase)));
-            svg_.text(x + 12, 68, "start", plan::name_of(phase));
-            x += 110;
+            svg_.circle(x, kPhasesRow, 6, fmt::format("fill=\"{}\"", colour_of(phase)));
+            svg_.text(x + 12, kPhasesRow + 4, "start", plan::name_of(phase));
+            x += 12 + picture_text_width(plan::name_of(phase)) + 22;
         }
+        svg_.text(x - 6, kPhasesRow + 4, "start", "a point for each step, as large as its time",
+                  kPictureSoft);
     }
 
     const BenchResult& result_;
     const Roofs& roofs_;
     Decades x_, y_;
     double longest_ = 0;
-    Svg svg_{kPictureWidth, kPictureHeight,
-             fmt::format("xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" height=\"{1:g}\" "
-                         "font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\"",
-                         kPictureWidth, kPictureHeight)};
+    std::vector<Svg::Point> numbers_;  ///< where they stand
+    Svg svg_{0, 0, ""};
 };
 
 /// The least time that the roofs allow.

@@ -30,7 +30,8 @@ double roof_share(const Work& work, const Roofs& roofs);
 std::vector<Work> work_of_steps(const BenchResult& result);
 
 /// A picture: both axes logarithmic, a point for each step, as large as its time, coloured by its
-/// phase, its name where the pointer rests. Empty where no roof is known.
+/// phase, its name where the pointer rests; the longest steps are named below. Empty where no roof
+/// is known.
 std::string roofline_svg(const BenchResult& result, const Roofs& roofs, const std::string& title);
 
 }  // namespace dtnn::runtime

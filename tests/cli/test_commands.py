@@ -298,8 +298,17 @@ class Runtime(CommandTest):
             self.assertGreaterEqual(one["roof_share"], 0)
         self.assertIn("conv2d_1", [layer["layer"] for layer in bench["program_layers"]])
         with open(self.path("roofs.svg"), encoding="utf-8") as file:
-            points = [one for one in xml.etree.ElementTree.parse(file).getroot() if one.tag.endswith("circle")]
+            picture = xml.etree.ElementTree.parse(file).getroot()
+        points = [one for one in picture if one.tag.endswith("circle")]
         self.assertGreater(len(points), 10)
+        self.assertIn("max-width: 100%", picture.get("style"))
+        # The five steps that take the most time are named below, by numbers that stand at their points.
+        texts = [one.text for one in picture if one.tag.endswith("text")]
+        named = [text.partition(": ")[0] for text in texts if "% of the" in text]
+        times = {step["name"]: step["milliseconds"] for step in bench["program_steps"] if step["gflops_per_second"] > 0}
+        self.assertEqual(named, sorted(times, key=times.get, reverse=True)[:5])
+        numbers = [one.text for one in picture if one.get("font-weight") == "bold" and one.text.isdigit()]
+        self.assertEqual(sorted(numbers), sorted("12345" * 2))
 
     def test_plans_that_do_not_match_are_five(self):
         plan = self.compile()

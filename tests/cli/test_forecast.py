@@ -81,6 +81,15 @@ class Forecast(Foresight):
         document = xml.dom.minidom.parse(self.path("picture.svg"))
         self.assertEqual(document.documentElement.tagName, "svg")
         self.assertEqual(len(document.getElementsByTagName("circle")), 4)
+        # It is as wide as a narrow window, has colours for a dark one, and nothing in it is wider than itself.
+        self.assertIn("max-width: 100%", document.documentElement.getAttribute("style"))
+        self.assertIn("prefers-color-scheme: dark", document.getElementsByTagName("style")[0].firstChild.data)
+        width = float(document.documentElement.getAttribute("width"))
+        for node in document.getElementsByTagName("text"):
+            left = {"start": 0, "middle": 0.5, "end": 1}[node.getAttribute("text-anchor")]
+            room, x = 7 * len(node.firstChild.data), float(node.getAttribute("x"))
+            self.assertGreaterEqual(x - left * room, 0, node.firstChild.data)
+            self.assertLessEqual(x + (1 - left) * room, width, node.firstChild.data)
         texts = [node.firstChild.data for node in document.getElementsByTagName("text")]
         for ranks in ("1", "2", "4", "8"):
             self.assertIn(ranks, texts)
@@ -92,7 +101,7 @@ class Forecast(Foresight):
         def lines(machine):
             self.forecast("shared.yaml", "--machine", machine, "--ranks", "1,2,4", "--svg", "picture.svg")
             text = self.read("picture.svg")
-            return text.count("<line"), "error of the calibration" in text, "not calibrated" in text
+            return text.count("<line"), "calibration error" in text, "not calibrated" in text
         self.write("unsure.yaml", "kind: machine\nextends: cluster_100g\ncompute_error: 0.2\n")
         unknown, unsure = lines("cluster_100g"), lines("unsure.yaml")
         self.assertEqual((unknown[1:], unsure[1:]), ((False, True), (True, False)))

@@ -550,10 +550,16 @@ class Compared(Trained):
         page = self.page("runs/traced/report.html")
         self.assertIn("GFLOP/s", page.of("th"))
         self.assertIn("conv2d_backward_weights", page.of("td"))
+        self.assertTrue(any(re.fullmatch(r"[\d.]+ [mu]?s", text) for text in page.of("td")), page.of("td"))
         # What is not aligned stays as it is.
-        self.write("runs/traced/operator_times.txt", "operator  ms\nconv2d 3\n")
+        for text in ("operator  ms  %\nconv2d  3\n", "operator\nall  1\n", "a  b\n1  2  3\n"):
+            self.write("runs/traced/operator_times.txt", text)
+            self.expect(self.dtnn_run("report", "runs/traced"), 0)
+            self.assertIn(text, self.page("runs/traced/report.html").of("pre"))
+        # Large numbers may move the ends of a line that has them all.
+        self.write("runs/traced/operator_times.txt", "operator  ms  GB/s\nconv2d    1.5  123456.5\nall      7.5\n")
         self.expect(self.dtnn_run("report", "runs/traced"), 0)
-        self.assertIn("operator  ms\nconv2d 3\n", self.page("runs/traced/report.html").of("pre"))
+        self.assertIn("123456.5", self.page("runs/traced/report.html").of("td"))
 
     def test_on_narrow_pages_cells_say_what_they_are(self):
         self.expect(self.dtnn_run("report", "runs/a"), 0)

@@ -69,7 +69,7 @@ class Graph(CommandTest):
         layers = json.loads(self.expect(self.dtnnc("summary", RESIDUAL, "--format", "json"), 0).stdout)["layers"]
         # Every layer, the input and the output; an arrow for every source and one to the output.
         self.assertEqual(len(re.findall(r"(?m)^ +n\d+ \[", dot)), len(layers) + 2)
-        self.assertEqual(dot.count(" -> "), sum(len(layer["from"]) for layer in layers) + 1)
+        self.assertEqual(dot.count(" -> ") - dot.count("style=invis"), sum(len(layer["from"]) for layer in layers) + 1)
         self.assertIn("16\u00d728\u00d728", dot)
 
     def test_blocks_are_boxes_or_one_node(self):
@@ -113,11 +113,26 @@ class Graph(CommandTest):
 
     def test_long_networks_are_set_in_columns(self):
         def breaks(*arguments):
-            return self.expect(self.dtnnc("graph", *arguments, "-o", "-"), 0).stdout.count("constraint=false")
+            return self.expect(self.dtnnc("graph", *arguments, "-o", "-"), 0).stdout.count("style=dashed")
         self.assertEqual(breaks("simplecnn"), 0)
         self.assertEqual(breaks("vgg16"), 2)
         # Both arrows of a shortcut lead to the next column.
         self.assertGreaterEqual(breaks(RESNET20), 2)
+
+    @unittest.skipUnless(shutil.which("dot"), "graphviz is not installed")
+    def test_columns_are_read_from_the_left(self):
+        for network in (("vgg16",), ("resnet50",), ("googlenet", "--depth", "2"), ("densenet121", "--depth", "1")):
+            dot = self.expect(self.dtnnc("graph", *network, "-o", "-"), 0).stdout
+            plain = subprocess.run(["dot", "-Tplain"], input=dot, capture_output=True, text=True, check=True).stdout
+            place = {line.split()[1]: float(line.split()[2]) for line in plain.splitlines() if line.startswith("node ")}
+            breaks = sorted({(int(foot), int(head)) for foot, head in
+                             re.findall(r"n(\d+) -> n(\d+) [^\n]*style=dashed", dot)})
+            heads = {}
+            for foot, head in breaks:
+                heads.setdefault(foot, place[f"n{head}"])
+            columns = [place["n0"]] + [heads[foot] for foot in sorted(heads)]
+            self.assertGreater(len(columns), 1, network)
+            self.assertEqual(columns, sorted(columns), network)
 
     @unittest.skipUnless(shutil.which("dot"), "graphviz is not installed")
     def test_a_page_with_search_and_zoom(self):
@@ -142,6 +157,14 @@ class Graph(CommandTest):
         self.assertEqual(sorted(os.listdir(self.folder)), ["net.pdf", "net.png", "net.svg", "tiny.yaml"])
         for options in (("--fused",), ("--program", "evaluate"), ("--depth", "1")):
             self.expect(self.dtnnc("graph", RESNET20, "-o", "net.svg", *options), 0)
+        # A browser shows the picture in dark colours where the system has them: the paper, the title, not the legend.
+        self.expect(self.dtnnc("graph", RESIDUAL, "-o", "net.svg"), 0)
+        picture = self.read("net.svg")
+        style = picture[picture.index("<style>"):picture.index("</style>")]
+        self.assertIn("prefers-color-scheme: dark", style)
+        for selector in re.findall(r'\.graph > (\w+)\[fill="([^"]+)"\]', style):
+            self.assertRegex(picture, r"<{}[^>]* fill=\"{}\"".format(*selector))
+        self.assertRegex(picture, r'fill="#111111"> convolution <')
         self.expect(self.dtnnc("graph", RESIDUAL, "-o", "no/such/folder/net.svg"), 1, "no/such/folder")
         self.expect(self.dtnnc("graph", RESIDUAL, "-o", "picture", "--format", "svg"), 0)
         with open("/dev/full", "w", encoding="utf-8") as full:

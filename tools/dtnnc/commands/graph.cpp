@@ -107,6 +107,7 @@ int graph(const std::string& spec_or_plan, const GraphCommand& command,
         if (drawing.nodes > kMostNodes) refuse(*plan, drawing_options, drawing.nodes);
         text = render(drawing.dot, form == "html" ? "svg" : form, kLimitSeconds);
         if (form == "html") text = graph_page(drawing, text);
+        if (form == "svg") text = graph_picture(text);
     }
     if (command.output == "-") {
         write_stdout_bytes(text);

@@ -13,9 +13,11 @@
 namespace dtnn::tools {
 namespace {
 
-constexpr double kPictureWidth = 900, kLeft = 76, kRight = 24;
-constexpr double kTop = 84, kBars = 270, kPanelGap = 64, kLine = 150, kBottom = 48;
+constexpr double kLeft = 76, kRight = 24;
+constexpr double kTop = 108, kBars = 230, kPanelGap = 64, kLine = 130, kBottom = 48;
 constexpr double kPictureHeight = kTop + kBars + kPanelGap + kLine + kBottom;
+/// With narrower bars, efficiencies are told by the axis alone.
+constexpr double kNarrowest = 34;
 
 /// Distinguishable for the colour-blind (Okabe and Ito, "Color universal design", 2008).
 struct Part {
@@ -43,24 +45,24 @@ Unit unit_of(double seconds) {
 /// From one height to another, with a stroke across each end.
 void draw_whisker(Svg& svg, double x, double top, double bottom) {
     constexpr double kHalf = 5;
-    constexpr const char* kStroke = "stroke=\"#222\" stroke-width=\"1.5\"";
-    svg.line(x, top, x, bottom, kStroke);
-    svg.line(x - kHalf, top, x + kHalf, top, kStroke);
-    svg.line(x - kHalf, bottom, x + kHalf, bottom, kStroke);
+    svg.line(x, top, x, bottom, kPictureLine);
+    svg.line(x - kHalf, top, x + kHalf, top, kPictureLine);
+    svg.line(x - kHalf, bottom, x + kHalf, bottom, kPictureLine);
 }
 
 void draw_legend(Svg& svg, bool uncertain) {
-    double x = kLeft;
+    constexpr double kSquare = 14, kRow = 66, kApart = 18;
+    double x = kPictureMargin;
     for (const Part& part : kParts) {
-        svg.rect(x, 50, 14, 14, filled(part.colour));
-        svg.text(x + 20, 62, "start", part.name);
-        x += 190;
+        svg.rect(x, kRow, kSquare, kSquare, filled(part.colour));
+        svg.text(x + kSquare + 6, kRow + 12, "start", part.name);
+        x += kSquare + 6 + picture_text_width(part.name) + kApart;
     }
     if (uncertain) {
-        draw_whisker(svg, x + 7, 50, 64);
-        svg.text(x + 20, 62, "start", "error of the calibration");
+        draw_whisker(svg, x + kSquare / 2, kRow, kRow + kSquare);
+        svg.text(x + kSquare + 6, kRow + 12, "start", "calibration error");
     } else {
-        svg.text(x, 62, "start", "error not known: not calibrated", "fill=\"#666\"");
+        svg.text(x, kRow + 12, "start", "error not calibrated", kPictureSoft);
     }
 }
 
@@ -70,8 +72,7 @@ void draw_axis(Svg& svg, double floor, double height, double top, double tick, L
     for (int i = 0; i * tick <= top * 1.001; ++i) {
         const double value = i * tick;
         const double y = floor - height * value / top;
-        svg.line(kLeft, y, kPictureWidth - kRight, y,
-                 i == 0 ? "stroke=\"#444\"" : "stroke=\"#ddd\"");
+        svg.line(kLeft, y, kPictureWidth - kRight, y, i == 0 ? kPictureAxis : kPictureRule);
         svg.text(kLeft - 8, y + 4, "end", label(value));
     }
 }
@@ -96,24 +97,22 @@ std::string forecast_svg(const std::vector<plan::Forecast>& rows, const std::str
         (kPictureWidth - kLeft - kRight) / double(std::max<std::size_t>(shown.size(), 1));
     const double floor = kTop + kBars, line_top = floor + kPanelGap, line_floor = line_top + kLine;
 
-    Svg svg(kPictureWidth, kPictureHeight,
-            fmt::format("xmlns=\"http://www.w3.org/2000/svg\" width=\"{:g}\" height=\"{:g}\" "
-                        "style=\"max-width: 100%; height: auto\" "
-                        "font-family=\"sans-serif\" font-size=\"13\" fill=\"#222\"",
-                        kPictureWidth, kPictureHeight));
-    svg.rect(0, 0, kPictureWidth, kPictureHeight, filled("#fff"));
-    svg.text(kLeft, 30, "start", title, "font-size=\"17\" font-weight=\"bold\"");
+    Svg svg = svg_picture(kPictureHeight, title);
     draw_legend(svg, uncertain);
     draw_axis(svg, floor, kBars, top, ticks[1],
               [&](double value) { return fmt::format("{:g}", value * unit.factor); });
-    svg.text(kLeft - 8, kTop - 10, "end", fmt::format("step, {}", unit.name));
+    svg.text(kPictureMargin, kTop - 12, "start", fmt::format("step, {}", unit.name));
     const double ceiling = std::ceil(best * 4 - 1e-9) / 4;
     draw_axis(svg, line_floor, kLine, ceiling, 0.25,
               [](double value) { return fmt::format("{:.0f} %", 100 * value); });
-    svg.text(kLeft - 8, line_top - 12, "end", "efficiency");
+    svg.text(kPictureMargin, line_top - 14, "start", "efficiency");
 
     std::vector<Svg::Point> points;
-    const std::size_t every = shown.size() / 24 + 1;  // labels that do not fit are left out
+    // Labels that do not fit are left out.
+    double widest = 0;
+    for (const plan::Forecast* row : shown)
+        widest = std::max(widest, picture_text_width(fmt::to_string(row->ranks)));
+    const std::size_t every = std::max<std::size_t>(1, std::size_t(std::ceil((widest + 4) / slot)));
     for (std::size_t i = 0; i < shown.size(); ++i) {
         const plan::Forecast& row = *shown[i];
         const double middle = kLeft + slot * (double(i) + 0.5), width = std::min(slot * 0.66, 60.0);
@@ -139,9 +138,10 @@ std::string forecast_svg(const std::vector<plan::Forecast>& rows, const std::str
     svg.path({points}, "stroke=\"#D55E00\" stroke-width=\"2\"");
     for (std::size_t i = 0; i < shown.size(); ++i) {
         svg.circle(points[i].x, points[i].y, 4, filled("#D55E00"));
-        if (shown.size() > 14) continue;
-        svg.text(points[i].x, points[i].y + 20, "middle",
-                 fmt::format("{:.0f}", 100 * shown[i]->efficiency), "font-size=\"11\"");
+        if (slot < kNarrowest) continue;
+        const bool low = line_floor - points[i].y < 26;
+        svg.text(points[i].x, points[i].y + (low ? -9 : 19), "middle",
+                 fmt::format("{:.0f}", 100 * shown[i]->efficiency), kPictureSoft);
     }
     svg.text((kLeft + kPictureWidth - kRight) / 2, line_floor + 38, "middle", "ranks");
     return std::move(svg).finish();

@@ -45,4 +45,24 @@ std::set<Ends> column_breaks(const std::vector<Ends>& arrows,
     return breaks;
 }
 
+std::vector<Ends> column_order(const std::set<Ends>& breaks) {
+    std::vector<std::size_t> before = {0}, heads;
+    std::vector<Ends> order;
+    const auto join = [&] {
+        for (const std::size_t from : before)
+            for (const std::size_t to : heads)
+                order.emplace_back(from, to);
+        before = std::move(heads);
+        heads.clear();
+    };
+    std::size_t foot = 0;
+    for (const Ends& arrow : breaks) {
+        if (arrow.first != foot && !heads.empty()) join();
+        foot = arrow.first;
+        heads.push_back(arrow.second);
+    }
+    join();
+    return order;
+}
+
 }  // namespace dtnn::tools

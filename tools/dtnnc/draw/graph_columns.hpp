@@ -18,4 +18,8 @@ using Ends = std::pair<std::size_t, std::size_t>;  ///< of an arrow: numbers of 
 std::set<Ends> column_breaks(const std::vector<Ends>& arrows,
                              const std::vector<std::string>& blocks);
 
+/// Arrows from the heads of each column to those of the next. Where nobody sees them, they hold the
+/// columns in the order in which they are read: Graphviz alone puts them where arrows are short.
+std::vector<Ends> column_order(const std::set<Ends>& breaks);
+
 }  // namespace dtnn::tools

@@ -125,12 +125,14 @@ std::string title_table(const Drawing& drawing) {
     std::string legend;
     for (const FamilyStyle* family : drawing.families)
         legend += fmt::format(
-            "<TD BGCOLOR=\"{}\" COLOR=\"{}\" BORDER=\"1\"><FONT POINT-SIZE=\"9\"> {} "
+            "<TD BGCOLOR=\"{}\" COLOR=\"{}\" BORDER=\"1\"><FONT POINT-SIZE=\"9\" "
+            "COLOR=\"#111111\"> {} "
             "</FONT></TD>",
             family->fill, family->border, html_escaped(std::string(family->name)));
     return fmt::format(
         "<TABLE BORDER=\"0\" CELLSPACING=\"3\" CELLPADDING=\"3\"><TR><TD COLSPAN=\"{0}\">"
-        "<FONT POINT-SIZE=\"16\"><B>{1}</B></FONT></TD></TR><TR><TD COLSPAN=\"{0}\">{2}{3}</FONT>"
+        "<FONT POINT-SIZE=\"16\" COLOR=\"#1d2430\"><B>{1}</B></FONT></TD></TR><TR><TD "
+        "COLSPAN=\"{0}\">{2}{3}</FONT>"
         "</TD></TR><TR>{4}</TR></TABLE>",
         families().size(), html_escaped(drawing.title), kSmall, html_escaped(drawing.subtitle),
         legend);
@@ -180,6 +182,8 @@ Drawing drawing_of(const plan::Plan& plan, std::string subtitle, const std::vect
             "    n{} -> n{} [label=\" {}\"{}];\n", ends.first, ends.second, dot_escaped(edge.label),
             // It holds nothing below anything: what follows begins on top again.
             breaks.contains(ends) ? ", constraint=false, style=dashed, tailport=e" : "");
+    for (const auto& [from, to] : column_order(breaks))
+        text += fmt::format("    n{} -> n{} [style=invis, constraint=false];\n", from, to);
     text += "}\n";
     return drawing;
 }

@@ -8,13 +8,17 @@
 namespace dtnn::tools {
 namespace {
 
-constexpr const char* kStyle = R"css(
+constexpr const char* kDarkColours =
+    "--paper: #14181f; --ink: #e6e9ef; --soft: #a6b0bf; --rule: #343c49; --bar: #1a1f28; "
+    "--box: #1b212b; --inner: #242b37; --line: #94a0b2; --found: #ff8a80;";
+
+constexpr const char* kLightColours = R"css(
 :root { color-scheme: light dark; --paper: #ffffff; --ink: #1d2430; --soft: #5b6573;
   --rule: #d5dae3; --bar: #f7f8fa; --box: #f7f8fa; --inner: #eef0f4; --line: #5b6573;
   --found: #d0261e; }
-@media (prefers-color-scheme: dark) {
-  :root { --paper: #14181f; --ink: #e6e9ef; --soft: #a6b0bf; --rule: #343c49; --bar: #1a1f28;
-    --box: #1b212b; --inner: #242b37; --line: #94a0b2; --found: #ff8a80; } }
+)css";
+
+constexpr const char* kPageStyle = R"css(
 * { box-sizing: border-box; }
 body { margin: 0; height: 100vh; display: flex; flex-direction: column; background: var(--paper);
   color: var(--ink); font: 14px/1.4 system-ui, sans-serif; }
@@ -35,6 +39,10 @@ main { flex: 1; overflow: auto; padding: .8rem; cursor: grab; touch-action: pan-
 main.held { cursor: grabbing; user-select: none; }
 main svg { display: block; margin: 0 auto; }
 .graph > polygon { fill: none; stroke: none; }
+)css";
+
+/// Of what Graphviz has drawn, wherever it stands.
+constexpr const char* kDrawingStyle = R"css(
 .cluster > path { fill: var(--box); stroke: var(--rule); }
 .cluster > path[fill="#eef0f4"] { fill: var(--inner); }
 .cluster > text { fill: var(--soft); }
@@ -43,6 +51,9 @@ main svg { display: block; margin: 0 auto; }
 .node a { text-decoration: none; }
 /* Between the stripes of a folded block, through its words. */
 .node polygon[stroke-width="0.5"] { stroke: none; }
+)css";
+
+constexpr const char* kFoundStyle = R"css(
 .searching .node:not(.found) { opacity: .25; }
 .found path, .found polygon:not([stroke-width="0.5"]) { stroke: var(--found); stroke-width: 3; }
 .current path, .current polygon:not([stroke-width="0.5"]) { stroke-width: 5; }
@@ -67,6 +78,14 @@ function zoom(wanted, x = main.clientWidth / 2, y = main.clientHeight / 2) {
 function fit() {
   zoom(Math.min((main.clientWidth - 30) / box.width, 4 / 3));
   main.scrollTo(0, 0);
+}
+// Large enough to be read, with the input in sight; smaller networks as wide as the window.
+function begin() {
+  fit();
+  if (scale >= 1 || !nodes.length) return;
+  zoom(1);
+  const first = nodes[0].getBoundingClientRect();
+  main.scrollTo(main.scrollLeft + first.left + first.width / 2 - main.clientWidth / 2, 0);
 }
 function show(next) {
   if (current >= 0 && found[current]) found[current].classList.remove("current");
@@ -119,7 +138,7 @@ window.addEventListener("pointermove", event => {
   main.scrollTo(held[0] - event.clientX, held[1] - event.clientY);
 });
 window.addEventListener("pointerup", () => { held = null; main.classList.remove("held"); });
-fit();
+begin();
 )js";
 
 /// Without the XML declaration and the comments before it, which pages do not have.
@@ -135,6 +154,9 @@ std::string graph_page(const Drawing& drawing, const std::string& svg) {
     for (const FamilyStyle* family : drawing.families)
         legend += fmt::format("<li style=\"background: {}; border-color: {}\">{}</li>",
                               family->fill, family->border, html_escaped(family->name));
+    const std::string style =
+        fmt::format("{}@media (prefers-color-scheme: dark) {{ :root {{ {} }} }}{}{}{}",
+                    kLightColours, kDarkColours, kPageStyle, kDrawingStyle, kFoundStyle);
     return fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -146,8 +168,24 @@ std::string graph_page(const Drawing& drawing, const std::string& svg) {
         "<button id=\"in\" title=\"Larger ( + ), or Ctrl and the wheel\">+</button>\n"
         "<button id=\"fit\" title=\"As wide as the window ( 0 )\">fit</button>\n</div>\n"
         "<ul>{3}</ul>\n</header>\n<main>\n{4}</main>\n<script>{5}</script>\n</body>\n</html>\n",
-        html_escaped(drawing.title), kStyle, html_escaped(drawing.subtitle), legend,
+        html_escaped(drawing.title), style, html_escaped(drawing.subtitle), legend,
         svg_element(svg), kScript);
+}
+
+std::string graph_picture(const std::string& svg) {
+    // The titles' colours are those that graph_dot.cpp gives them.
+    constexpr const char* kTitles =
+        ".graph > polygon[fill=\"white\"] { fill: var(--paper); }\n"
+        ".graph > text[fill=\"#1d2430\"], .graph > text[fill=\"#333333\"] { fill: var(--ink); }\n";
+    const std::size_t start = svg.find("<svg");
+    const std::size_t end = start == std::string::npos ? start : svg.find('>', start);
+    if (end == std::string::npos) return svg;
+    const std::string style = fmt::format(
+        "\n<style>\n.node polygon[stroke-width=\"0.5\"] {{ stroke: none; }}\n"
+        "@media (prefers-color-scheme: dark) {{\n:root {{ {} background: var(--paper); }}\n{}{}}}\n"
+        "</style>",
+        kDarkColours, kTitles, kDrawingStyle);
+    return svg.substr(0, end + 1) + style + svg.substr(end + 1);
 }
 
 }  // namespace dtnn::tools
