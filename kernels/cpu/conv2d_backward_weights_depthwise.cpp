@@ -2,11 +2,13 @@
 /// source is copied first, with every number as often. For every row of results and every row of
 /// the kernel, a tile of R neighbouring taps by V vectors of channels is summed in registers along
 /// the row and then added to the thread's weights; these are added in the order of the threads.
+/// Bands of rows are summed some channels at a time, so that these stay in the first cache.
 /// Error bound: cells * epsilon * sum of |products|. diff_bias is summed in double from row to row.
 
 #include <cstdint>
 
 #include "kernels/arguments/conv2d.hpp"
+#include "kernels/cpu/depthwise_band.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/depthwise.hpp"
@@ -26,7 +28,7 @@ struct TapRow {
     /// By tap of the tile: the cell that result 0 reads, and the results whose cell is inside.
     std::int64_t offset[kMostTaps] = {}, first[kMostTaps] = {}, last[kMostTaps] = {};
     T* sums = nullptr;  ///< of the first tap; those of the next are `channels` further
-    /// Elements from a cell to the one that the next row of results reads first; 0: not asked for.
+    /// Elements to the cells that a later band reads first; 0: they are not asked for.
     std::int64_t next_src = 0, next_diff = 0;
 };
 
@@ -64,10 +66,14 @@ void tap_tile(const TapRow<T>& row, std::int64_t c) {
             Vector<T, L> d[V];
             unroll<V>([&](auto v) DTNN_UNROLLED { d[v] = load<T, L>(diff + v * L); });
             if (row.next_diff != 0) {
-                unroll<V>([&](auto v) DTNN_UNROLLED {
-                    __builtin_prefetch(diff + row.next_diff + v * L);
-                    __builtin_prefetch(row.src + (source + at[R - 1]) + row.next_src + v * L);
-                });
+                unroll<V>([&](auto v)
+                              DTNN_UNROLLED { __builtin_prefetch(diff + row.next_diff + v * L); });
+            }
+            if (row.next_src != 0) {
+                // As many cells as the next result is further on.
+                const T* next = row.src + (source + at[R - 1]) + row.next_src;
+                for (std::int64_t j = 0; j < row.stride; ++j, next -= channels)
+                    unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(next + v * L); });
             }
             unroll<R>([&](auto r) DTNN_UNROLLED {
                 unroll<V>([&](auto v) DTNN_UNROLLED {
@@ -84,90 +90,213 @@ void tap_tile(const TapRow<T>& row, std::int64_t c) {
     });
 }
 
-template <class T, int L, int R>
-void tap_rest(const TapRow<T>& row, std::int64_t c) {
-    if constexpr (L >= 1) {
-        if (c + L <= row.channels) {
-            tap_tile<T, L, R, 1>(row, c);
-            c += L;
-        }
-        tap_rest<T, L / 2, R>(row, c);
-    }
-}
-
-template <class T, int R>
-void tap_channels(const TapRow<T>& row) {
+/// K neighbouring taps of H neighbouring rows of the kernel, over a row of results all of whose
+/// rows are inside the source: a number of the gradient is loaded once for all of them. `row_step`:
+/// elements between rows of the source that follow each other in the kernel; `sums_step` likewise.
+template <class T, int K, int H, int V>
+void joined_taps(const TapRow<T>& row, std::int64_t results, std::int64_t row_step,
+                 std::int64_t sums_step, std::int64_t c) {
     constexpr int L = kLanes<T>;
-    std::int64_t c = 0;
-    for (; c + 2 * L <= row.channels; c += 2 * L)
-        tap_tile<T, L, R, 2>(row, c);
-    if (c + L <= row.channels) {
-        tap_tile<T, L, R, 1>(row, c);
-        c += L;
+    Vector<T, L> sums[H][K][V] = {};
+    const std::int64_t channels = row.channels, step = row.stride * channels;
+    std::int64_t first = row.first[0], last = row.last[0];
+    for (int k = 1; k < K; ++k) {
+        if (row.first[k] > first) first = row.first[k];
+        if (row.last[k] < last) last = row.last[k];
     }
-    tap_rest<T, L / 2, R>(row, c);
+    std::int64_t at[K];
+    unroll<K>([&](auto k) DTNN_UNROLLED { at[k] = row.offset[k] * channels + c; });
+    const auto add = [&](std::int64_t i, auto checked) DTNN_UNROLLED {
+        Vector<T, L> d[V];
+        const T* const diff = row.diff + i * channels + c;
+        unroll<V>([&](auto v) DTNN_UNROLLED { d[v] = load<T, L>(diff + v * L); });
+        const T* from = row.src + i * step;
+        unroll<K>([&](auto k) DTNN_UNROLLED {
+            if (checked && (i < row.first[k] || i >= row.last[k])) return;
+            unroll<H>([&](auto h) DTNN_UNROLLED {
+                unroll<V>([&](auto v) DTNN_UNROLLED {
+                    sums[h][k][v] += load<T, L>(from + h * row_step + at[k] + v * L) * d[v];
+                });
+            });
+        });
+    };
+    std::int64_t i = 0;
+    for (; i < first && i < results; ++i)
+        add(i, std::true_type{});
+    for (; i < last; ++i) {
+        if (row.next_diff != 0) {
+            const T* const diff = row.diff + i * channels + c + row.next_diff;
+            unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(diff + v * L); });
+        }
+        if (row.next_src != 0) {
+            // The rows and cells that the next result has further on.
+            const T* next = row.src + i * step + at[K - 1] + row.next_src;
+            for (std::int64_t x = 0; x < row.stride; ++x, next -= channels)
+                unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(next + v * L); });
+        }
+        add(i, std::false_type{});
+    }
+    for (; i < results; ++i)
+        add(i, std::true_type{});
+    unroll<H>([&](auto h) DTNN_UNROLLED {
+        unroll<K>([&](auto k) DTNN_UNROLLED {
+            unroll<V>([&](auto v) DTNN_UNROLLED {
+                T* const to = row.sums + h * sums_step + k * channels + c + v * L;
+                store<T, L>(to, load<T, L>(to) + sums[h][k][v]);
+            });
+        });
+    });
 }
 
-template <class T>
-void tap_channels(const TapRow<T>& row, std::int64_t taps) {
+template <class T, int L, int V>
+void tap_tile(const TapRow<T>& row, std::int64_t taps, std::int64_t c) {
     switch (taps) {
         case 1:
-            return tap_channels<T, 1>(row);
+            return tap_tile<T, L, 1, V>(row, c);
         case 2:
-            return tap_channels<T, 2>(row);
+            return tap_tile<T, L, 2, V>(row, c);
         case 3:
-            return tap_channels<T, 3>(row);
+            return tap_tile<T, L, 3, V>(row, c);
         default:
-            return tap_channels<T, kMostTaps>(row);
+            return tap_tile<T, L, kMostTaps, V>(row, c);
     }
 }
 
-/// Row `oh` of sample n, every tap. `aside` has room for a row of the source as wide as the
-/// filters.
+/// Some rows of results: the sums of their taps.
 template <class T>
-void add_row(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t n, std::int64_t oh,
-             T* weights, T* aside) {
+struct TapBand {
+    const Conv2dBackwardWeightsArguments<T>& a;
+    T* weights = nullptr;
+    const T* aside = nullptr;  ///< the rows of the source as wide as the filters; null: they are
+    std::int64_t size = 1;     ///< rows of every band but the last
+    bool streams = false;      ///< source and gradient are larger than caches
+    std::int64_t begin = 0, count = 0;
+
+    /// Whether a row of results takes two or three rows of three taps at once.
+    template <int L>
+    bool joins(std::int64_t taps) const {
+        return L == kLanes<T> && sizeof(T) == sizeof(float) && taps == 3 && !aside &&
+               a.shape.kernel_width == 3 && a.shape.kernel_height == 3;
+    }
+
+    /// Row i of results with `rows` rows of the kernel from `kh` on, which are inside the source
+    /// from its row `ih` on.
+    template <int L, int V>
+    void joined(TapRow<T>& row, std::int64_t i, std::int64_t ih, std::int64_t kh, std::int64_t rows,
+                std::int64_t c) {
+        if constexpr (L == kLanes<T> && sizeof(T) == sizeof(float)) {
+            const ConvShape& s = a.shape;
+            const std::int64_t wide = s.width * s.channels, step = s.dilation_height * wide;
+            row.src = a.src + (i / s.out_height * s.height + ih) * wide;
+            row.sums = weights + kh * 3 * s.filters;
+            if (streams) {
+                row.next_src = (rows - 1) * step + size * s.stride_height * wide;
+                row.next_diff = size * s.out_width * s.filters;
+            }
+            if (rows == 3)
+                joined_taps<T, 3, 3, V>(row, s.out_width, step, 3 * s.filters, c);
+            else
+                joined_taps<T, 3, 2, V>(row, s.out_width, step, 3 * s.filters, c);
+        }
+    }
+
+    /// V vectors from channel c on, taps [kw, kw + taps) of every row of the kernel.
+    template <int L, int V>
+    void columns(std::int64_t c, std::int64_t kw, std::int64_t taps) {
+        const ConvShape& s = a.shape;
+        TapRow<T> row;
+        row.channels = s.filters;
+        row.stride = s.stride_width;
+        for (std::int64_t r = 0; r < taps; ++r) {
+            const std::int64_t at = (kw + r) * s.dilation_width - s.pad_left;
+            row.offset[r] = at;
+            row.first[r] = at < 0 ? (-at + s.stride_width - 1) / s.stride_width : 0;
+            row.last[r] = at < s.width ? (s.width - 1 - at) / s.stride_width + 1 : 0;
+            if (row.last[r] > s.out_width) row.last[r] = s.out_width;
+            if (row.first[r] > row.last[r]) row.first[r] = row.last[r];
+        }
+        for (std::int64_t i = begin; i < begin + count; ++i) {
+            const std::int64_t n = i / s.out_height, oh = i % s.out_height;
+            row.diff = a.diff_dst + i * s.out_width * s.filters;
+            if (joins<L>(taps)) {
+                const std::int64_t top = oh * s.stride_height - s.pad_top;
+                std::int64_t from = 0, until = 3;
+                while (from < until && top + from * s.dilation_height < 0)
+                    ++from;
+                while (from < until && top + (until - 1) * s.dilation_height >= s.height)
+                    --until;
+                if (until - from >= 2) {
+                    joined<L, V>(row, i, top + from * s.dilation_height, from, until - from, c);
+                    continue;
+                }
+            }
+            for (std::int64_t kh = 0; kh < s.kernel_height; ++kh) {
+                const std::int64_t ih = oh * s.stride_height - s.pad_top + kh * s.dilation_height;
+                if (ih < 0 || ih >= s.height) continue;
+                row.src = aside ? aside + kh * s.width * s.filters
+                                : a.src + (n * s.height + ih) * s.width * s.channels;
+                row.sums = weights + (kh * s.kernel_width + kw) * s.filters;
+                // The last rows of the kernel read what none has read before.
+                if (streams && kw == 0) {
+                    const bool is_new = kh + s.stride_height >= s.kernel_height;
+                    row.next_src = is_new ? size * s.stride_height * s.width * s.channels : 0;
+                    row.next_diff = kh + 1 == s.kernel_height ? size * s.out_width * s.filters : 0;
+                }
+                tap_tile<T, L, V>(row, taps, c);
+            }
+        }
+    }
+
+    template <int L, int V>
+    void block(std::int64_t c) {
+        for (std::int64_t kw = 0; kw < a.shape.kernel_width;) {
+            // 5 taps as 3 and 2: one alone would wait for its own sum.
+            const std::int64_t left = a.shape.kernel_width - kw;
+            const std::int64_t taps = left == 5 ? 3 : (left < kMostTaps ? left : kMostTaps);
+            columns<L, V>(c, kw, taps);
+            kw += taps;
+        }
+    }
+
+    /// The channels that do not fill a vector: halves, quarters, ..., one.
+    template <int L>
+    void rest(std::int64_t c) {
+        if constexpr (L >= 1) {
+            if (c + L <= a.shape.filters) {
+                block<L, 1>(c);
+                c += L;
+            }
+            rest<L / 2>(c);
+        }
+    }
+
+    void all() {
+        constexpr int L = kLanes<T>;
+        std::int64_t c = 0;
+        for (; c + 2 * L <= a.shape.filters; c += 2 * L)
+            block<L, 2>(c);
+        if (c + L <= a.shape.filters) {
+            block<L, 1>(c);
+            c += L;
+        }
+        rest<L / 2>(c);
+    }
+};
+
+/// to[kh][i*m + j] = the number i of the row of the source that row kh of the kernel reads, m
+/// filters a channel.
+template <class T>
+void repeat_rows(const Conv2dBackwardWeightsArguments<T>& a, std::int64_t n, std::int64_t oh,
+                 T* to) {
     const ConvShape& s = a.shape;
-    TapRow<T> row;
-    row.channels = s.filters;
-    row.stride = s.stride_width;
-    row.diff = a.diff_dst + (n * s.out_height + oh) * s.out_width * s.filters;
-    // The kernel's last row reads what none has read before; that of the next row of results is
-    // `ahead` rows further.
-    const bool streams =
-        s.group_filters() == 1 && std::int64_t(sizeof(T)) * s.batch * s.filters *
-                                          (s.height * s.width + s.out_height * s.out_width) >
-                                      kCachedBytes;
-    const std::int64_t asking = s.kernel_height - 1, ahead = s.stride_height;
+    const std::int64_t m = s.group_filters(), wide = s.width * s.channels;
     for (std::int64_t kh = 0; kh < s.kernel_height; ++kh) {
         const std::int64_t ih = oh * s.stride_height - s.pad_top + kh * s.dilation_height;
         if (ih < 0 || ih >= s.height) continue;
-        row.src = a.src + (n * s.height + ih) * s.width * s.channels;
-        if (const std::int64_t m = s.group_filters(); m > 1) {
-            for (std::int64_t i = 0; i < s.width * s.channels; ++i) {
-                for (std::int64_t j = 0; j < m; ++j)
-                    aside[i * m + j] = row.src[i];
-            }
-            row.src = aside;
-        }
-        for (std::int64_t kw = 0; kw < s.kernel_width;) {
-            // 5 taps as 3 and 2: one alone would wait for its own sum.
-            const std::int64_t left = s.kernel_width - kw;
-            const std::int64_t taps = left == 5 ? 3 : (left < kMostTaps ? left : kMostTaps);
-            for (std::int64_t r = 0; r < taps; ++r) {
-                const std::int64_t at = (kw + r) * s.dilation_width - s.pad_left;
-                row.offset[r] = at;
-                row.first[r] = at < 0 ? (-at + s.stride_width - 1) / s.stride_width : 0;
-                row.last[r] = at < s.width ? (s.width - 1 - at) / s.stride_width + 1 : 0;
-                if (row.last[r] > s.out_width) row.last[r] = s.out_width;
-                if (row.first[r] > row.last[r]) row.first[r] = row.last[r];
-            }
-            row.sums = weights + (kh * s.kernel_width + kw) * s.filters;
-            const bool asks = streams && kh == asking && kw == 0;
-            row.next_diff = asks ? s.out_width * s.filters : 0;
-            row.next_src = asks ? ahead * s.width * s.channels : 0;
-            tap_channels(row, taps);
-            kw += taps;
+        const T* const from = a.src + (n * s.height + ih) * wide;
+        for (std::int64_t i = 0; i < wide; ++i) {
+            for (std::int64_t j = 0; j < m; ++j)
+                to[(kh * wide + i) * m + j] = from[i];
         }
     }
 }
@@ -192,6 +321,12 @@ void conv2d_backward_weights_depthwise(const Conv2dBackwardWeightsArguments<T>& 
     const ConvShape& s = a.shape;
     const DepthwiseOuterWorkspace layout(s, sizeof(T), team.size());
     const std::int64_t rows = s.batch * s.out_height, elements = s.weight_elements();
+    const std::int64_t size =
+        depthwise_band_rows<T>(s.filters, s.group_filters(), s.kernel_height,
+                               s.stride_height * s.width, s.width, s.out_width, s.out_height);
+    const bool streams = std::int64_t(sizeof(T)) * s.batch * s.filters *
+                             (s.height * s.width + s.out_height * s.out_width) >
+                         kCachedBytes;
     const auto own = [&](int member) {
         return a.workspace.data() + member * layout.bytes_per_thread;
     };
@@ -202,13 +337,17 @@ void conv2d_backward_weights_depthwise(const Conv2dBackwardWeightsArguments<T>& 
             bias[i] = 0;
         for (std::int64_t i = 0; i < elements; ++i)
             weights[i] = 0;
+        const bool repeats = s.group_filters() > 1;
+        T* const aside = reinterpret_cast<T*>(own(member) + layout.row);
+        TapBand<T> band{a, weights, repeats ? aside : nullptr, size, streams && !repeats};
         const std::int64_t end = rows * (member + 1) / team.size();
-        for (std::int64_t i = rows * member / team.size(); i < end; ++i) {
-            add_row(a, i / s.out_height, i % s.out_height, weights,
-                    reinterpret_cast<T*>(own(member) + layout.row));
-            if (a.diff_bias) {
-                add_bias(a.diff_dst + i * s.out_width * s.filters, s.out_width, s.filters, bias);
-            }
+        for (std::int64_t i = rows * member / team.size(); i < end; i += band.count) {
+            band.begin = i;
+            band.count = end - i < size ? end - i : size;
+            if (repeats) repeat_rows(a, i / s.out_height, i % s.out_height, aside);
+            band.all();
+            for (std::int64_t j = i; j < i + band.count && a.diff_bias; ++j)
+                add_bias(a.diff_dst + j * s.out_width * s.filters, s.out_width, s.filters, bias);
         }
     });
     for (std::int64_t i = 0; i < elements; ++i) {

@@ -11,7 +11,7 @@ void conv2d_depthwise(const Conv2dArguments<T>& a, ThreadTeam& team) {
     const ConvShape& s = a.shape;
     DepthwiseConv<T> conv;
     conv.batch = s.batch;
-    conv.weights = a.weights;
+    conv.row.weights = a.weights;
     conv.y = {s.height, s.out_height, s.kernel_height,  s.stride_height,
               1,        -s.pad_top,   s.dilation_height};
     conv.x = {s.width, s.out_width, s.kernel_width,  s.stride_width,
@@ -33,7 +33,7 @@ void conv2d_backward_data_depthwise(const Conv2dBackwardDataArguments<T>& a, Thr
     const ConvShape& s = a.shape;
     DepthwiseConv<T> conv;
     conv.batch = s.batch;
-    conv.weights = a.weights;
+    conv.row.weights = a.weights;
     conv.y = {s.out_height,    s.height,  s.kernel_height,   1,
               s.stride_height, s.pad_top, -s.dilation_height};
     conv.x = {s.out_width,    s.width,    s.kernel_width,   1,

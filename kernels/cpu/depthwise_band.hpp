@@ -1,0 +1,29 @@
+#pragma once
+/// How many rows of results the depthwise convolutions compute a few channels at a time.
+
+#include <cstdint>
+
+#include "kernels/cpu/gemm_tile.hpp"
+
+namespace dtnn::kernels::DTNN_ISA {
+namespace {
+
+/// The rows whose results, and the cells that they read, stay in the first cache for two vectors of
+/// channels, so that a cell is fetched once for all rows of the kernel; 1 where several filters a
+/// channel make rows of their own, or the channels are no more. A row of results reads `new_cells`
+/// cells that the row before did not, of rows of `source_width`, and has `result_width`.
+template <class T>
+std::int64_t depthwise_band_rows(std::int64_t channels, std::int64_t filters_per_channel,
+                                 std::int64_t kernel_height, std::int64_t new_cells,
+                                 std::int64_t source_width, std::int64_t result_width,
+                                 std::int64_t most) {
+    constexpr std::int64_t kBandBytes = std::int64_t{24} << 10, kBlock = 2 * kLanes<T>;
+    if (filters_per_channel > 1 || channels <= kBlock) return 1;
+    const std::int64_t cells = kBandBytes / (kBlock * std::int64_t(sizeof(T)));
+    const std::int64_t rows =
+        (cells - (kernel_height - 1) * source_width) / (new_cells + result_width);
+    return rows < 1 ? 1 : rows < most ? rows : most;
+}
+
+}  // namespace
+}  // namespace dtnn::kernels::DTNN_ISA
