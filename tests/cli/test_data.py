@@ -10,7 +10,7 @@ import unittest
 import zlib
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from commands import CommandTest
+from commands import ROOT, CommandTest, run
 
 
 def read_png(path):
@@ -117,8 +117,8 @@ class Data(CommandTest):
         self.expect(self.dtnnc("data", "colours.yaml", "--contact-sheet", "sheet.png"), 0)
         width, height, rows = read_png(self.path("sheet.png"))
         # Of 32x16 pixels, each three times three, eight by eight with gaps of four; on the left labels of seven
-        # letters ("class 3"), 12 pixels each, above them eight lines for the columns' heads.
-        side, head = 7 * 12 + 4, 8 + 4
+        # letters ("class 3"), 12 pixels each and 12 more, above them eight lines for the columns' heads.
+        side, head = 7 * 12 + 12, 8 + 4
         self.assertEqual((width, height), (side + 8 * (16 * 3 + 4) + 4, head + 8 * (32 * 3 + 4) + 4))
         self.assertTrue(any(rows[y][x] < 128 for y in range(4, 12) for x in range(side * 3, width * 3)), "no heads")
         flipped = 0
@@ -140,7 +140,39 @@ class Data(CommandTest):
         self.write("plain.yaml", "kind: dataset\ntype: synthetic\nshape: [3, 96, 96]\nclasses: 4\ntrain_samples: 50\n")
         self.expect(self.dtnnc("data", "plain.yaml", "--contact-sheet", "sheet.png"), 0)
         width, height, _ = read_png(self.path("sheet.png"))
-        self.assertEqual((width, height), (7 * 12 + 4 + 96 + 4 + 4, 8 * (96 + 4) + 4))
+        self.assertEqual((width, height), (7 * 12 + 12 + 96 + 4 + 4, 8 * (96 + 4) + 4))
+
+    def test_a_sheet_shows_masks_below_their_samples(self):
+        """Where every pixel has a class: in the classes' colours, moved as the sample is, with a legend at the foot."""
+        self.write("make.py", "import sys\nsys.path.insert(0, sys.argv[1])\nfrom png import write_png\n"
+                              "for split in ('train', 'test'):\n"
+                              "    for i in range(4):\n"
+                              "        dark = [bytes([0] * 3 * 30 + [200] * 3 * 18)] * 48\n"
+                              "        write_png(f'scenes/{split}/images/{i}.png', dark)\n"
+                              "        write_png(f'scenes/{split}/masks/{i}.png', [bytes([0] * 30 + [1] * 18)] * 48, 1)\n")
+        data = os.path.join(ROOT, "tests", "tutorial", "data")
+        self.expect(run(sys.executable, "make.py", data, cwd=self.folder), 0)
+        self.write("scenes.yaml", "kind: dataset\ntype: segmentation\npath: scenes\nclass_names: [ground, bar]\n"
+                                  "augmentations: [flip]\n")
+        self.expect(self.dtnnc("data", "scenes.yaml", "--contact-sheet", "sheet.png"), 0)
+        width, height, rows = read_png(self.path("sheet.png"))
+        # Numbers of two letters ("#3") and 12 more on the left; 48 pixels shown twice as large, the mask below.
+        side, head, step = 2 * 12 + 12, 16 + 4, 2 * 96 + 2 + 4
+        self.assertEqual((width, height), (4 + side + 8 * 100, 4 + head + 4 * step + 4 + 18 + 4))
+        ground, bar = [214, 218, 224], [0, 114, 178]
+        flipped = 0
+        for row in range(4):
+            for column in range(8):
+                top, left = 4 + head + row * step, 4 + side + column * 100
+                for x in range(48):
+                    at = (left + 2 * x) * 3
+                    light = rows[top + 50][at] > 128
+                    self.assertEqual(list(rows[top + 96 + 2 + 50][at:at + 3]), bar if light else ground, (row, column, x))
+                flipped += rows[top + 50][left * 3] > 128
+        self.assertTrue(0 < flipped < 32, flipped)
+        # The legend: a square of each colour before its name.
+        line = rows[4 + head + 4 * step + 4 + 8]
+        self.assertEqual([list(line[x * 3:x * 3 + 3]) for x in (8, 4 + 18 + 4 + 6 * 12 + 12 + 8)], [ground, bar])
 
     def test_mistakes(self):
         labels = {"train": [1, 2, 3], "test": [4]}

@@ -4,8 +4,10 @@
 #include <png.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "runtime/data/sampler.hpp"
@@ -52,23 +54,61 @@ struct Cell {
     int shown_width() const { return int(width) * factor; }
 };
 
-void place(const Sample& sample, int top, int left, int factor, Picture& picture) {
-    const std::int64_t plane = sample.height * sample.width;
-    const std::int64_t next = sample.channels == 3 ? plane : 0;
-    for (int y = 0; y < int(sample.height) * factor; ++y) {
-        for (int x = 0; x < int(sample.width) * factor; ++x) {
-            const std::int64_t pixel = y / factor * sample.width + x / factor;
+using Colour = std::array<std::uint8_t, 3>;
+
+/// Squares of `factor` dots from there on, one for each of height by width pixels.
+template <class ColourOf>
+void place(std::int64_t height, std::int64_t width, int top, int left, int factor, Picture& picture,
+           ColourOf&& colour_of) {
+    for (int y = 0; y < int(height) * factor; ++y) {
+        for (int x = 0; x < int(width) * factor; ++x) {
+            const Colour colour = colour_of(std::size_t(y / factor * width + x / factor));
             const std::size_t to =
                 std::size_t(top + y) * std::size_t(picture.width) + std::size_t(left + x);
-            for (std::int64_t c = 0; c < 3; ++c)
-                picture.bytes[to * 3 + std::size_t(c)] =
-                    byte_of(sample.pixels[std::size_t(c * next + pixel)]);
+            std::copy(colour.begin(), colour.end(), picture.bytes.begin() + std::ptrdiff_t(to * 3));
         }
     }
 }
 
+void place_pixels(const Sample& sample, int top, int left, int factor, Picture& picture) {
+    const auto plane = std::size_t(sample.height * sample.width);
+    const std::size_t next = sample.channels == 3 ? plane : 0;
+    place(sample.height, sample.width, top, left, factor, picture, [&](std::size_t pixel) {
+        return Colour{byte_of(sample.pixels[pixel]), byte_of(sample.pixels[next + pixel]),
+                      byte_of(sample.pixels[2 * next + pixel])};
+    });
+}
+
+/// The first classes' colours can be told apart by the colour-blind (Okabe and Ito, "Color
+/// universal design", 2008); class 0, most often the ground, is gray. Those behind take turns.
+Colour colour_of_class(std::int64_t label) {
+    constexpr std::array<Colour, 9> kColours = {{{214, 218, 224},
+                                                 {0, 114, 178},
+                                                 {230, 159, 0},
+                                                 {0, 158, 115},
+                                                 {213, 94, 0},
+                                                 {86, 180, 233},
+                                                 {204, 121, 167},
+                                                 {240, 228, 66},
+                                                 {51, 51, 51}}};
+    if (label <= 0) return kColours[0];
+    return kColours[1 + std::size_t(label - 1) % (kColours.size() - 1)];
+}
+
+void place_mask(const Sample& sample, int top, int left, int factor, Picture& picture) {
+    place(sample.height, sample.width, top, left, factor, picture,
+          [&](std::size_t pixel) { return colour_of_class(sample.labels[pixel]); });
+}
+
 constexpr int kLabelScale = 2;            ///< of letters beside the samples
 constexpr std::size_t kMostLetters = 20;  ///< of a label
+constexpr int kLabelLine = kLetterRows * kLabelScale + 2;
+/// Classes beyond these have no place in the legend of masks.
+constexpr std::size_t kMostClasses = 32;
+
+int text_width(const std::string& text, int scale) {
+    return int(text.size()) * kLetterWidth * scale;
+}
 
 /// Writes the text with its upper left corner there, in dark gray.
 void write_text(const std::string& text, int top, int left, int scale, Picture& picture) {
@@ -95,13 +135,15 @@ std::string shortened(std::string text) {
     return text + "..";
 }
 
+std::string name_of_class(const std::vector<std::string>& names, std::size_t label) {
+    return label < names.size() ? names[label] : fmt::format("class {}", label);
+}
+
 /// What the sample is labelled as: its class, its classes, its values; nothing where every pixel
 /// has a label.
 std::string label_of(const Sample& sample, const std::vector<std::string>& names,
                      const plan::Dataset& dataset) {
-    const auto name = [&](std::size_t i) {
-        return i < names.size() ? names[i] : fmt::format("class {}", i);
-    };
+    const auto name = [&](std::size_t i) { return name_of_class(names, i); };
     if (dataset.label_kind == plan::LabelKind::classes)
         return sample.labels.size() == 1 ? name(std::size_t(sample.labels[0])) : "";
     std::string text;
@@ -132,66 +174,128 @@ std::string png_of(const Picture& picture) {
     return text;
 }
 
+class Sheet {
+  public:
+    Sheet(const runtime::SampleSource& source, const plan::Plan& plan, const SheetSize& size)
+        : source_(source),
+          chain_(plan),
+          cell_(plan.dataset.shape),
+          masks_(!plan.dataset.label_shape.empty()),
+          names_(source.class_names()) {
+        if (names_.empty()) names_ = plan.dataset.class_names;
+        const std::int64_t samples = source.size(runtime::Split::train);
+        // Without augmentation every epoch sees the same.
+        columns_ = plan.dataset.augmentations.empty() ? 1 : size.columns;
+        // At random: classes that take turns, or stand in blocks, all have their chance.
+        const std::vector<std::int64_t> shuffled =
+            runtime::split_permutation(plan.training.seed, samples);
+        rows_.assign(shuffled.begin(),
+                     shuffled.begin() + std::min<std::int64_t>(size.rows, samples));
+        for (const std::int64_t index : rows_) {
+            source.load(runtime::Split::train, index, sample_);
+            labels_.push_back(shortened(label_of(sample_, names_, plan.dataset)));
+            side_ = std::max({side_, text_width(labels_.back(), kLabelScale),
+                              text_width(number_of(index), kLabelScale)});
+        }
+        side_ += kBeside;
+        if (masks_)
+            for (std::size_t i = 0; i < std::min(std::size_t(plan.dataset.classes), kMostClasses);
+                 ++i)
+                classes_.push_back(shortened(name_of_class(names_, i)));
+    }
+
+    Picture draw() {
+        // Above the columns stands what they show, beside the rows what the samples are.
+        head_scale_ = cell_.shown_width() >= 7 * kLetterWidth * kLabelScale ? kLabelScale : 1;
+        const int head = columns_ > 1 ? kLetterRows * head_scale_ + kGap : 0;
+        const int shown = cell_.shown_height() * (masks_ ? 2 : 1) + (masks_ ? kGap / 2 : 0);
+        const int row_height = std::max(shown, 2 * kLabelLine) + kGap;
+        picture_.width = kGap + side_ + columns_ * (cell_.shown_width() + kGap);
+        for (const std::string& name : classes_)
+            picture_.width = std::max(picture_.width, key_width(name) + kGap);
+        const int legend = kGap + head + int(rows_.size()) * row_height;
+        picture_.height = legend + draw_legend(legend, false);
+        picture_.bytes.assign(std::size_t(picture_.width) * std::size_t(picture_.height) * 3, 255);
+        for (int column = 0; columns_ > 1 && column < columns_; ++column)
+            write_text(column == 0 ? "plain" : fmt::format("epoch {}", column), kGap,
+                       left_of(column), head_scale_, picture_);
+        for (std::size_t row = 0; row < rows_.size(); ++row)
+            draw_row(row, kGap + head + int(row) * row_height);
+        draw_legend(legend, true);
+        return std::move(picture_);
+    }
+
+  private:
+    static constexpr int kBeside = 12;  ///< between labels and samples
+
+    static std::string number_of(std::int64_t index) { return fmt::format("#{}", index); }
+
+    int left_of(int column) const { return kGap + side_ + column * (cell_.shown_width() + kGap); }
+
+    static int key_width(const std::string& name) {
+        return kGap + kLabelLine + kGap + text_width(name, kLabelScale) + kBeside;
+    }
+
+    void draw_row(std::size_t row, int top) {
+        const std::string& label = labels_[row];
+        write_text(label, top, kGap, kLabelScale, picture_);
+        write_text(number_of(rows_[row]), top + (label.empty() ? 0 : kLabelLine), kGap, kLabelScale,
+                   picture_);
+        for (int column = 0; column < columns_; ++column) {
+            source_.load(runtime::Split::train, rows_[row], sample_);
+            chain_.transform(sample_, scratch_);
+            if (column == 0)
+                chain_.leave_plain(sample_, scratch_);
+            else
+                chain_.augment(sample_, scratch_, {column - 1, rows_[row], 0});
+            if (sample_.height != cell_.height || sample_.width != cell_.width) {
+                runtime::resize(sample_, {0, 0, sample_.height, sample_.width}, cell_.height,
+                                cell_.width, true, scratch_.resize, scratch_.spare);
+                runtime::replace_pixels(sample_, scratch_);
+            }
+            place_pixels(sample_, top, left_of(column), cell_.factor, picture_);
+            if (masks_ && sample_.labels_pixels)
+                place_mask(sample_, top + cell_.shown_height() + kGap / 2, left_of(column),
+                           cell_.factor, picture_);
+        }
+    }
+
+    /// What the colours of masks mean, as many beside each other as there is room for. Its height.
+    int draw_legend(int top, bool drawn) {
+        if (classes_.empty()) return 0;
+        int x = 0, y = top + kGap;
+        for (std::size_t i = 0; i < classes_.size(); ++i) {
+            if (x > 0 && x + key_width(classes_[i]) > picture_.width) {
+                x = 0;
+                y += kLabelLine + kGap;
+            }
+            if (drawn) {
+                place(1, 1, y, x + kGap, kLabelLine - 2, picture_,
+                      [&](std::size_t) { return colour_of_class(std::int64_t(i)); });
+                write_text(classes_[i], y, x + kGap + kLabelLine + kGap, kLabelScale, picture_);
+            }
+            x += key_width(classes_[i]);
+        }
+        return y + kLabelLine + kGap - top;
+    }
+
+    const runtime::SampleSource& source_;
+    runtime::SampleChain chain_;
+    Cell cell_;
+    bool masks_;  ///< every pixel has a class: the mask is shown below the sample
+    std::vector<std::string> names_, labels_, classes_;
+    std::vector<std::int64_t> rows_;  ///< the samples' numbers
+    int columns_ = 1, side_ = 0, head_scale_ = 1;
+    Sample sample_;
+    runtime::SampleScratch scratch_;
+    Picture picture_;
+};
+
 }  // namespace
 
 std::string contact_sheet(const runtime::SampleSource& source, const plan::Plan& plan,
                           const SheetSize& size) {
-    const runtime::SampleChain chain(plan);
-    const Cell cell(plan.dataset.shape);
-    Sample sample;
-    runtime::SampleScratch scratch;
-    const std::int64_t samples = source.size(runtime::Split::train);
-    const int rows = int(std::min<std::int64_t>(size.rows, samples));
-    // Without augmentation every epoch sees the same.
-    const int columns = plan.dataset.augmentations.empty() ? 1 : size.columns;
-    // At random: classes that take turns, or stand in blocks, all have their chance.
-    const std::vector<std::int64_t> shuffled =
-        runtime::split_permutation(plan.training.seed, samples);
-    const std::vector<std::string> names = source.class_names();
-    std::vector<std::string> labels;
-    std::size_t longest = 0;
-    for (int row = 0; row < rows; ++row) {
-        const std::int64_t index = shuffled[std::size_t(row)];
-        source.load(runtime::Split::train, index, sample);
-        labels.push_back(shortened(label_of(sample, names, plan.dataset)));
-        longest = std::max({longest, labels.back().size(), fmt::format("#{}", index).size()});
-    }
-    // Above the columns stands what they show, beside the rows what the samples are.
-    const int head_scale = cell.shown_width() >= 7 * kLetterWidth * kLabelScale ? kLabelScale : 1;
-    const int head = columns > 1 ? kLetterRows * head_scale + kGap : 0;
-    const int side = int(longest) * kLetterWidth * kLabelScale + kGap;
-    constexpr int kLine = kLetterRows * kLabelScale + 2;
-    const int row_height = std::max(cell.shown_height(), 2 * kLine) + kGap;
-    Picture picture;
-    picture.width = kGap + side + columns * (cell.shown_width() + kGap);
-    picture.height = kGap + head + rows * row_height;
-    picture.bytes.assign(std::size_t(picture.width) * std::size_t(picture.height) * 3, 255);
-    for (int column = 0; columns > 1 && column < columns; ++column)
-        write_text(column == 0 ? "plain" : fmt::format("epoch {}", column), kGap,
-                   kGap + side + column * (cell.shown_width() + kGap), head_scale, picture);
-    for (int row = 0; row < rows; ++row) {
-        const std::int64_t index = shuffled[std::size_t(row)];
-        const int top = kGap + head + row * row_height;
-        write_text(labels[std::size_t(row)], top, kGap, kLabelScale, picture);
-        write_text(fmt::format("#{}", index), top + (labels[std::size_t(row)].empty() ? 0 : kLine),
-                   kGap, kLabelScale, picture);
-        for (int column = 0; column < columns; ++column) {
-            source.load(runtime::Split::train, index, sample);
-            chain.transform(sample, scratch);
-            if (column == 0)
-                chain.leave_plain(sample, scratch);
-            else
-                chain.augment(sample, scratch, {column - 1, index, 0});
-            if (sample.height != cell.height || sample.width != cell.width) {
-                runtime::resize(sample, {0, 0, sample.height, sample.width}, cell.height,
-                                cell.width, true, scratch.resize, scratch.spare);
-                runtime::replace_pixels(sample, scratch);
-            }
-            place(sample, top, kGap + side + column * (cell.shown_width() + kGap), cell.factor,
-                  picture);
-        }
-    }
-    return png_of(picture);
+    return png_of(Sheet(source, plan, size).draw());
 }
 
 }  // namespace dtnn::tools

@@ -14,8 +14,10 @@ struct SheetSize {
 };
 
 /// A PNG of training samples behind transforms and augmentations, before normalize and mixup, with
-/// their labels and numbers beside them; without augmentations there is one column. Small ones are
-/// enlarged by a whole factor. Of one channel gray, of three in colours, else the first channel.
+/// their labels and numbers beside them; without augmentations there is one column. Where every
+/// pixel has a class, the mask stands below its sample, and what its colours mean at the foot.
+/// Small samples are enlarged by a whole factor. Of one channel gray, of three in colours, else the
+/// first channel.
 std::string contact_sheet(const runtime::SampleSource& source, const plan::Plan& plan,
                           const SheetSize& size);
 

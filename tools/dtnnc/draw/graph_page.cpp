@@ -56,7 +56,7 @@ constexpr const char* kDrawingStyle = R"css(
 constexpr const char* kFoundStyle = R"css(
 .searching .node:not(.found) { opacity: .25; }
 .found path, .found polygon:not([stroke-width="0.5"]) { stroke: var(--found); stroke-width: 3; }
-.current path, .current polygon:not([stroke-width="0.5"]) { stroke-width: 5; }
+.current path, .current polygon:not([stroke-width="0.5"]) { stroke-width: 4; }
 )css";
 
 constexpr const char* kScript = R"js(
