@@ -20,6 +20,7 @@
 #include "plan/audit/audit.hpp"
 #include "plan/metrics.hpp"
 #include "plan/rules/exchange_model.hpp"
+#include "plan/rules/ignored_labels.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
@@ -103,6 +104,7 @@ LoweredProgram lower(const CompileRequest& request, const plan::Parallel& parall
         return wanted_block(graph, node, request.target, request.kernels);
     };
     context.label_kind = request.dataset.label_kind;
+    context.ignores_labels = plan::ignored_value(request.dataset).has_value();
     context.live_bytes = live_bytes;
     context.flops_per_byte = flops_per_byte(request.machine);
     context.accumulate = wanted.kind == ProgramKind::accumulate;

@@ -29,7 +29,8 @@ struct PassContext {
     /// weights if they were packed ahead; 0: it reads them as they are. Null: nobody asks.
     std::function<std::int64_t(const Graph&, const Node&)> wanted_block;
     plan::LabelKind label_kind = plan::LabelKind::classes;  ///< of the dataset
-    bool soft_labels = false;  ///< labels have become shares of the classes (mixup): "targets"
+    bool ignores_labels = false;  ///< some pixels do not count: their label is -1
+    bool soft_labels = false;     ///< labels have become shares of the classes (mixup): "targets"
     /// What the graph is specialised for: train, evaluate or predict.
     plan::ProgramKind program = plan::ProgramKind::train;
     /// Where it trains: a batch whose gradients are added up for the update of a later one.

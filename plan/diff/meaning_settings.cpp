@@ -220,6 +220,7 @@ const std::vector<MeaningEntry>& setting_meanings() {
         {"dataset", "test_share", kMath, "other samples are kept from training"},
         {"dataset", "image_folder", kMath, "the samples are other images"},
         {"dataset", "mask_folder", kMath, "the pixels have other labels"},
+        {"dataset", "ignored_value", kMath, "other pixels count in the loss"},
         {"dataset", "mask_values", kMath, "the numbers of masks are other classes"},
         {"dataset", "label_names", kMath, "other columns are labels, and other are features"},
         {"dataset", "ignored_columns", kMath, "other columns are features"},

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "plan/rules/ignored_labels.hpp"
 #include "runtime/base/component_fields.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/transforms/mixing.hpp"
@@ -204,6 +205,7 @@ void Pipeline::store_labels(const Sample& sample, std::int64_t index, std::int64
     }
     for (const std::int32_t label : sample.labels) {
         if (!classes || (label >= 0 && label < dataset_.classes)) continue;
+        if (label == plan::kIgnoredLabel && plan::ignored_value(dataset_)) continue;
         throw RunError(Exit::failed,
                        fmt::format("{} has the class {}; the dataset has {} classes",
                                    source_.name_of(pass_.split, index), label, dataset_.classes));

@@ -29,8 +29,10 @@ struct Sample {
     /// dataset's label_shape says so. Otherwise empty.
     std::vector<std::int32_t> labels;
     /// A class for each pixel, which transforms and augmentations move with it. Where they make
-    /// pixels that the sample does not have, these are of class 0.
+    /// pixels that the sample does not have, these are of `fill_label`.
     bool labels_pixels = false;
+    /// Of the pixels that are made so: class 0, or plan::kIgnoredLabel.
+    std::int32_t fill_label = 0;
     /// Label kinds `multiple` (0 and 1) and `values`: a number for each of `classes`.
     /// Otherwise empty.
     std::vector<double> targets;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "plan/rules/ignored_labels.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/sampler.hpp"
 
@@ -94,6 +95,10 @@ class Surveyor {
     void count_labels(Split split, std::int64_t index, SplitSurvey& result,
                       std::vector<Moments>& values) {
         for (const std::int32_t label : sample_.labels) {
+            if (label == plan::kIgnoredLabel && plan::ignored_value(dataset_)) {
+                ++result.ignored;
+                continue;
+            }
             if (label < 0 || label >= dataset_.classes) {
                 throw RunError(Exit::failed,
                                fmt::format("{} has the class {}; the dataset has {} classes",

@@ -24,6 +24,7 @@ struct SplitSurvey {
     /// Label kind `classes`: samples, or pixels, of each class. `multiple`: samples that have each.
     /// `input`: none.
     std::vector<std::int64_t> class_counts;
+    std::int64_t ignored = 0;          ///< pixels that do not count
     std::vector<NumberSpread> values;  ///< label kind `values`: of each
 };
 

@@ -19,6 +19,7 @@
 #include "plan/initializer.hpp"
 #include "plan/json/json.hpp"
 #include "plan/metrics.hpp"
+#include "plan/rules/ignored_labels.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/resident.hpp"
@@ -171,6 +172,7 @@ void check_measures(const plan::Plan& plan, const plan::Program& program, bool t
     check_one("loss", plan.target.dtype);
     if (find_named(program.outputs, "loss_weight") != nullptr)
         check_one("loss_weight", plan::DType::f64);
+    if (plan::ignored_value(plan.dataset)) check_one(plan::kCountedLabels, plan::DType::f64);
     for (const plan::Metric& metric : plan.training.metrics) {
         const plan::MetricInfo* info = plan::find_metric(metric.type);
         if (info == nullptr)

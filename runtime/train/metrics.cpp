@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <type_traits>
 #include <utility>
 
 #include "plan/metrics.hpp"
+#include "plan/rules/ignored_labels.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/communicator.hpp"
 #include "runtime/exec/executor.hpp"
@@ -59,6 +61,7 @@ BatchOutputs BatchOutputs::of(const plan::Plan& plan, const BoundProgram& progra
     BatchOutputs result;
     result.loss = output("loss");
     result.loss_weight = output("loss_weight");
+    result.counted = output(plan::kCountedLabels);
     for (const plan::Metric& metric : plan.training.metrics)
         result.metrics.push_back(output(metric.output));
     for (const char* name : {"labels", "targets"}) {
@@ -77,6 +80,7 @@ MetricSet::MetricSet(const plan::Plan& plan, PassKind kind, std::int64_t samples
       kind_(kind),
       classes_(plan.dataset.classes),
       multiple_(plan.dataset.label_kind == plan::LabelKind::multiple),
+      ignores_(plan::ignored_value(plan.dataset).has_value()),
       scoring_(kNone) {
     running_.push_back({"loss", kLoss});
     const std::vector<plan::Metric>& metrics = plan.training.metrics;
@@ -112,6 +116,7 @@ MetricSet::MetricSet(const plan::Plan& plan, PassKind kind, std::int64_t samples
 void MetricSet::reset() {
     samples_ = 0;
     weight_ = 0;
+    counted_ = 0;
     for (Running& running : running_)
         running.sum = 0;
     for (Counts& counts : counts_)
@@ -128,6 +133,7 @@ void MetricSet::add(const BatchOutputs& batch, std::int64_t samples) {
         batch.loss_weight.data != nullptr ? number_of(batch.loss_weight) : double(samples);
     samples_ += samples;
     weight_ += weight;
+    if (batch.counted.data != nullptr) counted_ += number_of(batch.counted);
     for (Running& running : running_)
         running.sum += running.metric == kLoss ? batch.batch_loss() * weight
                                                : number_of(batch.metrics[running.metric]);
@@ -168,6 +174,15 @@ void MetricSet::add_scores(const BatchOutputs& batch) {
     const auto keep = [&](auto& scores) {
         using T = typename std::remove_reference_t<decltype(scores)>::value_type;
         const auto more = elements_of<T>(array);
+        if (ignores_) {
+            const auto labels = elements_of<std::int32_t>(batch.labels);
+            for (std::size_t row = 0; row < labels.size(); ++row) {
+                if (labels[row] == plan::kIgnoredLabel) continue;
+                const auto from = more.begin() + std::ptrdiff_t(row) * classes_;
+                scores.insert(scores.end(), from, from + classes_);
+            }
+            return;
+        }
         scores.insert(scores.end(), more.begin(), more.end());
         if (!multiple_) return;
         for (const T answer : elements_of<T>(batch.labels))
@@ -180,7 +195,8 @@ void MetricSet::add_scores(const BatchOutputs& batch) {
     }
     if (multiple_) return;
     const auto labels = elements_of<std::int32_t>(batch.labels);
-    labels_.insert(labels_.end(), labels.begin(), labels.end());
+    std::copy_if(labels.begin(), labels.end(), std::back_inserter(labels_),
+                 [&](std::int32_t label) { return !ignores_ || label != plan::kIgnoredLabel; });
 }
 
 std::vector<std::string> MetricSet::names() const {
@@ -194,8 +210,9 @@ std::vector<std::string> MetricSet::names() const {
 
 double MetricSet::running_value(std::size_t i) const {
     const Running& running = running_[i];
-    const double count =
-        running.metric == kLoss ? weight_ : double(samples_) * double(running.items);
+    const double count = running.metric == kLoss ? weight_
+                         : ignores_              ? counted_
+                                                 : double(samples_) * double(running.items);
     return count > 0 ? running.sum / count : 0;
 }
 
@@ -259,6 +276,7 @@ template <class Self>
 void MetricSet::visit_sums(Self& self, auto visit) {
     visit(self.samples_);
     visit(self.weight_);
+    if (self.ignores_) visit(self.counted_);
     for (auto& running : self.running_)
         visit(running.sum);
 }

@@ -70,6 +70,7 @@ struct BatchOutputs {
     };
     Array loss;
     Array loss_weight;  ///< no data: the number of samples
+    Array counted;      ///< how many labels count; no data: all
     std::vector<Array>
         metrics;   ///< one for each of plan.training.metrics; no data: not measured here
     Array labels;  ///< the input "labels" or "targets"
@@ -152,8 +153,10 @@ class MetricSet {
     PassKind kind_;
     std::int64_t classes_;
     bool multiple_;        ///< a sample has any number of classes
+    bool ignores_;         ///< some labels do not count
     std::size_t scoring_;  ///< a metric of the plan that keeps scores
     std::int64_t samples_ = 0;
+    double counted_ = 0;            ///< labels that count, where some do not
     double weight_ = 0;             ///< sum of the weights of the losses added
     std::vector<Running> running_;  ///< the loss first
     std::vector<Counts> counts_;

@@ -6,9 +6,11 @@
 #include <array>
 
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/tables/components.hpp"
 #include "compiler/ops/loss/losses.hpp"
 #include "compiler/ops/op.hpp"
 #include "plan/metrics.hpp"
+#include "plan/rules/ignored_labels.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -46,11 +48,40 @@ class Checker {
           diagnostics_(diagnostics),
           loss_(find_loss(training_.loss, training_.loss_attributes)) {}
 
+    /// What measures all pixels alike leaves none out.
+    void ignored() {
+        const auto refuse = [&](const std::string& path, const std::string& what,
+                                const std::string& help) {
+            Diagnostic& error = diagnostics_.error(
+                Code::labels_mismatch, span(path),
+                fmt::format("{} counts every pixel, and the dataset leaves out those of its "
+                            "`ignored_value`",
+                            what));
+            error.notes.push_back(
+                {span_or(job_.dataset.spans, "ignored_value", job_.dataset.span), "it is here"});
+            error.help = help;
+        };
+        const ComponentInfo* loss = losses().find(training_.loss);
+        // A mean by the labels' weights is one over the labels that count.
+        if (loss && !find_field(*loss->fields, "class_weights"))
+            refuse("loss", fmt::format("the loss `{}`", training_.loss),
+                   "`categorical_cross_entropy` and `negative_log_likelihood` leave pixels out");
+        for (std::size_t i = 0; i < training_.metrics.size(); ++i) {
+            const plan::MetricInfo* info = plan::find_metric(training_.metrics[i].type);
+            if (info && info->join == plan::MetricJoin::sum && info->over_elements)
+                refuse(fmt::format("metrics[{}]", i),
+                       fmt::format("the metric `{}`", training_.metrics[i].type),
+                       "metrics of classes leave pixels out, such as categorical_accuracy, recall "
+                       "and confusion_matrix");
+        }
+    }
+
     void labels() {
         const plan::LabelKind kind = dataset_.label_kind;
         if (!loss_->takes_labels(kind))
             refuse("loss", fmt::format("the loss `{}`", training_.loss),
                    kinds_text([&](plan::LabelKind k) { return loss_->takes_labels(k); }));
+        if (plan::ignored_value(dataset_)) ignored();
         const bool mixed = std::any_of(dataset_.augmentations.begin(), dataset_.augmentations.end(),
                                        [](const plan::Component& c) { return c.type == "mixup"; });
         if (mixed && !loss_->soft) {

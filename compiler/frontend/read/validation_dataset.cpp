@@ -213,6 +213,22 @@ void check_masks(const FieldValues& fields, const DatasetSpec& spec, Diagnostics
                    "otherwise",
                    "leave one of them out");
     }
+    if (fields.values.contains("ignored_value")) {
+        const std::int64_t value = fields.integer("ignored_value");
+        const plan::Dims numbers = fields.dims("mask_values");
+        const std::string taken = fmt::format("`ignored_value` of dataset is {}, which is ", value);
+        if (!labels_pixels(fields, dataset))
+            refuse(Code::conflicting_fields, "ignored_value",
+                   "`ignored_value` of dataset is of pixels, and samples have one class each",
+                   "masks have it, and arrays with `labels: pixel`");
+        else if (std::find(numbers.begin(), numbers.end(), value) != numbers.end())
+            refuse(Code::conflicting_fields, "ignored_value", taken + "a class by `mask_values`",
+                   "leave it out of one of them");
+        else if (numbers.empty() && dataset.classes > 0 && value >= 0 && value < dataset.classes)
+            refuse(Code::conflicting_fields, "ignored_value",
+                   taken + fmt::format("one of the {} classes", dataset.classes),
+                   "`mask_values` says which numbers are classes, where it is not 0, 1, 2 ...");
+    }
     if (!fields.values.contains("mask_values")) return;
     const plan::Dims values = fields.dims("mask_values");
     const std::set<std::int64_t> distinct(values.begin(), values.end());

@@ -200,6 +200,18 @@ Field labels(std::string_view doc) {
             .choices = {"sample", "pixel"}};
 }
 
+/// Pixels that do not count.
+Field ignored_value(std::int64_t least, std::int64_t most) {
+    return {.name = "ignored_value",
+            .type = FieldType::integer,
+            .doc =
+                "the number of pixels that belong to no class, such as 255: they count neither "
+                "in the loss nor in metrics, and what an augmentation fills in is one of them",
+            .minimum = double(least),
+            .maximum = double(most),
+            .optional = true};
+}
+
 const FieldTable& segmentation_fields() {
     static const FieldTable table = {
         path("the folder of train/images, train/masks, test/images and test/masks, or of images "
@@ -225,6 +237,7 @@ const FieldTable& segmentation_fields() {
          .minimum = 0,
          .maximum = 255,
          .optional = true},
+        ignored_value(0, 255),
         found_count("train_samples", kTrainSamples),
         found_count("test_samples", kTestSamples),
         cache(kImageCache),
@@ -242,6 +255,7 @@ const FieldTable& archive_fields() {
         found(classes("the number of classes, or of numbers in a row of y_train")),
         labels("npz: what has a class: every sample, or every pixel of it (segmentation), where "
                "y_train is [N, height, width]"),
+        ignored_value(-1'000'000, 1'000'000),
         label_kind("npz: what y_train holds: a class for every sample, a row of zeros and ones for "
                    "every sample, or a row of real numbers"),
         found_count("train_samples", kTrainSamples),

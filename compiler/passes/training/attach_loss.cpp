@@ -10,6 +10,7 @@
 #include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
 #include "plan/metrics.hpp"
+#include "plan/rules/ignored_labels.hpp"
 
 namespace dtnn::compiler {
 namespace {
@@ -37,9 +38,12 @@ class Measures {
 
     std::vector<GraphOutput> run() {
         outputs_.push_back({"loss", loss()});
-        const std::vector<double> weights = class_weights(context_.training.loss_attributes);
+        const std::vector<double> weights = weights_of_labels();
         if (!weights.empty() && !targeted_)
             add(kLossWeight, "label_weights", {answers_}, {{"class_weights", weights}});
+        if (context_.ignores_labels)
+            add(plan::kCountedLabels, "label_weights", {answers_},
+                {{"class_weights", equal_weights()}});
         for (const plan::Metric& metric : context_.training.metrics)
             if (std::none_of(outputs_.begin(), outputs_.end(), [&](const GraphOutput& output) {
                     return output.name == metric.output;
@@ -107,12 +111,22 @@ class Measures {
         Attributes attributes = pick(fields, {"smoothing", "margin", "form", "smooth"});
         if (attributes.contains("smoothing") && std::get<double>(attributes.at("smoothing")) == 0)
             attributes.erase("smoothing");
-        if (auto weights = class_weights(fields); !weights.empty())
+        if (auto weights = weights_of_labels(); !weights.empty())
             attributes["class_weights"] = std::move(weights);
         if (loss_->name == "dice") attributes["pixels"] = pixels_;
         if (loss_->name == "categorical_cross_entropy") attributes["epsilon"] = 1e-8;
         return append(std::string(loss_->name).c_str(), {predictions_, answers_}, Phase::forward,
                       std::move(attributes), "loss");
+    }
+
+    std::vector<double> equal_weights() const {
+        return std::vector<double>(std::size_t(type().dims[1]), 1.0);
+    }
+    /// Where some labels do not count, the mean is over the others: one by weights that are equal.
+    std::vector<double> weights_of_labels() const {
+        std::vector<double> weights = class_weights(context_.training.loss_attributes);
+        if (weights.empty() && context_.ignores_labels) weights = equal_weights();
+        return weights;
     }
 
     /// One number stands for all classes.

@@ -23,11 +23,13 @@ namespace dtnn::compiler {
 ///     %p = softmax(%x: T[N,C,H,W])                    ->  %r = pixels_to_rows(%x)
 ///     return predictions=%p                               %p = softmax(%r)
 ///
-/// Outputs are the loss, `loss_weight` where labels have weights (the sum of the batch's), and what
-/// plan::metric_output names for each metric; predictions only where a metric reads all of them,
-/// in evaluation. Metrics with a threshold see probabilities: of a loss that takes logits, the
-/// sigmoid of the predictions.
-/// First in the pipeline. Must not fire for programs that predict, nor when there is a loss.
+/// Where some labels do not count (context.ignores_labels) and classes have no weights, these are
+/// all 1, so that means are over the labels that count.
+/// Outputs are the loss, `loss_weight` where labels have weights (the sum of the batch's),
+/// `counted_labels` where some do not count (how many do), and what plan::metric_output names for
+/// each metric; predictions only where a metric reads all of them, in evaluation. Metrics with a
+/// threshold see probabilities: of a loss that takes logits, the sigmoid of the predictions. First
+/// in the pipeline. Must not fire for programs that predict, nor when there is a loss.
 std::optional<Graph> attach_loss(const Graph& graph, PassContext& context);
 
 }  // namespace dtnn::compiler

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/quantity_text.hpp"
+#include "plan/rules/ignored_labels.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/data/formats/archive_reader.hpp"
 #include "runtime/data/formats/content_hash.hpp"
@@ -109,6 +110,7 @@ void ArraySource::settle(const Part& part, const NpyArray& labels) {
     constexpr std::int64_t kMost = 1'000'000;
     std::vector<std::int64_t> values(static_cast<std::size_t>(labels.header.elements()));
     labels.copy(std::span<std::int64_t>(values));
+    if (expected_.ignored) std::erase(values, *expected_.ignored);
     const auto greatest = std::max_element(values.begin(), values.end());
     if (greatest == values.end()) return;
     if (*greatest < 0 || *greatest >= kMost)
@@ -136,7 +138,7 @@ void ArraySource::set_masks(Part& part, NpyArray& array) {
         convert_elements(header, array.bytes.data() + header.begin + i * bytes, array.name,
                          std::span<std::int64_t>(values));
         for (const std::int64_t value : values)
-            checked_class(array, i, value, 0, expected_.classes);
+            if (value != expected_.ignored) checked_class(array, i, value, 0, expected_.classes);
     }
     part.masks = std::move(array);
 }
@@ -361,8 +363,11 @@ void ArraySource::load(Split split, std::int64_t index, Sample& sample) const {
             header,
             part.masks.bytes.data() + header.begin + at * std::int64_t(pixels) * header.item_bytes,
             part.masks.name, std::span<std::int64_t>(values));
-        std::transform(values.begin(), values.end(), sample.labels.begin(),
-                       [](std::int64_t value) { return std::int32_t(value); });
+        std::transform(
+            values.begin(), values.end(), sample.labels.begin(), [&](std::int64_t value) {
+                return value == expected_.ignored ? plan::kIgnoredLabel : std::int32_t(value);
+            });
+        sample.fill_label = expected_.ignored ? plan::kIgnoredLabel : 0;
     } else if (expected_.kind == plan::LabelKind::classes) {
         sample.labels.assign(1, part.labels[std::size_t(at)]);
     } else {

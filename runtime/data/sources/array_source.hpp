@@ -24,8 +24,9 @@ class ArraySource final : public SampleSource {
         std::int64_t test_samples = 0;
         std::int64_t cache = 0;  ///< bytes of packed arrays and of labels
         Counts counts = Counts::exact;
-        bool split = true;    ///< there are test samples of their own
-        bool pixels = false;  ///< a class for every pixel
+        bool split = true;                         ///< there are test samples of their own
+        bool pixels = false;                       ///< a class for every pixel
+        std::optional<std::int64_t> ignored = {};  ///< the number of pixels that do not count
     };
 
     /// The type `archive`: one file with x_train, y_train, x_test and y_test, or, where there is no

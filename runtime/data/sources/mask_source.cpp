@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "plan/rules/ignored_labels.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/content_hash.hpp"
 #include "runtime/data/sources/class_folders.hpp"
@@ -45,22 +46,25 @@ void collect_numbers(const std::vector<std::int32_t>& numbers, std::set<std::int
 
 }  // namespace
 
-MaskValues::MaskValues(const std::vector<std::int64_t>& values, std::int64_t classes)
-    : values_(values), classes_(classes) {
-    class_of_.fill(-1);
+MaskValues::MaskValues(const std::vector<std::int64_t>& values, std::int64_t classes,
+                       std::optional<std::int64_t> ignored)
+    : values_(values), classes_(classes), ignored_(ignored) {
+    class_of_.fill(kNone);
     for (std::size_t number = 0; number < class_of_.size(); ++number)
         if (values.empty() && std::int64_t(number) < classes)
             class_of_[number] = std::int32_t(number);
     for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] >= 0 && values[i] < std::int64_t(class_of_.size()))
             class_of_[std::size_t(values[i])] = std::int32_t(i);
+    if (ignored && *ignored >= 0 && *ignored < std::int64_t(class_of_.size()))
+        class_of_[std::size_t(*ignored)] = plan::kIgnoredLabel;
 }
 
 void MaskValues::to_classes(std::vector<std::int32_t>& numbers, std::int64_t width,
                             const std::string& name) const {
     for (std::size_t i = 0; i < numbers.size(); ++i) {
         const std::int32_t label = class_of_[std::size_t(numbers[i])];
-        if (label < 0) {
+        if (label == kNone) {
             const std::int64_t at = std::int64_t(i);
             throw bad_file(
                 name,
@@ -69,7 +73,8 @@ void MaskValues::to_classes(std::vector<std::int32_t>& numbers, std::int64_t wid
                                             : fmt::format("dataset.mask_values are {}",
                                                           fmt::join(values_, ", "))),
                 "dataset.mask_values lists the numbers that masks have, in the order of the "
-                "classes, such as [0, 255]");
+                "classes, such as [0, 255]; dataset.ignored_value is the number of pixels that do "
+                "not count");
         }
         numbers[i] = label;
     }
@@ -77,11 +82,11 @@ void MaskValues::to_classes(std::vector<std::int32_t>& numbers, std::int64_t wid
 
 MaskSource::MaskSource(const std::string& path, const MaskFolders& folders,
                        const ImageIndex::Expected& expected,
-                       const std::vector<std::int64_t>& values)
+                       const std::vector<std::int64_t>& values, std::optional<std::int64_t> ignored)
     : path_(path),
       folders_(folders),
       values_(values),
-      classes_(values, expected.classes),
+      classes_(values, expected.classes, ignored),
       images_(path, half_of(expected, false)),
       masks_(path, half_of(expected, true)) {
     for (ImageIndex* index : {&images_, &masks_}) {
@@ -163,6 +168,7 @@ void MaskSource::load(Split split, std::int64_t index, Sample& sample) const {
     if (!images_.is_kept(split, index)) images_.check_header(bytes, name);
     decode_image(bytes, name, images_.limits(), sample);
     sample.labels_pixels = true;
+    sample.fill_label = classes_.ignored() ? plan::kIgnoredLabel : 0;
     if (sample.height == height && sample.width == width) return;
     throw bad_file(
         masks_.name_of(split, place),
@@ -196,6 +202,7 @@ std::int64_t MaskSource::found_classes() const {
             collect_numbers(sample.labels, numbers);
         }
     }
+    if (classes_.ignored()) numbers.erase(*classes_.ignored());
     if (numbers.empty()) return 0;
     const std::int64_t classes = *numbers.rbegin() + 1;
     if (std::int64_t(numbers.size()) * 2 >= classes) return std::max<std::int64_t>(classes, 2);

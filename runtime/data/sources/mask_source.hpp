@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,10 @@ namespace dtnn::runtime {
 class MaskValues {
   public:
     /// `values`: the number of every class, in their order; empty: a number is its class.
-    explicit MaskValues(const std::vector<std::int64_t>& values, std::int64_t classes);
+    /// `ignored` is the number of pixels that do not count.
+    MaskValues(const std::vector<std::int64_t>& values, std::int64_t classes,
+               std::optional<std::int64_t> ignored);
+    std::optional<std::int64_t> ignored() const { return ignored_; }
     /// Numbers to classes. `name` and `width` are for the message about one that is none.
     void to_classes(std::vector<std::int32_t>& numbers, std::int64_t width,
                     const std::string& name) const;
@@ -24,7 +28,9 @@ class MaskValues {
   private:
     std::vector<std::int64_t> values_;
     std::int64_t classes_;
-    std::array<std::int32_t, 256> class_of_{};  ///< -1: none
+    std::optional<std::int64_t> ignored_;
+    static constexpr std::int32_t kNone = -2;
+    std::array<std::int32_t, 256> class_of_{};  ///< or kNone, or plan::kIgnoredLabel
 };
 
 /// Where the images and masks of a dataset lie: PATH/SPLIT/IMAGES/STEM.EXT and
@@ -41,7 +47,8 @@ class MaskSource final : public SampleSource {
     /// Looks into the folders; `expected.classes` 0: any. Images and masks keep three quarters and
     /// a quarter of the cache. RunError for a file without its other half, and as ImageIndex.
     MaskSource(const std::string& path, const MaskFolders& folders,
-               const ImageIndex::Expected& expected, const std::vector<std::int64_t>& values);
+               const ImageIndex::Expected& expected, const std::vector<std::int64_t>& values,
+               std::optional<std::int64_t> ignored);
 
     void load(Split split, std::int64_t index, Sample& sample) const override;
     std::int64_t size(Split split) const override { return images_.size(split); }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/utf8.hpp"
+#include "plan/rules/ignored_labels.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/image_readers.hpp"
@@ -156,11 +157,11 @@ ImageIndex::Expected images_of(const plan::Dataset& dataset, const Asked& asked)
 }
 
 ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked) {
-    return {stored_shape(dataset), dataset.classes,
-            dataset.label_kind,    source_train_samples(dataset),
-            dataset.test_samples,  cache_of(dataset),
-            asked.counts,          !dataset.attributes.contains(kShare),
-            labels_pixels(dataset)};
+    return {stored_shape(dataset),  dataset.classes,
+            dataset.label_kind,     source_train_samples(dataset),
+            dataset.test_samples,   cache_of(dataset),
+            asked.counts,           !dataset.attributes.contains(kShare),
+            labels_pixels(dataset), plan::ignored_value(dataset)};
 }
 
 /// The folders of a dataset's splits; plans made by hand have train and test.
@@ -195,7 +196,7 @@ Source open_segmentation(const plan::Dataset& dataset, const Asked& asked) {
         attribute<std::string>(dataset, "path"),
         MaskFolders{splits.train, splits.test, attribute<std::string>(dataset, "image_folder"),
                     attribute<std::string>(dataset, "mask_folder")},
-        expected, values);
+        expected, values, plan::ignored_value(dataset));
 }
 
 Source open_archive(const plan::Dataset& dataset, const Asked& asked) {

@@ -35,7 +35,7 @@ void move_labels(const Sample& from, Sample& to, const Place& place) {
             const auto [row, column] = place(y, x);
             const bool inside = row >= 0 && row < from.height && column >= 0 && column < from.width;
             to.labels[at++] =
-                inside ? from.labels[std::size_t(row * from.width + column)] : std::int32_t{0};
+                inside ? from.labels[std::size_t(row * from.width + column)] : from.fill_label;
         }
     }
 }

@@ -222,6 +222,10 @@ std::string classes_text(const Report& report) {
                               percent(test[i], all_test), train[i] == 0 ? "no samples" : ""});
     }
     text += text_table(table, output_width());
+    const std::int64_t ignored = report.data.train.ignored, pixels = all_train + ignored;
+    if (ignored > 0)
+        text += fmt::format("  {} of the training samples' pixels do not count (`ignored_value`)\n",
+                            percent(ignored, pixels));
     if (train.size() > kClassesShown)
         text += fmt::format("  and {} more: --format json has all\n", train.size() - kClassesShown);
     return text;
@@ -298,9 +302,11 @@ std::string numbers_json(const std::vector<NumberSpread>& list) {
 }
 
 std::string split_json(const SplitSurvey& split) {
-    return fmt::format("{{\"samples\": {}, \"seen\": {}, \"class_counts\": [{}], \"values\": {}}}",
-                       split.samples, split.seen, fmt::join(split.class_counts, ", "),
-                       numbers_json(split.values));
+    return fmt::format(
+        "{{\"samples\": {}, \"seen\": {}, \"class_counts\": [{}], \"ignored\": {}, \"values\": "
+        "{}}}",
+        split.samples, split.seen, fmt::join(split.class_counts, ", "), split.ignored,
+        numbers_json(split.values));
 }
 
 std::string report_json(const Report& report) {
