@@ -15,7 +15,9 @@ std::string grouped(std::int64_t number) {
 }
 
 std::string count_text(std::int64_t count, std::string_view one, std::string_view many) {
-    return fmt::format("{} {}", grouped(count), count == 1 ? one : many);
+    const bool plural = count != 1;
+    return fmt::format("{} {}{}", grouped(count), plural && !many.empty() ? many : one,
+                       plural && many.empty() ? "s" : "");
 }
 
 std::string real_text(double value) {

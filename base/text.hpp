@@ -12,8 +12,8 @@ namespace dtnn {
 /// 1234567 as "1,234,567".
 std::string grouped(std::int64_t number);
 
-/// A number of things: "1 layer", "1,234 layers".
-std::string count_text(std::int64_t count, std::string_view one, std::string_view many);
+/// A number of things: "1 layer", "1,234 layers". Without `many` the plural ends with an s.
+std::string count_text(std::int64_t count, std::string_view one, std::string_view many = {});
 
 /// The shortest digits that read back as the same double, with ".0" where nothing else says that
 /// the number is real: "2.0", "1e+20", "inf", "nan".

@@ -108,8 +108,8 @@ void check_steps(const JobSpec& job, Diagnostics& diagnostics) {
     if (training.steps_per_epoch <= steps) return;
     Diagnostic& error = diagnostics.error(
         Code::out_of_range, span_or(job.training.spans, "steps_per_epoch", job.training.span),
-        fmt::format("`steps_per_epoch` is {}, but {} training samples in batches of {} are {} {}",
-                    training.steps_per_epoch, seen, batch, steps, steps == 1 ? "step" : "steps"));
+        fmt::format("`steps_per_epoch` is {}, but {} training samples in batches of {} are {}",
+                    training.steps_per_epoch, seen, batch, count_text(steps, "step")));
     error.notes.push_back(
         {span_or(job.dataset.spans, "train_samples", job.dataset.span), "the dataset is here"});
     error.help = fmt::format("give at most {}, or 0 for all samples", steps);

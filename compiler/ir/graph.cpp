@@ -9,9 +9,9 @@ void ParameterTable::set_values(const std::vector<ValueId>& values) {
     for (std::size_t i = 0; i < values.size(); ++i)
         same = same && rows()[i].value == values[i];
     if (same) return;
-    if (rows_.use_count() > 1) rows_ = std::make_shared<Rows>(*rows_);
+    Rows& changed = own();
     for (std::size_t i = 0; i < values.size(); ++i)
-        (*rows_)[i].value = values[i];
+        changed[i].value = values[i];
 }
 
 ValueId Graph::add_input(const std::string& input_name, const Type& type) {

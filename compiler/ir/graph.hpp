@@ -74,11 +74,11 @@ struct GraphOutput {
     ValueId value;
 };
 
-/// The parameters of a graph, used like a vector. Passes copy them all and change none, so copies
-/// of a graph share the table; adding to a shared table copies it first.
-class ParameterTable {
+/// Rows that copies of a graph share, used like a vector; adding to shared ones copies them first.
+template <class Row>
+class SharedTable {
   public:
-    using Rows = std::vector<Parameter>;
+    using Rows = std::vector<Row>;
 
     const Rows& rows() const {
         static const Rows none;
@@ -87,51 +87,16 @@ class ParameterTable {
     operator const Rows&() const { return rows(); }
     std::size_t size() const { return rows().size(); }
     bool empty() const { return rows().empty(); }
-    const Parameter& operator[](std::size_t index) const { return rows()[index]; }
-    const Parameter& back() const { return rows().back(); }
-    auto begin() const { return rows().begin(); }
-    auto end() const { return rows().end(); }
-    void push_back(Parameter parameter) { own().push_back(std::move(parameter)); }
-    void reserve(std::size_t count) { own().reserve(count); }
-    /// The values, in the order of the parameters, after a walk has given them new ids.
-    void set_values(const std::vector<ValueId>& values);
-
-  private:
-    Rows& own() {
-        if (!rows_)
-            rows_ = std::make_shared<Rows>();
-        else if (rows_.use_count() > 1)
-            rows_ = std::make_shared<Rows>(*rows_);
-        return *rows_;
-    }
-
-    std::shared_ptr<Rows> rows_;  ///< null: empty
-};
-
-/// The layer table of a model, used like a vector. It is written once, by the front end, and then
-/// belongs to every graph that a pass makes of the model's, so copies share it; adding a row to a
-/// shared table copies it first.
-class LayerTable {
-  public:
-    using Rows = std::vector<plan::Layer>;
-
-    const Rows& rows() const {
-        static const Rows none;
-        return rows_ ? *rows_ : none;
-    }
-    operator const Rows&() const { return rows(); }
-    std::size_t size() const { return rows().size(); }
-    bool empty() const { return rows().empty(); }
-    const plan::Layer& operator[](std::size_t index) const { return rows()[index]; }
-    const plan::Layer& back() const { return rows().back(); }
+    const Row& operator[](std::size_t index) const { return rows()[index]; }
+    const Row& back() const { return rows().back(); }
     auto begin() const { return rows().begin(); }
     auto end() const { return rows().end(); }
     auto rbegin() const { return rows().rbegin(); }
     auto rend() const { return rows().rend(); }
-    void push_back(plan::Layer layer) { own().push_back(std::move(layer)); }
+    void push_back(Row row) { own().push_back(std::move(row)); }
     void reserve(std::size_t count) { own().reserve(count); }
 
-  private:
+  protected:
     Rows& own() {
         if (!rows_)
             rows_ = std::make_shared<Rows>();
@@ -140,8 +105,20 @@ class LayerTable {
         return *rows_;
     }
 
+  private:
     std::shared_ptr<Rows> rows_;  ///< null: empty
 };
+
+/// The parameters of a graph. Passes copy them all and change none.
+class ParameterTable : public SharedTable<Parameter> {
+  public:
+    /// The values, in the order of the parameters, after a walk has given them new ids.
+    void set_values(const std::vector<ValueId>& values);
+};
+
+/// The layer table of a model. It is written once, by the front end, and then belongs to every
+/// graph that a pass makes of the model's.
+using LayerTable = SharedTable<plan::Layer>;
 
 /// For each value of a graph, the nodes that read it: once each, in order.
 class Readers {

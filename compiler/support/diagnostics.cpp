@@ -198,7 +198,7 @@ std::string render_one(const Diagnostic& diagnostic, const Lines& lines, const P
 }
 
 std::string counted(int count, std::string_view what) {
-    return fmt::format("{} more {}{}", count, what, count == 1 ? "" : "s");
+    return count_text(count, fmt::format("more {}", what));
 }
 
 }  // namespace

@@ -40,33 +40,26 @@ constexpr KernelInfo kCatalogue[] = {
 };
 
 constexpr KernelInfo kCudaCatalogue[] = {
+#define DEVICE_KERNEL(op, name, dtypes, library, refuses, workspace) \
+    {#op,                                                            \
+     #name,                                                          \
+     "cuda",                                                         \
+     dtypes.f32,                                                     \
+     dtypes.f64,                                                     \
+     dtypes.reduced,                                                 \
+     library,                                                        \
+     Isa::baseline,                                                  \
+     &predicates::refuses,                                           \
+     &predicates::workspace,                                         \
+     dtypes.transforms},
 #define KERNEL(op, name, Arguments, dtypes, refuses, workspace) \
-    {#op,                                                       \
-     #name,                                                     \
-     "cuda",                                                    \
-     dtypes.f32,                                                \
-     dtypes.f64,                                                \
-     dtypes.reduced,                                            \
-     false,                                                     \
-     Isa::baseline,                                             \
-     &predicates::refuses,                                      \
-     &predicates::workspace,                                    \
-     dtypes.transforms},
+    DEVICE_KERNEL(op, name, dtypes, false, refuses, workspace)
 #define LIBRARY(op, name, Arguments, dtypes, refuses, workspace) \
-    {#op,                                                        \
-     #name,                                                      \
-     "cuda",                                                     \
-     dtypes.f32,                                                 \
-     dtypes.f64,                                                 \
-     dtypes.reduced,                                             \
-     true,                                                       \
-     Isa::baseline,                                              \
-     &predicates::refuses,                                       \
-     &predicates::workspace,                                     \
-     dtypes.transforms},
+    DEVICE_KERNEL(op, name, dtypes, true, refuses, workspace)
 #include "kernels/cuda/catalogue.def"
 #undef KERNEL
 #undef LIBRARY
+#undef DEVICE_KERNEL
 };
 
 }  // namespace

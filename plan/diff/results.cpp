@@ -179,7 +179,7 @@ class ResultComparison {
     void value(const char* section, const std::string& what, std::string before, std::string after,
                Meaning meaning, const char* reason, Unit unit = Unit::none) {
         if (before == after) return;
-        Change change;
+        Change& change = changes_.emplace_back();
         change.section = section;
         change.what = what;
         change.before = std::move(before);
@@ -187,7 +187,6 @@ class ResultComparison {
         change.meaning = meaning;
         change.reason = reason;
         change.unit = unit;
-        changes_.push_back(std::move(change));
     }
 
     void number(const char* section, const char* what, std::int64_t x, std::int64_t y, Unit unit,

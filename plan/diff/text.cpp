@@ -1,3 +1,5 @@
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,12 +58,13 @@ std::string layers_in_short(const std::vector<const Change*>& facts) {
     std::vector<std::string> parts;
     auto part = [&](const char* form, std::size_t count) {
         if (count > 0)
-            parts.push_back(fmt::format(fmt::runtime(form), count, count == 1 ? "" : "s"));
+            parts.push_back(
+                fmt::format(fmt::runtime(form), count_text(std::int64_t(count), "layer")));
     };
-    part("+ {} layer{}", added);
-    part("- {} layer{}", removed);
-    part("{} layer{} changed", changed.size());
-    part("{} layer{} renamed", renamed.size());
+    part("+ {}", added);
+    part("- {}", removed);
+    part("{} changed", changed.size());
+    part("{} renamed", renamed.size());
     return fmt::format("{}", fmt::join(parts, ", "));
 }
 
@@ -164,14 +167,13 @@ class Text {
 
     std::string totals() const {
         std::size_t chosen = counts_.mathematics + counts_.unread + counts_.performance;
-        std::string text = fmt::format("{} chosen difference{}", chosen, chosen == 1 ? "" : "s");
+        std::string text = count_text(std::int64_t(chosen), "chosen difference");
         if (counts_.mathematics > 0)
             text += fmt::format(", {} of the mathematics", counts_.mathematics);
         if (counts_.unread > 0) text += fmt::format(", {} unknown", counts_.unread);
         if (counts_.performance > 0)
             text += fmt::format(", {} of performance only", counts_.performance);
-        return text + fmt::format("; {} consequence{}\n", counts_.consequences,
-                                  counts_.consequences == 1 ? "" : "s");
+        return text + "; " + count_text(std::int64_t(counts_.consequences), "consequence") + "\n";
     }
 
     const std::vector<Change>& changes_;
@@ -224,7 +226,7 @@ std::string headline(const std::vector<Change>& changes) {
     cost("work", "forward per sample");
     cost("memory", "arena");
     if (std::size_t steps = count_steps(changes, "kernels"))
-        parts.push_back(fmt::format("{} kernel{} changed", steps, steps == 1 ? "" : "s"));
+        parts.push_back(count_text(std::int64_t(steps), "kernel") + " changed");
     return fmt::format("{}", fmt::join(parts, "; "));
 }
 

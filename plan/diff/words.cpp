@@ -77,7 +77,7 @@ std::string last_part(const std::string& path) {
 }
 
 std::string count_of_layers(std::size_t count) {
-    return count == 1 ? "1 layer" : fmt::format("{} layers", count);
+    return count_text(std::int64_t(count), "layer");
 }
 
 std::string type_of_layers(const Change& change) {

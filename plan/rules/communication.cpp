@@ -31,9 +31,9 @@ std::string sizes_words(const std::vector<std::int64_t>& bytes) {
 }
 
 std::string local_words(const Parallel& parallel) {
-    std::string text = fmt::format(
-        "; each rank moves weights of its own, averaged ({}) every {} update{}",
-        name_of(parallel.average), parallel.local_steps, parallel.local_steps == 1 ? "" : "s");
+    std::string text =
+        fmt::format("; each rank moves weights of its own, averaged ({}) every {}",
+                    name_of(parallel.average), count_text(parallel.local_steps, "update"));
     text += parallel.participation == Participation::all
                 ? "; an epoch ends with the rank that has the fewest batches"
                 : "; an epoch goes on with the ranks that have data left";
@@ -117,7 +117,7 @@ std::string parallel_words(const Plan& plan) {
     const Parallel& parallel = plan.parallel;
     const int ranks = plan.target.ranks;
     std::string text =
-        fmt::format("data: {} rank{}{}, a global batch of {} samples", ranks, ranks == 1 ? "" : "s",
+        fmt::format("data: {}{}, a global batch of {} samples", count_text(ranks, "rank"),
                     parallel.any_ranks ? " or any other number" : "",
                     grouped(communication_of(plan).global_batch));
     if (moves_locally(parallel))

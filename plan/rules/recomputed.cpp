@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace dtnn::plan {
 
 Recomputed recomputed(const Plan& plan) {
@@ -22,8 +24,8 @@ std::string recomputed_text(const Recomputed& recomputed) {
     if (recomputed.steps == 0) return "none";
     const double share =
         recomputed.others > 0 ? 100.0 * double(recomputed.flops) / double(recomputed.others) : 0;
-    return fmt::format("{} {} (+{:.{}f} % FLOPs)", recomputed.steps,
-                       recomputed.steps == 1 ? "step" : "steps", share, share < 9.95 ? 1 : 0);
+    return fmt::format("{} (+{:.{}f} % FLOPs)", count_text(recomputed.steps, "step"), share,
+                       share < 9.95 ? 1 : 0);
 }
 
 }  // namespace dtnn::plan

@@ -256,8 +256,7 @@ Cell cell_of(const Plan& plan, const std::vector<LayerFacts>& facts, const Summa
         if (!block)
             return {fused_text(plan, facts[row.last], row.last, false),
                     fused_text(plan, facts[row.last], row.last, true)};
-        const std::size_t steps = count_steps(facts, row);
-        return same(fmt::format("{} step{}", steps, steps == 1 ? "" : "s"));
+        return same(count_text(std::int64_t(count_steps(facts, row)), "step"));
     }
     if (column == "kernel") return same(block ? "" : facts[row.last].kernel);
     if (column == "place") {

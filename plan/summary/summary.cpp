@@ -114,8 +114,8 @@ std::vector<Total> totals(const Plan& plan) {
                               work.train_steps, work.evaluate_steps)},
         {"training",
          fmt::format("{} of {}, {} samples; {} for validation, {} for the test",
-                     count_text(plan.training.epochs, "epoch", "epochs"),
-                     count_text(steps_per_epoch(plan, plan.target.ranks), "step", "steps"),
+                     count_text(plan.training.epochs, "epoch"),
+                     count_text(steps_per_epoch(plan, plan.target.ranks), "step"),
                      grouped(plan.dataset.train_samples), grouped(plan.dataset.validation_samples),
                      grouped(plan.dataset.test_samples))},
     };
@@ -130,15 +130,13 @@ std::vector<Total> totals(const Plan& plan) {
         lines.push_back({"exchanges", exchange_words(plan)});
     }
     lines.push_back(
-        {"target",
-         fmt::format(
-             "{} {}, {} thread{}{}, {}{}", processor_of(plan.target), numbers_of(plan.target),
-             plan.target.threads, plan.target.threads == 1 ? "" : "s",
-             plan.target.pin_threads ? " on processors of their own" : "",
-             plan.target.data_workers > 1
-                 ? fmt::format("{} data workers, ", plan.target.data_workers)
-                 : std::string(),
-             plan.target.ranks == 1 ? "1 rank" : fmt::format("{} ranks", plan.target.ranks))});
+        {"target", fmt::format("{} {}, {}{}, {}{}", processor_of(plan.target),
+                               numbers_of(plan.target), count_text(plan.target.threads, "thread"),
+                               plan.target.pin_threads ? " on processors of their own" : "",
+                               plan.target.data_workers > 1
+                                   ? fmt::format("{} data workers, ", plan.target.data_workers)
+                                   : std::string(),
+                               count_text(plan.target.ranks, "rank"))});
     return lines;
 }
 
@@ -290,15 +288,15 @@ std::vector<std::string> usual_columns(const Plan& plan, bool for_people) {
 
 std::string plan_words(const Plan& plan, bool training) {
     const ParameterTotals parameters = count_parameters(plan);
-    std::string text = count_text(std::int64_t(plan.layers.size()), "layer", "layers") + ", " +
-                       count_text(parameters.total, "parameter", "parameters");
+    std::string text = count_text(std::int64_t(plan.layers.size()), "layer") + ", " +
+                       count_text(parameters.total, "parameter");
     if (!training)
         return text + fmt::format(", {} to {}", shape_text(plan.dataset.shape),
                                   plan.layers.empty()
                                       ? std::string()
                                       : shape_text(plan.layers.back().output_shape));
-    return text + fmt::format(", {} of {}, {}", count_text(plan.training.epochs, "epoch", "epochs"),
-                              count_text(steps_per_epoch(plan, plan.target.ranks), "step", "steps"),
+    return text + fmt::format(", {} of {}, {}", count_text(plan.training.epochs, "epoch"),
+                              count_text(steps_per_epoch(plan, plan.target.ranks), "step"),
                               need_words(memory_need(plan)));
 }
 

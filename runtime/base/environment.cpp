@@ -8,6 +8,7 @@
 #include <string_view>
 #include <thread>
 
+#include "base/text.hpp"
 #include "runtime/base/run_error.hpp"
 
 namespace dtnn::runtime {
@@ -46,9 +47,9 @@ ThreadChoice choose_threads(int planned, std::optional<int> wanted) {
     if (!wanted || *wanted == planned) return {planned, ""};
     if (*wanted < planned) return {*wanted, ""};
     return {planned,
-            fmt::format("OMP_NUM_THREADS is {}, but the plan's workspaces are laid out for {} {}; "
+            fmt::format("OMP_NUM_THREADS is {}, but the plan's workspaces are laid out for {}; "
                         "running with {}\nhelp: compile the plan again with --threads {}",
-                        *wanted, planned, planned == 1 ? "thread" : "threads", planned, *wanted)};
+                        *wanted, count_text(planned, "thread"), planned, *wanted)};
 }
 
 int processor_count() {

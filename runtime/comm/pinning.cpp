@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace dtnn::runtime {
 namespace {
 
@@ -47,8 +49,8 @@ Pinning choose_processors(const Topology& topology, const std::vector<Surroundin
     const std::vector<int> order = in_order(topology.cores);
     if (all > order.size()) {
         return {{},
-                fmt::format("{} threads share {} processor{} on {}", all, order.size(),
-                            order.size() == 1 ? "" : "s", mine.host)};
+                fmt::format("{} threads share {} on {}", all,
+                            count_text(std::int64_t(order.size()), "processor"), mine.host)};
     }
     const auto begin = order.begin() + std::ptrdiff_t(first);
     return {{begin, begin + threads[rank]}, ""};

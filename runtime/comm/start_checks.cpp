@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/quantity_text.hpp"
+#include "base/text.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "runtime/comm/mpi_flavour.hpp"
 
@@ -19,10 +20,6 @@ namespace {
 
 /// Ranks of one host.
 using Ranks = std::vector<int>;
-
-std::string count_of(std::int64_t number, const char* one) {
-    return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
-}
 
 class Checks {
   public:
@@ -191,12 +188,12 @@ bool Checks::cores() {
     found_.push_back(
         {false,
          fmt::format("{} may run on {}{}{}, and {} {}{}", name(worst),
-                     count_of(std::int64_t(its_cores), "core"), together ? " together" : "",
+                     count_text(std::int64_t(its_cores), "core"), together ? " together" : "",
                      needs_.machine_cores > int(its_cores)
                          ? fmt::format(" (a node of the plan's machine `{}` has {})",
                                        needs_.machine, needs_.machine_cores)
                          : "",
-                     has(worst), count_of(running(worst), "thread"), together ? " together" : ""),
+                     has(worst), count_text(running(worst), "thread"), together ? " together" : ""),
          more_cores(worst, its_cores)});
     return true;
 }
@@ -212,7 +209,7 @@ void Checks::granted_processors() {
             found_.push_back(
                 {false,
                  fmt::format("{} {} {}, and the control group {} grants {:.3g} processors",
-                             name(group), has(group), count_of(running(group), "thread"), path,
+                             name(group), has(group), count_text(running(group), "thread"), path,
                              granted),
                  fmt::format("grant more, or compile with --threads {}",
                              std::max(1, int(granted / double(group.size()))))});
@@ -225,7 +222,7 @@ void Checks::granted_processors() {
         found_.push_back(
             {false,
              fmt::format("{} has {}, and Slurm was asked for {} of a task", name({rank}),
-                         count_of(running(rank), "thread"), count_of(*asked, "processor")),
+                         count_text(running(rank), "thread"), count_text(*asked, "processor")),
              fmt::format("ask for --cpus-per-task={}, of sbatch and of srun", running(rank))});
         return;
     }
@@ -238,7 +235,7 @@ void Checks::threads() {
         found_.push_back(
             {false,
              fmt::format("{} runs with {}{}, and the plan is laid out for {}", name({rank}),
-                         count_of(running(rank), "thread"),
+                         count_text(running(rank), "thread"),
                          variable == of(rank).variables.end()
                              ? ""
                              : fmt::format(" by OMP_NUM_THREADS={}", variable->second),
@@ -252,7 +249,7 @@ void Checks::threads() {
             {false,
              fmt::format("{} has {}, {} has {}; the slowest rank sets the pace, and "
                          "another division gives other bits",
-                         name({rank}), count_of(running(rank), "thread"), name({0}), running(0)),
+                         name({rank}), count_text(running(rank), "thread"), name({0}), running(0)),
              "set OMP_NUM_THREADS alike on all hosts, or nowhere"});
         break;
     }
@@ -271,7 +268,7 @@ void Checks::tasks() {
     if (asked && size() > *asked) {
         found_.push_back({false,
                           fmt::format("there are {} ranks, and Slurm was asked for {}", size(),
-                                      count_of(*asked, "task")),
+                                      count_text(*asked, "task")),
                           fmt::format("ask for --ntasks={}", size())});
         return;
     }
@@ -280,7 +277,7 @@ void Checks::tasks() {
         if (!most || int(ranks.size()) <= *most) continue;
         found_.push_back({false,
                           fmt::format("{} ranks are on {}, and Slurm was asked for {} a node",
-                                      ranks.size(), host, count_of(*most, "task")),
+                                      ranks.size(), host, count_text(*most, "task")),
                           fmt::format("ask for --ntasks-per-node={}", ranks.size())});
         return;
     }

@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "base/quantity_text.hpp"
+#include "base/text.hpp"
 #include "runtime/report/roofline.hpp"
 
 namespace dtnn::runtime {
@@ -189,18 +190,17 @@ std::string bench_text(const BenchResult& result, const BenchFacts& facts) {
     const Figures numbers = figures(result);
     const auto size = [](std::int64_t bytes) { return bytes_text(double(bytes), BytesForm::fine); };
     std::string text = fmt::format(
-        "{}: {} {} steps of {} samples, {} {}\n"
+        "{}: {} {} steps of {} samples, {}\n"
         "samples/s      {:.1f} median, {:.1f} least, {:.1f} most\n"
         "time per step  {} median, {} least, {} most\n"
         "arena          {} planned, {} allocated\n"
         "peak memory    {}\n"
         "allocations after the first step: {}\n",
         facts.plan->name, result.seconds.size(), name_of(result.program->kind), result.batch,
-        facts.threads, facts.threads == 1 ? "thread" : "threads", numbers.rate.median,
-        numbers.rate.least, numbers.rate.most, time_text(numbers.seconds.median),
-        time_text(numbers.seconds.least), time_text(numbers.seconds.most),
-        size(facts.planned_bytes), size(facts.allocated_bytes), size(facts.peak_rss_bytes),
-        result.allocations_after_first_step);
+        count_text(facts.threads, "thread"), numbers.rate.median, numbers.rate.least,
+        numbers.rate.most, time_text(numbers.seconds.median), time_text(numbers.seconds.least),
+        time_text(numbers.seconds.most), size(facts.planned_bytes), size(facts.allocated_bytes),
+        size(facts.peak_rss_bytes), result.allocations_after_first_step);
     if (!result.program_step_seconds.empty()) text += tables(result, facts);
     return text;
 }

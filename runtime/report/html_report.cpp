@@ -181,9 +181,9 @@ class Page {
             if (name != "loss") rows += html_row({name, rounded(value)});
         for (const auto& [name, value] : history_.test.others)
             if (!name.ends_with("confusion_matrix")) rows += list_rows(name, value);
-        std::string text = fmt::format("<p>Measured on {}.</p>\n",
-                                       count_text(history_.test_samples, "sample", "samples")) +
-                           html_table("numbers", rows);
+        std::string text =
+            fmt::format("<p>Measured on {}.</p>\n", count_text(history_.test_samples, "sample")) +
+            html_table("numbers", rows);
         for (const auto& [name, value] : history_.test.others)
             if (name.ends_with("confusion_matrix")) text += confusion_matrix(value);
         return text;
@@ -345,9 +345,8 @@ class Page {
         }
         return html_details(
             fmt::format("{}, {}, {} a sample forward",
-                        count_text(std::int64_t(plan_.layers.size()), "layer", "layers"),
-                        count_text(parameters, "parameter", "parameters"),
-                        flops_text(double(flops))),
+                        count_text(std::int64_t(plan_.layers.size()), "layer"),
+                        count_text(parameters, "parameter"), flops_text(double(flops))),
             html_table("layers", text));
     }
 
@@ -409,10 +408,9 @@ class Page {
         add("threads of a rank", told("threads"));
         if (number("first_step_milliseconds") > 0)
             add("first step after", seconds_text(1e-3 * number("first_step_milliseconds")));
-        add("planned for",
-            fmt::format("{}, {} {}, {}", plan::processor_of(plan_.target), plan_.target.threads,
-                        plan_.target.threads == 1 ? "thread" : "threads",
-                        plan::name_of(plan_.target.dtype)));
+        add("planned for", fmt::format("{}, {}, {}", plan::processor_of(plan_.target),
+                                       count_text(plan_.target.threads, "thread"),
+                                       plan::name_of(plan_.target.dtype)));
         add("compiled by", plan_.generator);
         add("run by", told("version").empty() ? "" : "dtnn-run " + told("version"));
         add("plan", told("plan"));

@@ -15,6 +15,7 @@
 #include "base/json.hpp"
 #include "base/quantity_text.hpp"
 #include "base/saturating.hpp"
+#include "base/text.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "plan/rules/parallel.hpp"
@@ -304,14 +305,14 @@ DryRun dry_run(const plan::Plan& plan, int ranks) {
 std::string dry_run_text(const DryRun& result, const plan::Plan& plan) {
     const bool local = plan::moves_locally(plan.parallel) && result.ranks > 1;
     std::string text = fmt::format(
-        "{}: an epoch on {} rank{}, without arithmetic\n"
+        "{}: an epoch on {}, without arithmetic\n"
         "  steps        {} on every rank, {} updates; programs {}\n"
         "  samples      {} of {} taken, each once; batches of {}{}\n"
         "  weights      those of all ranks{} add up to 1 in every {}\n"
         "  exchanges    {} on every rank, {}: the same in the same order, each begun before "
         "it is waited for\n"
         "  memory       {} a rank\n",
-        plan.name, result.ranks, result.ranks == 1 ? "" : "s", result.steps, result.updates,
+        plan.name, count_text(result.ranks, "rank"), result.steps, result.updates,
         fmt::join(result.programs, ", "), result.samples,
         plan.parallel.private_data ? saturating_product({result.ranks, plan.dataset.train_samples})
                                    : plan.dataset.train_samples,

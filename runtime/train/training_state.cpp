@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/saturating.hpp"
+#include "base/text.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/run_error.hpp"
@@ -86,7 +87,7 @@ void visit_numbers(auto& state, auto visit) {
 }  // namespace
 
 std::string sharing_text(int ranks, std::int64_t batch) {
-    return fmt::format("{} {} of {}", ranks, ranks == 1 ? "rank" : "ranks", batch);
+    return fmt::format("{} of {}", count_text(ranks, "rank"), batch);
 }
 
 std::string keep_batch_help(std::int64_t global, int ranks) {
@@ -121,9 +122,9 @@ TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks) {
     if (plan::moves_locally(plan.parallel) && state.step > 0) {
         throw RunError(
             Exit::mismatch,
-            fmt::format("{} {} cannot go on from a training of {}: each of them has an optimizer "
-                        "{}of its own",
-                        ranks, ranks == 1 ? "rank" : "ranks", before,
+            fmt::format("{} cannot go on from a training of {}: each of them has an optimizer {}of "
+                        "its own",
+                        count_text(ranks, "rank"), before,
                         plan.parallel.private_data ? "and data " : ""),
             fmt::format(
                 "go on with {} ranks, or begin a new run with the run's weights (--weights)",
@@ -142,10 +143,9 @@ TrainingState at_ranks(const plan::Plan& plan, TrainingState state, int ranks) {
         }
         throw RunError(
             Exit::mismatch,
-            fmt::format("{} {} cannot go on from within epoch {}: {} ranks have seen {} samples of "
+            fmt::format("{} cannot go on from within epoch {}: {} ranks have seen {} samples of "
                         "it, which is no whole number of updates of {}",
-                        ranks, ranks == 1 ? "rank" : "ranks", state.epoch + 1, before, samples,
-                        ranks),
+                        count_text(ranks, "rank"), state.epoch + 1, before, samples, ranks),
             fmt::format("go on with {} ranks{}{}", before, others.empty() ? "" : ", or with ",
                         others));
     }

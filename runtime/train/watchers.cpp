@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "base/text.hpp"
 #include "plan/metrics.hpp"
 #include "runtime/base/component_fields.hpp"
 #include "runtime/base/run_error.hpp"
@@ -109,9 +110,8 @@ class EarlyStopping final : public Watcher {
         if (++best_.since < patience_ || !decision.stop.empty()) return;
         decision.stop =
             best_.epoch > 0
-                ? fmt::format("{} has not been better than {} for {} {} (early_stopping)",
-                              watched_.name, best_.value, best_.since,
-                              best_.since == 1 ? "epoch" : "epochs")
+                ? fmt::format("{} has not been better than {} for {} (early_stopping)",
+                              watched_.name, best_.value, count_text(best_.since, "epoch"))
                 : fmt::format("{} has been no number for {} epochs (early_stopping)", watched_.name,
                               best_.since);
     }

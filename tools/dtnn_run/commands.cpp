@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/base/signals.hpp"
@@ -41,9 +42,9 @@ void trace_steps(const Options& options, Session& session, BenchRequest request)
 }
 
 void draw_roofline(const Options& options, const BenchResult& result, const BenchFacts& facts) {
-    const std::string title = fmt::format("{}: {}, {} samples, {} {}", facts.plan->name,
-                                          plan::name_of(result.program->kind), result.batch,
-                                          facts.threads, facts.threads == 1 ? "thread" : "threads");
+    const std::string title =
+        fmt::format("{}: {}, {} samples, {}", facts.plan->name, plan::name_of(result.program->kind),
+                    result.batch, count_text(facts.threads, "thread"));
     write_file(options.roofline, roofline_svg(result, facts.roofs, title));
     tell_written(options.roofline);
 }

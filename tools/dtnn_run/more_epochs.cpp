@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.hpp"
 #include "plan/json/json.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/folders.hpp"
@@ -134,11 +135,10 @@ LoadedPlan plan_of_more_epochs(const Options& options, LoadedPlan kept, int rank
                                    run.path(), done.epochs, planned),
                        fmt::format("go on with it first: dtnn-run --resume {}", run.path()));
     if (total <= done.epochs)
-        throw RunError(
-            Exit::usage,
-            fmt::format("the run {} has done {} {}, and --epochs {} leaves none", run.path(),
-                        done.epochs, done.epochs == 1 ? "epoch" : "epochs", options.epochs),
-            "--epochs +N is N more than are done");
+        throw RunError(Exit::usage,
+                       fmt::format("the run {} has done {}, and --epochs {} leaves none",
+                                   run.path(), count_text(done.epochs, "epoch"), options.epochs),
+                       "--epochs +N is N more than are done");
     if (total > kMostEpochs)
         throw RunError(Exit::usage, fmt::format("{} epochs; the most is {}", total, kMostEpochs));
     if (total == planned) return kept;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/quantity_text.hpp"
+#include "base/text.hpp"
 
 namespace dtnn {
 namespace {
@@ -27,8 +28,8 @@ Decision Restarts::after(const TryEnd& end) {
         end.step ? fmt::format("the checkpoint of step {}", *end.step) : "the beginning";
     if (done_ == most_) {
         return {false, 0,
-                fmt::format("given up after {} {}: {}; the last try came {}", most_,
-                            most_ == 1 ? "restart" : "restarts", end.reason,
+                fmt::format("given up after {}: {}; the last try came {}",
+                            count_text(most_, "restart"), end.reason,
                             no_further ? fmt::format("no further than {}", where)
                                        : fmt::format("to {}", where))};
     }

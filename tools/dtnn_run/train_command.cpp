@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/json_text.hpp"
+#include "base/text.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/signals.hpp"
 #include "runtime/checkpoint/weights.hpp"
@@ -55,11 +56,10 @@ void TrainRun::announce() {
     // What an epoch sees, where ranks have data of their own.
     if (const plan::LocalSteps* local = session_->local_steps())
         samples = local->samples_before(local->steps());
-    progress_->say(fmt::format("{}: {} samples, {} {}, {}{} {}{}; writing {}", plan().name, samples,
-                               training.epochs, training.epochs == 1 ? "epoch" : "epochs",
-                               ranks == 1 ? "" : fmt::format("{} ranks, ", ranks), start_.threads,
-                               start_.threads == 1 ? "thread" : "threads",
-                               ranks == 1 ? "" : " each", folder_->path()));
+    progress_->say(fmt::format(
+        "{}: {} samples, {}, {}{}{}; writing {}", plan().name, samples,
+        count_text(training.epochs, "epoch"), ranks == 1 ? "" : fmt::format("{} ranks, ", ranks),
+        count_text(start_.threads, "thread"), ranks == 1 ? "" : " each", folder_->path()));
     if (!start_.processors.empty())
         progress_->say(fmt::format("{}threads stay on processors {}", ranks == 1 ? "" : "rank 0: ",
                                    fmt::join(start_.processors, ", ")));
@@ -68,9 +68,8 @@ void TrainRun::announce() {
         progress_->say(fmt::format("its training was over after step {}", state_->step));
         return;
     }
-    progress_->say(fmt::format("going on after step {}, {} {} of epoch {}", state_->step,
-                               state_->batch, state_->batch == 1 ? "step" : "steps",
-                               state_->epoch + 1));
+    progress_->say(fmt::format("going on after step {}, {} of epoch {}", state_->step,
+                               count_text(state_->batch, "step"), state_->epoch + 1));
 }
 
 /// The newest state that can be gone back to. The parameters become those of rank 0 when the loop

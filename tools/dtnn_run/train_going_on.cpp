@@ -7,6 +7,7 @@
 
 #include "base/file_limits.hpp"
 #include "base/saturating.hpp"
+#include "base/text.hpp"
 #include "plan/rules/local_steps.hpp"
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/files.hpp"
@@ -148,10 +149,10 @@ void TrainRun::go_on() {
                        fmt::format("its hash is {}, it was {}", dataset_, newest->dataset));
     }
     if (newest->threads != start_.threads) {
-        warn(fmt::format(
-            "the checkpoint is of a run with {} {}, this one has {}; sums are rounded "
-            "otherwise, and the results with them",
-            newest->threads, newest->threads == 1 ? "thread" : "threads", start_.threads));
+        warn(
+            fmt::format("the checkpoint is of a run with {}, this one has {}; sums are rounded "
+                        "otherwise, and the results with them",
+                        count_text(newest->threads, "thread"), start_.threads));
     }
     tell_sharing(newest->state);
     const AnotherTraining another = begin_another_training(ended_, plan(), communicator_.ranks(),

@@ -7,6 +7,7 @@
 
 #include "base/file_limits.hpp"
 #include "base/input_file.hpp"
+#include "base/text.hpp"
 #include "compiler/driver/compile_job.hpp"
 #include "compiler/ir/printer.hpp"
 #include "compiler/passes/pass.hpp"
@@ -198,10 +199,17 @@ plan::Plan load_plan(const std::string& path) {
                             ? ""
                             : "\nhelp: `dtnnc compile SPEC -o PLAN` makes one of a job"));
     if (std::vector<std::string> findings = plan::audit(*result.plan); !findings.empty())
-        throw PlanError(fmt::format("{}: the plan is not sound: {} ({} finding{})", path,
-                                    findings.front(), findings.size(),
-                                    findings.size() == 1 ? "" : "s"));
+        throw PlanError(fmt::format("{}: the plan is not sound: {} ({})", path, findings.front(),
+                                    count_text(std::int64_t(findings.size()), "finding")));
     return std::move(*result.plan);
+}
+
+std::optional<plan::Plan> named_plan(const std::string& spec_or_plan, const CompileCommand& command,
+                                     const CommonOptions& common,
+                                     compiler::Diagnostics& diagnostics) {
+    if (!is_plan(spec_or_plan)) return compile_spec(spec_or_plan, command, common, diagnostics);
+    refuse_spec_options(common, spec_or_plan);
+    return load_plan(spec_or_plan);
 }
 
 plan::SweepIndex read_sweep(const std::string& folder) {

@@ -45,6 +45,12 @@ bool is_plan(const std::string& path);
 /// Reads and audits; throws PlanError.
 plan::Plan load_plan(const std::string& path);
 
+/// The plan that is named, or that of the spec, compiled: nothing when `diagnostics` has errors.
+/// Options of specs are refused for a plan.
+std::optional<plan::Plan> named_plan(const std::string& spec_or_plan, const CompileCommand& command,
+                                     const CommonOptions& common,
+                                     compiler::Diagnostics& diagnostics);
+
 /// Reads the index of the sweep in the folder; throws PlanError.
 plan::SweepIndex read_sweep(const std::string& folder);
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/text.hpp"
 #include "compiler/frontend/expand/expansion_check.hpp"
 #include "compiler/frontend/expand/expansion_count.hpp"
 #include "compiler/frontend/expand/expansion_scope.hpp"
@@ -161,15 +162,24 @@ class Expander {
         }
     }
 
-    int block(const LayerEntry& entry, int previous, const Environment& environment,
-              LayerScope& scope) {
-        UseFields use;
+    /// How a block or an operator of the model is used: its head, what it reads, and in `use` the
+    /// fields that are its parameters.
+    std::pair<Head, int> read_use(const LayerEntry& entry, int previous,
+                                  const Environment& environment, LayerScope& scope,
+                                  UseFields& use) {
         const std::vector<const SourceEntry*> fields = language_.fields_of(entry);
-        const Head head = read_head(entry, fields, previous, environment, use);
+        Head head = read_head(entry, fields, previous, environment, use);
         const int source = one_source(entry, head, previous, scope);
         for (const SourceEntry* field : fields)
             if (!is_head(field->key)) use.add(*field, environment, shape(source), diagnostics_);
         use.add_misspelt(language_.misspelt_of(entry.type));
+        return {std::move(head), source};
+    }
+
+    int block(const LayerEntry& entry, int previous, const Environment& environment,
+              LayerScope& scope) {
+        UseFields use;
+        const auto [head, source] = read_use(entry, previous, environment, scope, use);
         const int errors = diagnostics_.error_count();
         const Environment inner = bind_parameters(
             *entry.block, use, entry.span, language_.parameters(), shape(source), diagnostics_);
@@ -219,12 +229,7 @@ class Expander {
                 LayerScope& scope) {
         const std::size_t lookups = names_.mark();
         UseFields use;
-        const std::vector<const SourceEntry*> fields = language_.fields_of(entry);
-        const Head head = read_head(entry, fields, previous, environment, use);
-        const int source = one_source(entry, head, previous, scope);
-        for (const SourceEntry* field : fields)
-            if (!is_head(field->key)) use.add(*field, environment, shape(source), diagnostics_);
-        use.add_misspelt(language_.misspelt_of(entry.type));
+        const auto [head, source] = read_use(entry, previous, environment, scope, use);
         const Environment values = bind_parameters(
             *entry.block, use, entry.span, language_.parameters(), shape(source), diagnostics_);
 
@@ -428,8 +433,9 @@ class Expander {
         if (entry.branches && !entry.branches->is_list()) return false;
         Diagnostic& error = diagnostics_.error(
             Code::operand_count, head.from.empty() ? entry.span : head.from.back().span,
-            fmt::format("{} reads {} layer{}; it takes {}{}", entry.type, count,
-                        count == 1 ? "" : "s", variadic ? "at least " : "", least));
+            fmt::format("{} reads {}; it takes {}{}", entry.type,
+                        count_text(std::int64_t(count), "layer"), variadic ? "at least " : "",
+                        least));
         if (variadic)
             error.help =
                 fmt::format("give it branches, or `from: [a, b]`: `{}`", entry.op->example);

@@ -9,6 +9,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/text.hpp"
 #include "compiler/frontend/formula/formula.hpp"
 #include "compiler/support/infix.hpp"
 
@@ -145,8 +146,9 @@ class FormulaReader {
         const bool several = one.word == "min" || one.word == "max";
         if (several ? given < 2 : given != 1)
             fail(one.begin, one.end,
-                 fmt::format("`{}` is given {} value{}; it takes {}", one.word, given,
-                             given == 1 ? "" : "s", several ? "two or more" : "one"));
+                 fmt::format("`{}` is given {}; it takes {}", one.word,
+                             count_text(std::int64_t(given), "value"),
+                             several ? "two or more" : "one"));
         return add(std::move(one));
     }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "compiler/frontend/lint/lint_rule.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/tables/components.hpp"
@@ -13,7 +14,7 @@ namespace dtnn::compiler {
 namespace {
 
 std::string epochs_text(std::int64_t count) {
-    return fmt::format("{} epoch{}", count, count == 1 ? "" : "s");
+    return count_text(count, "epoch");
 }
 
 /// A schedule with where its fields stand.

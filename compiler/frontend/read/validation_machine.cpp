@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/quantity_text.hpp"
+#include "base/text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/read/validation.hpp"
 #include "compiler/frontend/tables/homes.hpp"
@@ -194,11 +195,11 @@ void check_machine(const JobSpec& job, const plan::Plan& plan, Diagnostics& diag
                     needed, machine.name, there,
                     per_node == 1 ? "its one rank" : fmt::format("its {} ranks", per_node)));
     const std::int64_t fitting = machine.memory_bytes / need;
-    error.help = fitting < 1 ? "make batch_size smaller"
-                             : fmt::format(
-                                   "at most {} rank{} of this size fit{} on a node; or make "
-                                   "batch_size smaller",
-                                   fitting, fitting == 1 ? "" : "s", fitting == 1 ? "s" : "");
+    error.help =
+        fitting < 1
+            ? "make batch_size smaller"
+            : fmt::format("at most {} on a node; or make batch_size smaller",
+                          count_text(fitting, "rank of this size fits", "ranks of this size fit"));
 }
 
 }  // namespace dtnn::compiler

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/text.hpp"
 #include "compiler/ir/printer.hpp"
 
 namespace dtnn::compiler {
@@ -51,8 +52,8 @@ void elementwise_shape(ShapeContext& c) {
     }
     const auto operands = std::size_t(input_count(expression));
     if (operands > c.inputs().size()) {
-        c.fail(fmt::format("the expression reads x{}, but elementwise has {} input{}", operands - 1,
-                           c.inputs().size(), c.inputs().size() == 1 ? "" : "s"),
+        c.fail(fmt::format("the expression reads x{}, but elementwise has {}", operands - 1,
+                           count_text(std::int64_t(c.inputs().size()), "input")),
                "inputs are x0, x1, ... in the order of `from`; x is x0", "expression");
         return;
     }

@@ -10,6 +10,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/text.hpp"
 #include "compiler/ops/expression/expression.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "compiler/support/infix.hpp"
@@ -118,8 +119,8 @@ class ExpressionReader {
         const TermInfo& info = *find_term(word.text);
         if (operands.size() != info.operands)
             fail(word.begin,
-                 fmt::format("`{}` takes {} operand{}, not {}", word.text, info.operands,
-                             info.operands == 1 ? "" : "s", operands.size()));
+                 fmt::format("`{}` takes {}, not {}", word.text,
+                             count_text(std::int64_t(info.operands), "operand"), operands.size()));
         if (info.term == Term::pow) return compiler::power(operands[0], operands[1]);
         return Expression::of(info.term, std::move(operands));
     }

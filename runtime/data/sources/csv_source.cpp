@@ -11,6 +11,7 @@
 
 #include "base/quantity_text.hpp"
 #include "base/saturating.hpp"
+#include "base/text.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/formats/content_hash.hpp"
@@ -138,8 +139,8 @@ void CsvSource::settle_columns(const TableLine& first, const Columns& columns,
     if (!form_.shape.empty() && features == plan::element_count(form_.shape)) return;
     throw RunError(
         Exit::mismatch,
-        fmt::format("{}: it has {} column{}, {} of them features; dataset.shape [{}] takes {}",
-                    path, first.size(), first.size() == 1 ? "" : "s", features,
+        fmt::format("{}: it has {}, {} of them features; dataset.shape [{}] takes {}", path,
+                    count_text(std::int64_t(first.size()), "column"), features,
                     fmt::join(form_.shape, ","), plan::element_count(form_.shape)),
         first.size() == 1
             ? fmt::format("columns stand between {} here, as dataset.separator says",

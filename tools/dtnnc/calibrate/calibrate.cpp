@@ -11,6 +11,7 @@
 #include "base/json_text.hpp"
 #include "base/processor.hpp"
 #include "base/quantity_text.hpp"
+#include "base/text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "kernels/catalogue.hpp"
 #include "plan/forecast/rates.hpp"
@@ -51,9 +52,9 @@ plan::Machine measured_machine(const CalibrateCommand& command, std::vector<std:
     machine.isa = std::string(kernels::name_of(kernels::host_isa()));
     facts.push_back(fmt::format("Measured {} on {} by dtnnc calibrate {}",
                                 runtime::utc_time_stamp(), host.host, DTNN_VERSION));
-    facts.push_back(fmt::format("{}{}{}, {} core{}, {}", host.processor,
-                                host.processor.empty() ? "" : ", ", host.system, machine.cores,
-                                machine.cores == 1 ? "" : "s", machine.isa));
+    facts.push_back(fmt::format("{}{}{}, {}, {}", host.processor,
+                                host.processor.empty() ? "" : ", ", host.system,
+                                count_text(machine.cores, "core"), machine.isa));
 
     const runtime::Stopwatch watch;
     double load = 0, spread = 1, speed_up = 0;

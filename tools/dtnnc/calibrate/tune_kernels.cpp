@@ -218,22 +218,17 @@ void write_tuned_plan(const TuneKernelsCommand& command, const TuningFile& file)
 }  // namespace
 
 int tune_kernels(const TuneKernelsCommand& command) {
-    std::optional<plan::Plan> plan;
-    if (is_plan(command.source)) {
-        refuse_spec_options(command.common, command.source);
-        if (!command.output.empty())
-            throw UsageError("-o: " + command.source +
-                             " is a plan for the cpu, whose memory is laid out for its kernels\n"
-                             "help: tune its spec, or compile that again");
-        plan = load_plan(command.source);
-    } else {
-        compiler::Diagnostics diagnostics;
-        CompileCommand compile = command.compile;
-        compile.no_tuning = true;
-        plan = compile_spec(command.source, compile, command.common, diagnostics);
-        const int exit_code = print_diagnostics(diagnostics, command.common);
-        if (!plan) return exit_code;
-    }
+    if (is_plan(command.source) && !command.output.empty())
+        throw UsageError("-o: " + command.source +
+                         " is a plan for the cpu, whose memory is laid out for its kernels\n"
+                         "help: tune its spec, or compile that again");
+    compiler::Diagnostics diagnostics;
+    CompileCommand compile = command.compile;
+    compile.no_tuning = true;
+    const std::optional<plan::Plan> plan =
+        named_plan(command.source, compile, command.common, diagnostics);
+    const int exit_code = print_diagnostics(diagnostics, command.common);
+    if (!plan) return exit_code;
     kernels::Isa isa{};
     if (!kernels::parse_isa(plan->target.isa, isa) || isa > kernels::host_isa())
         throw UsageError(

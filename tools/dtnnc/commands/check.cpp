@@ -48,23 +48,23 @@ std::string dataset_words(const plan::Dataset& dataset) {
     return fmt::format("{} training and {} test samples of {}, {}", grouped(dataset.train_samples),
                        grouped(dataset.test_samples), shape_text(dataset.shape),
                        dataset.label_kind == plan::LabelKind::values
-                           ? count_text(dataset.classes, "value", "values")
+                           ? count_text(dataset.classes, "value")
                            : count_text(dataset.classes, "class", "classes"));
 }
 
 std::string training_words(const compiler::TrainingSpec& spec) {
     const plan::Training& training = spec.training;
     return fmt::format("{}, learning rate {}, {}, batches of {}", training.optimizer,
-                       training.learning_rate, count_text(training.epochs, "epoch", "epochs"),
+                       training.learning_rate, count_text(training.epochs, "epoch"),
                        spec.global_batch_size > 0
                            ? fmt::format("{} of all ranks", spec.global_batch_size)
                            : fmt::format("{}", training.batch_size));
 }
 
 std::string machine_words(const plan::Machine& machine) {
-    std::string text = count_text(machine.nodes, "node", "nodes");
-    if (machine.cores > 0) text += " of " + count_text(machine.cores, "core", "cores");
-    if (machine.gpus.count > 0) text += ", " + count_text(machine.gpus.count, "GPU", "GPUs");
+    std::string text = count_text(machine.nodes, "node");
+    if (machine.cores > 0) text += " of " + count_text(machine.cores, "core");
+    if (machine.gpus.count > 0) text += ", " + count_text(machine.gpus.count, "GPU");
     if (machine.memory_bytes > 0)
         text += fmt::format(", {} of memory", bytes_text(double(machine.memory_bytes)));
     return text;
@@ -106,8 +106,7 @@ int check(const CheckArguments& given) {
         const auto warnings = std::int64_t(own.all().size());
         well += fmt::format(
             "{}: ok{}: {}\n", spec,
-            warnings > 0 ? fmt::format(", with {}", count_text(warnings, "warning", "warnings"))
-                         : "",
+            warnings > 0 ? fmt::format(", with {}", count_text(warnings, "warning")) : "",
             checked_words(checked, plan));
     }
     const int exit_code = print_diagnostics(all, options);

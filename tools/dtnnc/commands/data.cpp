@@ -250,12 +250,11 @@ std::string numbers_text(const char* what, const std::vector<NumberSpread>& list
 std::string rates_text(const Report& report) {
     const Rates& rates = report.rates;
     const int workers = report.plan.target.data_workers;
-    std::string text =
-        fmt::format("pipeline: {:.0f} samples a second with {} worker{}, measured here; ",
-                    rates.prepared, workers, workers == 1 ? "" : "s");
+    std::string text = fmt::format("pipeline: {:.0f} samples a second with {}, measured here; ",
+                                   rates.prepared, count_text(workers, "worker"));
     if (!rates.needed) return text + fmt::format("the training step: {}\n", rates.unknown);
-    text += fmt::format("the training step takes {:.0f} on {} thread{}\n", *rates.needed,
-                        report.plan.target.threads, report.plan.target.threads == 1 ? "" : "s");
+    text += fmt::format("the training step takes {:.0f} on {}\n", *rates.needed,
+                        count_text(report.plan.target.threads, "thread"));
     if (rates.prepared >= *rates.needed)
         return text + fmt::format("the data keep up: {:.1f} times as fast as they are needed\n",
                                   rates.prepared / *rates.needed);

@@ -10,6 +10,7 @@
 #include "base/json_text.hpp"
 #include "base/quantity_text.hpp"
 #include "base/table.hpp"
+#include "base/text.hpp"
 #include "compiler/frontend/load_machine.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/support/diagnostics.hpp"
@@ -39,13 +40,9 @@ constexpr std::size_t kMostRows = 1000;
 std::optional<plan::Plan> plan_of(const std::string& source, int threads,
                                   const CommonOptions& options,
                                   compiler::Diagnostics& diagnostics) {
-    if (is_plan(source)) {
-        refuse_spec_options(options, source);
-        return load_plan(source);
-    }
     CompileCommand compile;
     compile.options.threads = threads;
-    return compile_spec(source, compile, options, diagnostics);
+    return named_plan(source, compile, options, diagnostics);
 }
 
 std::optional<plan::Machine> machine_of(const plan::Plan& plan, const ForecastCommand& command,
@@ -112,8 +109,8 @@ Table rows_table(const std::vector<plan::Forecast>& rows) {
 
 std::string title_of(const plan::Plan& plan, const plan::Machine& machine,
                      const ForecastCommand& command, int threads) {
-    return fmt::format("{} on {}: {} scaling, {} thread{} a rank", plan.name, machine.name,
-                       command.scaling, threads, threads == 1 ? "" : "s");
+    return fmt::format("{} on {}: {} scaling, {} a rank", plan.name, machine.name, command.scaling,
+                       count_text(threads, "thread"));
 }
 
 std::string text_of(const std::vector<plan::Forecast>& rows, const std::string& title) {

@@ -87,16 +87,10 @@ std::size_t deepest(const plan::Plan& plan) {
 int graph(const std::string& spec_or_plan, const GraphCommand& command,
           const CommonOptions& options) {
     const std::string form = form_of(command, options);
-    std::optional<plan::Plan> plan;
-    if (is_plan(spec_or_plan)) {
-        refuse_spec_options(options, spec_or_plan);
-        plan = load_plan(spec_or_plan);
-    } else {
-        compiler::Diagnostics diagnostics;
-        plan = compile_spec(spec_or_plan, {}, options, diagnostics);
-        const int exit_code = print_diagnostics(diagnostics, options);
-        if (!plan) return exit_code;
-    }
+    compiler::Diagnostics diagnostics;
+    const std::optional<plan::Plan> plan = named_plan(spec_or_plan, {}, options, diagnostics);
+    const int exit_code = print_diagnostics(diagnostics, options);
+    if (!plan) return exit_code;
     DrawingOptions drawing_options;
     drawing_options.depth = command.depth;
     drawing_options.program = checked_program(*plan, command);

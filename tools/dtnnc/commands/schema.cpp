@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/text.hpp"
 #include "compiler/frontend/explain/json_schema.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/options.hpp"
@@ -28,7 +29,7 @@ int schema(const std::string& output, const std::string& kind) {
         write_file((std::filesystem::path(output) / file.name).string(), file.text);
         ++files;
     }
-    tell_written(output, fmt::format("{} {}", files, files == 1 ? "file" : "files"));
+    tell_written(output, count_text(files, "file"));
     return 0;
 }
 

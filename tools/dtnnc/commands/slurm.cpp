@@ -13,6 +13,7 @@
 
 #include "base/escape.hpp"
 #include "base/quantity_text.hpp"
+#include "base/text.hpp"
 #include "compiler/frontend/read/quantity.hpp"
 #include "compiler/frontend/specs.hpp"
 #include "plan/rules/memory_need.hpp"
@@ -129,17 +130,17 @@ SlurmRequest request_of(const plan::Plan& plan, int ranks, int nodes) {
     if (machine.cores > 0 && per_node * request.cores > machine.cores)
         request.cores = std::max<int>(request.threads, machine.cores / int(per_node));
     if (machine.cores > 0 && per_node * request.threads > machine.cores)
-        warn(fmt::format("{} rank{} of {} threads on a node of {} cores of the machine `{}`: they "
+        warn(fmt::format("{} of {} threads on a node of {} cores of the machine `{}`: they "
                          "would share cores",
-                         per_node, per_node == 1 ? "" : "s", request.threads, machine.cores, name),
+                         count_text(per_node, "rank"), request.threads, machine.cores, name),
              fmt::format("compile with --threads {}, or use more nodes",
                          std::max<std::int64_t>(1, machine.cores / per_node)));
     const std::int64_t of_ranks = per_node * (plan::asked_mebibytes(request.memory) << 20);
     if (machine.memory_bytes > 0 && of_ranks > machine.memory_bytes) {
         const auto [asked, there] =
             unlike_bytes_text(double(of_ranks), double(machine.memory_bytes));
-        warn(fmt::format("{} rank{} of {} in all on a node of {} of the machine `{}`", per_node,
-                         per_node == 1 ? "" : "s", asked, there, name),
+        warn(fmt::format("{} of {} in all on a node of {} of the machine `{}`",
+                         count_text(per_node, "rank"), asked, there, name),
              "use more nodes, or a smaller batch");
     }
     return request;
@@ -178,8 +179,8 @@ SlurmRun run_of(const plan::Plan& plan, SlurmCommand& command) {
     take_from_machine(plan.machine, command);
     const int ranks = ranks_of(plan, command.ranks);
     if (command.nodes > ranks)
-        throw UsageError(fmt::format("--nodes {} for {} rank{}: every node has at least one",
-                                     command.nodes, ranks, ranks == 1 ? "" : "s"));
+        throw UsageError(fmt::format("--nodes {} for {}: every node has at least one",
+                                     command.nodes, count_text(ranks, "rank")));
     SlurmRun run;
     run.request = request_of(plan, ranks, command.nodes);
     return run;

@@ -69,18 +69,12 @@ plan::SummaryOptions checked_options(const SummaryCommand& command, const Common
 int summary(const std::string& spec_or_plan, const SummaryCommand& command,
             const CommonOptions& options) {
     const plan::SummaryOptions summary_options = checked_options(command, options);
-    std::optional<plan::Plan> plan;
-    if (is_plan(spec_or_plan)) {
-        refuse_spec_options(options, spec_or_plan);
-        plan = load_plan(spec_or_plan);
-    } else {
-        compiler::Diagnostics diagnostics;
-        plan = compile_spec(spec_or_plan, {}, options, diagnostics);
-        // Warnings must not stand in the middle of JSON output.
-        if (!plan || options.format != "json") {
-            int exit_code = print_diagnostics(diagnostics, options);
-            if (!plan) return exit_code;
-        }
+    compiler::Diagnostics diagnostics;
+    const std::optional<plan::Plan> plan = named_plan(spec_or_plan, {}, options, diagnostics);
+    // Warnings must not stand in the middle of JSON output.
+    if (!plan || options.format != "json") {
+        const int exit_code = print_diagnostics(diagnostics, options);
+        if (!plan) return exit_code;
     }
     write_stdout(plan::summary(*plan, summary_options));
     return 0;

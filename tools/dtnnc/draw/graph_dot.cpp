@@ -221,7 +221,7 @@ std::string operator_text(const plan::Layer& layer) {
 }
 
 std::string parameters_text(std::int64_t parameters) {
-    return count_text(parameters, "parameter", "parameters");
+    return count_text(parameters, "parameter");
 }
 
 Node layer_node(const plan::Layer& layer) {
@@ -253,7 +253,7 @@ Node block_node(const plan::Plan& plan, const std::vector<std::size_t>& layers,
         ++node.shares[&family_of(plan.layers[layer].type)];
     }
     node.hint = path;
-    node.lines = {fmt::format("{} layer{}", layers.size(), layers.size() == 1 ? "" : "s")};
+    node.lines = {count_text(std::int64_t(layers.size()), "layer")};
     if (parameters > 0) node.lines.push_back(parameters_text(parameters));
     node.family = &family_named("block");
     node.collapsed = true;
@@ -316,10 +316,10 @@ Drawing draw_layers(const plan::Plan& plan, int depth, bool titled) {
     std::int64_t parameters = 0;
     for (const plan::Layer& layer : plan.layers)
         parameters += layer.parameters;
-    return drawing_of(plan,
-                      count_text(std::int64_t(plan.layers.size()), "layer", "layers") + ", " +
-                          parameters_text(parameters),
-                      nodes, edges, titled);
+    return drawing_of(
+        plan,
+        count_text(std::int64_t(plan.layers.size()), "layer") + ", " + parameters_text(parameters),
+        nodes, edges, titled);
 }
 
 // ---- Steps

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/ops/expression/expression.hpp"
 
@@ -15,8 +16,7 @@ using compiler::Expression;
 using compiler::FormulaSpec;
 
 std::string operations(const Expression& expression) {
-    const std::int64_t count = compiler::flops(expression);
-    return fmt::format("{} operation{} an element", count, count == 1 ? "" : "s");
+    return count_text(compiler::flops(expression), "operation") + " an element";
 }
 
 /// Numbers that layers may give other values keep their names.

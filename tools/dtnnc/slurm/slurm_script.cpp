@@ -7,6 +7,7 @@
 
 #include "base/escape.hpp"
 #include "base/quantity_text.hpp"
+#include "base/text.hpp"
 #include "plan/rules/memory_need.hpp"
 
 namespace dtnn::tools {
@@ -41,13 +42,13 @@ std::string header(const std::string& name, const SlurmRequest& request, std::si
                    const SlurmCommand& command) {
     std::string text = fmt::format(
         "#!/bin/bash\n"
-        "# {}: {}{} rank{} of {} thread{}, {} cores each. Written by dtnnc slurm.\n"
+        "# {}: {}{} of {}, {} cores each. Written by dtnnc slurm.\n"
         "# Memory of a rank: {} of the plan, {} more for the program and MPI.\n"
         "#SBATCH --job-name={}\n"
         "#SBATCH --ntasks={}\n",
-        name, jobs == 0 ? "" : fmt::format("{} runs, of at most ", jobs), request.ranks,
-        request.ranks == 1 ? "" : "s", request.threads, request.threads == 1 ? "" : "s",
-        request.cores, bytes_text(double(request.memory), BytesForm::enough),
+        name, jobs == 0 ? "" : fmt::format("{} runs, of at most ", jobs),
+        count_text(request.ranks, "rank"), count_text(request.threads, "thread"), request.cores,
+        bytes_text(double(request.memory), BytesForm::enough),
         bytes_text(double(plan::kBesidePlan)), name, request.ranks);
     const auto line = [&](const std::string& option) { text += "#SBATCH --" + option + "\n"; };
     if (jobs > 0) {

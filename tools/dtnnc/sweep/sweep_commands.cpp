@@ -279,8 +279,7 @@ int check_sweep(const std::vector<std::string>& specs, const std::vector<std::st
     if (exit_code != 0 || quiet || options.format == "json") return exit_code;
     for (const std::string& spec : specs)
         write_stdout(
-            fmt::format("{}: ok: {}\n", spec,
-                        count_text(std::int64_t(all.size()), "combination", "combinations")));
+            fmt::format("{}: ok: {}\n", spec, count_text(std::int64_t(all.size()), "combination")));
     return 0;
 }
 
