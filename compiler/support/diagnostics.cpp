@@ -292,6 +292,10 @@ Diagnostic& Diagnostics::warning(Code code, Span span, std::string text) {
     return add(code, Severity::warning, std::move(span), std::move(text));
 }
 
+bool Diagnostics::was_said(Code code, const Span& span) const {
+    return !span.place.file.empty() && said_.contains(key_of(code, span));
+}
+
 void Diagnostics::raise_warnings() {
     for (Diagnostic& one : diagnostics_) {
         if (one.severity == Severity::error) continue;

@@ -80,6 +80,9 @@ class Diagnostics {
     /// nobody reads.
     Diagnostic& error(Code code, Span span, std::string text);
     Diagnostic& warning(Code code, Span span, std::string text);
+    /// Whether a diagnostic of this code stands at the place, so that another one is dropped: what
+    /// is expensive to say need not be made.
+    bool was_said(Code code, const Span& span) const;
     /// Warnings of this code are dropped from now on.
     void allow(Code code) { allowed_.insert(int(code)); }
     /// Makes every warning an error.

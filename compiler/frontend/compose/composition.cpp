@@ -327,9 +327,12 @@ bool Composer::merge_extends(SourceNode& tree, const KindInfo& kind) {
     const SourceNode reference = entry->value;
     tree.erase("extends");
     if (!reference.is_scalar()) {
-        diagnostics_.error(Code::wrong_type, reference.span,
-                           fmt::format("`extends` of {} is {}; it must be a name or a path",
-                                       kind.name, describe(reference)));
+        diagnostics_
+            .error(Code::wrong_type, reference.span,
+                   fmt::format("`extends` of {} is {}; it must be a name or a path", kind.name,
+                               describe(reference)))
+            .help = reference.is_list() ? "it names one spec, which may extend the next"
+                                        : "write those fields here, or name the spec that has them";
         return false;
     }
     const auto file = find(reference, kind);

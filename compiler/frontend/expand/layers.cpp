@@ -134,11 +134,13 @@ std::optional<LayerEntry> read_entry(const SourceNode& item, const Blocks& block
     entry.block = entry.op ? nullptr : blocks.find(entry.type);
     const bool control = entry.type == "repeat" || entry.type == "if";
     if (!entry.op && !entry.block && !control) {
+        // In a block that is used often it is said once.
+        const bool worth = !diagnostics.was_said(Code::unknown_operator, entry.span) &&
+                           worth_suggesting(diagnostics, blocks.size());
         diagnostics
             .error(Code::unknown_operator, entry.span,
                    fmt::format("`{}` is not an operator for layers or a block", entry.type))
-            .help = worth_suggesting(diagnostics, blocks.size()) ? suggest_type(entry.type, blocks)
-                                                                 : std::string();
+            .help = worth ? suggest_type(entry.type, blocks) : std::string();
         return std::nullopt;
     }
     if (entry.block && entry.block->is_loss) {

@@ -367,7 +367,8 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
         if (!field) {
             const std::vector<std::string> names = names_of(table);
             const auto elsewhere = scope.elsewhere.find(entry.key);
-            const bool compare = worth_suggesting(diagnostics, names.size());
+            const bool compare = !diagnostics.was_said(Code::unknown_field, entry.key_span) &&
+                                 worth_suggesting(diagnostics, names.size());
             std::optional<std::string> near;
             if (compare) near = did_you_mean(entry.key, names);
             // A mistyped field is one mistake, not a second one because the right name is missing.

@@ -151,6 +151,18 @@ TEST_CASE("a name of 300 characters is one, and longer paths are refused before 
     }
 }
 
+TEST_CASE(
+    "a mistake in a block that is used a hundred thousand times is said once, and compared once") {
+    std::string blocks = "blocks:\n";
+    for (char block = 'a'; block < 'f'; ++block)
+        blocks += fmt::format("  {}: {{layers: [{}]}}\n", block,
+                              repeated(10, fmt::format("{}, ", char(block + 1))));
+    const Diagnostics said =
+        load(kHead + blocks +
+             "  f: {layers: [relrandom_stateu, conv2d: {fliters: 3, kernal: 2}]}\nlayers: [a]\n");
+    CHECK_EQ(said.all().size(), 3);
+}
+
 TEST_CASE("a word as long as a file is told by its beginning") {
     const std::string word(1'000'000, 'k');
     for (const std::string& text : {"kind: " + word, "kind: job\nmodel: " + word,

@@ -365,6 +365,12 @@ int data(const std::string& source, const DataCommand& command, const CommonOpti
         report->names = class_names_of(*samples, report->plan.dataset);
         report->data = runtime::survey(*samples, report->plan, command.samples);
         if (!command.contact_sheet.empty()) {
+            const std::string kind = std::filesystem::path(command.contact_sheet).extension();
+            if (!kind.empty() && kind != ".png")
+                throw UsageError(
+                    fmt::format("--contact-sheet {}: contact sheets are PNG images\n"
+                                "help: give it a name that ends in .png",
+                                command.contact_sheet));
             write_file(command.contact_sheet, contact_sheet(*samples, report->plan, {}));
             tell_written(command.contact_sheet);
         }

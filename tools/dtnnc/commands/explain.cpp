@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "base/json_text.hpp"
+#include "base/spec_folders.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
+#include "compiler/frontend/tables/tables.hpp"
 #include "compiler/support/diagnostics.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/explain/explain_formula.hpp"
@@ -106,6 +109,38 @@ int explain_plan(const std::string& path, const std::string& word, bool json) {
     return 0;
 }
 
+/// How a spec of the kind is taken up by its name.
+std::string use_of(const compiler::KindInfo& kind, const std::string& name) {
+    if (kind.name == "operator")
+        return fmt::format("a model takes it up: `operators: [{0}]`, and layers use it: `- {0}`",
+                           name);
+    if (kind.name == "job") return fmt::format("`dtnnc compile {}` compiles it", name);
+    return fmt::format("a {} takes it up: `{}: {}`", kind.name == "loss" ? "training" : "job",
+                       kind.name, name);
+}
+
+/// Specs by that name, which are no words of the language.
+std::vector<Topic> specs_named(const std::string& name, const CommonOptions& options) {
+    namespace fs = std::filesystem;
+    std::vector<Topic> found;
+    if (!compiler::may_be_reference(name) || compiler::is_path(name)) return found;
+    std::vector<std::string> folders = options.spec_path;
+    for (const std::string& folder : spec_folders())
+        folders.push_back(folder);
+    for (const compiler::KindInfo& kind : compiler::all_kinds())
+        for (const std::string& folder : folders) {
+            const std::vector<fs::path> files =
+                compiler::files_named(name, fs::path(folder) / kind.folder, true);
+            if (files.empty()) continue;
+            const std::string group = fmt::format("a spec of kind {}", kind.name);
+            found.push_back({name, group,
+                             fmt::format("{} - {}\n\n{}\n\n{}\n", name, group, files[0].string(),
+                                         use_of(kind, name))});
+            break;
+        }
+    return found;
+}
+
 int explain(const std::string& word, const std::string& part, const CommonOptions& options) {
     const bool json = options.format == "json";
     if (is_plan(word)) return explain_plan(word, part, json);
@@ -129,6 +164,7 @@ int explain(const std::string& word, const std::string& part, const CommonOption
         found.push_back(*topic);
     } else {
         found = topics_of(word);
+        if (found.empty()) found = specs_named(word, options);
     }
     if (found.empty()) {
         write_stderr(fmt::format("dtnnc: nothing is named `{}`\n", word));

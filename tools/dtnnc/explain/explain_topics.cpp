@@ -105,7 +105,10 @@ Topic explain_other(const OtherWord& word) {
     std::string text = help_text(word) + "\n";
     if (!word.ours.empty())
         text += fmt::format("\n`dtnnc explain {}` says what it is\n", word.ours);
-    return topic(std::string(word.word), fmt::format("a word of {}", tools_text(word)), text);
+    return topic(std::string(word.word),
+                 word.tools.empty() ? "a word that people look for"
+                                    : fmt::format("a word of {}", tools_text(word)),
+                 text);
 }
 
 Topic explain_initializer(std::string_view name) {
