@@ -43,9 +43,15 @@ std::string moment_text(std::string time) {
     return time + " UTC";
 }
 
+/// A whole number as people read it; what a history may say and no number can hold, as it is.
+std::string whole_text(double value) {
+    constexpr double kMostGrouped = 1e15;
+    return std::abs(value) < kMostGrouped ? grouped(std::llround(value)) : rounded(value);
+}
+
 /// Samples a second: whole from a hundred on.
 std::string rate_text(double rate) {
-    return rate >= 100 ? grouped(std::int64_t(rate + 0.5)) : rounded(rate);
+    return rate >= 100 ? whole_text(rate) : rounded(rate);
 }
 
 class Page {
@@ -241,9 +247,9 @@ class Page {
                         rows += "<td class=\"none\">0</td>";
                         continue;
                     }
-                    rows += fmt::format("<td class=\"{}\" style=\"--share:{:.3f}\">{}</td>",
-                                        r == c ? "right" : "wrong", share,
-                                        grouped(std::int64_t(counts[r][c])));
+                    rows +=
+                        fmt::format("<td class=\"{}\" style=\"--share:{:.3f}\">{}</td>",
+                                    r == c ? "right" : "wrong", share, whole_text(counts[r][c]));
                 }
                 rows += "</tr>\n";
             }
@@ -268,8 +274,7 @@ class Page {
         std::string rows = html_row({"true", "predicted", counted()}, "th");
         for (const Mistake& mistake : list)
             rows += html_row({class_text(mistake.truth, counts.size()),
-                              class_text(mistake.guess, counts.size()),
-                              grouped(std::int64_t(mistake.count))});
+                              class_text(mistake.guess, counts.size()), whole_text(mistake.count)});
         return "<h3>Most frequent mistakes</h3>\n" + html_table("", rows);
     }
 

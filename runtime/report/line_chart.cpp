@@ -78,8 +78,10 @@ std::vector<double> whole_ticks(double least, double most, int wanted) {
     std::vector<double> ticks;
     // The first epoch is worth a tick, and then round numbers.
     if (least == std::floor(least)) ticks.push_back(least);
-    for (double tick = std::ceil(least / step) * step; tick <= most; tick += step)
-        if (tick > least && (ticks.empty() || tick - ticks.back() >= step / 2))
+    const auto last = std::int64_t(std::floor(most / step));
+    for (auto i = std::int64_t(std::ceil(least / step)); i <= last; ++i)
+        if (const double tick = double(i) * step;
+            tick > least && (ticks.empty() || tick - ticks.back() >= step / 2))
             ticks.push_back(tick);
     return ticks;
 }

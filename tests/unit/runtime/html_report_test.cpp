@@ -112,6 +112,19 @@ TEST_CASE("the page is whole, and names cannot become markup") {
     CHECK(charts == 3);
 }
 
+TEST_CASE("numbers of a history that no integer holds are shown as they are") {
+    const plan::Plan plan = hand_made_plan();
+    const RunHistory history = parse_history(
+        R"({"event": "epoch", "epoch": 1, "step": 6, "learning_rate": 0.1, "train": {"loss": 1e300}, "validation": null, "samples_per_second": 1e300, "seconds": 2.0}
+{"event": "evaluate", "test": {"loss": 0.5, "confusion_matrix": [[1e300, 1234], [2, 10]]}, "samples": 20}
+)",
+        "h");
+    const std::string page = html_report({&plan, &history, "run", ""});
+    CHECK(well_nested(page));
+    CHECK(page.find(">1e+300</td>") != std::string::npos);
+    CHECK(page.find(">1,234</td>") != std::string::npos);
+}
+
 TEST_CASE("a run that has told nothing yet has a page") {
     const plan::Plan plan = hand_made_plan();
     const RunHistory history;
