@@ -270,6 +270,8 @@ struct Dataset {
     std::int64_t source_train_samples = 0;
     /// The test split is the validation too: validation_samples = test_samples.
     bool test_as_validation = false;
+    /// The validation samples are files of their own: the last of the source's training samples.
+    bool validation_files = false;
     std::vector<Component> transforms;     ///< of every sample, in order
     std::vector<Component> augmentations;  ///< of training samples, in order, after the transforms
     Attributes attributes;

@@ -71,6 +71,16 @@ void check_samples(JobSpec& job, Diagnostics& diagnostics) {
         error.help = "leave one of them out";
         return;
     }
+    if (training.validation_split > 0 && job.dataset.dataset.validation_files) {
+        Diagnostic& error = diagnostics.error(
+            Code::conflicting_fields,
+            span_or(job.training.spans, "validation_split", job.training.span),
+            "`validation_split` keeps training samples for validation, and the dataset has samples "
+            "of validation of its own");
+        error.notes.push_back({job.dataset.span, "the dataset is here"});
+        error.help = "leave `validation_split` out";
+        return;
+    }
     // Ranks that have nothing to do in any step are a mistake; one rank has one small batch.
     if (seen / job.ranks < training.batch_size) {
         const bool alone = job.ranks == 1 && !job.parallel.parallel.data;

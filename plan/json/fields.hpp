@@ -58,7 +58,7 @@ void visit_fields(auto& v, is_record<Dataset> auto& r) {
     v("label_shape", r.label_shape);
     v("train_samples", r.train_samples), v("validation_samples", r.validation_samples);
     v("test_samples", r.test_samples), v("source_train_samples", r.source_train_samples);
-    v("test_as_validation", r.test_as_validation);
+    v("test_as_validation", r.test_as_validation), v("validation_files", r.validation_files);
     v("transforms", r.transforms), v("augmentations", r.augmentations);
     v("attributes", r.attributes);
 }

@@ -59,7 +59,8 @@ std::vector<double> rounded_shares(std::vector<double> shares, DType dtype) {
 
 std::int64_t split_dataset(const Training& training, Dataset& dataset) {
     const std::int64_t samples = share_of(dataset.train_samples, training.validation_split);
-    dataset.validation_samples = dataset.test_as_validation ? dataset.test_samples : samples;
+    if (!dataset.validation_files)
+        dataset.validation_samples = dataset.test_as_validation ? dataset.test_samples : samples;
     dataset.train_samples -= samples;
     const std::int64_t pool = dataset.train_samples;
     const auto percentage = dataset.attributes.find("sample_percentage");

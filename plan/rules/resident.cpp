@@ -81,18 +81,25 @@ std::int64_t resident_bytes(const Dataset& dataset, DType numbers) {
     if (dataset.type == "cifar10") return samples * (kColours + 1);
     if (dataset.type == "cifar100") return samples * (kColours + 2);
     if (resident_is_exact(dataset)) return 0;
-    // An archive, or a folder, holds images or arrays.
-    std::int64_t most = dataset.type == "csv" ? most_of_table(dataset, samples, numbers)
-                                              : std::max(most_of_images(dataset, samples),
-                                                         most_of_arrays(dataset, samples));
-    // Each of them has a mask, which is an image too.
-    if (dataset.type == "segmentation") most = saturating_product({2, most});
+    const auto kept = [&](std::int64_t count) {
+        // An archive, or a folder, holds images or arrays.
+        std::int64_t most = dataset.type == "csv" ? most_of_table(dataset, count, numbers)
+                                                  : std::max(most_of_images(dataset, count),
+                                                             most_of_arrays(dataset, count));
+        // Each of them has a mask, which is an image too.
+        if (dataset.type == "segmentation") most = saturating_product({2, most});
+        return std::min(integer(dataset, "cache"), most);
+    };
+    // Files of validation are kept by themselves.
+    const std::int64_t held = dataset.validation_files ? dataset.validation_samples : 0;
+    const std::int64_t files =
+        held > 0 ? saturating_sum({kept(samples - held), kept(held)}) : kept(samples);
     // Where a share of the samples is the test's, a list says which.
     const std::int64_t lists =
         dataset.attributes.contains("test_share")
             ? saturating_product({samples, std::int64_t(sizeof(std::int64_t))})
             : 0;
-    return saturating_sum({std::min(integer(dataset, "cache"), most), lists});
+    return saturating_sum({files, lists});
 }
 
 std::int64_t most_pixels(const Dataset& dataset) {

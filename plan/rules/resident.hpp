@@ -10,7 +10,7 @@ namespace dtnn::plan {
 
 /// Samples, or their compressed files and their index: exactly for datasets of a known form; for
 /// those of the user's own files at most what so many samples of such a shape may take, computed in
-/// `numbers`, and never more than `cache`.
+/// `numbers`, and never more than `cache`, which files of validation have once more.
 std::int64_t resident_bytes(const Dataset& dataset, DType numbers);
 
 /// Whether that is just what it takes, not a limit.

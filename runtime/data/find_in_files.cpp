@@ -151,10 +151,7 @@ void add_test_folder(const std::string& path, const std::string& train, Recognis
         data.fields.emplace_back("test_folder", held);
     }
     if (!test.empty() && !validation.empty())
-        data.remarks.push_back(fmt::format(
-            "{0}/ is there too, and not read: `test_folder: {0}` with `test_as_validation: true` "
-            "validates with it, and `--set dataset.test_folder={1}` is for the test",
-            validation, test));
+        data.fields.emplace_back("validation_folder", validation);
 }
 
 RecognisedData recognise_images(const std::string& path) {
@@ -249,7 +246,8 @@ void find_in_files(plan::Dataset& dataset) {
     const auto fill = [](auto& value, const auto& empty, auto found) {
         if (value == empty) value = std::move(found);
     };
-    fill(dataset.train_samples, 0, source->size(Split::train));
+    fill(dataset.train_samples, 0, source->size(Split::train) - source->validation_size());
+    fill(dataset.validation_samples, 0, source->validation_size());
     fill(dataset.test_samples, 0, source->size(Split::test));
     fill(dataset.classes, 0, source->found_classes());
     fill(dataset.class_names, std::vector<std::string>(), source->class_names());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -152,12 +153,13 @@ class LabelGuess {
     std::set<std::string, std::less<>> distinct_;
 };
 
-/// The table of the test that goes with one of training samples: iris_test.csv with iris_train.csv.
-std::string test_table_of(const std::string& path) {
+/// The table that goes with one of training samples, by one of these words in place of `train`:
+/// iris_test.csv with iris_train.csv. Empty: there is none.
+std::string table_beside(const std::string& path, std::initializer_list<const char*> words) {
     const std::size_t name = path.rfind('/') == path.npos ? 0 : path.rfind('/') + 1;
     const std::size_t at = path.find("train", name);
     if (at == path.npos) return "";
-    for (const char* word : {"test", "val", "valid", "validation"}) {
+    for (const char* word : words) {
         for (const char* rest : {"train", "training"}) {
             const std::string_view found(rest);
             if (path.compare(at, found.size(), found) != 0) continue;
@@ -219,8 +221,12 @@ RecognisedData recognise_table(const std::string& path) {
         if (!is_header && texts.size() == columns.size()) labels.add(texts[label]);
         is_header = false;
     });
-    if (const std::string test = test_table_of(path); !test.empty()) {
-        data.fields.emplace_back("test_path", test);
+    const std::string test = table_beside(path, {"test"});
+    const std::string validation = table_beside(path, {"val", "valid", "validation"});
+    if (const std::string& held = test.empty() ? validation : test; !held.empty()) {
+        data.fields.emplace_back("test_path", held);
+        if (!test.empty() && !validation.empty())
+            data.fields.emplace_back("validation_path", validation);
     } else {
         data.fields.emplace_back("test_share", kTestShare);
     }

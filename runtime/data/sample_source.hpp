@@ -73,6 +73,9 @@ class SampleSource {
     /// Samples in a split. Those of validation are among the train split's.
     virtual std::int64_t size(Split split) const = 0;
 
+    /// Of the train split's samples, the last so many are files of validation.
+    virtual std::int64_t validation_size() const { return 0; }
+
     /// XXH3 of what the samples depend on: their bytes where they are in memory, and names and
     /// sizes of the files that stay where they are.
     virtual std::uint64_t content_hash() const = 0;

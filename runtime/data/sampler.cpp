@@ -54,6 +54,10 @@ Sampler::Sampler(const plan::Dataset& dataset, const plan::Training& training)
     if (dataset.test_as_validation) {
         validation_ = test_;
         pool_ = counting(source_samples_);
+    } else if (dataset.validation_files) {
+        pool_ = counting(source_samples_ - kept);
+        validation_.resize(std::size_t(kept));
+        std::iota(validation_.begin(), validation_.end(), source_samples_ - kept);
     } else if (dataset.validation_samples == 0) {
         pool_ = counting(source_samples_);
     } else {

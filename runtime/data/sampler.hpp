@@ -16,7 +16,8 @@ std::vector<std::int64_t> split_permutation(std::uint64_t seed, std::int64_t cou
 /// global batches, and a rank takes its part of each.
 ///
 ///     validation = the first validation_samples of split_permutation(seed, source_train_samples),
-///                  or all test samples with test_as_validation
+///                  or all test samples with test_as_validation, or the last validation_samples of
+///                  the source with validation_files
 ///     pool       = the other training samples
 ///     an epoch   = floor(n / |pool|) times the pool, and of one more time as many as are missing
 ///     to

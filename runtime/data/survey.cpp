@@ -57,7 +57,9 @@ class Surveyor {
 
     SplitSurvey look(Split split, std::int64_t most) {
         SplitSurvey result;
-        result.samples = source_.size(split);
+        // Those of validation are no training samples.
+        result.samples =
+            source_.size(split) - (split == Split::train ? source_.validation_size() : 0);
         result.seen = most > 0 ? std::min(most, result.samples) : result.samples;
         result.class_counts.assign(std::size_t(dataset_.classes), 0);
         std::vector<Moments> values(static_cast<std::size_t>(dataset_.classes));

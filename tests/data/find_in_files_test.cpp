@@ -312,12 +312,16 @@ TEST_CASE("data of every form is recognised") {
     renamed.files["d/test/blue/1.png"] = renamed.files.begin()->second;
     const RecognisedData three = recognised(renamed, "d");
     CHECK(field(three, "test_folder") == "");
-    REQUIRE(three.remarks.size() == 1);
-    CHECK(three.remarks[0].find("test_folder: val") != std::string::npos);
+    CHECK(field(three, "validation_folder") == "val");
 
     const RecognisedData table = recognised(csv_files(), "train.csv");
     CHECK(table.type == "csv");
     CHECK(field(table, "test_path").ends_with("test.csv"));
+    CHECK(field(table, "validation_path") == "");
+    DatasetFiles tables = csv_files();
+    tables.files["val.csv"] = tables.files["test.csv"];
+    CHECK(field(recognised(tables, "train.csv"), "test_path").ends_with("test.csv"));
+    CHECK(field(recognised(tables, "train.csv"), "validation_path").ends_with("val.csv"));
     CHECK(field(table, "label_kind") == "");
     const RecognisedData arrays = recognised(npz_files(), "a.npz");
     CHECK(arrays.type == "archive");

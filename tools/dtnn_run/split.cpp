@@ -20,7 +20,8 @@ void require_split(const plan::Plan& plan, const std::string& word) {
         runtime::Exit::usage,
         fmt::format("the plan's dataset `{}` has no {} samples", dataset.name, word),
         word == "validation"
-            ? "compile the job with training.validation_split or dataset.test_as_validation"
+            ? "compile the job with training.validation_split, dataset.validation_folder or "
+              "dataset.test_as_validation"
             : "name another split: train, validation, test");
 }
 

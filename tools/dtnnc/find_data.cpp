@@ -124,7 +124,8 @@ class SpecWriter {
 
     template <class Line>
     void add_found(const Line& line, std::string& text) const {
-        for (const char* name : {"shape", "classes", "train_samples", "test_samples"}) {
+        for (const char* name :
+             {"shape", "classes", "train_samples", "validation_samples", "test_samples"}) {
             const bool given = std::any_of(data_.fields.begin(), data_.fields.end(),
                                            [&](const auto& field) { return field.first == name; });
             const auto value = found_->type_fields.find(name);

@@ -25,7 +25,8 @@ void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindD
     for (const Field& field : *type.fields) {
         const std::string name(field.name);
         // Samples that are their own labels need no classes.
-        const bool needless = name == "classes" && dataset.label_kind == plan::LabelKind::input;
+        const bool needless = (name == "classes" && dataset.label_kind == plan::LabelKind::input) ||
+                              (name == "validation_samples" && !dataset.validation_files);
         if (field.found && !needless && !fields.values.contains(name) &&
             !fields.mistyped.contains(name))
             wanted.push_back(name);
@@ -42,15 +43,17 @@ void fill_from_files(FieldValues& fields, const ComponentInfo& type, const FindD
         dataset.classes = fields.integer("classes");
         dataset.train_samples = fields.integer("train_samples");
         dataset.test_samples = fields.integer("test_samples");
+        dataset.validation_samples = fields.integer("validation_samples");
         const bool named = !dataset.class_names.empty();
         const std::optional<DataFault> fault = find(dataset);
         if (!fault) {
             for (const std::string& name : wanted) {
-                fields.values[name] = name == "shape" ? plan::AttributeValue(dataset.stored_shape)
-                                      : name == "classes" ? plan::AttributeValue(dataset.classes)
-                                      : name == "train_samples"
-                                          ? plan::AttributeValue(dataset.train_samples)
-                                          : plan::AttributeValue(dataset.test_samples);
+                fields.values[name] =
+                    name == "shape"           ? plan::AttributeValue(dataset.stored_shape)
+                    : name == "classes"       ? plan::AttributeValue(dataset.classes)
+                    : name == "train_samples" ? plan::AttributeValue(dataset.train_samples)
+                    : name == "test_samples"  ? plan::AttributeValue(dataset.test_samples)
+                                              : plan::AttributeValue(dataset.validation_samples);
                 spec.found.insert(name);
             }
             if (!named && !dataset.class_names.empty()) spec.found.insert("class_names");

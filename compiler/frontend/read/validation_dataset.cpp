@@ -17,7 +17,7 @@ namespace {
 /// Fields of a type that a plan has in places of their own.
 bool has_own_place(const std::string& field) {
     return field == "shape" || field == "classes" || field == "labels" ||
-           field == "train_samples" || field == "test_samples";
+           field == "train_samples" || field == "test_samples" || field == "validation_samples";
 }
 
 /// Fields of other types than the dataset's: said, and taken out of the tree.
@@ -122,6 +122,35 @@ void settle_test_split(const FieldValues& fields, const FieldTable& type, Datase
         refuse("test_share",
                "`test_share` of dataset is for arrays; archives of images have train/ and test/",
                "arrange the images so, or unpack the archive and read it by `type: folder`");
+    const char* const validation = dataset.type == "csv" ? "validation_path" : "validation_folder";
+    dataset.validation_files = fields.values.contains(validation);
+    if (fields.values.contains("validation_samples") && !dataset.validation_files)
+        refuse("validation_samples",
+               fmt::format("`validation_samples` of dataset counts the files of `{}`, which is not "
+                           "given",
+                           validation),
+               "a part of the training samples is kept for validation by `validation_split` of the "
+               "training");
+    if (dataset.validation_files && fields.flag("test_as_validation"))
+        refuse(validation,
+               fmt::format("`{}` and `test_as_validation` of dataset both say which samples are of "
+                           "validation",
+                           validation),
+               "leave one of them out");
+    for (const auto& [field, fallback] :
+         {std::pair{"train_folder", share ? "." : "train"}, std::pair{"test_folder", "test"},
+          std::pair{"path", ""}, std::pair{"test_path", ""}}) {
+        const std::string other = fields.values.contains(field) ? fields.text(field) : fallback;
+        const bool folders = find_field(type, "validation_folder") != nullptr;
+        if (!dataset.validation_files || folders != std::string_view(field).ends_with("folder"))
+            continue;
+        if (fields.text(validation) == other || (folders && other == "."))
+            refuse(validation,
+                   fmt::format("`{}` of dataset is `{}`, and `{}` is `{}`: samples of validation "
+                               "would be others too",
+                               validation, fields.text(validation), field, other),
+                   "samples of validation have a place of their own");
+    }
     if (find_field(type, "train_folder")) {
         if (share && fields.values.contains("test_folder"))
             refuse("test_share",
@@ -401,7 +430,8 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
         std::for_each(info->fields->begin(), info->fields->end(), take);
         dataset.train_samples = fields.integer("train_samples");
         dataset.test_samples = fields.integer("test_samples");
-        dataset.source_train_samples = dataset.train_samples;
+        dataset.validation_samples = fields.integer("validation_samples");
+        dataset.source_train_samples = dataset.train_samples + dataset.validation_samples;
         read_type(fields, spec, diagnostics);
     }
     dataset.stored_shape = dataset.shape;

@@ -57,6 +57,16 @@ void check_private_data(const JobSpec& job, const std::string& field, Diagnostic
                         : "such as `data: auto` in parallel";
         return;
     }
+    if (job.dataset.dataset.validation_files)
+        diagnostics
+            .error(
+                Code::conflicting_fields, span,
+                fmt::format("`{}` of dataset has `{}`, a file for each rank, and the dataset has "
+                            "files of validation, which are the same for all",
+                            field, plan::kRankInPath))
+            .help =
+            "keep a part of each rank's samples for validation by `validation_split` of the "
+            "training";
     const std::int64_t batch = job.training.training.batch_size;
     if (job.dataset.dataset.train_samples < batch)
         diagnostics

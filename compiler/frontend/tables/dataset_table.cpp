@@ -85,6 +85,13 @@ constexpr std::string_view kTrainFolder =
 constexpr std::string_view kTestFolder =
     "the folder in `path` that has the test samples: `test`; not with `test_share`";
 
+constexpr std::string_view kValidationFolder =
+    "the folder in `path` that has samples of validation, such as `val`; without it, they are a "
+    "part of the training samples (`validation_split`), or those of the test "
+    "(`test_as_validation`)";
+constexpr std::string_view kValidationSamples =
+    "samples of validation, where they have a folder or a table of their own";
+
 /// Where files have no split of their own.
 Field test_share() {
     return {.name = "test_share",
@@ -170,11 +177,13 @@ const FieldTable& folder_fields() {
              "PNG), relative to the current folder"),
         split_folder("train_folder", kTrainFolder),
         split_folder("test_folder", kTestFolder),
+        split_folder("validation_folder", kValidationFolder),
         test_share(),
         found(image_shape()),
         found(classes("the number of classes: of folders of the training samples")),
         found_count("train_samples", kTrainSamples),
         found_count("test_samples", kTestSamples),
+        found_count("validation_samples", kValidationSamples),
         cache(kImageCache),
         most_pixels(4 << 20),
     };
@@ -218,6 +227,7 @@ const FieldTable& segmentation_fields() {
              "and masks, relative to the current folder"),
         split_folder("train_folder", kTrainFolder),
         split_folder("test_folder", kTestFolder),
+        split_folder("validation_folder", kValidationFolder),
         test_share(),
         {.name = "image_folder",
          .type = FieldType::text,
@@ -240,6 +250,7 @@ const FieldTable& segmentation_fields() {
         ignored_value(0, 255),
         found_count("train_samples", kTrainSamples),
         found_count("test_samples", kTestSamples),
+        found_count("validation_samples", kValidationSamples),
         cache(kImageCache),
         most_pixels(4 << 20),
     };
@@ -310,6 +321,10 @@ const FieldTable& csv_fields() {
          .type = FieldType::text,
          .doc = "the table of the test samples, in the same form; this or `test_share`",
          .optional = true},
+        {.name = "validation_path",
+         .type = FieldType::text,
+         .doc = "a table of samples of validation, in the same form",
+         .optional = true},
         test_share(),
         found({.name = "shape",
                .type = FieldType::integer_list,
@@ -359,6 +374,7 @@ const FieldTable& csv_fields() {
          .choices = {"point", "comma"}},
         found_count("train_samples", kTrainSamples),
         found_count("test_samples", kTestSamples),
+        found_count("validation_samples", kValidationSamples),
         cache("memory for the tables, 32 bits a feature and 64 a label"),
     };
     return table;

@@ -15,6 +15,7 @@ namespace dtnn::runtime {
 struct ImageFolders {
     std::string train = "train";
     std::string test = "test";
+    std::string validation = {};  ///< listed with the others; opened by itself
 };
 
 /// The type `folder`: PATH/TRAIN/CLASS/IMAGE and PATH/TEST/CLASS/IMAGE. Class folders hold images

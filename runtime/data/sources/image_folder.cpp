@@ -30,7 +30,8 @@ SplitFolders list_image_folder(const std::string& path, const ImageFolders& name
                        "folder");
     }
     SplitFolders found = {{names.train, list_class_folders(path, names.train)}};
-    if (!names.test.empty()) found[names.test] = list_class_folders(path, names.test);
+    for (const std::string& name : {names.test, names.validation})
+        if (!name.empty()) found[name] = list_class_folders(path, name);
     return found;
 }
 

@@ -17,6 +17,7 @@
 #include "runtime/data/sources/mask_source.hpp"
 #include "runtime/data/sources/mnist.hpp"
 #include "runtime/data/sources/synthetic.hpp"
+#include "runtime/data/sources/with_validation.hpp"
 
 namespace dtnn::runtime {
 namespace {
@@ -164,6 +165,9 @@ ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked
             labels_pixels(dataset), plan::ignored_value(dataset)};
 }
 
+constexpr const char* kValidationFolder = "validation_folder";
+constexpr const char* kValidationPath = "validation_path";
+
 /// The folders of a dataset's splits; plans made by hand have train and test.
 ImageFolders folders_of(const plan::Dataset& dataset) {
     ImageFolders names;
@@ -172,6 +176,8 @@ ImageFolders folders_of(const plan::Dataset& dataset) {
     if (dataset.attributes.contains("test_folder"))
         names.test = attribute<std::string>(dataset, "test_folder");
     if (dataset.attributes.contains(kShare)) names.test.clear();
+    if (dataset.attributes.contains(kValidationFolder))
+        names.validation = attribute<std::string>(dataset, kValidationFolder);
     return names;
 }
 
@@ -322,6 +328,35 @@ Source open_split(const Type& type, const plan::Dataset& dataset, const Asked& a
     return source;
 }
 
+/// The files but for those of validation, and with them.
+Source open_all(const Type& type, const plan::Dataset& dataset, const Asked& asked,
+                std::span<const std::byte> files) {
+    if (!dataset.validation_files) return open_split(type, dataset, asked, files);
+    plan::Dataset trained = dataset;
+    trained.validation_files = false;
+    trained.source_train_samples =
+        std::max<std::int64_t>(0, source_train_samples(dataset) - dataset.validation_samples);
+    trained.train_samples = trained.source_train_samples;
+    trained.validation_samples = 0;
+    trained.attributes.erase(kValidationFolder);
+    plan::Dataset held = trained;
+    held.train_samples = held.source_train_samples = dataset.validation_samples;
+    held.test_samples = 0;
+    held.attributes.erase(kShare);
+    if (dataset.attributes.contains(kValidationPath)) {
+        held.attributes["path"] = attribute<std::string>(dataset, kValidationPath);
+        held.attributes["test_path"] = std::string();
+    } else {
+        held.attributes["train_folder"] = attribute<std::string>(dataset, kValidationFolder);
+        held.attributes["test_folder"] = std::string();
+    }
+    // Some classes may be missing there.
+    const bool named = dataset.label_kind == plan::LabelKind::classes && !labels_pixels(dataset);
+    if (named) held.classes = 0;
+    return std::make_unique<WithValidation>(open_split(type, trained, asked, files),
+                                            open_split(type, held, asked, files), named);
+}
+
 /// What the plan knows of the content besides counts.
 void check_found(const SampleSource& source, const plan::Dataset& dataset) {
     const std::vector<std::string> names = source.class_names();
@@ -398,7 +433,7 @@ std::unique_ptr<SampleSource> open_source(const plan::Dataset& dataset, Counts c
                                    dataset.name, dataset.type),
                        fmt::format("the types are {}; {}", names, kCompileAgain));
     }
-    Source source = open_split(*type, dataset, {counts, numbers}, files);
+    Source source = open_all(*type, dataset, {counts, numbers}, files);
     if (counts == Counts::any) return source;
     if (counts == Counts::exact) check_found(*source, dataset);
     const std::int64_t booked = plan::resident_bytes(dataset, numbers);

@@ -71,7 +71,8 @@ plan::Plan plan_of(plan::Dataset dataset) {
     plan::Plan plan;
     plan.dataset = std::move(dataset);
     plan::Dataset& made = plan.dataset;
-    made.validation_samples = made.test_as_validation ? made.test_samples : 0;
+    if (!made.validation_files)
+        made.validation_samples = made.test_as_validation ? made.test_samples : 0;
     plan.training.batch_size = std::min<std::int64_t>(64, made.train_samples);
     return plan;
 }
@@ -192,6 +193,7 @@ std::string splits_text(const Report& report) {
     if (dataset.validation_samples > 0)
         text += fmt::format("  validation  {} samples{}\n", dataset.validation_samples,
                             dataset.test_as_validation ? ": those of the test split"
+                            : dataset.validation_files ? " of their own"
                                                        : ", taken from the training samples");
     text += fmt::format("  test        {} samples\n", report.data.test.samples);
     const auto part = [](const SplitSurvey& split) { return split.seen < split.samples; };
