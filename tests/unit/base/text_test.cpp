@@ -11,6 +11,14 @@ namespace text_test {
 
 using namespace dtnn;
 
+TEST_CASE("numbers of things") {
+    CHECK(count_text(1, "layer") == "1 layer");
+    CHECK(count_text(2, "layer") == "2 layers");
+    CHECK(count_text(0, "layer") == "0 layers");
+    CHECK(count_text(1, "class", "classes") == "1 class");
+    CHECK(count_text(1234, "class", "classes") == "1,234 classes");
+}
+
 TEST_CASE("numbers are grouped by thousands") {
     CHECK(grouped(0) == "0");
     CHECK(grouped(999) == "999");
