@@ -128,8 +128,8 @@ std::string Trace::table() const {
     std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
         return a.second.nanoseconds > b.second.nanoseconds;
     });
-    std::string text = fmt::format("{:<36}  {:>8}  {:>12}  {:>7}  {:>9}  {:>7}\n", "operator", "runs",
-                                   "time", "%", "GFLOP/s", "GB/s");
+    std::string text = fmt::format("{:<36}  {:>8}  {:>12}  {:>7}  {:>9}  {:>7}\n", "operator",
+                                   "runs", "time", "%", "GFLOP/s", "GB/s");
     for (const auto& [op, sum] : sorted) {
         const auto nanoseconds = double(std::max<std::int64_t>(1, sum.nanoseconds));
         text += fmt::format("{:<36}  {:>8}  {:>12}  {:>7.2f}  {:>9.1f}  {:>7.1f}\n", op, sum.runs,
