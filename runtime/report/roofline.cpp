@@ -180,8 +180,8 @@ class Picture {
             svg_.text(x + 12, kPhasesRow + 4, "start", plan::name_of(phase));
             x += 12 + picture_text_width(plan::name_of(phase)) + 22;
         }
-        svg_.text(x - 6, kPhasesRow + 4, "start", "a point for each step, as large as its time",
-                  kPictureSoft);
+        svg_.text(kPictureWidth - kBehind, kAbove - 14, "end",
+                  "a point for each step, as large as its time", kPictureSoft);
     }
 
     const BenchResult& result_;

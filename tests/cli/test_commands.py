@@ -307,6 +307,12 @@ class Runtime(CommandTest):
         named = [text.partition(": ")[0] for text in texts if "% of the" in text]
         times = {step["name"]: step["milliseconds"] for step in bench["program_steps"] if step["gflops_per_second"] > 0}
         self.assertEqual(named, sorted(times, key=times.get, reverse=True)[:5])
+        # No text is wider than the picture.
+        for one in picture:
+            if one.tag.endswith("text"):
+                left = {"start": 0, "middle": 0.5, "end": 1}[one.get("text-anchor")]
+                self.assertGreaterEqual(float(one.get("x")) - left * 7 * len(one.text), 0, one.text)
+                self.assertLessEqual(float(one.get("x")) + (1 - left) * 7 * len(one.text), float(picture.get("width")), one.text)
         numbers = [one.text for one in picture if one.get("font-weight") == "bold" and one.text.isdigit()]
         self.assertEqual(sorted(numbers), sorted("12345" * 2))
 
