@@ -171,6 +171,38 @@ std::string form_help(std::string_view text) {
     return "";
 }
 
+std::string several_help(const SourceNode& node, FieldType wanted) {
+    if (node.is_list() && !node.items.empty() && node.items[0].is_scalar()) {
+        const bool number = wanted == FieldType::integer || wanted == FieldType::real;
+        if (node.items.size() == 1)
+            return fmt::format("write {}, without brackets", node.items[0].text);
+        return number ? "write one; `--sweep PATH=1,2` compiles several" : "";
+    }
+    if (!node.is_map() || wanted != FieldType::real_list) return "";
+    std::string list;
+    for (const SourceEntry& entry : node.entries) {
+        if (!entry.value.is_scalar() || !parse_real(entry.value.text).value) return "";
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", entry.value.text);
+    }
+    return fmt::format("write them in their order: [{}]", list);
+}
+
+std::vector<SourceNode> with_whole_calls(const std::vector<SourceNode>& items) {
+    std::vector<SourceNode> whole;
+    bool open = false;
+    for (const SourceNode& item : items) {
+        const bool plain = item.is_scalar() && !item.quoted;
+        if (open && plain && !whole.empty())
+            whole.back().text += ", " + item.text;
+        else
+            whole.push_back(item);
+        const std::string& text = whole.back().text;
+        open = plain && std::count(text.begin(), text.end(), '(') >
+                            std::count(text.begin(), text.end(), ')');
+    }
+    return whole;
+}
+
 std::string expression_help(const std::string& text) {
     if (parse_real(text).value)
         return "in an expression `//` divides to a whole number, and `round`, `floor` and "

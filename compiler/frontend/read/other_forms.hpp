@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/frontend/yaml/source_tree.hpp"
 #include "compiler/support/field_table.hpp"
@@ -13,6 +14,13 @@ namespace dtnn::compiler {
 /// How a value is written that has the form of another language: `3x3`, `(3, 3)`, `0,1`, `1/255`,
 /// `2**7`, `32k`, `$EPOCHS`, `None`. Empty: it has none of these.
 std::string form_help(std::string_view text);
+
+/// Of a list where one value must be, and of {0: 1, 1: 2} where a list must.
+std::string several_help(const SourceNode& node, FieldType wanted);
+
+/// The items of a list in brackets, where `[StepLR(step_size=10, gamma=0.5)]` is two to YAML: what
+/// begins with an open parenthesis goes on to the item that closes it.
+std::vector<SourceNode> with_whole_calls(const std::vector<SourceNode>& items);
 
 /// The same of a field of a layer, which an expression may give: of a parameter's name alone, and
 /// of 7.5 where an integer must be.

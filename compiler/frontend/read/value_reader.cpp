@@ -144,13 +144,13 @@ class ValueReader {
             return "leave it out";
         if (field_.type == FieldType::real_list && node.is_scalar() && parse_real(node.text).value)
             return fmt::format("write [{}]", node.text);
-        if (node.is_scalar() && find_op(what_))
+        const OpDef* op = find_op(what_);
+        if (node.is_scalar() && op && op->layer)
             if (std::string help = expression_help(node.text); !help.empty()) return help;
         if (node.is_null())
             return may_be_absent ? "write a value, or leave the field out" : "write a value";
         if (node.is_scalar()) return form_help(node.text);
-        const bool alone = node.is_list() && node.items.size() == 1 && node.items[0].is_scalar();
-        return alone ? fmt::format("write {}, without brackets", node.items[0].text) : "";
+        return several_help(node, field_.type);
     }
 
     /// Where expressions may stand, they have been evaluated before.

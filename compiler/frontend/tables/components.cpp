@@ -170,11 +170,12 @@ ReadComponents read_components(const SourceNode& node, const Field& field, const
         add(node, field, 0);
         return result;
     }
-    for (std::size_t i = 0; i < node.items.size(); ++i) {
+    const std::vector<SourceNode> items = with_whole_calls(node.items);
+    for (std::size_t i = 0; i < items.size(); ++i) {
         const std::string name = fmt::format("{}[{}]", field.name, i);
         Field item = field;
         item.name = name;
-        add(node.items[i], item, i);
+        add(items[i], item, i);
     }
     return result;
 }
