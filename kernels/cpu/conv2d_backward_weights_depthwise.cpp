@@ -258,28 +258,10 @@ struct TapBand {
         }
     }
 
-    /// The channels that do not fill a vector: halves, quarters, ..., one.
-    template <int L>
-    void rest(std::int64_t c) {
-        if constexpr (L >= 1) {
-            if (c + L <= a.shape.filters) {
-                block<L, 1>(c);
-                c += L;
-            }
-            rest<L / 2>(c);
-        }
-    }
-
     void all() {
-        constexpr int L = kLanes<T>;
-        std::int64_t c = 0;
-        for (; c + 2 * L <= a.shape.filters; c += 2 * L)
-            block<L, 2>(c);
-        if (c + L <= a.shape.filters) {
-            block<L, 1>(c);
-            c += L;
-        }
-        rest<L / 2>(c);
+        for_channel_blocks<T>(a.shape.filters, [&](auto lanes, auto vectors, std::int64_t c) {
+            block<lanes, vectors>(c);
+        });
     }
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-/// How many rows of results the depthwise convolutions compute a few channels at a time.
+/// How many rows of results the depthwise convolutions compute a few channels at a time, and which.
 
 #include <cstdint>
 
@@ -23,6 +23,28 @@ std::int64_t depthwise_band_rows(std::int64_t channels, std::int64_t filters_per
     const std::int64_t rows =
         (cells - (kernel_height - 1) * source_width) / (new_cells + result_width);
     return rows < 1 ? 1 : rows < most ? rows : most;
+}
+
+/// body(lanes, vectors, c) for blocks of channels from c on, the first two as constants: two full
+/// vectors, one, and for the channels that do not fill one halves, quarters, ..., one lane.
+template <int L, class Body>
+DTNN_INLINE void for_last_channels(std::int64_t channels, std::int64_t c, Body&& body) {
+    if constexpr (L >= 1) {
+        if (c + L <= channels) {
+            body(std::integral_constant<int, L>{}, std::integral_constant<int, 1>{}, c);
+            c += L;
+        }
+        for_last_channels<L / 2>(channels, c, body);
+    }
+}
+
+template <class T, class Body>
+DTNN_INLINE void for_channel_blocks(std::int64_t channels, Body&& body) {
+    constexpr std::integral_constant<int, kLanes<T>> lanes;
+    std::int64_t c = 0;
+    for (; c + 2 * lanes <= channels; c += 2 * lanes)
+        body(lanes, std::integral_constant<int, 2>{}, c);
+    for_last_channels<lanes>(channels, c, body);
 }
 
 }  // namespace
