@@ -174,7 +174,7 @@ void read_table(const std::string& file) {
     CsvSource::Form form;
     form.shape = {2, 1, 1};
     form.classes = 3;
-    form.label_columns = {-1};
+    form.labels.numbers = {-1};
     form.train_samples = form.test_samples = 6;
     form.cache = kMostBytes;
     load_all(CsvSource(memory.path(), memory.path(), form), 3);
