@@ -129,7 +129,7 @@ void joined_taps(const TapRow<T>& row, std::int64_t results, std::int64_t row_st
             unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(diff + v * L); });
         }
         if (row.next_src != 0) {
-            // The rows and cells that the next result has further on.
+            // Of the last row, the cells that the next result has further on.
             const T* next = row.src + i * step + at[K - 1] + row.next_src;
             for (std::int64_t x = 0; x < row.stride; ++x, next -= channels)
                 unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(next + v * L); });
