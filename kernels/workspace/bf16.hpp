@@ -1,5 +1,5 @@
 #pragma once
-/// How the "bf16" kernels (cpu/bf16_*.hpp), which multiply factors that are rounded to bfloat16,
+/// How the "bf16" kernels (cpu/conv/bf16_*.hpp), which multiply factors that are rounded to bfloat16,
 /// divide their workspace; see workspace/conv.hpp. All offsets are bytes, multiples of 64.
 
 #include <cstdint>

@@ -12,7 +12,7 @@ namespace dtnn::kernels {
 inline constexpr std::int64_t kMostBlisSide = 32;    ///< rows or columns of a micro-kernel's tile
 inline constexpr std::int64_t kMostBlisDepth = 512;  ///< what is summed over at a time
 
-/// conv2d, and conv2d_backward_data by phases (kernels/cpu/gathered_rows.hpp): the weights packed
+/// conv2d, and conv2d_backward_data by phases (kernels/cpu/conv/gathered_rows.hpp): the weights packed
 /// in panels, and for each thread the panels of a block of pixels, their product, runs at the
 /// image's edges, and its sums for the statistics.
 struct ImplicitWorkspace {

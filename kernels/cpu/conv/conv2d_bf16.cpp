@@ -3,7 +3,7 @@
 
 #include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/arguments/dense.hpp"
-#include "kernels/cpu/bf16_outer.hpp"
+#include "kernels/cpu/conv/bf16_outer.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

@@ -4,8 +4,8 @@
 /// per point, and the products transformed into results. A block of tiles stays in the second cache
 /// meanwhile. Formula: gather_conv.hpp's; error bound: winograd.hpp.
 
-#include "kernels/cpu/gather_conv.hpp"
-#include "kernels/cpu/winograd.hpp"
+#include "kernels/cpu/conv/gather_conv.hpp"
+#include "kernels/cpu/conv/winograd.hpp"
 #include "kernels/workspace/winograd.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "kernels/arguments/conv2d.hpp"
-#include "kernels/cpu/depthwise_band.hpp"
+#include "kernels/cpu/conv/depthwise_band.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/depthwise.hpp"

@@ -3,7 +3,7 @@
 /// the image, zeros of the padding included (convGemm: Barrachina, Dolz, San Juan, Quintana-Orti,
 /// "Efficient and portable GEMM-based convolution operators for deep neural network training on
 /// multicore processors", 2022). Gradients of data are convolutions of diff_dst, a phase at a time
-/// (kernels/cpu/gathered_rows.hpp), so nothing is added to an image.
+/// (kernels/cpu/conv/gathered_rows.hpp), so nothing is added to an image.
 ///
 /// Every result is one sum over slices of what is summed up, as deep as the micro-kernel likes it,
 /// whoever computes it; only statistics, and gradients of few weights, are summed across threads.
@@ -14,8 +14,8 @@
 
 #include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/cpu/blis_product.hpp"
-#include "kernels/cpu/conv_statistics.hpp"
-#include "kernels/cpu/gathered_rows.hpp"
+#include "kernels/cpu/conv/conv_statistics.hpp"
+#include "kernels/cpu/conv/gathered_rows.hpp"
 #include "kernels/cpu/product_ends.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/implicit.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/cpu/gather_tiles.hpp"
+#include "kernels/cpu/conv/gather_tiles.hpp"
 #include "kernels/cpu/simd.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

@@ -2,7 +2,7 @@
 
 #include "kernels/arguments/conv2d.hpp"
 #include "kernels/arguments/dense.hpp"
-#include "kernels/cpu/outer_conv.hpp"
+#include "kernels/cpu/conv/outer_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

@@ -2,7 +2,7 @@
 /// row_conv.hpp.
 
 #include "kernels/arguments/conv2d_transpose.hpp"
-#include "kernels/cpu/row_conv.hpp"
+#include "kernels/cpu/conv/row_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "kernels/cpu/gather_panels.hpp"
+#include "kernels/cpu/conv/gather_panels.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/workspace/bf16.hpp"
 

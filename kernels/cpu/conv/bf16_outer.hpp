@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/bf16_conv.hpp"
+#include "kernels/cpu/conv/bf16_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cpu/conv_statistics.hpp"
+#include "kernels/cpu/conv/conv_statistics.hpp"
 #include "kernels/cpu/expression_chunk.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/thread_team.hpp"

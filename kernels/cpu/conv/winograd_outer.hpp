@@ -6,7 +6,7 @@
 /// (WinogradOuterWorkspace), not on which thread did what.
 /// Formula: Conv2dBackwardWeightsArguments'; error bound: winograd.hpp.
 
-#include "kernels/cpu/winograd_conv.hpp"
+#include "kernels/cpu/conv/winograd_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {

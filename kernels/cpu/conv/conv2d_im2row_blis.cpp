@@ -11,7 +11,7 @@
 
 #include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/cpu/blis_product.hpp"
-#include "kernels/cpu/conv_statistics.hpp"
+#include "kernels/cpu/conv/conv_statistics.hpp"
 #include "kernels/cpu/product_ends.hpp"
 #include "kernels/cpu/simd.hpp"
 #include "kernels/thread_team.hpp"

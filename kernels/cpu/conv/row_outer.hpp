@@ -6,12 +6,12 @@
 /// there are enough independent sums to hide the latency of an addition.
 ///
 /// Each thread sums its own bands in their order; the threads' sums are added in order
-/// (kernels/cpu/outer_conv.hpp has the error bound). diff_bias is summed in double.
+/// (kernels/cpu/conv/outer_conv.hpp has the error bound). diff_bias is summed in double.
 
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cpu/row_conv.hpp"
+#include "kernels/cpu/conv/row_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {

@@ -2,7 +2,7 @@
 /// winograd_conv.hpp.
 
 #include "kernels/arguments/conv2d_transpose.hpp"
-#include "kernels/cpu/winograd_conv.hpp"
+#include "kernels/cpu/conv/winograd_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

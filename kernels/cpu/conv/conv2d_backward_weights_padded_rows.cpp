@@ -1,7 +1,7 @@
 /// conv2d_backward_weights for few channels and stride 1: see row_outer.hpp.
 
 #include "kernels/arguments/conv2d.hpp"
-#include "kernels/cpu/row_outer.hpp"
+#include "kernels/cpu/conv/row_outer.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

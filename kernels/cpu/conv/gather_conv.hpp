@@ -15,10 +15,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/cpu/conv_statistics.hpp"
+#include "kernels/cpu/conv/conv_statistics.hpp"
+#include "kernels/cpu/conv/gather_panels.hpp"
+#include "kernels/cpu/conv/gather_tiles.hpp"
 #include "kernels/cpu/expression_chunk.hpp"
-#include "kernels/cpu/gather_panels.hpp"
-#include "kernels/cpu/gather_tiles.hpp"
 #include "kernels/thread_team.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {

@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/bf16_blocks.hpp"
-#include "kernels/cpu/gather_conv.hpp"
+#include "kernels/cpu/conv/bf16_blocks.hpp"
+#include "kernels/cpu/conv/gather_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {

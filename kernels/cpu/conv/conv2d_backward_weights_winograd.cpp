@@ -1,6 +1,6 @@
 /// conv2d_backward_weights of 3x3 filters by Winograd's algorithm: see winograd_outer.hpp.
 
-#include "kernels/cpu/winograd_outer.hpp"
+#include "kernels/cpu/conv/winograd_outer.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

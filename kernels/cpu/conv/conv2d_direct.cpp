@@ -2,7 +2,7 @@
 
 #include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/arguments/dense.hpp"
-#include "kernels/cpu/gather_conv.hpp"
+#include "kernels/cpu/conv/gather_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

@@ -2,7 +2,7 @@
 /// depthwise_conv.hpp.
 
 #include "kernels/arguments/conv2d_transpose.hpp"
-#include "kernels/cpu/depthwise_conv.hpp"
+#include "kernels/cpu/conv/depthwise_conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 

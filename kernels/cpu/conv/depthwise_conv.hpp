@@ -14,9 +14,9 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/conv_statistics.hpp"
-#include "kernels/cpu/depthwise_band.hpp"
-#include "kernels/cpu/depthwise_tiles.hpp"
+#include "kernels/cpu/conv/conv_statistics.hpp"
+#include "kernels/cpu/conv/depthwise_band.hpp"
+#include "kernels/cpu/conv/depthwise_tiles.hpp"
 #include "kernels/cpu/expression_chunk.hpp"
 #include "kernels/thread_team.hpp"
 #include "kernels/workspace/depthwise.hpp"
