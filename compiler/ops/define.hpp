@@ -6,6 +6,7 @@
 ///     }
 
 #include <initializer_list>
+#include <string>
 #include <utility>
 
 #include "base/saturating.hpp"
@@ -99,10 +100,9 @@ class OpBuilder {
         def_.in_place.emplace_back(output, input);
         return *this;
     }
-    /// Output `output` is the next value of the moving statistic `input`, which no other output
-    /// depends on.
-    OpBuilder& moves(int output, int input) {
-        def_.moves.emplace_back(output, input);
+    /// OpDef::Move has what it says.
+    OpBuilder& moves(int output, int input, std::string read_with = {}) {
+        def_.moves.push_back({output, input, std::move(read_with)});
         return in_place(output, input);
     }
     /// What its result is where it ends a model; not said: scores.

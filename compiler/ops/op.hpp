@@ -174,9 +174,13 @@ struct OpDef {
         cost;
     /// Pairs (output, input): the kernel may write that output over that input.
     std::vector<std::pair<int, int>> in_place;
-    /// Pairs (output, input): that output is the next value of that moving statistic, which no
-    /// other output depends on.
-    std::vector<std::pair<int, int>> moves;
+    /// Output `output` is the next value of the moving statistic `input`. No other output depends
+    /// on that one, but where the node has the attribute `read_with`.
+    struct Move {
+        int output = 0, input = 0;
+        std::string read_with;
+    };
+    std::vector<Move> moves;
     /// An end of an exchange between ranks: no kernel runs it, and its results take the place of
     /// its operands, always, which lie one after the other in one buffer (lower/in_place.hpp).
     bool exchange = false;

@@ -70,8 +70,9 @@ OpDef define_batch_norm_training() {
                 (text_or(a, "epilogue", "none") == "relu" ? 1 : 0) + flops_of_epilogue(a);
             return per_element * in[0].elements();
         })
-        // The running statistics are read once and written once, element by element.
-        .moves(3, 3)
+        // The running statistics are read once and written once, element by element. Sums of all
+        // ranks are of distances from the running mean.
+        .moves(3, 3, "synchronised")
         .moves(4, 4);
 }
 

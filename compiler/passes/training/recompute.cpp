@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/ops/define.hpp"
 #include "compiler/ops/emit.hpp"
 #include "compiler/passes/shared/rewriting.hpp"
 #include "compiler/support/check.hpp"
@@ -104,8 +105,9 @@ class Recomputer {
         if (node.phase != Phase::forward || op(node.op).exchange) return false;
         for (std::size_t i = 0; i < node.outputs.size(); ++i) {
             if (!leaves_[node.outputs[i].index()]) continue;
-            const bool moves = std::any_of(op(node.op).moves.begin(), op(node.op).moves.end(),
-                                           [&](const auto& pair) { return pair.first == int(i); });
+            const bool moves =
+                std::any_of(op(node.op).moves.begin(), op(node.op).moves.end(),
+                            [&](const OpDef::Move& move) { return move.output == int(i); });
             if (!moves) return false;
         }
         return true;
@@ -153,9 +155,9 @@ class Recomputer {
 
     /// Whether the operand is a moving statistic that the node itself moves.
     bool reads_moved(const Node& node, ValueId input) const {
-        for (const auto& [output, operand] : op(node.op).moves) {
-            if (node.inputs[std::size_t(operand)] != input) continue;
-            return next_[input.index()] == node.outputs[std::size_t(output)];
+        for (const OpDef::Move& move : op(node.op).moves) {
+            if (node.inputs[std::size_t(move.input)] != input) continue;
+            return next_[input.index()] == node.outputs[std::size_t(move.output)];
         }
         return false;
     }
@@ -303,21 +305,52 @@ class Recomputer {
         std::vector<std::vector<std::size_t>> before(graph_.nodes.size());
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n)
             if (repeated_[n]) before[std::size_t(place_[n])].push_back(n);
+        std::vector<std::vector<Unmoved>> unmoved(graph_.nodes.size());
         Rewriter r(graph_);
         for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
             for (const std::size_t again : before[n])
-                add_again(r, graph_.nodes[again]);
+                add_again(r, graph_.nodes[again], unmoved[again]);
+            if (repeated_[n]) unmoved[n] = keep_unmoved(r, graph_.nodes[n]);
             r.copy(graph_.nodes[n]);
         }
         return r.take();
     }
 
-    void add_again(Rewriter& r, const Node& node) const {
+    /// A moving statistic as it was before the node moved it.
+    struct Unmoved {
+        int input = 0;
+        ValueId value;
+    };
+
+    /// Copies those statistics that more of the node's results depend on than their next values.
+    std::vector<Unmoved> keep_unmoved(Rewriter& r, const Node& node) const {
+        std::vector<Unmoved> kept;
+        for (const OpDef::Move& move : op(node.op).moves) {
+            const ValueId input = node.inputs[std::size_t(move.input)];
+            if (!flag(node.attributes, move.read_with.c_str()) || !reads_moved(node, input))
+                continue;
+            Node copy;
+            copy.op = "elementwise";
+            copy.attributes["expression"] = std::string("x0");
+            copy.inputs = {r.map(input)};
+            copy.phase = node.phase;
+            copy.layer = node.layer;
+            copy.place = node.place;
+            const std::string name = std::string(graph_.value(input).name) + ".unmoved";
+            kept.push_back({move.input, emit(r, std::move(copy), name)[0]});
+        }
+        return kept;
+    }
+
+    void add_again(Rewriter& r, const Node& node, const std::vector<Unmoved>& unmoved) const {
         Node again = r.mapped(node);
         again.phase = Phase::recompute;
-        for (const auto& [output, operand] : op(node.op).moves)
-            if (reads_moved(node, node.inputs[std::size_t(operand)]))
-                again.inputs[std::size_t(operand)] = r.map(node.outputs[std::size_t(output)]);
+        for (const OpDef::Move& move : op(node.op).moves)
+            if (reads_moved(node, node.inputs[std::size_t(move.input)]))
+                again.inputs[std::size_t(move.input)] =
+                    r.map(node.outputs[std::size_t(move.output)]);
+        for (const Unmoved& statistic : unmoved)
+            again.inputs[std::size_t(statistic.input)] = statistic.value;
         std::vector<Type> types;
         std::vector<std::string> names;
         for (const ValueId output : node.outputs) {

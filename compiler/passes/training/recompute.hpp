@@ -14,9 +14,9 @@ namespace dtnn::compiler {
 /// A value that backward reads is dropped: it lives to its last reader of the forward part, and the
 /// node that made it runs once more, of the same operands, in front of its first reader behind, so
 /// the bits are the same. What such a node reads and nobody has kept is computed again in turn.
-/// Moving statistics are moved once: the second node reads the moved ones, and what it makes of
-/// them is not used. Random numbers follow from their operands, so they are drawn alike. Exchanges
-/// between ranks are never repeated.
+/// Moving statistics are moved once: the second node reads the moved ones, or a copy from before
+/// where other results depend on them, and what it makes of them is not used. Random numbers follow
+/// from their operands, so they are drawn alike. Exchanges between ranks are never repeated.
 ///
 /// Values are dropped one by one, each time the one that costs the least time for its bytes among
 /// those alive at the peak, as long as the peak exceeds `live_bytes`, and only where the peak does
