@@ -285,9 +285,24 @@ plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics) {
     CompileRequest quiet = request;
     quiet.emit = {};
     const bool recomputes = !request.disabled_passes.contains("recompute");
-    FittedPlan fitted = fit_budget(request.memory_budget, recomputes, [&](std::int64_t live_bytes) {
-        return assemble(quiet, live_bytes, diagnostics);
-    });
+    const auto fit = [&] {
+        return fit_budget(request.memory_budget, recomputes, [&](std::int64_t live_bytes) {
+            return assemble(quiet, live_bytes, diagnostics);
+        });
+    };
+    const auto need = [](const FittedPlan& fitted) {
+        return plan::memory_need(fitted.plan).bounded();
+    };
+    FittedPlan fitted = fit();
+    // Kernels that were measured to be faster may want workspaces that there is no room for.
+    if (quiet.kernels.tuning && need(fitted) > request.memory_budget && !diagnostics.has_errors()) {
+        quiet.kernels.tuning = nullptr;
+        FittedPlan usual = fit();
+        if (need(usual) < need(fitted))
+            fitted = std::move(usual);
+        else
+            quiet.kernels.tuning = request.kernels.tuning;
+    }
     if (diagnostics.has_errors()) return std::move(fitted.plan);
     auto need_of = [&](std::int64_t batch) {
         CompileRequest smaller = quiet;
@@ -296,8 +311,10 @@ plan::Plan compile(const CompileRequest& request, Diagnostics& diagnostics) {
             .bounded();
     };
     check_budget(fitted.plan, request.memory_budget, request.job_span, need_of, diagnostics);
-    if (request.emit && !diagnostics.has_errors())
-        return assemble(request, fitted.live_bytes, diagnostics);
+    if (request.emit && !diagnostics.has_errors()) {
+        quiet.emit = request.emit;
+        return assemble(quiet, fitted.live_bytes, diagnostics);
+    }
     return std::move(fitted.plan);
 }
 

@@ -5,11 +5,15 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from commands import CommandTest
+from commands import BIN, CommandTest
+
+LIBRARY = any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib"))
+MISSING = "" if shutil.which("mpiexec") and LIBRARY else "mpiexec or libdtnn_mpi.so is not there"
 
 PLAIN = """
     - conv2d: {filters: 8, kernel: 3, padding: same}
@@ -99,8 +103,8 @@ class MemoryBudget(CommandTest):
         again = [step for step in train["steps"] if step["phase"] == "recompute"]
         return plan, need, again
 
-    def trained(self, plan):
-        self.expect(self.dtnn_run(plan, "--output", "run", "--force"), 0)
+    def trained(self, plan, *arguments):
+        self.expect(self.dtnn_run(plan, "--output", "run", "--force", *arguments), 0)
         kept = [{key: value for key, value in event.items() if "second" not in key and "time" not in key}
                 for event in self.history("run") if event["event"] in ("epoch", "evaluate")]
         with open(self.path("run/weights.safetensors"), "rb") as file:
@@ -141,6 +145,43 @@ class MemoryBudget(CommandTest):
 
     def test_branches(self):
         self.check_network(BRANCHES)
+
+    @unittest.skipIf(MISSING, MISSING)
+    def test_batch_norm_of_two_ranks(self):
+        # The sums of all ranks are of distances from the running mean, which the step moves.
+        self.write("job.yaml", JOB.replace("LAYERS", RESIDUAL.rstrip()) +
+                   "parallel: {data: auto, batch_statistics: synchronised}\nthreads: 1\n")
+        plan, most, _ = self.planned()
+        wanted = self.trained(plan, "--ranks", "2")
+        plan, need, again = self.planned("--memory-budget", str(int(most * 0.7)))
+        self.assertLessEqual(need, 0.7 * most)
+        self.assertIn("batch_norm_training", {step["op"] for step in again})
+        self.assertEqual(self.trained(plan, "--ranks", "2"), wanted)
+
+    def test_times_that_want_more_room_than_there_is_are_left_out(self):
+        self.write("job.yaml", JOB.replace("LAYERS", PLAIN.rstrip()))
+        common = ["--threads", "1"]
+        self.expect(self.dtnnc("tune", "job.yaml", *common, "--tuning", "times.json", "--repeats", "1"), 0)
+        history = json.loads(self.read("times.json"))
+        for entry in history["entries"]:  # by which the kernels with the largest workspaces are the fastest
+            for time in entry["times"]:
+                seconds = 1e-6 if time["kernel"] in ("im2row_blis", "winograd_4x4") else 1e-3
+                time.update(median=seconds, low=seconds, high=seconds)
+        self.write("times.json", json.dumps(history))
+
+        def least(*arguments):
+            said = self.expect(self.dtnnc("compile", "job.yaml", *common, *arguments, "--memory-budget", "4KiB"), 4)
+            number, unit = re.search(r"raise memory_budget to ([\d.]+) (KiB|MiB)", said.stderr).groups()
+            return float(number) * {"KiB": 1024, "MiB": 1024 * 1024}[unit]
+
+        plain = least("--no-tuning")
+        self.assertLessEqual(least("--tuning", "times.json"), plain)
+        for budget in (str(int(plain)), "4GiB"):
+            _, need, _ = self.planned(*common, "--tuning", "times.json", "--memory-budget", budget)
+        self.assertGreater(need, plain)
+
+    def test_a_budget_that_is_empty(self):
+        self.expect(self.dtnnc("compile", "tiny.yaml", "--memory-budget", ""), 2, "--memory-budget is empty", "help:")
 
     def test_nothing_is_recomputed_where_the_pass_is_disabled(self):
         self.write("job.yaml", JOB.replace("LAYERS", RESIDUAL.rstrip()))
