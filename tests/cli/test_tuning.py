@@ -188,6 +188,34 @@ class Tuning(CommandTest):
                 weights.append(file.read())
         self.assertEqual(len(set(weights)), 1)
 
+    def test_a_history_that_cannot_be_written_is_found_before_measuring(self):
+        for place in ("absent/times.json", "/proc/times.json"):
+            refused = self.expect(self.dtnnc("tune", "small.yaml", "--threads", "1", "--tuning", place), 1, "cannot write",
+                                  place)
+            self.assertEqual(refused.stdout, "")
+        self.expect(self.dtnnc("tune", "small.yaml", "--tuning", "-"), 2, "name a file")
+        self.assertFalse(os.path.exists(self.path("-")))
+
+    def test_several_tune_at_once(self):
+        # Each adds what the others have not measured, and loses nothing of theirs.
+        runs = []
+        for batch in range(1, 9):
+            environment = dict(os.environ, DTNN_TUNING="", NO_COLOR="1")
+            runs.append(subprocess.Popen(
+                [DTNNC, "tune", "small.yaml", "--tuning", "times.json", "--repeats", "1", "--threads", "1", "--set",
+                 f"training.batch_size={batch}"], cwd=self.folder, env=environment, stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL))
+        for one in runs:
+            self.assertEqual(one.wait(limit(120)), 0)
+        batches = {entry["problem"].split("[")[1].split(",")[0] for entry in self.times()["entries"]
+                   if entry["problem"].startswith("conv2d f32")}
+        self.assertGreaterEqual(batches, {str(batch) for batch in range(1, 9)})
+
+    def test_a_tuned_plan_that_does_not_fit_is_refused(self):
+        self.write("small.yaml", JOB + "memory_budget: 1KiB\n")
+        self.expect(self.dtnnc("tune", "small.yaml", "--tuning", "times.json", "-o", "tuned.json"), 4, "over-budget")
+        self.assertFalse(os.path.exists(self.path("tuned.json")))
+
     def test_names_that_no_kernel_has_choose_nothing(self):
         self.tune("--threads", "1")
         history = self.times()

@@ -1,13 +1,18 @@
 #include "tools/dtnnc/tuning_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "base/cache_folder.hpp"
 #include "base/file_limits.hpp"
+#include "base/files.hpp"
 #include "base/input_file.hpp"
 #include "tools/dtnnc/output.hpp"
 
@@ -29,12 +34,33 @@ std::optional<compiler::TuningHistory> read(const std::string& path, std::string
     return std::move(reading.history);
 }
 
+/// Adding to a history waits so long for others that do; a write takes milliseconds.
+constexpr auto kLongestWait = std::chrono::seconds(10);
+
+/// Locks the folder of a file, so that of several processes that read the file, add to it and
+/// replace it none loses what another has added. Where the file system knows no locks, or somebody
+/// holds one all the time, it is as without. Returns a descriptor, with which the lock goes.
+int locked_folder(const std::string& path) {
+    const std::string place = place_of_file(path);
+    std::string folder = std::filesystem::path(place.empty() ? path : place).parent_path();
+    if (folder.empty()) folder = ".";
+    const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const auto end = std::chrono::steady_clock::now() + kLongestWait;
+    while (file >= 0 && ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK &&
+           std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return file;
+}
+
 constexpr const char* kRemedy =
     "`dtnnc tune` writes one; --tuning names another, --no-tuning does without";
 
 }  // namespace
 
 TuningFile tuning_file(const std::string& option) {
+    if (option == "-")
+        throw UsageError(
+            "--tuning -: a history of tuning is read and written again\nhelp: name a file");
     if (!option.empty()) return {option, true};
     if (const char* named = std::getenv("DTNN_TUNING")) return {named, true};
     const std::string folder = cache_folder();
@@ -56,16 +82,17 @@ std::optional<compiler::TuningHistory> read_tuning_file(const TuningFile& file, 
 }
 
 void add_to_tuning_file(const TuningFile& file, const compiler::TuningHistory& measured) {
-    std::string mistake;
-    std::optional<compiler::TuningHistory> history = read(file.path, mistake);
-    if (!mistake.empty()) throw UsageError(fmt::format("{}\nhelp: {}", mistake, kRemedy));
-    if (!history) history.emplace();
-    history->merge(measured);
     if (!file.named) {
         std::error_code ignored;  // what follows from it is said by writing
         std::filesystem::create_directories(std::filesystem::path(file.path).parent_path(),
                                             ignored);
     }
+    const Descriptor lock(locked_folder(file.path));
+    std::string mistake;
+    std::optional<compiler::TuningHistory> history = read(file.path, mistake);
+    if (!mistake.empty()) throw UsageError(fmt::format("{}\nhelp: {}", mistake, kRemedy));
+    if (!history) history.emplace();
+    history->merge(measured);
     write_file(file.path, history->to_json());
 }
 

@@ -22,8 +22,8 @@ std::optional<compiler::TuningHistory> read_tuning_file(const TuningFile& file,
                                                         bool must_exist = false);
 
 /// The file with these entries in place of its own ones of the same problems, whole or not at all;
-/// makes the folder of the usual place. Throws OutputError; UsageError for a file that is there and
-/// is no history, which is left alone.
+/// makes the folder of the usual place. What other processes add meanwhile stays. Throws
+/// OutputError; UsageError for a file that is there and is no history, which is left alone.
 void add_to_tuning_file(const TuningFile& file, const compiler::TuningHistory& measured);
 
 }  // namespace dtnn::tools

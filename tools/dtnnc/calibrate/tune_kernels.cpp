@@ -112,6 +112,8 @@ class KernelTuner {
                 ++known_;
                 continue;
             }
+            // Where the times cannot be kept, that is known before they are measured.
+            if (measured_ == 0) add_to_tuning_file(file_, {});
             measure(task);
             if (since_file.seconds() < kSecondsBetweenFiles) continue;
             write();
@@ -204,15 +206,17 @@ Outcome print(const std::vector<Task>& tasks) {
     return outcome;
 }
 
-void write_tuned_plan(const TuneKernelsCommand& command, const TuningFile& file) {
+int write_tuned_plan(const TuneKernelsCommand& command, const TuningFile& file) {
     CompileCommand compile = command.compile;
     compile.no_tuning = false;
     compile.tuning = file.path;
     compiler::Diagnostics diagnostics;
     const auto plan = compile_spec(command.source, compile, command.common, diagnostics);
-    if (!plan) return;
+    // What it warns of was said when the plan was compiled without the times.
+    if (!plan) return print_diagnostics(diagnostics, command.common);
     write_file(command.output, plan::to_json(*plan));
     tell_written(command.output);
+    return 0;
 }
 
 }  // namespace
@@ -262,8 +266,7 @@ int tune_kernels(const TuneKernelsCommand& command) {
         write_stderr(fmt::format("dtnnc: {}\n", error.what()));
         return int(error.exit());
     }
-    if (!command.output.empty()) write_tuned_plan(command, file);
-    return 0;
+    return command.output.empty() ? 0 : write_tuned_plan(command, file);
 }
 
 }  // namespace dtnn::tools
