@@ -149,9 +149,8 @@ std::optional<OptionMistake> find_mistake(const CompileOptions& options) {
     if (options.device != "cpu" && options.threads > 0)
         return OptionMistake{"--threads: a run's threads are the cpu's", ""};
     if (!options.isa.empty() && !is_isa(options.isa))
-        return OptionMistake{
-            fmt::format("--isa {}: no such instruction set", options.isa),
-            offer(options.isa, {"baseline", "avx2", "avx512", "avx512_bf16", "amx"})};
+        return OptionMistake{fmt::format("--isa {}: no such instruction set", options.isa),
+                             offer(options.isa, isa_names())};
     return std::nullopt;
 }
 

@@ -32,6 +32,13 @@ bool is_isa(const std::string& name) {
     return kernels::parse_isa(name, isa);
 }
 
+std::vector<std::string> isa_names() {
+    std::vector<std::string> names;
+    for (int isa = 0; isa <= int(kernels::Isa::amx); ++isa)
+        names.emplace_back(kernels::name_of(kernels::Isa(isa)));
+    return names;
+}
+
 plan::Target decide_target(const JobSpec& job, const CompileOptions& options) {
     plan::Target target;
     target.device = options.device;

@@ -5,6 +5,7 @@
 
 #include "base/quantity_text.hpp"
 #include "base/text.hpp"
+#include "compiler/driver/target.hpp"
 #include "compiler/passes/pass.hpp"
 #include "plan/json/json.hpp"
 #include "plan/rules/recomputed.hpp"
@@ -89,8 +90,9 @@ std::function<int()> declare_compile(OptionList& list) {
     list.text("--target", options.device, "Device: cpu or cuda",
               {.shows_default = true, .value = "DEVICE", .offers = {"cpu", "cuda"}});
     list.text("--isa", options.isa,
-              "Instruction set: baseline, avx2 or avx512; default this machine's best",
-              {.value = "ISA", .offers = {"baseline", "avx2", "avx512"}});
+              fmt::format("Instruction set: {}; default this machine's best",
+                          fmt::join(compiler::isa_names(), ", ")),
+              {.value = "ISA", .offers = compiler::isa_names()});
     list.number("--threads", options.threads,
                 "Most threads of a run; default the job's, else this machine's cores",
                 {.lowest = 1, .highest = 4096});
@@ -107,7 +109,10 @@ std::function<int()> declare_compile(OptionList& list) {
               "Prints the graph after a phase, or of one program: PHASE:PROGRAM",
               {.value = "PHASE", .offers = pass_names(false)});
     declare_sweep(list, given->sweeps);
-    return [given] {
+    return [given, &list] {
+        if (list.has("--memory-budget") && given->command.memory_budget.empty())
+            throw UsageError(
+                "--memory-budget is empty\nhelp: leave it out, or write a size, as in 4GiB");
         if (!given->sweeps.empty())
             return compile_sweep(given->spec, given->output, given->sweeps, given->command,
                                  given->common);

@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "compiler/driver/target.hpp"
 #include "tools/command_line/command.hpp"
 #include "tools/dtnnc/calibrate/tune_kernels.hpp"
 #include "tools/dtnnc/calibrate/tune_plan.hpp"
@@ -53,7 +54,7 @@ std::function<int()> declare_tune(OptionList& list) {
                 "Runs of every kernel or engine that are measured; default 11 and 20",
                 {.lowest = 1});
     list.text("--isa", options.isa, "Instruction set, as of `dtnnc compile`",
-              {.value = "ISA", .offers = {"baseline", "avx2", "avx512"}});
+              {.value = "ISA", .offers = compiler::isa_names()});
     list.number("--threads", options.threads, "Threads, as of `dtnnc compile`",
                 {.lowest = 1, .highest = 4096});
     return [given] { return tune(*given); };
