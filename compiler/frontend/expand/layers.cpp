@@ -224,6 +224,8 @@ std::string suggest_type(const std::string& word, const Blocks& blocks) {
 }
 
 bool check_layer_name(const std::string& name, const Span& span, Diagnostics& diagnostics) {
+    // One that a comma parts was refused where it was read.
+    if (diagnostics.was_said(Code::wrong_type, span)) return false;
     const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
     bool sound = !name.empty();
     bool first = true;  // of a part

@@ -77,6 +77,22 @@ std::string list_of_extents(std::string_view text) {
     return parts > 1 ? fmt::format("[{}]", list) : "";
 }
 
+/// The numbers of "0.9, 0.999" and "(3, 3)" as a list: "[0.9, 0.999]"; empty: it has others.
+std::string list_of_numbers(std::string_view text) {
+    if (text.starts_with('(') && text.ends_with(')')) text = text.substr(1, text.size() - 2);
+    std::string list;
+    std::size_t parts = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const std::string_view part = trimmed(text.substr(begin, end - begin));
+        if (!parse_real(part).value) return "";
+        list += fmt::format("{}{}", list.empty() ? "" : ", ", part);
+        ++parts;
+        begin = end + 1;
+    }
+    return parts > 0 && text.find(',') != std::string_view::npos ? fmt::format("[{}]", list) : "";
+}
+
 /// One that is given by other words: its name, and what stands behind it.
 struct Given {
     std::string name;
@@ -113,6 +129,11 @@ Given given_by_call(std::string_view text) {
         if ((quote == '\'' || quote == '"') && value.text.size() > 1 && value.text.back() == quote)
             value.text = value.text.substr(1, value.text.size() - 2);
         given.fields.emplace_back(trimmed(argument.substr(0, equals)), std::move(value));
+    }
+    // dict(type='SGD', lr=0.1)
+    if (given.name == "dict" && !given.fields.empty() && given.fields[0].first == "type") {
+        given.name = given.fields[0].second.text;
+        given.fields.erase(given.fields.begin());
     }
     return given;
 }
@@ -159,16 +180,30 @@ std::string form_help(std::string_view text) {
     if (text.find(" //") != std::string_view::npos) return "a comment begins with `#`";
     if (text.find('#') != std::string_view::npos)
         return "a blank stands before the `#` of a comment";
-    if (text[0] == '(') return "a list stands in brackets: [3, 3]";
-    if (const std::size_t comma = text.find(','); comma != std::string_view::npos &&
-                                                  digits(text.substr(0, comma)) &&
-                                                  digits(text.substr(comma + 1)))
-        return fmt::format("write {}.{}, with a point", text.substr(0, comma),
-                           text.substr(comma + 1));
+    if (text[0] == '(') {
+        const std::string list = list_of_numbers(text);
+        return fmt::format("a list stands in brackets: {}", list.empty() ? "[3, 3]" : list);
+    }
+    if (const std::size_t comma = text.find(','); comma != std::string_view::npos) {
+        const std::string_view whole = text.substr(0, comma);
+        const std::string_view part = trimmed(text.substr(comma + 1));
+        if (digits(whole) && digits(part))
+            return fmt::format("write {}.{}, with a point", whole, part);
+    }
     if (const std::string list = list_of_extents(text); !list.empty())
         return fmt::format("write {}", list);
     if (const auto value = computed(text)) return fmt::format("write {}", *value);
     return "";
+}
+
+std::string scalar_help(const SourceNode& node, FieldType wanted) {
+    const bool several = wanted == FieldType::integer_list || wanted == FieldType::integer_pair ||
+                         wanted == FieldType::real_list || wanted == FieldType::padding;
+    const std::string list = several ? list_of_numbers(node.text) : "";
+    if (!list.empty()) return fmt::format("a list stands in brackets: {}", list);
+    if (node.parted && wanted == FieldType::integer)
+        return "write one; `--sweep PATH=1,2` compiles several";
+    return form_help(node.text);
 }
 
 std::string several_help(const SourceNode& node, FieldType wanted) {
@@ -185,22 +220,6 @@ std::string several_help(const SourceNode& node, FieldType wanted) {
         list += fmt::format("{}{}", list.empty() ? "" : ", ", entry.value.text);
     }
     return fmt::format("write them in their order: [{}]", list);
-}
-
-std::vector<SourceNode> with_whole_calls(const std::vector<SourceNode>& items) {
-    std::vector<SourceNode> whole;
-    bool open = false;
-    for (const SourceNode& item : items) {
-        const bool plain = item.is_scalar() && !item.quoted;
-        if (open && plain && !whole.empty())
-            whole.back().text += ", " + item.text;
-        else
-            whole.push_back(item);
-        const std::string& text = whole.back().text;
-        open = plain && std::count(text.begin(), text.end(), '(') >
-                            std::count(text.begin(), text.end(), ')');
-    }
-    return whole;
 }
 
 std::string expression_help(const std::string& text) {

@@ -18,12 +18,12 @@ std::string form_help(std::string_view text);
 /// Of a list where one value must be, and of {0: 1, 1: 2} where a list must.
 std::string several_help(const SourceNode& node, FieldType wanted);
 
-/// The items of a list in brackets, where `[StepLR(step_size=10, gamma=0.5)]` is two to YAML: what
-/// begins with an open parenthesis goes on to the item that closes it.
-std::vector<SourceNode> with_whole_calls(const std::vector<SourceNode>& items);
+/// The same of a value where one of the type must be: `(3, 3)` and `0.9, 0.999` where a list must,
+/// and two numbers where one must.
+std::string scalar_help(const SourceNode& node, FieldType wanted);
 
-/// The same of a field of a layer, which an expression may give: of a parameter's name alone, and
-/// of 7.5 where an integer must be.
+/// How a field of a layer is written, which an expression may give: of a parameter's name alone,
+/// and of 7.5 where an integer must be.
 std::string expression_help(const std::string& text);
 
 /// A member of the set as others write it - `SGD(lr=0.1, momentum=0.9)`, {name: adam, lr: 0.001},

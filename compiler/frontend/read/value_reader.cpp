@@ -85,6 +85,7 @@ class ValueReader {
             case FieldType::initializer:
                 return wrap(read_initializer(node, field_, what_, diagnostics_));
             case FieldType::expression:
+                if (node.parted) return without_quotes(node);
                 return wrap(read_expression(node, field_, what_, diagnostics_));
             default:
                 return std::nullopt;
@@ -98,6 +99,7 @@ class ValueReader {
         SourceNode named = node;
         if (path) named.text = plan::path_of_rank(node.text, 0);
         if (refuse_expression(named)) return std::nullopt;
+        if (node.parted) return without_quotes(node);
         return node.text;
     }
 
@@ -118,7 +120,7 @@ class ValueReader {
         if (field_.components && node.text.ends_with(')'))
             if (const std::string here = member_as_here(node, *field_.components);
                 here.starts_with('{'))
-                error.help += fmt::format("; write `{}`", here);
+                error.help += fmt::format("{}write `{}`", error.help.empty() ? "" : "; ", here);
         return std::nullopt;
     }
 
@@ -138,6 +140,16 @@ class ValueReader {
         return std::nullopt;
     }
 
+    std::nullopt_t without_quotes(const SourceNode& node) {
+        diagnostics_
+            .error(Code::wrong_type, node.span,
+                   fmt::format("`{}` of {} is {} without quotes; inside braces and brackets a "
+                               "comma ends a value",
+                               field_.name, what_, describe(node)))
+            .help = fmt::format("write \"{}\"", node.text);
+        return std::nullopt;
+    }
+
     std::string help_of_form(const SourceNode& node) const {
         const bool may_be_absent = field_.optional || field_.fallback || field_.found;
         if (node.is_scalar() && field_.name.ends_with(']') && node.text == "None")
@@ -149,7 +161,7 @@ class ValueReader {
             if (std::string help = expression_help(node.text); !help.empty()) return help;
         if (node.is_null())
             return may_be_absent ? "write a value, or leave the field out" : "write a value";
-        if (node.is_scalar()) return form_help(node.text);
+        if (node.is_scalar()) return scalar_help(node, field_.type);
         return several_help(node, field_.type);
     }
 

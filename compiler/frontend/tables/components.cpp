@@ -114,6 +114,17 @@ std::optional<ReadComponent> read_component(const SourceNode& node, const Field&
             fmt::format("write `{}`, or `{}: {{...}}` with its fields", fields->text, fields->text);
         return std::nullopt;
     }
+    // {_target_: torch.optim.SGD(lr=0.1)}
+    if (node.is_map() && fields->is_scalar() && named_type(node)) {
+        if (const std::string here = member_as_here(*fields, *field.components); !here.empty()) {
+            diagnostics
+                .error(Code::wrong_type, name.span,
+                       fmt::format("`{}` of {} has a field `{}`; it must be {}", field.name, what,
+                                   name.text, describe(FieldType::variant)))
+                .help = fmt::format("write `{}`", here);
+            return std::nullopt;
+        }
+    }
     Field choice = field;
     choice.type = FieldType::choice;
     const auto chosen = read_value(name, choice, what, diagnostics);
@@ -170,7 +181,7 @@ ReadComponents read_components(const SourceNode& node, const Field& field, const
         add(node, field, 0);
         return result;
     }
-    const std::vector<SourceNode> items = with_whole_calls(node.items);
+    const std::vector<SourceNode>& items = node.items;
     for (std::size_t i = 0; i < items.size(); ++i) {
         const std::string name = fmt::format("{}[{}]", field.name, i);
         Field item = field;

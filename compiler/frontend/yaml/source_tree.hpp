@@ -15,10 +15,13 @@ struct SourceEntry;
 struct SourceNode {
     enum class Kind { null, scalar, list, map };
     Kind kind = Kind::null;
-    std::string text;               ///< scalars
-    bool quoted = false;            ///< scalars: written in quotes, so never a number or a boolean
-    Span span;                      ///< an empty file: made by the compiler
-    std::vector<SourceNode> items;  ///< lists
+    std::string text;     ///< scalars
+    bool quoted = false;  ///< scalars: written in quotes, so never a number or a boolean
+    /// Scalars: commas stand in it, which inside braces and brackets end a value. What it says was
+    /// read as one, so that it is refused once; nothing takes it.
+    bool parted = false;
+    Span span;                         ///< an empty file: made by the compiler
+    std::vector<SourceNode> items;     ///< lists
     std::vector<SourceEntry> entries;  ///< maps, in the order written
 
     bool is_null() const { return kind == Kind::null; }

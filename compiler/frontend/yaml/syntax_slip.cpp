@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/support/other_words.hpp"
+
 namespace dtnn::compiler {
 namespace {
 
@@ -61,6 +63,31 @@ std::optional<Bracket> open_bracket(const SourceText& text, int line, std::size_
     return open.back();
 }
 
+/// `Compose(` that nothing closes, the last of them behind a column: where it stands.
+std::optional<std::pair<std::size_t, std::size_t>> open_call(std::string_view line,
+                                                             std::size_t from) {
+    int closed = 0;
+    for (std::size_t i = line.size(); i-- > from;) {
+        if (line[i] == ')') ++closed;
+        if (line[i] != '(' || closed-- > 0) continue;
+        std::size_t begin = i;
+        while (begin > from && (is_name(line[begin - 1]) || line[begin - 1] == '.'))
+            --begin;
+        if (begin < i) return std::pair{begin, i + 1};
+        closed = 0;
+    }
+    return std::nullopt;
+}
+
+/// How what a call asks for is written.
+std::string help_of_call(std::string_view name) {
+    for (const OtherWord* other : find_other_words(name))
+        if (!other->ours.empty() && other->kind != WordKind::field)
+            return fmt::format("{}, and fields stand behind it: `{{{}: {{...}}}}`",
+                               help_text(*other), other->ours);
+    return "what stands in the list are names, each with its fields: `[{name: {field: value}}]`";
+}
+
 /// `conv2d:{` and `relu:[`: where the colon stands.
 std::optional<std::size_t> bare_colon(std::string_view line) {
     for (std::size_t i = 1; i + 1 < line.size(); ++i)
@@ -104,6 +131,13 @@ std::optional<SyntaxSlip> find_syntax_slip(const SourceText& text, int line, int
         const auto open = open_bracket(text, line, stopped);
         if (!open) return std::nullopt;
         const char bracket = text.line(open->line)[open->column];
+        if (const auto call =
+                open_call(all.substr(0, stopped), open->line == line ? open->column : 0))
+            return SyntaxSlip{
+                text.stretch(line, call->first, call->second),
+                fmt::format("`{}` begins a call, as other languages have them",
+                            all.substr(call->first, call->second - call->first)),
+                help_of_call(all.substr(call->first, call->second - call->first - 1))};
         if (open->line < line)
             return SyntaxSlip{text.stretch(open->line, open->column, open->column + 1),
                               fmt::format("the `{}` is never closed", bracket),

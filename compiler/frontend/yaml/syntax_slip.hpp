@@ -16,7 +16,8 @@ struct SyntaxSlip {
 
 /// The slip that explains why the parser stopped at the mark (line and byte column from zero) with
 /// this message; nothing when it is none of those that are known: a bracket that is never closed,
-/// no blank behind a colon, no colon behind a name with fields below it, no comma between fields.
+/// no blank behind a colon, no colon behind a name with fields below it, no comma between fields, a
+/// call with brackets in it.
 std::optional<SyntaxSlip> find_syntax_slip(const SourceText& text, int line, int column,
                                            const std::string& message);
 

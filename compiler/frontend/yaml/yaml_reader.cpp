@@ -11,6 +11,7 @@
 #include <map>
 #include <sstream>
 #include <unordered_map>
+#include <utility>
 
 #include "compiler/frontend/yaml/source_text.hpp"
 #include "compiler/frontend/yaml/syntax_slip.hpp"
@@ -21,6 +22,54 @@ namespace {
 /// Thrown out of the event handler when reading on would be pointless; the diagnostic has been
 /// made.
 struct StopReading {};
+
+bool is_plain(const SourceNode& node) {
+    return node.is_scalar() && !node.quoted;
+}
+
+/// `SGD(lr=0.1`: what closes it stands behind a comma.
+bool is_open(const std::string& text) {
+    return std::count(text.begin(), text.end(), '(') > std::count(text.begin(), text.end(), ')');
+}
+
+/// Whether a value goes on behind the comma: `SGD(lr=0.1, momentum=0.9)`, `(3, 3)`, `0.9, 0.999`.
+bool goes_on(const SourceNode& value, const SourceNode& behind) {
+    if (!is_plain(value) || !is_plain(behind) || value.text.empty()) return false;
+    if (is_open(value.text)) return true;
+    constexpr std::string_view kOfNumbers = "0123456789.-+eE_ ";
+    return value.text.find_first_of("0123456789") != std::string::npos &&
+           value.text.find_first_not_of("0123456789.-+eE_ ,") == std::string::npos &&
+           behind.text.find_first_of("0123456789") == 0 &&
+           behind.text.find_first_not_of(kOfNumbers) == std::string::npos;
+}
+
+/// Puts what stands behind the comma back to the value.
+void join(SourceNode& value, const SourceNode& behind) {
+    const Place& begin = value.span.place;
+    const Place& next = behind.span.place;
+    const bool same_line = begin.line == next.line && next.column > begin.column;
+    const bool tight = same_line && next.column == begin.column + value.span.width + 1;
+    value.text += (tight ? "," : ", ") + behind.text;
+    value.parted = true;
+    if (same_line) value.span.width = next.column - begin.column + behind.span.width;
+}
+
+/// Joins the items of a list in brackets that are one call to its author; what no item closes stays
+/// as it is.
+void join_calls(std::vector<SourceNode>& items) {
+    std::vector<SourceNode> joined;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        SourceNode whole = items[i];
+        std::size_t last = i;
+        while (is_plain(whole) && is_open(whole.text) && last + 1 < items.size() &&
+               is_plain(items[last + 1]))
+            join(whole, items[++last]);
+        const bool closed = last > i && !is_open(whole.text);
+        joined.push_back(closed ? std::move(whole) : std::move(items[i]));
+        if (closed) i = last;
+    }
+    items = std::move(joined);
+}
 
 class TreeBuilder : public YAML::EventHandler {
   public:
@@ -88,13 +137,13 @@ class TreeBuilder : public YAML::EventHandler {
     }
 
     void OnSequenceStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                         YAML::EmitterStyle::value) override {
-        open(SourceNode::Kind::list, mark, tag, anchor);
+                         YAML::EmitterStyle::value style) override {
+        open(SourceNode::Kind::list, mark, tag, anchor, style);
     }
     void OnSequenceEnd() override { close(); }
     void OnMapStart(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
-                    YAML::EmitterStyle::value) override {
-        open(SourceNode::Kind::map, mark, tag, anchor);
+                    YAML::EmitterStyle::value style) override {
+        open(SourceNode::Kind::map, mark, tag, anchor, style);
     }
     void OnMapEnd() override { close(); }
 
@@ -103,7 +152,9 @@ class TreeBuilder : public YAML::EventHandler {
         SourceNode node;
         YAML::anchor_t anchor = 0;
         bool has_key = false;
-        bool drop = false;  ///< the key was refused: read its value and forget it
+        bool drop = false;                 ///< the key was refused: read its value and forget it
+        bool flow = false;                 ///< in braces or brackets, where commas end values
+        std::optional<SourceNode> behind;  ///< in place of a key: it may go on with the last value
         std::string key;
         Span key_span;
         std::unordered_map<std::string, Span> keys;  ///< those so far
@@ -153,8 +204,9 @@ class TreeBuilder : public YAML::EventHandler {
     }
 
     void open(SourceNode::Kind kind, const YAML::Mark& mark, const std::string& tag,
-              YAML::anchor_t anchor) {
+              YAML::anchor_t anchor, YAML::EmitterStyle::value style) {
         Frame frame;
+        frame.flow = style == YAML::EmitterStyle::Flow;
         frame.node.kind = kind;
         frame.node.span = text_.token(mark.line, mark.column, "");
         frame.anchor = anchor;
@@ -170,6 +222,7 @@ class TreeBuilder : public YAML::EventHandler {
     void close() {
         Frame frame = std::move(frames_.back());
         frames_.pop_back();
+        if (frame.flow && frame.node.is_list()) join_calls(frame.node.items);
         finish(std::move(frame.node), frame.anchor);
     }
 
@@ -185,8 +238,21 @@ class TreeBuilder : public YAML::EventHandler {
             if (node.is_null() && node.span.place.line == 0) node.span = frame.node.span;
             frame.node.items.push_back(std::move(node));
         } else if (!frame.has_key) {
-            take_key(frame, node);
+            frame.has_key = true;
+            if (frame.flow && !frame.node.entries.empty() &&
+                goes_on(frame.node.entries.back().value, node))
+                frame.behind = std::move(node);
+            else
+                take_key(frame, node);
         } else {
+            if (const std::optional<SourceNode> behind = std::exchange(frame.behind, {})) {
+                if (node.is_null()) {
+                    join(frame.node.entries.back().value, *behind);
+                    frame.has_key = false;
+                    return;
+                }
+                take_key(frame, *behind);
+            }
             if (node.is_null() && node.span.place.line == 0) node.span = frame.key_span;
             if (!frame.drop)
                 frame.node.entries.push_back({frame.key, frame.key_span, std::move(node)});
@@ -195,7 +261,6 @@ class TreeBuilder : public YAML::EventHandler {
     }
 
     void take_key(Frame& frame, const SourceNode& node) {
-        frame.has_key = true;
         frame.drop = false;
         frame.key = node.text;
         frame.key_span = node.span;
