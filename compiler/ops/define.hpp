@@ -112,6 +112,12 @@ class OpBuilder {
         return set(def_.range, Range{least, most});
     }
     OpBuilder& centres_channels() { return set(def_.centres_channels, true); }
+    OpBuilder& keeps_shifts() {
+        return keeps_shifts([](const Attributes&) { return true; });
+    }
+    OpBuilder& keeps_shifts(std::function<bool(const Attributes& fields)> condition) {
+        return set(def_.keeps_shifts, std::move(condition));
+    }
     OpBuilder& keeps_channels_apart() { return set(def_.keeps_channels_apart, true); }
     OpBuilder& weights_operand(std::size_t i, Order order) {
         return set(def_.weights, StoredWeights{false, i, std::move(order)});

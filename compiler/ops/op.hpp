@@ -195,6 +195,9 @@ struct OpDef {
     /// It takes the mean of each channel away, over the batch, so that a number added to a channel
     /// before it changes nothing.
     bool centres_channels = false;
+    /// Whether, with such fields, a number that is added to a channel of an input is added to all
+    /// of the channels that the result makes of it; empty: no.
+    std::function<bool(const Attributes& fields)> keeps_shifts;
     bool keeps_channels_apart = false;  ///< a channel of the result is made of one of the input
     std::optional<StoredWeights> weights;
     bool pads = false;             ///< with zeros, which a convolution behind it can do itself

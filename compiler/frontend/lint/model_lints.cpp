@@ -54,18 +54,41 @@ void softmax_twice(const LintSubject& subject, LintVoice& voice) {
     }
 }
 
+/// For each layer the first that takes channels' means away behind it, past layers that `passes`
+/// holds of; null: there is none, or, with `all`, something else reads the layer as well.
+LayerList centred_behind(const LintSubject& subject, bool all,
+                         const std::function<bool(const LayerSpec&)>& passes) {
+    const std::vector<LayerSpec>& layers = subject.layers();
+    LayerList behind(layers.size(), nullptr);
+    // Layers stand behind those that they read.
+    for (std::size_t i = layers.size(); i-- > 0;) {
+        bool others = false;
+        for (const LayerSpec* reader : subject.readers(layers[i])) {
+            const LayerSpec* next = op(reader->type).centres_channels ? reader
+                                    : passes(*reader) ? behind[std::size_t(reader - layers.data())]
+                                                      : nullptr;
+            if (next && !behind[i]) behind[i] = next;
+            others = others || !next;
+        }
+        if (all && others) behind[i] = nullptr;
+    }
+    return behind;
+}
+
+bool keeps_shifts(const LayerSpec& layer) {
+    const OpDef& def = op(layer.type);
+    return def.keeps_shifts && def.keeps_shifts(layer.fields);
+}
+
 void bias_before_norm(const LintSubject& subject, LintVoice& voice) {
     LayerList found;
     std::string reader;
-    for (const LayerSpec& layer : subject.layers()) {
+    const LayerList behind = centred_behind(subject, true, keeps_shifts);
+    for (std::size_t i = 0; i < behind.size(); ++i) {
+        const LayerSpec& layer = subject.layers()[i];
         const bool* bias = value_of<bool>(layer.fields, "bias");
-        if (!is_product(layer) || !bias || !*bias) continue;
-        const LayerList readers = subject.readers(layer);
-        bool centred = !readers.empty();
-        for (const LayerSpec* one : readers)
-            centred = centred && op(one->type).centres_channels;
-        if (!centred) continue;
-        if (found.empty()) reader = readers[0]->name;
+        if (!is_product(layer) || !bias || !*bias || !behind[i]) continue;
+        if (found.empty()) reader = behind[i]->name;
         found.push_back(&layer);
     }
     if (found.empty()) return;
@@ -81,15 +104,15 @@ void bias_before_norm(const LintSubject& subject, LintVoice& voice) {
 void dropout_before_norm(const LintSubject& subject, LintVoice& voice) {
     LayerList found;
     std::string reader;
-    for (const LayerSpec& layer : subject.layers()) {
-        if (!op(layer.type).centres_channels) continue;
-        const LayerSpec* read = subject.before(layer, [](const LayerSpec& one) {
-            return keeps_numbers(one) || op(one.type).family == Family::pooling ||
-                   (is_activation(one) && !gives_distribution(one));
-        });
-        if (!read || !is_dropout(*read)) continue;
-        if (found.empty()) reader = layer.name;
-        found.push_back(read);
+    const LayerList behind = centred_behind(subject, false, [](const LayerSpec& one) {
+        return keeps_numbers(one) || op(one.type).family == Family::pooling || keeps_shifts(one) ||
+               (is_activation(one) && !gives_distribution(one));
+    });
+    for (std::size_t i = 0; i < behind.size(); ++i) {
+        const LayerSpec& layer = subject.layers()[i];
+        if (!is_dropout(layer) || !behind[i]) continue;
+        if (found.empty()) reader = behind[i]->name;
+        found.push_back(&layer);
     }
     if (found.empty()) return;
     voice.say(found,

@@ -8,6 +8,7 @@ OpDef define_identity() {
         .doc("Its input as it is: a place for a name, or for an activation that a parameter names.")
         .layer("- identity")
         .keeps_numbers()
+        .keeps_shifts()
         .does_nothing([](const Graph&, const Node&) { return true; });
 }
 

@@ -9,6 +9,7 @@ namespace dtnn::compiler {
 OpDef define_add() {
     OpBuilder builder("add");
     builder.family(Family::join)
+        .keeps_shifts()
         .kernel_class(expression_class)
         .does_nothing(has_one_operand)
         .doc("The sum of its inputs, element by element; all have one shape.")

@@ -7,6 +7,7 @@ namespace dtnn::compiler {
 OpDef define_adaptive_avg_pool2d() {
     return OpBuilder("adaptive_avg_pool2d")
         .family(Family::pooling)
+        .keeps_shifts()
         .kernel_class(KernelClass::window_pooling)
         .general_form([](const Graph& graph, const Node& node) {
             const Dims& result = graph.type(node.outputs[0]).dims;

@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 OpDef define_adaptive_max_pool2d() {
     return OpBuilder("adaptive_max_pool2d")
         .family(Family::pooling)
+        .keeps_shifts()
         .kernel_class(max_pool_class)
         .kept_for_backward("indices")
         .general_form(max_pool_form)

@@ -24,6 +24,7 @@ void avg_pool2d_shape(ShapeContext& c) {
 OpDef define_avg_pool2d() {
     return OpBuilder("avg_pool2d")
         .family(Family::pooling)
+        .keeps_shifts([](const Attributes& fields) { return !flag(fields, kCountIncludePad); })
         .kernel_class(KernelClass::window_pooling)
         .does_nothing(copies_cells)
         .doc("The mean of each window; padded cells are not counted unless asked for.")

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_global_avg_pool2d() {
     return OpBuilder("global_avg_pool2d")
         .family(Family::pooling)
+        .keeps_shifts()
         .kernel_class(KernelClass::window_pooling)
         .doc("The mean of each channel over the whole image.")
         .layer("- global_avg_pool2d")

@@ -6,6 +6,7 @@ namespace dtnn::compiler {
 OpDef define_global_max_pool2d() {
     return OpBuilder("global_max_pool2d")
         .family(Family::pooling)
+        .keeps_shifts()
         .kernel_class(max_pool_class)
         .general_form([](const Graph& graph, const Node& node) {
             std::vector<Node> form = max_pool_form(graph, node);

@@ -45,6 +45,7 @@ void max_pool2d_gradient(GradientContext& g) {
 OpDef define_max_pool2d() {
     return OpBuilder("max_pool2d")
         .family(Family::pooling)
+        .keeps_shifts()
         .kernel_class(max_pool_class)
         .kept_for_backward("indices")
         .does_nothing(copies_cells)

@@ -53,6 +53,7 @@ void concat_gradient(GradientContext& g) {
 OpDef define_concat() {
     return OpBuilder("concat")
         .family(Family::join)
+        .keeps_shifts()
         .kernel_class(KernelClass::copies)
         .does_nothing(has_one_operand)
         .doc("Joins its inputs along the channels, in order.")

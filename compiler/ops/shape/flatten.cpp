@@ -8,6 +8,7 @@ namespace dtnn::compiler {
 OpDef define_flatten() {
     return OpBuilder("flatten")
         .family(Family::shape)
+        .keeps_shifts()
         .kernel_class(KernelClass::copies)
         .reads_row_major()
         .does_nothing([](const Graph& graph, const Node& node) {

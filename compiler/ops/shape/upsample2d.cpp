@@ -41,6 +41,7 @@ void upsample2d_shape(ShapeContext& c) {
 OpDef define_upsample2d() {
     return OpBuilder("upsample2d")
         .family(Family::shape)
+        .keeps_shifts()
         .kernel_class(KernelClass::copies)
         .does_nothing(keeps_extents)
         .doc("Enlarges images: every cell repeated, or bilinear interpolation.")
