@@ -8,7 +8,9 @@
 #include <thread>
 
 #include "plan/rules/resident.hpp"
+#include "runtime/base/files.hpp"
 #include "runtime/data/formats/mat_file.hpp"
+#include "runtime/data/formats/text_lines.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/sample_source.hpp"
 #include "tests/data/dataset_files.hpp"
@@ -351,6 +353,74 @@ TEST_CASE("columns that are left out, decimal commas, and empty lines at the end
     files.set("decimal", std::string("comma"));
     files.files["train.csv"].replace(files.files["train.csv"].find("1,5"), 3, "1.5");
     refused("`1.5`, not a number", "`decimal: comma`; without it a point is read");
+}
+
+TEST_CASE("lines of tables end in LF, CR LF or CR") {
+    DatasetFiles files = csv_files();
+    const Loaded plain = load_all(files);
+    const auto with_ends = [&](const std::string& end, bool last) {
+        DatasetFiles other = files;
+        for (auto& [name, text] : other.files) {
+            std::string ended;
+            for (const char c : text)
+                if (c != '\r') ended += c == '\n' ? end : std::string(1, c);
+            if (!last) ended.resize(ended.size() - end.size());
+            text = ended;
+        }
+        return other;
+    };
+    for (const char* end : {"\n", "\r\n", "\r"}) {
+        for (const bool last : {true, false}) {
+            CAPTURE(last);
+            const Loaded loaded = load_all(with_ends(end, last));
+            CHECK(loaded == plain);
+        }
+    }
+    DatasetFiles packed = with_ends("\r", true);
+    for (auto& [name, text] : packed.files)
+        text = gzip(text);
+    CHECK(load_all(packed) == plain);
+    // Places are counted by such lines, too.
+    const auto refused = [&](DatasetFiles broken, const char* place) {
+        const TemporaryFolder folder;
+        broken.write(folder);
+        expect_error(Exit::failed, {place}, [&] { open_source(broken.dataset); });
+    };
+    DatasetFiles hole = with_ends("\r", true);
+    hole.files["train.csv"].insert(hole.files["train.csv"].find('\r') + 1, "\r");
+    refused(hole, "train.csv:2");
+    // Where the first line ends in LF, a CR ends none.
+    DatasetFiles mixed = files;
+    std::string& text = mixed.files["train.csv"];
+    text[text.find('\n', text.find('\n') + 1)] = '\r';
+    refused(mixed, "train.csv:2");
+}
+
+TEST_CASE("the end of the first line may be cut in two where the file is read in pieces") {
+    const TemporaryFolder folder;
+    constexpr std::size_t kPiece = std::size_t{256} << 10;  // of text_lines.cpp
+    for (const std::size_t length : {kPiece - 2, kPiece - 1, kPiece, kPiece + 1}) {
+        CAPTURE(length);
+        for (const char* end : {"\n", "\r\n", "\r"}) {
+            const std::string path = folder / "lines";
+            write_file(path, std::string(length, 'x') + end + "second" + end);
+            TextLines lines(path);
+            std::string_view line;
+            REQUIRE(lines.next(line));
+            CHECK(line.size() == length);
+            REQUIRE(lines.next(line));
+            CHECK(line == "second");
+            CHECK_FALSE(lines.next(line));
+            CHECK(lines.number() == 2);
+        }
+        // A file that a CR ends, and nothing else.
+        write_file(folder / "one", std::string(length, 'x') + "\r");
+        TextLines lines(folder / "one");
+        std::string_view line;
+        REQUIRE(lines.next(line));
+        CHECK(line.size() == length);
+        CHECK_FALSE(lines.next(line));
+    }
 }
 
 TEST_CASE("imagenet from its tars, its folders and shards") {

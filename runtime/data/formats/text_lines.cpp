@@ -43,10 +43,25 @@ bool TextLines::more() {
     return got > 0;
 }
 
+char TextLines::end_of_first() {
+    std::size_t at = 0;
+    while (true) {
+        at = buffer_.find_first_of("\r\n", at);
+        // What follows a CR tells what it is.
+        const bool known =
+            at != std::string::npos && (buffer_[at] == '\n' || at + 1 < buffer_.size());
+        if (known) break;
+        if (at == std::string::npos) at = buffer_.size();
+        if (!more()) return '\n';
+    }
+    return buffer_[at] == '\r' && buffer_[at + 1] != '\n' ? '\r' : '\n';
+}
+
 bool TextLines::next(std::string_view& line) {
+    if (end_ == 0) end_ = end_of_first();
     std::size_t searched = 0;
     while (true) {
-        const std::size_t end = buffer_.find('\n', begin_ + searched);
+        const std::size_t end = buffer_.find(end_, begin_ + searched);
         if (end != std::string::npos) {
             line = std::string_view(buffer_).substr(begin_, end - begin_);
             begin_ = end + 1;
