@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/file_limits.hpp"
 #include "base/quantity_text.hpp"
 #include "base/saturating.hpp"
 #include "kernels/catalogue.hpp"
@@ -24,12 +23,12 @@
 #include "plan/rules/parallel.hpp"
 #include "plan/rules/resident.hpp"
 #include "runtime/base/component_fields.hpp"
-#include "runtime/base/regular_file.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/data/pipeline.hpp"
 #include "runtime/data/transforms/sample_chain.hpp"
 #include "runtime/device/cuda/cuda_device.hpp"
 #include "runtime/exec/collectives.hpp"
+#include "runtime/exec/plan_text.hpp"
 #include "runtime/exec/step_problem.hpp"
 
 namespace dtnn::runtime {
@@ -420,7 +419,7 @@ void check_staging(const plan::Plan& plan, const std::string& name) {
 }  // namespace
 
 LoadedPlan load_plan(const std::string& path, int ranks) {
-    return load_plan_text(read_file(path, kMostPlanBytes, "a plan", Exit::mismatch), path, ranks);
+    return load_plan_text(plan_text(path), path, ranks);
 }
 
 namespace {
@@ -448,7 +447,7 @@ LoadedPlan audited(std::string text, const std::string& name) {
 }  // namespace
 
 LoadedPlan read_plan_file(const std::string& path) {
-    return audited(read_file(path, kMostPlanBytes, "a plan", Exit::mismatch), path);
+    return audited(plan_text(path), path);
 }
 
 LoadedPlan load_plan_text(std::string text, const std::string& name, int ranks) {

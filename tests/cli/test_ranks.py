@@ -214,6 +214,12 @@ class Ranks(CommandTest):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(done.stderr.count("`weights` is the work of one process, and 2 were started"), 1, done.stderr)
 
+    def test_a_plan_on_standard_input_is_for_one_process(self):
+        done = run("mpiexec", "-n", "2", DTNN_RUN, "-", "--output", "r", cwd=self.folder, input="{}")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stderr.count("a plan on standard input is for one process, and 2 were started"), 1, done.stderr)
+        self.assertFalse(os.path.exists(self.path("r")))
+
     def test_other_ranks_go_on_from_a_checkpoint(self):
         plan = self.compile_job("p.json", "training.batch_size=4", "training.epochs=60")
         job = self.start(2, "r", plan)

@@ -327,6 +327,49 @@ class StandardInput(CommandTest):
         self.assertEqual(len(os.listdir(self.path("wide"))), 3)
 
 
+class StandardInputOfRuns(CommandTest):
+    """A plan from standard input, for one process."""
+
+    def setUp(self):
+        super().setUp()
+        self.compile()
+        self.text = self.read("plan.json")
+
+    def piped(self, *words, text=None, **options):
+        return self.dtnn_run(*words, input=self.text if text is None else text, **options)
+
+    def test_runs_evaluates_predicts_and_measures(self):
+        os.rename(self.path("plan.json"), self.path("kept.json"))
+        self.expect(self.piped("-", "--output", "run", "--progress", "none"), 0)
+        self.assertEqual(self.read("run/plan.json"), self.text)
+        weights = "run/weights.safetensors"
+        self.expect(self.piped("train", "-", "--output", "again", "--progress", "none"), 0)
+        for words in (("evaluate", "-", "--weights", weights), ("predict", "-", "--weights", weights, "--input", "test"),
+                      ("--dry-run", "-")):
+            with self.subTest(words):
+                named = self.dtnn_run(*["kept.json" if word == "-" else word for word in words])
+                self.assertEqual(self.expect(self.piped(*words), 0).stdout, named.stdout)
+        self.expect(self.piped("bench", "-", "--steps", "2"), 0)
+        self.assertNotIn("<stdin>", os.listdir(self.folder))
+        # What goes on needs no plan, and takes the one that it began with.
+        self.expect(self.piped("-", "--resume", "run", "--epochs", "+1", "--progress", "none"), 0)
+
+    def test_a_pipe_from_the_compiler(self):
+        done = run("sh", "-c", f"'{DTNNC}' compile tiny.yaml -o - | '{DTNN_RUN}' - --output run --progress none", cwd=self.folder)
+        self.expect(done, 0)
+        self.assertEqual(self.read("run/plan.json"), self.text)
+
+    def test_what_is_no_plan_is_five(self):
+        for text in ("", "kind: job\n", self.text[:5000]):
+            with self.subTest(text[:9]):
+                self.expect(self.piped("-", "--output", "run", text=text), 5, "<stdin>")
+                self.assertFalse(os.path.exists(self.path("run")))
+
+    def test_several_processes_cannot_read_it(self):
+        self.expect(self.piped("-", "--ranks", "2"), 2, "--ranks starts processes that each read the plan", "to a file")
+        self.expect(self.piped("-", "--max-restarts", "1"), 2, "--max-restarts starts processes", "to a file")
+
+
 class Manual(CommandTest):
     def test_pages_render_without_a_warning(self):
         if not shutil.which("groff"):

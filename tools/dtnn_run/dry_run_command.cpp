@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "base/file_limits.hpp"
 #include "plan/audit/audit.hpp"
 #include "plan/json/json.hpp"
 #include "plan/rules/parallel.hpp"
 #include "runtime/base/files.hpp"
-#include "runtime/base/regular_file.hpp"
 #include "runtime/base/run_error.hpp"
+#include "runtime/exec/plan_text.hpp"
 #include "runtime/train/dry_run.hpp"
 #include "tools/dtnn_run/commands.hpp"
 
@@ -24,7 +23,7 @@ RunError refused(const std::string& path, const std::string& fact, const std::st
 
 /// Not load_plan(): the machine of the ranks is not this one.
 plan::Plan read_and_audit(const std::string& path) {
-    const std::string text = read_file(path, kMostPlanBytes, "a plan", Exit::mismatch);
+    const std::string text = plan_text(path);
     plan::ReadResult result = plan::read_plan(text);
     if (!result.plan)
         throw refused(path, result.error, "name a plan, the output of dtnnc compile SPEC -o PLAN");

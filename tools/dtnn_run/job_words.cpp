@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/standard_input.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/comm/started_ranks.hpp"
 #include "runtime/train/agreement.hpp"
@@ -58,6 +59,12 @@ std::string shared_words(const std::string& command, const OptionList& list) {
 void start_job_if_asked(const std::string& command, const OptionList& list,
                         const Options& options) {
     if (options.ranks <= 1 && options.max_restarts <= 0) return;
+    if (options.plan == kStandardInput)
+        throw RunError(Exit::usage,
+                       fmt::format("{} starts processes that each read the plan, and standard "
+                                   "input can be read once",
+                                   options.ranks > 1 ? "--ranks" : "--max-restarts"),
+                       "write the plan to a file and name that");
     JobRequest request;
     request.ranks = std::max(1, options.ranks);
     request.max_restarts = options.max_restarts;
@@ -90,6 +97,16 @@ void start_job_if_asked(const std::string& command, const OptionList& list,
         return words;
     };
     start_job(request);
+}
+
+void require_own_input() {
+    const runtime::StartedRanks started = runtime::started_ranks();
+    if (started.ranks == 1) return;
+    throw runtime::SharedRunError(
+        RunError(Exit::usage,
+                 fmt::format("a plan on standard input is for one process, and {} were started",
+                             started.ranks),
+                 "write the plan to a file that all of them can read, and name that"));
 }
 
 void require_one_process(const std::string& command) {

@@ -19,6 +19,9 @@ std::string shared_words(const std::string& command, const tools::OptionList& li
 void start_job_if_asked(const std::string& command, const tools::OptionList& list,
                         const Options& options);
 
+/// Standard input is read by one process: where several were started, SharedRunError (exit 2).
+void require_own_input();
+
 /// What ranks do not share, every rank would do, into the same file: SharedRunError (exit 2).
 void require_one_process(const std::string& command);
 

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
+#include "base/standard_input.hpp"
 #include "base/utf8.hpp"
 #include "runtime/base/files.hpp"
 #include "runtime/base/run_error.hpp"
@@ -21,6 +22,7 @@
 #include "tools/command_line/program.hpp"
 #include "tools/dtnn_run/allocation_count.hpp"
 #include "tools/dtnn_run/job_notes.hpp"
+#include "tools/dtnn_run/job_words.hpp"
 #include "tools/dtnn_run/launch.hpp"
 
 namespace {
@@ -51,6 +53,8 @@ dtnn::tools::ProgramFacts facts() {
         .form = "dtnn-run PLAN [OPTIONS]",
         .implied = "train",
         .implied_by_all = true,
+        .standard_input = std::string(dtnn::kStandardInput),
+        .read_standard_input = dtnn::require_own_input,
         .examples = {{"dtnn-run plan.json --output runs/first", "trains"},
                      {"dtnn-run --resume runs/first", "goes on after a kill, to the same bits"},
                      {"dtnn-run evaluate plan.json --weights runs/first/weights.safetensors",

@@ -10,6 +10,7 @@
 
 #include "base/files.hpp"
 #include "base/spec_folders.hpp"
+#include "base/standard_input.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/tables/tables.hpp"
 #include "compiler/support/check.hpp"
@@ -57,7 +58,7 @@ ProgramFacts facts() {
         .doc = "Compiles specs of training jobs to execution plans, and says what is in them",
         .form = "",
         .implied = "check",
-        .standard_input = std::string(dtnn::compiler::kStandardInput),
+        .standard_input = std::string(dtnn::kStandardInput),
         .read_standard_input = [] { standard_input(); },
         .examples = {{"dtnnc check job.yaml", "every mistake, with file, line and column"},
                      {"dtnnc compile job.yaml -o plan.json && dtnn-run plan.json",

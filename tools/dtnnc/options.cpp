@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/spec_folders.hpp"
+#include "base/standard_input.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
 #include "tools/dtnnc/find_data.hpp"
 #include "tools/dtnnc/output.hpp"
@@ -73,7 +74,7 @@ compiler::LoadOptions load_options(const CommonOptions& options) {
     }
     compiler::LoadOptions load{options.spec_path, options.settings, {},          options.ranks,
                                find_data(),       options.allow,    options.lint};
-    if (standard_input_was_read()) load.texts.emplace(compiler::kStandardInput, standard_input());
+    if (standard_input_was_read()) load.texts.emplace(kStandardInput, standard_input());
     return load;
 }
 

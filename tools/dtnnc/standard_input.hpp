@@ -9,7 +9,7 @@ namespace dtnn::tools {
 /// not begin as a plan as much as a spec. UsageError where it cannot be read.
 const std::string& standard_input();
 
-/// Whether the name stands for it: compiler::kStandardInput.
+/// Whether the name stands for it: kStandardInput.
 bool is_standard_input(const std::string& name);
 
 /// Whether it has been read.

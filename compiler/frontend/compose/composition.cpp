@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/input_file.hpp"
+#include "base/standard_input.hpp"
 #include "base/text.hpp"
 #include "compiler/frontend/compose/parameter_types.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/standard_input.hpp"
+
 namespace dtnn::compiler {
 
 bool may_be_reference(std::string_view text) {

@@ -9,10 +9,6 @@
 
 namespace dtnn::compiler {
 
-/// What a spec that is read from standard input is called. Its text is among LoadOptions::texts;
-/// paths in it begin at the current folder.
-inline constexpr std::string_view kStandardInput = "<stdin>";
-
 /// What a spec without a name is called after its file: "digits" of "jobs/digits.yaml".
 std::string stem_of(const std::string& file);
 

@@ -10,6 +10,7 @@
 
 #include "base/json_text.hpp"
 #include "base/spec_folders.hpp"
+#include "base/standard_input.hpp"
 #include "compiler/frontend/compose/spec_files.hpp"
 #include "compiler/frontend/read/value_reader.hpp"
 #include "compiler/frontend/tables/tables.hpp"
@@ -154,7 +155,7 @@ int explain(const std::string& word, const std::string& part, const CommonOption
         std::string mistake;
         std::string file = word.substr(0, at);
         if (file == "-") {
-            file = compiler::kStandardInput;
+            file = kStandardInput;
             standard_input();
         }
         const auto topic =
