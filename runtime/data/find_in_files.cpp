@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -50,6 +51,9 @@ bool has_class_folders(const std::string& path) {
     return false;
 }
 
+/// What samples of validation are called.
+constexpr std::array kValidationNames = {"val", "valid", "validation"};
+
 // ---- arrays
 
 /// The header of an array of the archive; nothing: it is not in it.
@@ -93,6 +97,11 @@ RecognisedData recognise_arrays(const std::string& path) {
                        "and y; for samples without labels write the spec by hand, with `target: "
                        "input`");
     if (!split) data.fields.emplace_back("test_share", kTestShare);
+    for (const char* one : kValidationNames)
+        if (header_in(path, fmt::format("x_{}", one))) {
+            data.fields.emplace_back("validation_name", std::string(one));
+            break;
+        }
     if (const auto samples = header_in(path, split ? "x_train" : "x"))
         tell_channels_last(samples->dims, data);
     const bool whole = labels->kind != NpyHeader::Kind::real;
@@ -113,13 +122,25 @@ RecognisedData recognise_arrays(const std::string& path) {
 RecognisedData recognise_archive(const std::string& path) {
     const RegularFile file(path);
     ArchiveReader archive(file);
+    const auto within = [](const std::string& member, const std::string& folder) {
+        return member.starts_with(folder + "/") ||
+               member.find("/" + folder + "/") != std::string::npos;
+    };
+    RecognisedData data{"archive", {{"path", path}}, true, {}};
+    bool train = false;
     while (const auto member = archive.next()) {
         const std::string name = base_name(member->path);
         if (name == "data_batch_1.bin") return {"cifar10", {{"path", path}}, false, {}};
         if (name == "train.bin") return {"cifar100", {{"path", path}}, false, {}};
-        if (member->path.starts_with("train/") || member->path.find("/train/") != std::string::npos)
-            return {"archive", {{"path", path}}, true, {}};
+        if (within(member->path, "train")) {
+            train = true;
+            continue;
+        }
+        for (const char* one : kValidationNames)
+            if (data.fields.size() == 1 && within(member->path, one))
+                data.fields.emplace_back("validation_name", std::string(one));
     }
+    if (train) return data;
     throw bad_file(path, "it holds neither train/CLASS/IMAGE nor CIFAR's binary files",
                    "unpack it, and name the folder");
 }

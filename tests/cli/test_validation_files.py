@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Samples of validation that are files of their own: folders, tables, masks."""
+"""Samples of validation that are files of their own, or have a name in an archive: folders, tables, masks, arrays, tars."""
 
 import json
 import os
 import random
 import sys
+import tarfile
 import unittest
+import zipfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tutorial", "data"))
+from arrays import Array, write_npz
 from commands import CommandTest
 from png import write_png
 
@@ -112,6 +115,82 @@ class ValidationFiles(CommandTest):
         validation = self.evaluated("validation")
         self.assertEqual([sum(row) for row in validation["confusion_matrix"]], [32, 32])
         self.assertEqual(validation["categorical_accuracy"], 1)
+
+    def arrays(self, parts, side=2):
+        """x_PART, y_PART of these labels, whose pixels say them."""
+        members = {}
+        for part, labels in parts.items():
+            pixels = [50.0 * label + i % 3 for label in labels for i in range(side * side)]
+            members["x_" + part] = Array("<f4", (len(labels), 1, side, side), pixels)
+            members["y_" + part] = Array("<i8", (len(labels),), labels)
+        write_npz(self.path("a.npz"), members)
+
+    def test_arrays(self):
+        parts = {"train": [0, 1, 2] * 8, "test": [2, 1, 0], "val": [1, 1, 2, 1]}
+        self.arrays(parts)
+        self.expect(self.dtnnc("data", "a.npz", "--write", "d.yaml"), 0, "validation  4 samples of their own",
+                    "training    24 samples")
+        spec = self.read("d.yaml")
+        for line in ("validation_name: val", "validation_samples: 4", "train_samples: 24", "test_samples: 3", "classes: 3"):
+            self.assertIn(line + "\n", spec)
+        dataset = self.run_of("flatten, dense: {units: 3}", "[1, 2, 2]", epochs=2,
+                              rest=", schedules: [early_stopping: {metric: validation.loss, patience: 5}]")
+        self.assertEqual([dataset[k] for k in ("train_samples", "validation_samples", "test_samples",
+                                               "source_train_samples")], [24, 4, 3, 28])
+        validation = self.evaluated("validation")
+        self.assertEqual([sum(row) for row in validation["confusion_matrix"]], [0, 3, 1])
+        self.assertEqual([sum(row) for row in self.evaluated("train")["confusion_matrix"]], [8, 8, 8])
+        last = [line for line in self.history("run") if line["event"] == "epoch"][-1]
+        self.assertAlmostEqual(last["validation"]["loss"], validation["loss"], places=5)
+        self.assertEqual([(row["sample"], row["label"]) for row in self.predicted("validation")],
+                         [(f"a.npz:x_val.npy[{i}]", label) for i, label in enumerate(parts["val"])])
+        self.expect(self.dtnnc("check", "run/resolved.yaml"), 0)
+        # Counts of a plan are those of the file.
+        self.arrays({**parts, "val": [1, 1]})
+        self.expect(self.dtnn_run("plan.json", "--output", "again", "--progress", "none"), 5, "2 training and 0 test")
+        # A class that is never trained; other shapes; labels that are not there.
+        short = "{type: archive, path: a.npz, validation_name: val}"
+        self.write("job.yaml", JOB % ("[1, 2, 2]", "flatten, dense: {units: 3}", short, 1, ""))
+        self.arrays({**parts, "val": [1, 3]})
+        self.expect(self.dtnnc("check", "job.yaml"), 3, "the samples of validation have the class `3`")
+        self.arrays(parts)
+        self.expect(self.dtnnc("check", "job.yaml"), 0)
+        self.write("job.yaml", JOB % ("[1, 2, 2]", "flatten, dense: {units: 3}", short.replace("val}", "valid}"), 1, ""))
+        self.expect(self.dtnnc("check", "job.yaml"), 3, "the array `x_valid` is not in it")
+        whole = self.path("a.npz")
+        self.arrays({"train": [0, 1, 2], "test": [0]})
+        with zipfile.ZipFile(whole, "a") as archive:
+            self.arrays_of_other_size(archive)
+        self.write("job.yaml", JOB % ("[1, 2, 2]", "flatten, dense: {units: 3}", short, 1, ""))
+        self.expect(self.dtnnc("check", "job.yaml"), 3, "x_val.npy: its shape is (1,1,3,3); samples of the dataset are [1,2,2]")
+
+    def arrays_of_other_size(self, archive):
+        write_npz(self.path("other.npz"), {"x_val": Array("<f4", (1, 1, 3, 3), [0.5] * 9), "y_val": Array("<i8", (1,), [0])})
+        with zipfile.ZipFile(self.path("other.npz")) as other:
+            for name in other.namelist():
+                archive.writestr(name, other.read(name))
+
+    def test_arrays_without_test_samples(self):
+        self.arrays({"train": [0, 1] * 10, "val": [1, 0, 1]})
+        self.expect(self.dtnnc("data", "a.npz", "--write", "d.yaml"), 0, "validation  3 samples of their own")
+        self.assertIn("test_share: 0.2\n", self.read("d.yaml"))
+        dataset = self.run_of("flatten, dense: {units: 2}", "[1, 2, 2]")
+        self.assertEqual([dataset[k] for k in ("train_samples", "validation_samples", "test_samples")], [16, 3, 4])
+        self.assertEqual([sum(row) for row in self.evaluated("validation")["confusion_matrix"]], [1, 2])
+
+    def test_tar_of_images(self):
+        # A class may be called as a split is.
+        self.images({"train": dict.fromkeys(COLOURS, 4), "val": {"green": 3, "red": 1}, "test": dict.fromkeys(COLOURS, 2)})
+        for split in ("train", "val"):
+            os.rename(self.path(f"d/{split}/red"), self.path(f"d/{split}/test"))
+        os.rename(self.path("d/test/red"), self.path("d/test/test"))
+        with tarfile.open(self.path("d.tar.gz"), "w:gz") as tar:
+            tar.add(self.path("d"), "flowers")
+        self.expect(self.dtnnc("data", "d.tar.gz", "--write", "d.yaml"), 0, "validation  4 samples of their own")
+        self.assertIn("validation_name: val\n", self.read("d.yaml"))
+        self.run_of("flatten, dense: {units: 3}", "[3, 4, 4]")
+        self.assertEqual([sum(row) for row in self.evaluated("validation")["confusion_matrix"]], [0, 3, 1])
+        self.assertEqual([sum(row) for row in self.evaluated("test")["confusion_matrix"]], [2, 2, 2])
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 
 #include "compiler/frontend/read/found_data.hpp"
 #include "compiler/frontend/read/validation.hpp"
+#include "compiler/frontend/read/validation_splits.hpp"
 #include "compiler/frontend/read/validation_tables.hpp"
 #include "compiler/frontend/tables/homes.hpp"
 #include "compiler/frontend/tables/tables.hpp"
@@ -98,71 +99,6 @@ void check_most(const FieldValues& fields, const DatasetSpec& spec, std::int64_t
             diagnostics.error(Code::out_of_range, span_or(fields.spans, name, spec.span),
                               fmt::format("`{}` of dataset is {}; {} has {}", name,
                                           fields.integer(name), spec.dataset.type, most));
-}
-
-/// Where the test samples come from: files of their own, or a share of all.
-void settle_test_split(const FieldValues& fields, const FieldTable& type, DatasetSpec& spec,
-                       Diagnostics& diagnostics) {
-    plan::Dataset& dataset = spec.dataset;
-    const bool share = fields.values.contains("test_share");
-    const auto refuse = [&](const char* field, const std::string& text, const std::string& help) {
-        diagnostics.error(Code::conflicting_fields, span_or(fields.spans, field, spec.span), text)
-            .help = help;
-    };
-    if (dataset.type == "csv" && share == fields.values.contains("test_path")) {
-        refuse(share ? "test_share" : "path",
-               share ? "dataset has `test_path` and `test_share`; the test samples come from one "
-                       "of them"
-                     : "dataset has no `test_path` and no `test_share`; one of them says which "
-                       "samples are the test's",
-               "name the table of the test samples, `test_path: test.csv`, or keep a part of this "
-               "one, `test_share: 0.2`");
-    }
-    if (dataset.type == "archive" && share && !fields.text("path").ends_with(".npz"))
-        refuse("test_share",
-               "`test_share` of dataset is for arrays; archives of images have train/ and test/",
-               "arrange the images so, or unpack the archive and read it by `type: folder`");
-    const char* const validation = dataset.type == "csv" ? "validation_path" : "validation_folder";
-    dataset.validation_files = fields.values.contains(validation);
-    if (fields.values.contains("validation_samples") && !dataset.validation_files)
-        refuse("validation_samples",
-               fmt::format("`validation_samples` of dataset counts the files of `{}`, which is not "
-                           "given",
-                           validation),
-               "a part of the training samples is kept for validation by `validation_split` of the "
-               "training");
-    if (dataset.validation_files && fields.flag("test_as_validation"))
-        refuse(validation,
-               fmt::format("`{}` and `test_as_validation` of dataset both say which samples are of "
-                           "validation",
-                           validation),
-               "leave one of them out");
-    for (const auto& [field, fallback] :
-         {std::pair{"train_folder", share ? "." : "train"}, std::pair{"test_folder", "test"},
-          std::pair{"path", ""}, std::pair{"test_path", ""}}) {
-        const std::string other = fields.values.contains(field) ? fields.text(field) : fallback;
-        const bool folders = find_field(type, "validation_folder") != nullptr;
-        if (!dataset.validation_files || folders != std::string_view(field).ends_with("folder"))
-            continue;
-        if (fields.text(validation) == other || (folders && other == "."))
-            refuse(validation,
-                   fmt::format("`{}` of dataset is `{}`, and `{}` is `{}`: samples of validation "
-                               "would be others too",
-                               validation, fields.text(validation), field, other),
-                   "samples of validation have a place of their own");
-    }
-    if (find_field(type, "train_folder")) {
-        if (share && fields.values.contains("test_folder"))
-            refuse("test_share",
-                   "dataset has `test_folder` and `test_share`; the test samples come from one of "
-                   "them",
-                   "leave one of them out");
-        const auto set = [&](const char* name, const char* fallback) {
-            if (!fields.values.contains(name)) dataset.attributes[name] = std::string(fallback);
-        };
-        set("train_folder", share ? "." : "train");
-        if (!share) set("test_folder", "test");
-    }
 }
 
 /// The texts of a list; none after a diagnostic.
@@ -422,7 +358,7 @@ DatasetSpec read_dataset(const SourceNode& tree, const std::string& default_name
             if (!has_own_place(name)) dataset.attributes[name] = value->second;
         };
         std::for_each(info->fields->begin(), info->fields->end(), take);
-        settle_test_split(fields, *info->fields, spec, diagnostics);
+        settle_splits(fields, *info->fields, spec, diagnostics);
         // The shape follows from the transforms.
         if (labels_pixels(fields, dataset)) dataset.label_shape = {1, 1};
         fields.sound = fields.sound && diagnostics.error_count() == errors_before;

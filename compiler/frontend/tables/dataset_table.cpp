@@ -261,6 +261,11 @@ const FieldTable& archive_fields() {
     static const FieldTable table = {
         path("a tar, tar.gz or zip of train/CLASS/IMAGE and test/CLASS/IMAGE, or an .npz of the "
              "arrays x_train, y_train, x_test and y_test, relative to the current folder"),
+        {.name = "validation_name",
+         .type = FieldType::text,
+         .doc = "what the samples of validation are called, such as `val`: of an .npz the arrays "
+                "x_val and y_val, of images val/CLASS/IMAGE",
+         .optional = true},
         test_share(),
         found(image_shape()),
         found(classes("the number of classes, or of numbers in a row of y_train")),
@@ -271,6 +276,7 @@ const FieldTable& archive_fields() {
                    "every sample, or a row of real numbers"),
         found_count("train_samples", kTrainSamples),
         found_count("test_samples", kTestSamples),
+        found_count("validation_samples", kValidationSamples),
         cache(kImageCache),
         most_pixels(4 << 20),
     };

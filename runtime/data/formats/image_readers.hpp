@@ -15,7 +15,7 @@ namespace dtnn::runtime {
 struct ImageFolders {
     std::string train = "train";
     std::string test = "test";
-    std::string validation = {};  ///< listed with the others; opened by itself
+    std::string validation = {};  ///< listed, or passed over, with the others; opened by itself
 };
 
 /// The type `folder`: PATH/TRAIN/CLASS/IMAGE and PATH/TEST/CLASS/IMAGE. Class folders hold images
@@ -28,9 +28,9 @@ std::unique_ptr<SampleSource> open_image_folder(const std::string& path, const I
 SplitFolders list_image_folder(const std::string& path, const ImageFolders& names);
 
 /// The type `archive`, of images: a tar, tar.gz or zip with members [FOLDER/]train/CLASS/IMAGE and
-/// test/CLASS/IMAGE. Members outside train/ and test/ are passed over; those inside are taken as
-/// files of folders are.
-std::unique_ptr<SampleSource> open_image_archive(const std::string& path,
+/// test/CLASS/IMAGE, or other names in their place. Members outside these folders are passed over;
+/// those inside are taken as files of folders are.
+std::unique_ptr<SampleSource> open_image_archive(const std::string& path, const ImageFolders& names,
                                                  ImageIndex::Expected expected);
 
 /// Adds SPLIT_FOLDER/CLASS/IMAGE of the index's folder of this number.

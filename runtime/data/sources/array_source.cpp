@@ -207,11 +207,11 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
             if (again)
                 throw bad_file(name, "there are two arrays of this name", "make the file again");
         };
-        if (member->path == std::string(names.pixels) + ".npy") {
+        if (member->path == names.pixels + ".npy") {
             once(!part.name.empty());
             part.name = name;
             read_pixels(part, archive, *member, verify);
-        } else if (wanted && member->path == std::string(names.labels) + ".npy") {
+        } else if (wanted && member->path == names.labels + ".npy") {
             once(!labels.name.empty());
             check_cache(name, member->size);
             labels = parse_npy(archive.read(), name);
@@ -237,11 +237,13 @@ ArraySource::Part ArraySource::read_part(const std::string& path, const Names& n
 
 std::unique_ptr<ArraySource> ArraySource::open_archive(const std::string& path, Expected expected) {
     std::unique_ptr<ArraySource> source(new ArraySource(std::move(expected)));
-    const Names train =
-        source->expected_.split ? Names{"x_train", "y_train", 0} : names_without_split(path);
+    const std::string& part = source->expected_.part;
+    const Names train = !part.empty()             ? Names{"x_" + part, "y_" + part}
+                        : source->expected_.split ? Names{"x_train", "y_train"}
+                                                  : names_without_split(path);
     source->of(Split::train).push_back(source->read_part(path, train, true));
     if (source->expected_.split) {
-        source->of(Split::test).push_back(source->read_part(path, {"x_test", "y_test", 0}, true));
+        source->of(Split::test).push_back(source->read_part(path, {"x_test", "y_test"}, true));
     }
     source->check_counts(path);
     return source;
@@ -252,9 +254,9 @@ ArraySource::Names ArraySource::names_without_split(const std::string& path) {
     if (is_zip(file)) {
         ArchiveReader archive(file);
         while (const auto member = archive.next())
-            if (member->path == "x.npy") return {"x", "y", 0};
+            if (member->path == "x.npy") return {"x", "y"};
     }
-    return {"x_train", "y_train", 0};
+    return {"x_train", "y_train"};
 }
 
 std::unique_ptr<ArraySource> ArraySource::open_shards(const std::string& folder,

@@ -2,7 +2,9 @@
 /// Samples out of NumPy's .npz files: an array of pixels and one of labels.
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/data/formats/npy.hpp"
@@ -24,16 +26,18 @@ class ArraySource final : public SampleSource {
         std::int64_t test_samples = 0;
         std::int64_t cache = 0;  ///< bytes of packed arrays and of labels
         Counts counts = Counts::exact;
-        bool split = true;                         ///< there are test samples of their own
-        bool pixels = false;                       ///< a class for every pixel
+        bool split = true;  ///< there are test samples of their own
+        std::string part =
+            {};               ///< the samples are x_PART and y_PART alone; empty: those of training
+        bool pixels = false;  ///< a class for every pixel
         std::optional<std::int64_t> ignored = {};  ///< the number of pixels that do not count
     };
 
     /// The type `archive`: one file with x_train, y_train, x_test and y_test, or, where there is no
-    /// split, x and y or x_train and y_train, whose checksums are verified. Labels of classes: [N]
-    /// or [N, 1] of 0 to classes - 1, or [N, classes] with a single one in each row; of pixels:
-    /// [N, height, width] of 0 to classes - 1; others: [N, classes]. Samples that are their own
-    /// labels need none.
+    /// split, x and y or x_train and y_train, whose checksums are verified; with `part` two others.
+    /// Labels of classes: [N] or [N, 1] of 0 to classes - 1, or [N, classes] with a single one in
+    /// each row; of pixels: [N, height, width] of 0 to classes - 1; others: [N, classes]. Samples
+    /// that are their own labels need none.
     static std::unique_ptr<ArraySource> open_archive(const std::string& path, Expected expected);
 
     /// PyDTNN's shards of ImageNet: FOLDER/train/*.npz and FOLDER/val/*.npz (or test/), each with x
@@ -65,9 +69,9 @@ class ArraySource final : public SampleSource {
         std::int64_t samples() const { return header.dims[0]; }
     };
     struct Names {
-        std::string_view pixels;
-        std::string_view labels;
-        std::int64_t first_class;
+        std::string pixels;
+        std::string labels;
+        std::int64_t first_class = 0;
     };
     /// The names that the arrays of a file without a split have.
     static Names names_without_split(const std::string& path);

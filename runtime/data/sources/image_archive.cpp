@@ -17,8 +17,9 @@ struct Place {
     std::string name;  ///< SPLIT/CLASS/IMAGE, or SPLIT/FILE of what is no image
 };
 
-/// Where a member's path puts it; nothing: outside train/ and test/.
-std::optional<Place> place_of(const std::string& path, const std::string& archive) {
+/// Where a member's path puts it; nothing: outside the splits' folders.
+std::optional<Place> place_of(const std::string& path, const std::string& archive,
+                              const ImageFolders& names) {
     std::vector<std::string> parts;
     for (std::size_t begin = 0; begin <= path.size();) {
         const std::size_t end = std::min(path.find('/', begin), path.size());
@@ -26,32 +27,32 @@ std::optional<Place> place_of(const std::string& path, const std::string& archiv
         begin = end + 1;
     }
     for (std::size_t at = 0; at < std::min<std::size_t>(2, parts.size()); ++at) {
-        if (parts[at] != "train" && parts[at] != "test") continue;
+        if (parts[at] == names.validation) return std::nullopt;
+        if (parts[at] != names.train && parts[at] != names.test) continue;
+        const Split split = parts[at] == names.train ? Split::train : Split::test;
         // A file beside the classes.
         if (parts.size() == at + 2 && is_beside_images(parts.back()))
-            return Place{parts[at] == "train" ? Split::train : Split::test, "",
-                         parts[at] + "/" + parts.back()};
+            return Place{split, "", parts[at] + "/" + parts.back()};
         if (parts.size() != at + 3) {
             throw RunError(Exit::failed,
                            fmt::format("{}: the member `{}` is not {}/CLASS/IMAGE", archive,
                                        printable(path), parts[at]),
                            "an archive of images has train/CLASS/IMAGE and test/CLASS/IMAGE");
         }
-        return Place{parts[at] == "train" ? Split::train : Split::test, parts[at + 1],
-                     parts[at] + "/" + parts[at + 1] + "/" + parts[at + 2]};
+        return Place{split, parts[at + 1], parts[at] + "/" + parts[at + 1] + "/" + parts[at + 2]};
     }
     return std::nullopt;
 }
 
 }  // namespace
 
-std::unique_ptr<SampleSource> open_image_archive(const std::string& path,
+std::unique_ptr<SampleSource> open_image_archive(const std::string& path, const ImageFolders& names,
                                                  ImageIndex::Expected expected) {
     auto index = std::make_unique<ImageIndex>(path, std::move(expected));
     const int container = index->add_container(RegularFile(path));
     ArchiveReader archive(index->container(container));
     while (const auto member = archive.next()) {
-        const auto place = place_of(member->path, path);
+        const auto place = place_of(member->path, path, names);
         if (!place) continue;
         if (is_beside_images(place->name.substr(place->name.rfind('/') + 1))) {
             index->pass_over(place->name);

@@ -157,16 +157,34 @@ ImageIndex::Expected images_of(const plan::Dataset& dataset, const Asked& asked)
             asked.counts};
 }
 
-ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked) {
-    return {stored_shape(dataset),  dataset.classes,
-            dataset.label_kind,     source_train_samples(dataset),
-            dataset.test_samples,   cache_of(dataset),
-            asked.counts,           !dataset.attributes.contains(kShare),
-            labels_pixels(dataset), plan::ignored_value(dataset)};
-}
-
 constexpr const char* kValidationFolder = "validation_folder";
 constexpr const char* kValidationPath = "validation_path";
+constexpr const char* kValidationName = "validation_name";
+/// What an archive calls the samples, where they are those of validation: no field of specs.
+constexpr const char* kPart = "part";
+
+std::string part_of(const plan::Dataset& dataset) {
+    return dataset.attributes.contains(kPart) ? attribute<std::string>(dataset, kPart) : "";
+}
+
+/// What an archive of arrays is called, NumPy decides: both are zip files.
+bool holds_arrays(const plan::Dataset& dataset) {
+    return dataset.type == "archive" && attribute<std::string>(dataset, "path").ends_with(".npz");
+}
+
+ArraySource::Expected arrays_of(const plan::Dataset& dataset, const Asked& asked) {
+    return {stored_shape(dataset),
+            dataset.classes,
+            dataset.label_kind,
+            source_train_samples(dataset),
+            dataset.test_samples,
+            cache_of(dataset),
+            asked.counts,
+            !dataset.attributes.contains(kShare) && part_of(dataset).empty(),
+            part_of(dataset),
+            labels_pixels(dataset),
+            plan::ignored_value(dataset)};
+}
 
 /// The folders of a dataset's splits; plans made by hand have train and test.
 ImageFolders folders_of(const plan::Dataset& dataset) {
@@ -207,10 +225,13 @@ Source open_segmentation(const plan::Dataset& dataset, const Asked& asked) {
 
 Source open_archive(const plan::Dataset& dataset, const Asked& asked) {
     const std::string& path = attribute<std::string>(dataset, "path");
-    // Both are zip files; what an archive of arrays is called, NumPy decides.
-    if (path.ends_with(".npz")) return ArraySource::open_archive(path, arrays_of(dataset, asked));
+    if (holds_arrays(dataset)) return ArraySource::open_archive(path, arrays_of(dataset, asked));
     check_label_kind(dataset, plan::LabelKind::classes);
-    return open_image_archive(path, images_of(dataset, asked));
+    ImageFolders names;
+    if (const std::string part = part_of(dataset); !part.empty()) names = {part, "", ""};
+    if (dataset.attributes.contains(kValidationName))
+        names.validation = attribute<std::string>(dataset, kValidationName);
+    return open_image_archive(path, names, images_of(dataset, asked));
 }
 
 SplitFolders list_imagenet_form(const plan::Dataset& dataset) {
@@ -343,7 +364,10 @@ Source open_all(const Type& type, const plan::Dataset& dataset, const Asked& ask
     held.train_samples = held.source_train_samples = dataset.validation_samples;
     held.test_samples = 0;
     held.attributes.erase(kShare);
-    if (dataset.attributes.contains(kValidationPath)) {
+    held.attributes.erase(kValidationName);
+    if (dataset.attributes.contains(kValidationName)) {
+        held.attributes[kPart] = attribute<std::string>(dataset, kValidationName);
+    } else if (dataset.attributes.contains(kValidationPath)) {
         held.attributes["path"] = attribute<std::string>(dataset, kValidationPath);
         held.attributes["test_path"] = std::string();
     } else {
@@ -352,9 +376,16 @@ Source open_all(const Type& type, const plan::Dataset& dataset, const Asked& ask
     }
     // Some classes may be missing there.
     const bool named = dataset.label_kind == plan::LabelKind::classes && !labels_pixels(dataset);
-    if (named) held.classes = 0;
-    return std::make_unique<WithValidation>(open_split(type, trained, asked, files),
-                                            open_split(type, held, asked, files), named);
+    Source source = open_split(type, trained, asked, files);
+    // Arrays have one shape, and as many numbers a label, which the first of them say.
+    if (holds_arrays(dataset) && held.stored_shape.empty())
+        held.stored_shape = source->found_shape();
+    if (named)
+        held.classes = 0;
+    else if (holds_arrays(dataset) && held.classes == 0)
+        held.classes = source->found_classes();
+    Source other = open_split(type, held, asked, files);
+    return std::make_unique<WithValidation>(std::move(source), std::move(other), named);
 }
 
 /// What the plan knows of the content besides counts.
