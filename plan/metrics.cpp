@@ -21,8 +21,9 @@ constexpr std::array kMetrics = [] {
     constexpr bool rows = false;
     constexpr bool elements = true;
     return std::array{
-#define METRIC(name, join, over, labels, better, value) \
-    MetricInfo{#name, MetricJoin::join, over, labels, MetricBetter::better, MetricForm::value},
+#define METRIC(name, join, over, labels, better, value, fp, fn, of_class)                         \
+    MetricInfo{#name,    MetricJoin::join, over, labels, MetricBetter::better, MetricForm::value, \
+               {fp, fn}, of_class},
 #include "plan/metrics.def"
 #undef METRIC
     };

@@ -15,6 +15,20 @@ enum class MetricJoin { sum, counts, scores };
 enum class MetricBetter { higher, lower, neither };
 enum class MetricForm { number, rate, table };
 
+/// A rate of a class is TP / (TP + false_positives FP + false_negatives FN), of its true positives,
+/// false positives and false negatives: Tversky's index (1977), which precision (1, 0), recall
+/// (0, 1), F1 (1/2, 1/2) and the intersection over the union (1, 1) are.
+struct RateWeights {
+    double false_positives = 0, false_negatives = 0;
+
+    /// Of what a class has of each; 0 where the denominator is.
+    double of(double true_positive, double false_positive, double false_negative) const {
+        const double all =
+            true_positive + false_positives * false_positive + false_negatives * false_negative;
+        return all > 0 ? true_positive / all : 0;
+    }
+};
+
 struct MetricInfo {
     std::string_view type;
     MetricJoin join;
@@ -22,6 +36,8 @@ struct MetricInfo {
     int labels;          ///< bit i: can be taken of labels of LabelKind(i)
     MetricBetter better;
     MetricForm form;
+    RateWeights rate;           ///< of what has the form of a rate
+    std::string_view of_class;  ///< what such a rate of one class is called
 
     bool takes(LabelKind kind) const { return (labels >> int(kind)) % 2 != 0; }
 };

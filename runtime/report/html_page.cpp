@@ -3,13 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <utility>
 
 #include "base/escape.hpp"
+#include "base/text.hpp"
 #include "runtime/report/html_style.hpp"
 
 namespace dtnn::runtime {
+
+std::string rounded(double value) {
+    return fmt::format("{:.4g}", value);
+}
+
+std::string whole_text(double value) {
+    constexpr double kMostGrouped = 1e15;
+    return std::abs(value) < kMostGrouped ? grouped(std::llround(value)) : rounded(value);
+}
 
 std::string html_page(const std::string& title, const std::string& head,
                       const std::vector<HtmlSection>& sections) {

@@ -18,6 +18,11 @@ struct HtmlSection {
 std::string html_page(const std::string& title, const std::string& head,
                       const std::vector<HtmlSection>& sections);
 
+/// A number as people read it: four digits.
+std::string rounded(double value);
+/// A whole number as people read it; what a history may say and no number can hold, as it is.
+std::string whole_text(double value);
+
 /// Text of HTML that may be broken behind the dots, underscores and slashes of long names; numbers
 /// and short ends stay whole.
 std::string html_breakable(const std::string& text);

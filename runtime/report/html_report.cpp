@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -16,23 +15,13 @@
 #include "plan/diff/words.hpp"
 #include "plan/rules/memory_need.hpp"
 #include "plan/summary/rows.hpp"
+#include "runtime/report/class_tables.hpp"
 #include "runtime/report/html_page.hpp"
 #include "runtime/report/line_chart.hpp"
 #include "runtime/report/run_comparison.hpp"
 
 namespace dtnn::runtime {
 namespace {
-
-/// A matrix of more classes than this is shown by its most frequent mistakes alone.
-constexpr std::size_t kMostCells = 40;
-constexpr std::size_t kMostMistakes = 12;
-/// Names of classes that are longer stand upright over their columns.
-constexpr std::size_t kMostUpright = 4;
-
-/// The number as people read it: four digits.
-std::string rounded(double value) {
-    return fmt::format("{:.4g}", value);
-}
 
 /// "2026-11-24 10:04:27 UTC" of a history's "2026-11-24T10:04:27Z".
 std::string moment_text(std::string time) {
@@ -43,14 +32,8 @@ std::string moment_text(std::string time) {
     return time + " UTC";
 }
 
-/// A whole number as people read it; what a history may say and no number can hold, as it is.
-std::string whole_text(double value) {
-    constexpr double kMostGrouped = 1e15;
-    return std::abs(value) < kMostGrouped ? grouped(std::llround(value)) : rounded(value);
-}
-
 /// Samples a second: whole from a hundred on.
-std::string rate_text(double rate) {
+std::string speed_text(double rate) {
     return rate >= 100 ? whole_text(rate) : rounded(rate);
 }
 
@@ -102,7 +85,7 @@ class Page {
                                     grouped(plan_.dataset.train_samples)));
         fact("epochs", fmt::format("{} of {}", history_.epochs.size(), plan_.training.epochs));
         fact("time", elapsed_time_text(seconds));
-        if (training_seconds > 0) fact("samples/s", rate_text(samples / training_seconds));
+        if (training_seconds > 0) fact("samples/s", speed_text(samples / training_seconds));
         fact("memory per rank", bytes_text(plan::memory_need(plan_).bounded()));
         for (const ComparedMeasure& measure : measures_of(plan_, history_)) {
             if (const std::optional<BestValue> best = best_value(history_, measure))
@@ -191,7 +174,7 @@ class Page {
             fmt::format("<p>Measured on {}.</p>\n", count_text(history_.test_samples, "sample")) +
             html_table("numbers", rows);
         for (const auto& [name, value] : history_.test.others)
-            if (name.ends_with("confusion_matrix")) text += confusion_matrix(value);
+            if (name.ends_with("confusion_matrix")) text += class_tables(value);
         return text;
     }
 
@@ -213,73 +196,20 @@ class Page {
         return text;
     }
 
-    std::string confusion_matrix(const std::string& json) const {
+    /// The tables of a confusion matrix; empty: it is none.
+    std::string class_tables(const std::string& json) const {
         std::vector<std::vector<double>> counts;
         try {
             counts = parse_json(json).get<std::vector<std::vector<double>>>();
         } catch (const Json::exception&) {
             return "";
         }
-        for (const std::vector<double>& line : counts)
-            if (line.size() != counts.size()) return "";
-        const std::size_t classes = counts.size();
-        std::string text = fmt::format(
-            "<h3>Confusion matrix</h3>\n<p>How many {} of each class were taken for "
-            "which.</p>\n",
-            counted());
-        if (classes <= kMostCells) {
-            bool tall = false;
-            for (std::size_t c = 0; c < classes; ++c)
-                tall = tall || characters(class_text(c, classes)) > kMostUpright;
-            std::string rows = "<tr><th>true \\ predicted</th>";
-            for (std::size_t c = 0; c < classes; ++c)
-                rows += fmt::format("<th{}>{}</th>", tall ? " class=\"tall\"" : "",
-                                    html_escaped(class_text(c, classes)));
-            rows += "</tr>\n";
-            for (std::size_t r = 0; r < classes; ++r) {
-                double sum = 0;
-                for (const double count : counts[r])
-                    sum += count;
-                rows += fmt::format("<tr><th>{}</th>", html_escaped(class_text(r, classes)));
-                for (std::size_t c = 0; c < classes; ++c) {
-                    const double share = sum > 0 ? counts[r][c] / sum : 0;
-                    if (counts[r][c] == 0) {
-                        rows += "<td class=\"none\">0</td>";
-                        continue;
-                    }
-                    rows +=
-                        fmt::format("<td class=\"{}\" style=\"--share:{:.3f}\">{}</td>",
-                                    r == c ? "right" : "wrong", share, whole_text(counts[r][c]));
-                }
-                rows += "</tr>\n";
-            }
-            text += html_table("matrix", rows);
-        }
-        return text + mistakes(counts);
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < counts.size(); ++i)
+            names.push_back(class_text(i, counts.size()));
+        const char* counted = plan_.dataset.label_shape.empty() ? "samples" : "pixels";
+        return html_class_tables(counts, names, counted);
     }
-
-    std::string mistakes(const std::vector<std::vector<double>>& counts) const {
-        struct Mistake {
-            double count;
-            std::size_t truth, guess;
-        };
-        std::vector<Mistake> list;
-        for (std::size_t r = 0; r < counts.size(); ++r)
-            for (std::size_t c = 0; c < counts.size(); ++c)
-                if (r != c && counts[r][c] > 0) list.push_back({counts[r][c], r, c});
-        if (list.empty()) return "";
-        std::stable_sort(list.begin(), list.end(),
-                         [](const Mistake& a, const Mistake& b) { return a.count > b.count; });
-        if (list.size() > kMostMistakes) list.resize(kMostMistakes);
-        std::string rows = html_row({"true", "predicted", counted()}, "th");
-        for (const Mistake& mistake : list)
-            rows += html_row({class_text(mistake.truth, counts.size()),
-                              class_text(mistake.guess, counts.size()), whole_text(mistake.count)});
-        return "<h3>Most frequent mistakes</h3>\n" + html_table("", rows);
-    }
-
-    /// What has a class.
-    const char* counted() const { return plan_.dataset.label_shape.empty() ? "samples" : "pixels"; }
 
     /// A class by its name, where the plan has names.
     std::string label_text(std::size_t label) const {
@@ -318,7 +248,7 @@ class Page {
             };
             add(epoch.train, trained);
             add(epoch.validation, validated);
-            cells.push_back(rate_text(epoch.samples_per_second));
+            cells.push_back(speed_text(epoch.samples_per_second));
             cells.push_back(elapsed_time_text(epoch.seconds));
             text += html_row(cells);
         }

@@ -7,12 +7,8 @@ struct Outcome {
     std::int64_t true_positives = 0, false_positives = 0, false_negatives = 0;
 
     bool occurs() const { return true_positives + false_positives + false_negatives > 0; }
-    double at(Rate rate) const {
-        const std::int64_t right = rate == Rate::f1 ? 2 * true_positives : true_positives;
-        std::int64_t all = right;
-        if (rate != Rate::recall) all += false_positives;
-        if (rate != Rate::precision) all += false_negatives;
-        return all > 0 ? double(right) / double(all) : 0;
+    double at(const plan::RateWeights& rate) const {
+        return rate.of(double(true_positives), double(false_positives), double(false_negatives));
     }
 };
 
@@ -42,7 +38,7 @@ std::vector<Outcome> outcomes_of(std::span<const std::int64_t> counts, std::int6
 }  // namespace
 
 std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t classes, bool multiple,
-                          Rate rate, Averaging averaging) {
+                          plan::RateWeights rate, Averaging averaging) {
     const std::vector<Outcome> outcomes = outcomes_of(counts, classes, multiple);
     std::vector<double> each;
     Outcome all;

@@ -1,26 +1,26 @@
 #pragma once
-/// Precision, recall and F1 of counts of classes.
+/// Precision, recall, F1 and intersection over union of counts of classes.
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "plan/metrics.hpp"
+
 namespace dtnn::runtime {
 
-enum class Rate { precision, recall, f1 };
 enum class Averaging { macro, micro, per_class };
 
 /// Numbers of a class where samples have any number of classes: true negatives, false positives,
 /// false negatives, true positives.
 inline constexpr std::int64_t kOutcomes = 4;
 
-/// Of a class with TP, FP, FN: precision TP / (TP + FP), recall TP / (TP + FN), f1
-/// 2 TP / (2 TP + FP + FN); 0 where the denominator is (scikit-learn's zero_division=0).
+/// The rate of each class; 0 where the denominator is (scikit-learn's zero_division=0).
 ///
 /// `counts` is the confusion matrix [classes, classes], labels by predictions, or with `multiple`
 /// [classes, 4]. One number; per_class: one for each class. macro is the mean over the classes with
 /// TP + FP + FN > 0 of a confusion matrix, over all classes of `multiple`, as in scikit-learn.
 std::vector<double> rates(std::span<const std::int64_t> counts, std::int64_t classes, bool multiple,
-                          Rate rate, Averaging averaging);
+                          plan::RateWeights rate, Averaging averaging);
 
 }  // namespace dtnn::runtime

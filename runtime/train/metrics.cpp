@@ -265,10 +265,8 @@ MetricValue MetricSet::value_of(const plan::Metric& metric) const {
     }
     const Averaging averaging = averaging_of(metric);
     if (averaging == Averaging::per_class) value.form = MetricValue::Form::list;
-    const Rate rate = metric.type == "precision" ? Rate::precision
-                      : metric.type == "recall"  ? Rate::recall
-                                                 : Rate::f1;
-    value.numbers = rates(counts->numbers, classes_, multiple_, rate, averaging);
+    value.numbers = rates(counts->numbers, classes_, multiple_,
+                          plan::find_metric(metric.type)->rate, averaging);
     return value;
 }
 

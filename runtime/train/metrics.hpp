@@ -11,8 +11,8 @@
 ///     hinge                    sum over rows / rows
 ///     mean_squared_error,      sum over elements / (rows * classes)
 ///     mean_absolute_error
-///     precision, recall, f1    of true and false positives and false negatives of each class.
-///                              0 where the denominator is. macro: mean over the classes that occur
+///     precision, recall, f1,   of true and false positives and false negatives of each class.
+///     mean_iou                 0 where the denominator is. macro: mean over the classes that occur
 ///                              (as label or as prediction), over all where a sample has any number
 ///                              of classes; micro: of the sums; per_class: a list
 ///     confusion_matrix         rows are labels, columns predictions; where a sample has any number
@@ -23,10 +23,10 @@
 ///                              samples; micro: all (row, class) as one question. Not a number when
 ///                              no class has both. Evaluation only: a training pass has none
 ///
-/// Memory: 8 bytes a number; for precision, recall, f1 and confusion_matrix one matrix together, 8
-/// C^2 bytes (8 MB for 1000 classes; 32 C where a sample has any number of classes); for roc_auc
-/// the scores of the pass, plan::metric_bytes in all, whatever the number of ranks. Only values()
-/// and save_counts() take more for a while: that figure includes it.
+/// Memory: 8 bytes a number; for precision, recall, f1, mean_iou and confusion_matrix one matrix
+/// together, 8 C^2 bytes (8 MB for 1000 classes; 32 C where a sample has any number of classes);
+/// for roc_auc the scores of the pass, plan::metric_bytes in all, whatever the number of ranks.
+/// Only values() and save_counts() take more for a while: that figure includes it.
 
 #include <cstddef>
 #include <cstdint>

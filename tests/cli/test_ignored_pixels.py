@@ -13,7 +13,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tutorial", "data"))
 from arrays import Array, read_npz, write_npz
-from commands import BIN, CommandTest, run
+from commands import BIN, DTNN_RUN, CommandTest, run
 from png import write_png
 
 LIBRARY = any(os.path.exists(os.path.join(BIN, folder, "libdtnn_mpi.so")) for folder in (".", "../lib"))
@@ -30,7 +30,8 @@ model:
   layers: [conv2d: {filters: 3, kernel: 1, weights_initializer: zeros, bias: false}, softmax]
 dataset: {kind: dataset, name: seg, type: archive, path: seg.npz, labels: pixel, ignored_value: 255%s}
 training: {optimizer: {sgd: {learning_rate: 1}}, shuffle: false, batch_size: %d, epochs: 1, %s
-           metrics: [categorical_accuracy, confusion_matrix, recall, roc_auc, top_k_accuracy: {k: 2}]}
+           metrics: [categorical_accuracy, confusion_matrix, recall, roc_auc, top_k_accuracy: {k: 2}, mean_iou,
+                     mean_iou: {average: per_class}, mean_iou: {average: micro}]}
 """
 
 
@@ -113,6 +114,14 @@ class IgnoredPixels(CommandTest):
         self.assertEqual(said["confusion_matrix"], matrix)
         recalls = [matrix[c][c] / sum(matrix[c]) for c in range(CLASSES)]
         self.assertAlmostEqual(said["recall"], sum(recalls) / CLASSES, places=6)
+        # What is a class and was taken for it, of what is either (Jaccard, 1901).
+        each = []
+        for c in range(CLASSES):
+            found = sum(row[c] for row in matrix)
+            each.append(matrix[c][c] / (sum(matrix[c]) + found - matrix[c][c]))
+        self.close(said["mean_iou_per_class"], each, places=12)
+        self.assertAlmostEqual(said["mean_iou"], sum(each) / CLASSES, places=12)
+        self.assertAlmostEqual(said["mean_iou_micro"], right / (2 * counted - right), places=12)
         # The area by pairs: how often a pixel of the class has the larger number.
         areas = []
         scores = []
@@ -126,6 +135,24 @@ class IgnoredPixels(CommandTest):
             others = [p[c] for p, label in scores if label != c]
             areas.append(sum((a > b) + (a == b) / 2 for a in mine for b in others) / (len(mine) * len(others)))
         self.assertAlmostEqual(said["roc_auc"], sum(areas) / CLASSES, places=5)
+
+    def test_overlap_is_of_all_batches_and_ranks(self):
+        """Counts are added up, so the number of batches and ranks changes no bit; a mean of batches' values would be another."""
+        self.train()
+        said = {}
+        for batch in (1, 3, TEST):
+            self.write("some.yaml", JOB % ("parallel: {data: auto}", "", batch, ""))
+            plan = self.compile(spec="some.yaml")
+            for ranks in (0, 2) if batch < TEST and not MPI_MISSING else (0,):
+                launcher = ["mpiexec", "-n", str(ranks)] if ranks else []
+                done = self.expect(run(*launcher, DTNN_RUN, "evaluate", plan, "--weights", "run/weights.safetensors",
+                                       "--format", "json", cwd=self.folder), 0)
+                test = json.loads(done.stdout)["test"]
+                said[batch, ranks] = [test[name] for name in ("mean_iou", "mean_iou_per_class", "mean_iou_micro")]
+        self.assertGreater(len(said), 2)
+        for one in said.values():
+            self.assertEqual(one, said[TEST, 0])
+        self.assertEqual(len(set(said[TEST, 0][1])), CLASSES)
 
     def test_weights_of_classes_count_besides(self):
         rest = "loss: {categorical_cross_entropy: {class_weights: [1, 2, 5]}},"

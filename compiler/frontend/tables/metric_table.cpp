@@ -152,6 +152,12 @@ const ComponentSet& metrics() {
           "kind: training\nmetrics: [recall]\n", &rate_fields()},
          {"f1", "The harmonic mean of precision and recall.",
           "kind: training\nmetrics: [{f1: {average: per_class}}]\n", &rate_fields()},
+         {"mean_iou",
+          "The intersection over the union of what is a class and what was predicted to be it, the "
+          "mean over the classes: true positives / (true and false positives and false negatives), "
+          "counted over the whole pass.",
+          "kind: training\nmetrics: [mean_iou, {mean_iou: {average: per_class}}]\n",
+          &rate_fields()},
          {"confusion_matrix",
           "How many samples of each class (rows) were predicted to be each class (columns); where "
           "samples have any number of classes, for each class true negatives, false positives, "

@@ -63,8 +63,8 @@ Field direction_field() {
             .type = FieldType::choice,
             .fallback = std::string("auto"),
             .doc =
-                "what is better; auto: more of accuracies, precision, recall, f1 and roc_auc, "
-                "less of all else",
+                "what is better; auto: more of accuracies, precision, recall, f1, mean_iou and "
+                "roc_auc, less of all else",
             .choices = {"auto", "minimize", "maximize"}};
 }
 

@@ -49,7 +49,8 @@ def hinge(x, labels, margin=1.0):
 
 def rates(truth, guess, labels=None, **more):
     found = []
-    for kind, function in (("precision", sk.precision_score), ("recall", sk.recall_score), ("f1", sk.f1_score)):
+    for kind, function in (("precision", sk.precision_score), ("recall", sk.recall_score), ("f1", sk.f1_score),
+                           ("mean_iou", sk.jaccard_score)):
         for average, theirs in (("macro", "macro"), ("micro", "micro"), ("per_class", None)):
             # All classes by themselves; means over those that occur, as is scikit-learn's default.
             own = {"labels": labels} if average == "per_class" and labels is not None else {}

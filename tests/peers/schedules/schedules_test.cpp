@@ -258,7 +258,7 @@ TEST_CASE("PyDTNN: the rate depends on the position only, not on how the run cam
 
 TEST_CASE("PyDTNN: what is better comes from the metric, not from the word accuracy in its name") {
     for (const char* type : {"categorical_accuracy", "top_k_accuracy", "binary_accuracy",
-                             "precision", "recall", "f1", "roc_auc"}) {
+                             "precision", "recall", "f1", "mean_iou", "roc_auc"}) {
         CHECK(plan::higher_is_better({type, type, {}, type}));
     }
     for (const char* type : {"loss", "hinge", "mean_squared_error", "mean_absolute_error"})

@@ -55,7 +55,7 @@ TEST_CASE("what schedules can watch, and what is better, are the table's columns
 
 TEST_CASE("metrics made of the same counts read one output") {
     const Attributes macro{{"average", std::string("macro")}, {"threshold", 0.3}};
-    for (const char* type : {"precision", "recall", "f1", "confusion_matrix"}) {
+    for (const char* type : {"precision", "recall", "f1", "mean_iou", "confusion_matrix"}) {
         CAPTURE(type);
         CHECK(metric_output({type, macro}, LabelKind::classes) == "class_pairs");
         CHECK(metric_output({type, {}}, LabelKind::multiple) == "label_counts");

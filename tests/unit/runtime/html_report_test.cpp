@@ -105,6 +105,15 @@ TEST_CASE("the page is whole, and names cannot become markup") {
     CHECK(page.find("node07") != std::string::npos);
     CHECK(page.find("Confusion matrix") != std::string::npos);
     CHECK(page.find("conv2d 3") != std::string::npos);
+    // Of [[8, 2], [0, 10]]: 8 / 10 and 10 / 12 are the intersections over the unions.
+    CHECK(page.find("<th>class</th><th>samples</th><th>precision</th><th>recall</th><th>F1</th>"
+                    "<th>IoU</th>") != std::string::npos);
+    CHECK(page.find("<td>10</td><td>1</td><td>0.8</td><td>0.8889</td><td>0.8</td>") !=
+          std::string::npos);
+    CHECK(page.find("<td>10</td><td>0.8333</td><td>1</td><td>0.9091</td><td>0.8333</td>") !=
+          std::string::npos);
+    CHECK(page.find("<td>mean</td><td>20</td><td>0.9167</td><td>0.9</td><td>0.899</td>"
+                    "<td>0.8167</td>") != std::string::npos);
     // Two charts with curves (loss; the rate; throughput), the list f1 is no curve.
     std::size_t charts = 0;
     for (std::size_t at = 0; (at = page.find("<svg", at)) != std::string::npos; ++at)
