@@ -92,6 +92,27 @@ std::int64_t largest_fitting(std::int64_t batch, std::int64_t budget,
     return fits;
 }
 
+/// Plans that are made for the budget, beside those with the most and the least to recompute.
+constexpr int kTries = 10;
+
+/// The plan with the least values does not fit. Another may, which keeps more of them: the
+/// workspaces and gaps of the steps that it does not repeat are more than that. The first that fits
+/// of those between, from `most` live bytes down; else the one that needs least, `least` included.
+/// Which are tried does not depend on the budget, so a figure that was named is met again.
+FittedPlan least_found(FittedPlan least, std::int64_t most, std::int64_t budget,
+                       const std::function<plan::Plan(std::int64_t live_bytes)>& assemble) {
+    // Without workspaces and gaps its values take less; by how much, nobody says.
+    const std::int64_t low = least.plan.memory.transient / 2, step = (most - low) / (kTries + 1);
+    for (int i = kTries; i >= 0 && step > 0; --i) {
+        const std::int64_t live_bytes = low + i * step;
+        FittedPlan tried{assemble(live_bytes), live_bytes};
+        const std::int64_t need = plan::memory_need(tried.plan).bounded();
+        if (need < plan::memory_need(least.plan).bounded()) least = std::move(tried);
+        if (need <= budget) break;
+    }
+    return least;
+}
+
 }  // namespace
 
 FittedPlan fit_budget(std::int64_t budget, bool recomputes,
@@ -105,8 +126,7 @@ FittedPlan fit_budget(std::int64_t budget, bool recomputes,
     // searched for. More bytes mean less to recompute.
     std::int64_t fails = best.plan.memory.transient, works = kLeastLiveBytes;
     best = {assemble(works), works};
-    if (!fits(best.plan)) return best;
-    constexpr int kTries = 10;
+    if (!fits(best.plan)) return least_found(std::move(best), fails, budget, assemble);
     for (int i = 0; i < kTries && fails - works > 1; ++i) {
         const std::int64_t middle = works + (fails - works) / 2;
         FittedPlan tried{assemble(middle), middle};

@@ -17,9 +17,10 @@ struct FittedPlan {
 };
 
 /// The plan that recomputes least in backward among those found to fit `budget` bytes; where none
-/// fits, the one that needs least. `assemble` makes a plan whose values take no more than so many
-/// bytes at once, as far as recomputing achieves that; 0: whatever they take. It is asked a dozen
-/// times where the plan does not fit as it is and `recomputes` allows to change that.
+/// fits, the one that needs least among those tried. `assemble` makes a plan whose values take no
+/// more than so many bytes at once, as far as recomputing achieves that; 0: whatever they take. It
+/// is asked a dozen times where the plan does not fit as it is and `recomputes` allows to change
+/// that.
 FittedPlan fit_budget(std::int64_t budget, bool recomputes,
                       const std::function<plan::Plan(std::int64_t live_bytes)>& assemble);
 

@@ -213,6 +213,23 @@ TEST_CASE("over the memory budget is a diagnostic with numbers and a remedy") {
     CHECK(tight.diagnostics.all()[0].help.find("no batch size fits") != std::string::npos);
 }
 
+TEST_CASE("a budget may be met where the plan with the least values does not meet it") {
+    // Of 1000 bytes at most, 400 of values at least; repeating many steps takes larger workspaces.
+    const auto assemble = [](std::int64_t live_bytes) {
+        plan::Plan plan;
+        const std::int64_t values =
+            live_bytes == 0 ? 1000 : std::clamp<std::int64_t>(live_bytes, 400, 1000);
+        plan.memory.transient = values + (values < 600 ? 300 : values < 1000 ? 50 : 0);
+        plan.memory.arena = plan.memory.transient;
+        return plan;
+    };
+    const std::int64_t least = fit_budget(1, true, assemble).plan.memory.arena;
+    CHECK(least < assemble(kLeastLiveBytes).memory.arena);
+    for (std::int64_t budget = least; budget <= 1000; ++budget)
+        REQUIRE(fit_budget(budget, true, assemble).plan.memory.arena <= budget);
+    CHECK(fit_budget(1, false, assemble).plan.memory.arena == 1000);
+}
+
 TEST_CASE("what does not fit the memory budget recomputes in backward") {
     Job job("digits_residual");
     const plan::Plan plan = job.compile();
