@@ -196,6 +196,15 @@ class Tuning(CommandTest):
         self.expect(self.dtnnc("tune", "small.yaml", "--tuning", "-"), 2, "name a file")
         self.assertFalse(os.path.exists(self.path("-")))
 
+    def test_instruction_sets_that_the_program_was_built_without(self):
+        for isa in ("baseline", "avx2", "avx512"):
+            done = self.dtnnc("tune", "small.yaml", "--tuning", isa + ".json", "--repeats", "1", "--isa", isa)
+            if done.returncode == 0:
+                self.assertIn("conv2d_1.conv2d", done.stdout)
+            else:
+                self.expect(done, 2, f"small.yaml is for {isa}, and this", "help:")
+                self.assertFalse(os.path.exists(self.path(isa + ".json")))
+
     def test_several_tune_at_once(self):
         # Each adds what the others have not measured, and loses nothing of theirs.
         runs = []

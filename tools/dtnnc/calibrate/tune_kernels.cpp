@@ -11,6 +11,7 @@
 #include "base/quantity_text.hpp"
 #include "base/table.hpp"
 #include "compiler/tuning/kernel_choice.hpp"
+#include "kernels/dispatch.hpp"
 #include "plan/json/json.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/other_load.hpp"
@@ -239,6 +240,12 @@ int tune_kernels(const TuneKernelsCommand& command) {
             fmt::format("{} is for {}, and this machine has {}\nhelp: tune it where it "
                         "is to run, or with --isa",
                         command.source, plan->target.isa, kernels::name_of(kernels::host_isa())));
+    if (!kernels::is_built(isa))
+        throw UsageError(
+            fmt::format("{} is for {}, and this program was built without its kernels\nhelp: build "
+                        "the program with cmake -DDTNN_INSTRUCTION_SETS=all, or name another set "
+                        "by --isa",
+                        command.source, plan->target.isa));
     const TuningFile file = tuning_file(command.compile.tuning);
     if (file.path.empty())
         throw UsageError(
