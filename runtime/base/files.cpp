@@ -23,7 +23,7 @@ std::string remedy(int error, bool reading) {
     switch (error) {
         case ENOSPC:
         case EDQUOT:
-            return "free some space, or name a folder on another disk with --output";
+            return "free some space, or name a place on another disk";
         case EACCES:
         case EPERM:
         case EROFS:

@@ -285,7 +285,16 @@ class Runtime(CommandTest):
             self.assertTrue(any(event["name"].startswith("conv2d of") for event in events))
         self.expect(self.dtnn_run("bench", plan, "--trace", "missing/trace.json"), 1, "missing/trace.json")
         self.expect(self.dtnn_run("bench", plan, "--roofline", "missing/roofs.svg"), 1, "missing/roofs.svg")
+        for drawing in ("--trace", "--roofline"):
+            self.expect(self.dtnn_run("bench", plan, drawing, "-"), 2, drawing + " -", "name a file")
         self.expect(self.dtnn_run("bench", plan, "--program", "sleep"), 2, "predict")
+
+    def test_memory_is_of_the_run_and_not_of_who_starts_it(self):
+        plan = self.compile("--threads", "1")
+        large = b"1" * (300 << 20)
+        bench = json.loads(self.expect(self.dtnn_run("bench", plan, "--steps", "2", "--format", "json"), 0).stdout)
+        self.assertGreater(bench["peak_rss_bytes"], bench["arena_bytes"]["allocated"])
+        self.assertLess(bench["peak_rss_bytes"], len(large) // 2)
 
     def test_bench_beside_the_roofs(self):
         plan = self.compile("--threads", "2")

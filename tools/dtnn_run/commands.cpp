@@ -52,6 +52,11 @@ void draw_roofline(const Options& options, const BenchResult& result, const Benc
 int run_bench(const Options& options, Communicator& communicator) {
     Start start = start_together(communicator, options, [&] { return options.plan; });
     const plan::Plan& plan = start.loaded.plan;
+    if (options.trace == "-" || options.roofline == "-")
+        throw RunError(Exit::usage,
+                       fmt::format("{} -: the figures go to standard output",
+                                   options.trace == "-" ? "--trace" : "--roofline"),
+                       "name a file");
     if (!options.roofline.empty() && plan::has_own_memory(plan.target))
         throw RunError(Exit::usage, "--roofline needs a plan of CPU kernels",
                        "use --per-step or --trace for the times of a device");
