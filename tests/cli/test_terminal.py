@@ -137,7 +137,23 @@ class Help(CommandTest):
                               (("compile", "tiny.yaml", "--epochs", "3"), "`--set training.epochs=3`"),
                               (("compile", "tiny.yaml", "--device=cuda"), "--target cuda"),
                               (("slurm", plan, "--gres", "gpu:2"), "`--ranks` and `--nodes`"),
-                              (("compile", "tiny.yaml", "--target", "gpu"), "cuda, which is for GPUs")):
+                              (("compile", "tiny.yaml", "--target", "gpu"), "cuda, which is for GPUs"),
+                              (("compile", "tiny.yaml", "training.epochs=3"), "`--set training.epochs=3` changes a field"),
+                              (("compile", "tiny.yaml", "--training.epochs=3"), "`--set training.epochs=3` changes a field"),
+                              (("compile", "tiny.yaml", "--training.epochs", "3"), "`--set training.epochs=VALUE` changes a field"),
+                              (("compile", "tiny.yaml", "--set", "training.epochs", "3"), "`--set training.epochs=3`"),
+                              (("compile", "tiny.yaml", "-D", "training.epochs=3"), "`--set` changes it"),
+                              (("compile", "tiny.yaml", "--config_name", "x"), "`dtnnc compile job.yaml`"),
+                              (("compile", "tiny.yaml", "--multirun"), "`dtnn-run sweep FOLDER`"),
+                              (("compile", "tiny.yaml", "-O3"), "every plan is optimised"),
+                              (("compile", "tiny.yaml", "-j", "4"), "`--threads N`"),
+                              (("compile", "tiny.yaml", "--verbose"), "`dtnnc explain PLAN`"),
+                              (("compile", "tiny.yaml", "-o"), "--output needs a value: --output FILE"),
+                              (("slurm", plan, "-p", "gpu"), "`--partition NAME`"),
+                              (("ls",), "`dtnnc explain` lists the words"), (("download", "cifar10"), "nothing to download"),
+                              (("describe", plan), "`dtnnc summary PLAN`"), (("print", plan), "`dtnnc resolve SPEC`"),
+                              (("plot", plan), "`dtnnc graph SPEC"), (("flops", plan), "--with flops"),
+                              (("convert", "model.onnx"), "weights export"), (("version",), "`dtnnc --version`")):
             with self.subTest(command):
                 process = self.expect(self.dtnnc(*command), 2, "help: ", said)
                 self.assertEqual(process.stdout, "")
@@ -146,7 +162,18 @@ class Help(CommandTest):
                               (("test", plan), "`dtnn-run evaluate PLAN"), (("help", "diff"), "dtnnc --help"),
                               ((plan, "--set", "training.epochs=3"), "`dtnnc compile SPEC --set training.epochs=3"),
                               ((plan, "--lr=0.1"), "the plan says it"), ((plan, "--gpus", "2"), "`--ranks N`"),
-                              ((plan, "--pretrained", "x"), "`--weights FILE`")):
+                              ((plan, "--pretrained", "x"), "`--weights FILE`"),
+                              ((plan, "--epochs", "3"), "`dtnnc compile SPEC --set training.epochs=3"),
+                              ((plan, "--resume"), "--resume needs a value: --resume RUN"),
+                              ((plan, "--ckpt_path", "last"), "`--resume RUN` goes on"),
+                              ((plan, "--nproc_per_node", "2"), "`--ranks N`"), ((plan, "--devices=2"), "`--ranks N`"),
+                              ((plan, "training.epochs=3"), "the plan says it"), ((plan, "--overwrite"), "`--force`"),
+                              (("infer", plan), "`dtnn-run predict PLAN"), (("serve", plan), "`dtnn-run predict PLAN"),
+                              (("onnx", plan), "weights export"), (("logs", "runs/x"), "history.jsonl"),
+                              (("status",), "history.jsonl"), (("frobnicate", plan), "no command is named `frobnicate`"),
+                              (("predict", plan, "--weights", "x", "--image", "a.png"), "`--input FILE`"),
+                              (("bench", plan, "--profile"), "`--per-step`"), (("bench", plan, "--iterations", "9"), "`--steps N`"),
+                              (("version",), "`dtnn-run --version`")):
             with self.subTest(command):
                 process = self.expect(self.dtnn_run(*command), 2, "help: ", said)
                 self.assertEqual(process.stdout, "")

@@ -242,7 +242,15 @@ std::vector<std::string> OptionList::given(std::string_view name) const {
 std::string OptionList::read(const std::vector<std::string>& words) {
     try {
         reader_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
+    } catch (const CLI::ArgumentMismatch& error) {
+        // "--resume: 1 required TEXT missing"
+        const std::string text = error.what();
+        const OptionInfo* option = find(text.substr(0, text.find(':')));
+        if (option == nullptr || text.find("required") == std::string::npos) return text;
+        return fmt::format("{} needs a value: {} {}", text.substr(0, text.find(':')),
+                           text.substr(0, text.find(':')), option->value);
     } catch (const CLI::ExtrasError&) {
+        superfluous_ = reader_->remaining().front();
         return fmt::format("nothing more is expected at `{}`", reader_->remaining().front());
     } catch (const CLI::RequiredError& error) {
         std::string text = error.what();

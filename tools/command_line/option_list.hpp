@@ -116,6 +116,8 @@ class OptionList {
 
     /// Reads the words behind the command. An empty text, or what is wrong with them.
     std::string read(const std::vector<std::string>& words);
+    /// The word that was one too many; empty: there was none.
+    const std::string& superfluous() const { return superfluous_; }
 
     /// Arguments that may be standard input (SPEC, PLAN) and are `-` become `name`; how many there
     /// were.
@@ -130,6 +132,7 @@ class OptionList {
                             const std::string& doc, const TextRule& rule);
 
     std::unique_ptr<CLI::App> reader_;
+    std::string superfluous_;
     std::vector<OptionInfo> options_;
     std::vector<CLI::Option*> read_;  ///< beside options_
     std::vector<std::string*> inputs_;

@@ -171,6 +171,16 @@ int Program::answer_help(const Words& words) const {
     return int(ExitCode::done);
 }
 
+std::string Program::help_of_setting(const std::string& word, const OptionList& options) const {
+    const bool sets = options.find("--set") != nullptr;
+    if (word.find('=') != std::string::npos)
+        return sets ? fmt::format("`--set {}` changes a field", word)
+                    : help_of_other_option(facts_.name, "--set");
+    const std::vector<std::string> given = options.given("--set");
+    if (given.empty() || given.back().find('=') != std::string::npos) return "";
+    return fmt::format("path and value are one word: `--set {}={}`", given.back(), word);
+}
+
 int Program::read(const Found& found, const Words& words) const {
     const Command& command = found.entry->command;
     OptionList& options = *found.entry->options;
@@ -189,13 +199,28 @@ int Program::read(const Found& found, const Words& words) const {
         std::string near = suggestion(option, flags_of(options));
         if (near.empty())
             near = help_of_other_option(facts_.name, option.substr(0, option.find('=')));
+        // `--training.epochs=3`, as a path of a setting.
+        if (near.empty() && option.find('.') != std::string::npos) {
+            const auto whole =
+                std::find_if(words.begin(), words.end(),
+                             [&](const std::string& one) { return one.starts_with(option); });
+            const std::string path = whole->substr(std::min(whole->size(), std::size_t{2}));
+            near = help_of_setting(path.find('=') == path.npos ? path + "=VALUE" : path, options);
+        }
         usage(fmt::format("`{}` is no option of `{} {}`", option, facts_.name, command.name),
               near.empty() && &option == &asked.unknown.back() ? how : near);
     }
     if (!asked.unknown.empty()) return kUsage;
-    if (const std::string wrong = options.read(words); !wrong.empty())
+    if (const std::string wrong = options.read(words); !wrong.empty()) {
+        std::string help;
+        if (const std::string extra = options.superfluous(); !extra.empty())
+            help = help_of_setting(extra, options);
+        else if (wrong.find(" requires ") != std::string::npos)
+            help = help_of_other_option(facts_.name, first_word(wrong));
+        if (help.empty()) help = how;
         return usage(fmt::format("{}: {}", command.name, wrong),
-                     wrong.find("\nhelp: ") == std::string::npos ? how : "");
+                     wrong.find("\nhelp: ") == std::string::npos ? help : "");
+    }
     if (!facts_.standard_input.empty()) {
         const int count = options.name_standard_input(facts_.standard_input);
         if (count > 1)
@@ -213,8 +238,12 @@ int Program::run(int argc, char** argv) {
         return usage(facts_.form.empty() ? "no command is named" : "nothing is named to work on",
                      fmt::format("`{} --help` lists the commands", facts_.name));
     const std::string first = words[0];
-    if (asks_for_help(first)) return answer_help({});
-    if (first == "--version") {
+    if (asks_for_help(first)) {
+        const Words behind(words.begin() + 1, words.end());
+        return answer_help(
+            !behind.empty() && (find(behind).entry || is_group(behind[0])) ? behind : Words());
+    }
+    if (first == "--version" || first == "-V") {
         facts_.print(fmt::format("{} {}\n", facts_.name, facts_.version));
         return int(ExitCode::done);
     }
@@ -230,7 +259,9 @@ int Program::run(int argc, char** argv) {
         std::error_code ignored;
         const bool could_be = !first.empty() && first.find_first_of("./-") == std::string::npos &&
                               !std::filesystem::exists(first, ignored);
-        if (could_be && (compiler::did_you_mean(first, names()) ||
+        // Something stands behind it, too: the plan.
+        const bool has_argument = words.size() > 1 && !words[1].starts_with('-');
+        if (could_be && (has_argument || compiler::did_you_mean(first, names()) ||
                          !help_of_other_command(facts_.name, first).empty()))
             return unknown_command(first, "");
         words.insert(words.begin(), facts_.implied);

@@ -88,6 +88,9 @@ class Program {
   private:
     int unknown_command(const std::string& word, const std::string& group) const;
     int usage(const std::string& what, const std::string& help) const;
+    /// What is said of a word that a `--set` should have: `training.epochs=3`, or a value that
+    /// stands behind a path by itself. Empty: it is none.
+    std::string help_of_setting(const std::string& word, const OptionList& options) const;
     int read(const Found& found, const std::vector<std::string>& words) const;
 
     ProgramFacts facts_;
