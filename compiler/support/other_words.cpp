@@ -104,7 +104,11 @@ std::string help_by_name(std::string_view word, const std::vector<std::string>& 
 
 std::string help_by_remark(std::string_view word) {
     const OtherWord* best = best_of(word, [](const OtherWord& one) { return one.ours.empty(); });
-    return best ? help_text(*best) : "";
+    if (!best) return "";
+    // Another line is about what is written just so: that is meant.
+    const OtherWord* written =
+        best_of(word, [&](const OtherWord& one) { return one.word == word; });
+    return written && best->word != word ? "" : help_text(*best);
 }
 
 std::string help_elsewhere(std::string_view word) {

@@ -386,8 +386,15 @@ std::optional<std::string> Composer::find(const SourceNode& reference, const Kin
             (on_command_line || path.is_absolute() ? path : own / path).lexically_normal().string();
         std::string reason;
         if (file_text(options_, file, reason)) return file;
-        diagnostics_.error(Code::unknown_reference, reference.span,
-                           fmt::format("cannot read `{}`: {}", file, reason));
+        std::vector<std::string> others;
+        const std::string stem = stem_of(name);
+        const bool known = !on_spec_path(stem, {kind.name}, others).empty();
+        Diagnostic& error_of_path =
+            diagnostics_.error(Code::unknown_reference, reference.span,
+                               fmt::format("cannot read `{}`: {}", file, reason));
+        if (known)
+            error_of_path.help =
+                fmt::format("without a folder and an ending, `{}` is one on the spec path", stem);
         return std::nullopt;
     }
 
@@ -465,9 +472,13 @@ std::optional<SourceNode> Composer::resolve(const SourceNode& reference, const K
         return tree;
     }
     if (!reference.is_scalar()) {
-        diagnostics_.error(Code::wrong_type, reference.span,
-                           fmt::format("{} is {}; it must be {}", what, describe(reference),
-                                       describe(FieldType::reference)));
+        Diagnostic& error =
+            diagnostics_.error(Code::wrong_type, reference.span,
+                               fmt::format("{} is {}; it must be {}", what, describe(reference),
+                                           describe(FieldType::reference)));
+        if (reference.is_list() && what.ends_with(" of job"))
+            error.help =
+                fmt::format("name one; `--sweep {}=NAME,NAME` compiles several", kind.name);
         return std::nullopt;
     }
     const auto file = find(reference, kind);

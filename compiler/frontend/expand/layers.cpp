@@ -162,8 +162,10 @@ std::optional<LayerEntry> read_entry(const SourceNode& item, const Blocks& block
             fmt::format("`{}` is given {}; it takes {}", entry.type, describe(*value),
                         entry.op && entry.op->variadic ? "a list of branches or a map of fields"
                                                        : "a map of fields"));
-        if (entry.op && !entry.op->fields.empty())
+        if (entry.op)
             error.help = fmt::format("such as `{}`", entry.op->example);
+        else if (entry.type == "repeat")
+            error.help = "such as `- repeat: {times: 3, layers: [...]}`";
         return std::nullopt;
     }
     return entry;

@@ -171,9 +171,13 @@ std::string our_name(std::string_view name, const IsHere& is_here) {
 
 }  // namespace
 
+bool says_nothing(std::string_view text) {
+    return text == "None" || text == "none" || text == "null" || text == "nil";
+}
+
 std::string form_help(std::string_view text) {
     if (text.empty() || text.size() > kLongest) return "";
-    if (text == "None" || text == "none" || text == "null") return "leave the field out";
+    if (says_nothing(text)) return "leave the field out";
     if (text[0] == '$' || text.find('{') != std::string_view::npos)
         return "write the value; in models an expression stands in \"${...}\", elsewhere "
                "`--set PATH=VALUE` gives one from outside";
@@ -193,7 +197,11 @@ std::string form_help(std::string_view text) {
     if (const std::string list = list_of_extents(text); !list.empty())
         return fmt::format("write {}", list);
     if (const auto value = computed(text)) return fmt::format("write {}", *value);
-    return "";
+    // `10 epochs`
+    const std::string_view first = text.substr(0, text.find(' '));
+    if (first.size() < text.size() && parse_real(first).value)
+        return fmt::format("write {}, without words behind it", first);
+    return help_by_remark(text);
 }
 
 std::string scalar_help(const SourceNode& node, FieldType wanted) {
@@ -208,11 +216,17 @@ std::string scalar_help(const SourceNode& node, FieldType wanted) {
 
 std::string several_help(const SourceNode& node, FieldType wanted) {
     if (node.is_list() && !node.items.empty() && node.items[0].is_scalar()) {
-        const bool number = wanted == FieldType::integer || wanted == FieldType::real;
+        const bool number = (wanted == FieldType::integer || wanted == FieldType::real) &&
+                            parse_real(node.items[0].text).value;
         if (node.items.size() == 1)
             return fmt::format("write {}, without brackets", node.items[0].text);
         return number ? "write one; `--sweep PATH=1,2` compiles several" : "";
     }
+    if (node.is_map() && node.entries.size() == 1)
+        for (const ComponentSet* set : component_sets())
+            if (set->find(node.entries[0].key))
+                return fmt::format("`{}` is {}: it stands among the {}", node.entries[0].key,
+                                   set->group, set->plural);
     if (!node.is_map() || wanted != FieldType::real_list) return "";
     std::string list;
     for (const SourceEntry& entry : node.entries) {

@@ -15,6 +15,9 @@ namespace dtnn::compiler {
 /// `2**7`, `32k`, `$EPOCHS`, `None`. Empty: it has none of these.
 std::string form_help(std::string_view text);
 
+/// Whether it is another language's word for no value: `None`.
+bool says_nothing(std::string_view text);
+
 /// Of a list where one value must be, and of {0: 1, 1: 2} where a list must.
 std::string several_help(const SourceNode& node, FieldType wanted);
 

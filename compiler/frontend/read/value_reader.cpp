@@ -114,8 +114,10 @@ class ValueReader {
                                            describe(node), wanted_type(field_)));
         if (!worth_suggesting(diagnostics_, field_.choices.size())) return std::nullopt;
         if (field_.components) error.help = other_member_help(node.text, *field_.components);
+        if (says_nothing(node.text)) error.help = "leave it out";
         if (!error.help.empty()) return std::nullopt;
         error.help = suggest_word(node.text, {field_.choices.begin(), field_.choices.end()}, "");
+        if (error.help.empty() && !field_.components) error.help = about_field();
         // A call has its arguments in another form.
         if (field_.components && node.text.ends_with(')'))
             if (const std::string here = member_as_here(node, *field_.components);
@@ -162,7 +164,12 @@ class ValueReader {
         if (node.is_null())
             return may_be_absent ? "write a value, or leave the field out" : "write a value";
         if (node.is_scalar()) return scalar_help(node, field_.type);
-        return several_help(node, field_.type);
+        std::string help = several_help(node, field_.type);
+        return help.empty() ? about_field() : help;
+    }
+
+    std::string about_field() const {
+        return field_.doc.empty() ? "" : fmt::format("`{}`: {}", field_.name, field_.doc);
     }
 
     /// Where expressions may stand, they have been evaluated before.
@@ -367,14 +374,7 @@ FieldValues read_fields(const SourceNode& map, const FieldTable& table, const Fi
     FieldValues result;
     const int errors = diagnostics.error_count();
     std::set<std::string, std::less<>>& mistyped = result.mistyped;
-    bool inside = false;  // `(3, 3)` among fields in braces: the rest of it are no fields
     for (const SourceEntry& entry : map.entries) {
-        if (inside && entry.key.find_first_not_of("0123456789)") == std::string::npos) {
-            inside = !entry.key.ends_with(')');
-            continue;
-        }
-        inside = entry.value.is_scalar() && !entry.value.quoted &&
-                 entry.value.text.starts_with('(') && !entry.value.text.ends_with(')');
         const Field* field = find_field(table, entry.key);
         if (!field) {
             const std::vector<std::string> names = names_of(table);

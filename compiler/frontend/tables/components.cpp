@@ -25,6 +25,13 @@ std::string written_example(const Field& field, const SourceNode& node) {
             return fmt::format("the name stands before its fields: `{}: {}{}{}`",
                                field.name.substr(0, field.name.find('[')), list ? "[" : "", here,
                                list ? "]" : "");
+    // {name: focal, gamma: 2}
+    if (const SourceEntry* type = node.is_map() ? named_type(node) : nullptr) {
+        const std::vector<std::string_view> names = field.components->names();
+        if (std::string help = suggest_word(type->value.text, {names.begin(), names.end()}, "");
+            !help.empty())
+            return help;
+    }
     if (list && node.is_map() && node.entries.size() > 1)
         return fmt::format("write each of them as an entry of the list: `- {}: ...`",
                            node.entries[0].key);
