@@ -49,7 +49,7 @@ KernelClass class_by_filters(const KernelClassContext& c, const Dims& filters, K
                    ? KernelClass::narrow_winograd_convolutions
                    : KernelClass::winograd_convolutions;
     }
-    if (c.kernel == "padded_rows") return KernelClass::row_convolutions;
+    if (c.kernel == "padded_rows" || c.kernel == "planes") return KernelClass::row_convolutions;
     if (filters[0] < kLanes) return narrow;
     return filters[2] * filters[3] == 1 ? KernelClass::pointwise_convolutions : others;
 }

@@ -75,6 +75,10 @@ std::int64_t element_bytes(const Problem& problem) {
     return problem.dtype == DType::f64 ? 8 : is_reduced(problem.dtype) ? 2 : 4;
 }
 
+std::int64_t vector_bytes(const Problem& problem) {
+    return problem.isa >= Isa::avx512 ? 64 : problem.isa == Isa::avx2 ? 32 : 16;
+}
+
 std::int64_t none(const Problem&) {
     return 0;
 }

@@ -28,13 +28,9 @@ RowsWorkspace rows_backward_data(const Problem& problem) {
 
 constexpr const char* kPacked = "its weights are packed";
 
-std::int64_t vector_bytes(Isa isa) {
-    return isa >= Isa::avx512 ? 64 : isa == Isa::avx2 ? 32 : 16;
-}
-
 /// The block that "direct" reads the weights in.
 std::int64_t block_of_direct(const Problem& problem, std::int64_t filters) {
-    return gather_block(filters, element_bytes(problem), vector_bytes(problem.isa)).columns();
+    return gather_block(filters, element_bytes(problem), vector_bytes(problem)).columns();
 }
 
 }  // namespace

@@ -7,15 +7,6 @@ namespace {
 
 constexpr std::int64_t kTileSlack = 16;  ///< pixels that the last tile of a row may read past it
 
-/// What both padded_rows kernels ask of a shape.
-const char* unsuited(const ConvShape& s) {
-    if (s.groups != 1) return "it has no groups";
-    if (s.taps() == 1) return "one tap needs no padded rows";
-    if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
-    if (s.dilation_height != 1 || s.dilation_width != 1) return "it has no dilation";
-    return nullptr;
-}
-
 /// Output rows that fit a band, at least four.
 std::int64_t band_rows(std::int64_t row_bytes, std::int64_t kernel_height, std::int64_t rows) {
     const std::int64_t fitting = RowsWorkspace::kBandBytes / row_bytes - (kernel_height - 1);
@@ -24,6 +15,14 @@ std::int64_t band_rows(std::int64_t row_bytes, std::int64_t kernel_height, std::
 }
 
 }  // namespace
+
+const char* rows_refusal(const ConvShape& s) {
+    if (s.groups != 1) return "it has no groups";
+    if (s.taps() == 1) return "one tap needs no padded rows";
+    if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
+    if (s.dilation_height != 1 || s.dilation_width != 1) return "it has no dilation";
+    return nullptr;
+}
 
 GatherWorkspace::GatherWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,
                                  std::int64_t bytes_per_element, int threads, bool with_statistics,
@@ -67,7 +66,7 @@ OuterWorkspace::OuterWorkspace(const ConvShape& shape, std::int64_t element_byte
 RowsWorkspace::RowsWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,
                              std::int64_t out_height, std::int64_t out_width,
                              std::int64_t element_bytes, int threads) {
-    refusal = unsuited(shape);
+    refusal = rows_refusal(shape);
     if (refusal) return;
     if (shape.pad_top >= shape.kernel_height || shape.pad_left >= shape.kernel_width) {
         refusal = "the padding is as wide as the kernel";
@@ -98,7 +97,7 @@ RowsWorkspace::RowsWorkspace(const ConvShape& shape, std::int64_t depth, std::in
 
 RowsOuterWorkspace::RowsOuterWorkspace(const ConvShape& shape, std::int64_t element_bytes,
                                        int threads) {
-    refusal = unsuited(shape);
+    refusal = rows_refusal(shape);
     if (refusal) return;
     if (shape.channels > 16) {
         refusal = "it has at most 16 channels";

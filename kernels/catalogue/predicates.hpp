@@ -17,6 +17,8 @@ Refused never(const Problem& problem);      ///< is not expected to be slower
 std::int64_t none(const Problem& problem);  ///< needs no workspace
 /// Bytes of one number of the problem's floating type.
 std::int64_t element_bytes(const Problem& problem);
+/// Bytes of a vector of its instruction set.
+std::int64_t vector_bytes(const Problem& problem);
 /// Refuses expressions that cannot be read, or that need a deeper stack than `depth`.
 Refused unless_stack_suffices(const Problem& problem, int depth);
 

@@ -3,7 +3,8 @@
 /// a sample and GFLOP/s, counting every multiply-add of the definition, those with padding
 /// included, so that skipping work shows as speed.
 ///
-///   conv_bench [MODEL [THREADS]]     MODEL: simplecnn, simplemlp, alexnet (dense only), vgg16,
+///   conv_bench [MODEL [THREADS]]     MODEL: simplecnn, narrow (few channels), simplemlp, alexnet
+///   (dense only), vgg16,
 ///                                resnet20, resnet50, densenet,
 ///                                mobilenet_v2, mobilenet (depthwise only), all (default)
 ///   conv_bench - [THREADS]       the layers of standard input, a line each: CHANNELS SIZE FILTERS
@@ -49,6 +50,14 @@ const Layer kLayers[] = {
     {"simplecnn", "4->8 28", 4, 28, 8, 3, 1, 1, 1, false},
     {"simplecnn", "dense 1568->128", 1568, 1, 128, 0, 1, 0, 1, false},
     {"simplecnn", "dense 128->10", 128, 1, 10, 0, 1, 0, 1, false},
+    {"narrow", "1->8 28 5x5", 1, 28, 8, 5, 1, 2, 1, true},
+    {"narrow", "3->8 32", 3, 32, 8, 3, 1, 1, 1, true},
+    {"narrow", "8->8 32", 8, 32, 8, 3, 1, 1, 1, false},
+    {"narrow", "8->8 8", 8, 8, 8, 3, 1, 1, 1, false},
+    {"narrow", "16->8 14", 16, 14, 8, 3, 1, 1, 1, false},
+    {"narrow", "8->16 14", 8, 14, 16, 3, 1, 1, 1, false},
+    {"narrow", "16->1 64", 16, 64, 1, 3, 1, 1, 1, false},
+    {"narrow", "2->2 64", 2, 64, 2, 3, 1, 1, 1, false},
     {"simplemlp", "dense 784->512", 784, 1, 512, 0, 1, 0, 1, true},
     {"alexnet", "dense 1024->4096", 1024, 1, 4096, 0, 1, 0, 1, false},
     {"alexnet", "dense 4096->4096", 4096, 1, 4096, 0, 1, 0, 1, false},
@@ -290,8 +299,8 @@ int main(int argc, char** argv) {
         std::fprintf(stderr, "conv_bench: a line of standard input is no layer\n");
         return 2;
     }
-    for (const char* name : {"simplecnn", "simplemlp", "alexnet", "vgg16", "resnet20", "resnet50",
-                             "densenet", "mobilenet_v2", "mobilenet"}) {
+    for (const char* name : {"simplecnn", "narrow", "simplemlp", "alexnet", "vgg16", "resnet20",
+                             "resnet50", "densenet", "mobilenet_v2", "mobilenet"}) {
         if (model != "all" && model != name) continue;
         double total = 0;
         std::printf("%s, %d threads\n", name, threads);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/arguments/conv2d.hpp"
 #include "kernels/cpu/conv/conv_statistics.hpp"
 #include "kernels/cpu/expression_chunk.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
@@ -46,6 +47,59 @@ struct RowConv {
         return weights[((ky * kernel_width + kx) * depth + d) * filters + f];
     }
 };
+
+template <class T>
+RowConv<T> forward_rows(const Conv2dArguments<T>& a) {
+    const ConvShape& s = a.shape;
+    RowConv<T> c;
+    c.batch = s.batch;
+    c.kernel_height = s.kernel_height;
+    c.kernel_width = s.kernel_width;
+    c.height = s.height;
+    c.width = s.width;
+    c.depth = s.channels;
+    c.out_height = s.out_height;
+    c.out_width = s.out_width;
+    c.filters = s.filters;
+    c.pad_top = s.pad_top;
+    c.pad_left = s.pad_left;
+    c.src = a.src;
+    c.dst = a.dst;
+    c.weights = a.weights;
+    c.bias = a.bias;
+    c.residual = a.residual;
+    c.relu = a.relu;
+    if (a.written) c.epilogue = &a.epilogue;
+    c.statistics = a.statistics;
+    c.workspace = a.workspace.data();
+    return c;
+}
+
+template <class T>
+RowConv<T> backward_data_rows(const Conv2dBackwardDataArguments<T>& a) {
+    const ConvShape& s = a.shape;
+    RowConv<T> c;
+    c.batch = s.batch;
+    c.kernel_height = s.kernel_height;
+    c.kernel_width = s.kernel_width;
+    c.height = s.out_height;
+    c.width = s.out_width;
+    c.depth = s.filters;
+    c.out_height = s.height;
+    c.out_width = s.width;
+    c.filters = s.channels;
+    c.pad_top = s.kernel_height - 1 - s.pad_top;
+    c.pad_left = s.kernel_width - 1 - s.pad_left;
+    c.src = a.diff_dst;
+    c.dst = a.diff_src;
+    c.weights = a.weights;
+    c.transposed = true;
+    c.mask = a.mask;
+    c.bias = a.bias;
+    c.relu = a.relu;
+    c.workspace = a.workspace.data();
+    return c;
+}
 
 /// Copies source rows [first, first + rows) of image n into the scratch image of rows of `row`
 /// values. Rows outside the source become zero; what is left and right of a line is never written
