@@ -244,7 +244,7 @@ std::string OptionList::read(const std::vector<std::string>& words) {
         reader_->parse(std::vector<std::string>(words.rbegin(), words.rend()));
     } catch (const CLI::ArgumentMismatch& error) {
         // "--resume: 1 required TEXT missing"
-        const std::string text = error.what();
+        std::string text = error.what();
         const OptionInfo* option = find(text.substr(0, text.find(':')));
         if (option == nullptr || text.find("required") == std::string::npos) return text;
         return fmt::format("{} needs a value: {} {}", text.substr(0, text.find(':')),
