@@ -70,6 +70,10 @@ std::unique_ptr<Operands> make_operands(const kernels::Problem& problem, std::in
 
 }  // namespace
 
+bool has_kernels(kernels::Isa isa) {
+    return kernels::is_built(isa);
+}
+
 KernelMeter::KernelMeter(int threads, int calls) : team_(threads), calls_(calls) {
     const long cache = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
     others_.resize(std::size_t(threads) * std::size_t(cache > 0 ? 2 * cache : 4 << 20), 1);

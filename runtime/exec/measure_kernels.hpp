@@ -9,6 +9,9 @@
 
 namespace dtnn::runtime {
 
+/// Whether this program was built with the kernels of the instruction set.
+bool has_kernels(kernels::Isa isa);
+
 struct MeasuredKernel {
     const kernels::KernelInfo* kernel = nullptr;
     std::vector<double> seconds;  ///< of each call that counts, in rising order

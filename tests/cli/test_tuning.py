@@ -196,6 +196,13 @@ class Tuning(CommandTest):
         self.expect(self.dtnnc("tune", "small.yaml", "--tuning", "-"), 2, "name a file")
         self.assertFalse(os.path.exists(self.path("-")))
 
+    def test_a_device_that_is_not_there_has_a_remedy(self):
+        self.expect(self.dtnnc("compile", "small.yaml", "--target", "cuda", "-o", "device.json"), 0)
+        done = self.dtnnc("tune", "device.json", "-o", "tuned.json")
+        if done.returncode != 0:  # no device here, or a program without CUDA
+            self.expect(done, 5, "cuda", "help:")
+            self.assertFalse(os.path.exists(self.path("tuned.json")))
+
     def test_instruction_sets_that_the_program_was_built_without(self):
         for isa in ("baseline", "avx2", "avx512"):
             done = self.dtnnc("tune", "small.yaml", "--tuning", isa + ".json", "--repeats", "1", "--isa", isa)

@@ -22,6 +22,7 @@
 #include "runtime/device/device.hpp"
 #include "runtime/exec/roofs.hpp"
 #include "tools/dtnnc/calibrate/calibrate_devices.hpp"
+#include "tools/dtnnc/find_data.hpp"
 #include "tools/dtnnc/output.hpp"
 
 namespace dtnn::tools {
@@ -224,8 +225,7 @@ int calibrate(const CalibrateCommand& command) {
                             compiler::quantity_text(machine.convolution_rate, "flop/s")));
         }
     } catch (const runtime::RunError& error) {
-        write_stderr(fmt::format("dtnnc: {}\n", error.what()));
-        return int(error.exit());
+        return print_run_error(error);
     }
     return 0;
 }

@@ -11,13 +11,13 @@
 #include "base/quantity_text.hpp"
 #include "base/table.hpp"
 #include "compiler/tuning/kernel_choice.hpp"
-#include "kernels/dispatch.hpp"
 #include "plan/json/json.hpp"
 #include "runtime/base/clock.hpp"
 #include "runtime/base/other_load.hpp"
 #include "runtime/base/run_error.hpp"
 #include "runtime/exec/measure_kernels.hpp"
 #include "runtime/exec/step_problem.hpp"
+#include "tools/dtnnc/find_data.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/tuning_file.hpp"
 
@@ -240,7 +240,7 @@ int tune_kernels(const TuneKernelsCommand& command) {
             fmt::format("{} is for {}, and this machine has {}\nhelp: tune it where it "
                         "is to run, or with --isa",
                         command.source, plan->target.isa, kernels::name_of(kernels::host_isa())));
-    if (!kernels::is_built(isa))
+    if (!runtime::has_kernels(isa))
         throw UsageError(
             fmt::format("{} is for {}, and this program was built without its kernels\nhelp: build "
                         "the program with cmake -DDTNN_INSTRUCTION_SETS=all, or name another set "
@@ -270,8 +270,7 @@ int tune_kernels(const TuneKernelsCommand& command) {
                 "`dtnnc tune`\n",
                 100 * tuner.others()));
     } catch (const runtime::RunError& error) {
-        write_stderr(fmt::format("dtnnc: {}\n", error.what()));
-        return int(error.exit());
+        return print_run_error(error);
     }
     return command.output.empty() ? 0 : write_tuned_plan(command, file);
 }

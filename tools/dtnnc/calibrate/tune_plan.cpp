@@ -8,6 +8,7 @@
 #include "runtime/base/run_error.hpp"
 #include "runtime/device/device.hpp"
 #include "runtime/exec/tune.hpp"
+#include "tools/dtnnc/find_data.hpp"
 #include "tools/dtnnc/output.hpp"
 #include "tools/dtnnc/plan_source.hpp"
 
@@ -44,8 +45,7 @@ int tune_plan(const TuneCommand& command) {
         write_stdout(table_of(all));
         tell_written(path);
     } catch (const runtime::RunError& error) {
-        write_stderr(fmt::format("dtnnc: {}\n", error.what()));
-        return int(error.exit());
+        return print_run_error(error);
     }
     return 0;
 }
