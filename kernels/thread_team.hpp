@@ -41,9 +41,9 @@ class ThreadTeam {
     void observe(ShareObserver* observer) { observer_ = observer; }
 
     /// Runs `body(member)` once for every member from 0 to size()-1 and returns when all are done;
-    /// two members may run on the same thread, one after the other. For sums that are made member
-    /// by member: member is a place among size() places, which nobody else uses. Everything runs in
-    /// the caller's mode (subnormals.hpp). No allocation.
+    /// two members may run on the same thread, one after the other. For sums that need much beside
+    /// their places: member is a place among size() places, which nobody else uses. Everything runs
+    /// in the caller's mode (subnormals.hpp). No allocation.
     template <class Body>
     void run(Body&& body) {
         for_each(size_, [&](std::int64_t member, int) { body(int(member)); });
@@ -73,24 +73,42 @@ class ThreadTeam {
     /// thread has for itself while it computes, and must not change the result.
     template <class Body>
     void for_pieces(std::int64_t count, std::int64_t grain, Body&& body) {
-        const std::int64_t units = (count + grain - 1) / grain;
-        if (units <= 1 || size_ == 1) {
-            if (count > 0) body(std::int64_t{0}, count, 0);
-            return;
-        }
-        const std::int64_t most = std::int64_t{size_} * kPieces;
-        const std::int64_t pieces = units < most ? units : most;
-        for_each(pieces, [&](std::int64_t piece, int thread) {
-            const std::int64_t limit = units * (piece + 1) / pieces * grain;
-            body(units * piece / pieces * grain, limit < count ? limit : count, thread);
+        cut(count, grain, [&](std::int64_t begin, std::int64_t end, std::int64_t, int thread) {
+            body(begin, end, thread);
         });
     }
 
-    /// The same in ranges of every member (`for_ranges`) where `summed`: where the body adds to
-    /// what is the member's.
+    /// The same for sums: `body(begin, end, piece)` adds to the place of its piece, which nobody
+    /// else uses. There are pieces(count, grain) places, at most most_pieces(size()).
+    template <class Body>
+    void for_sums(std::int64_t count, std::int64_t grain, Body&& body) {
+        cut(count, grain, [&](std::int64_t begin, std::int64_t end, std::int64_t piece, int) {
+            body(begin, end, piece);
+        });
+    }
+
+    /// for_ranges where `summed`: where the body adds to what is the member's; else for_pieces.
     template <class Body>
     void divide(std::int64_t count, std::int64_t grain, bool summed, Body&& body) {
         summed ? for_ranges(count, grain, body) : for_pieces(count, grain, body);
+    }
+
+    /// The pieces of [0, count) in for_pieces and for_sums.
+    std::int64_t pieces(std::int64_t count, std::int64_t grain) const {
+        const std::int64_t units = (count + grain - 1) / grain, most = most_pieces(size_);
+        return units < most ? units : most;
+    }
+
+    /// Where piece `piece` of `pieces` of `units` things begins; `units` for the one behind the
+    /// last. Where every thread has several pieces of many things, each of its own is smaller than
+    /// the one before, so that in the end all threads have little left to wait for: with n pieces
+    /// the shares are 2n-1, 2n-3, ..., 1 of n^2.
+    std::int64_t begin_of_piece(std::int64_t piece, std::int64_t pieces, std::int64_t units) const {
+        const std::int64_t each = pieces / size_;
+        if (pieces % size_ != 0 || units * 2 < pieces * each) return units * piece / pieces;
+        const std::int64_t thread = piece / each, left = each - piece % each;
+        const std::int64_t begin = units * thread / size_, end = units * (thread + 1) / size_;
+        return begin + (end - begin) * (each * each - left * left) / (each * each);
     }
 
     /// Runs `body(piece, thread)` for every piece of [0, pieces), as for_pieces.
@@ -119,8 +137,22 @@ class ThreadTeam {
     /// Pieces of every thread: with eight, a thread that loses its processor holds up the others
     /// for a sixteenth of the work of two.
     static constexpr int kPieces = 8;
+    static constexpr std::int64_t most_pieces(int threads) {
+        return threads > 1 ? std::int64_t{threads} * kPieces : 1;
+    }
 
   private:
+    template <class Body>
+    void cut(std::int64_t count, std::int64_t grain, Body&& body) {
+        const std::int64_t units = (count + grain - 1) / grain, all = pieces(count, grain);
+        if (all == 0) return;
+        for_each(all, [&](std::int64_t piece, int thread) {
+            const std::int64_t limit = begin_of_piece(piece + 1, all, units) * grain;
+            body(begin_of_piece(piece, all, units) * grain, limit < count ? limit : count, piece,
+                 thread);
+        });
+    }
+
     struct Shared;
 
     /// Calls `body(context, thread)` on every thread that comes while there are pieces left, and

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernels/catalogue/piece_cut.hpp"
 #include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels {
@@ -12,6 +13,27 @@ std::int64_t band_rows(std::int64_t row_bytes, std::int64_t kernel_height, std::
     const std::int64_t fitting = RowsWorkspace::kBandBytes / row_bytes - (kernel_height - 1);
     const std::int64_t band = fitting < 4 ? 4 : fitting;
     return band < rows ? band : rows;
+}
+
+/// How the sums of OuterWorkspace are cut, with the least work beside the multiply-adds, of which
+/// the shares are compared. A part packs all of diff_dst; a slice writes weights that are read and
+/// added up in the end; and the fewer pieces a thread has, the longer it waits for another that was
+/// interrupted. One thread has one piece.
+void cut_outer(const ConvShape& shape, int threads, std::int64_t& slices, std::int64_t& parts) {
+    if (threads <= 1) return;
+    // What a packed or added number costs, in multiply-adds; and the share of a step that is lost
+    // to interruptions where a thread has one piece (3 % on virtual processors).
+    constexpr double kPacked = 8, kAdded = 24, kLost = 0.04;
+    const std::int64_t rows = shape.taps() * shape.channels, cells = shape.out_pixels();
+    slices = std::min<std::int64_t>(threads, cells);
+    choose_cut(
+        threads,
+        [&](std::int64_t s, std::int64_t p, std::int64_t each) -> double {
+            if (s > cells || p * 8 > rows) return -1;
+            return double(std::max(p, shape.groups)) * kPacked / double(rows) +
+                   (s > 1 ? double(s) * kAdded / double(cells) : 0) + kLost / double(each);
+        },
+        slices, parts);
 }
 
 }  // namespace
@@ -35,13 +57,12 @@ GatherWorkspace::GatherWorkspace(const ConvShape& shape, std::int64_t depth, std
     taps_per_thread = round_up(shape.taps() * (kMostTileRows + 2) * 8, 64);
     statistics = taps + threads * taps_per_thread;
     bytes = statistics;
-    if (with_statistics) bytes += threads * round_up(2 * shape.filters * 8, 64);
+    if (with_statistics)
+        bytes += ThreadTeam::most_pieces(threads) * round_up(2 * shape.filters * 8, 64);
 }
 
 OuterWorkspace::OuterWorkspace(const ConvShape& shape, std::int64_t element_bytes, int threads) {
-    const std::int64_t items =
-        shape.taps() * shape.groups * round_up(shape.group_channels(), 8) / 8;
-    divide_rows = items < 16 * threads;
+    cut_outer(shape, threads, slices, parts);
     const std::int64_t block = std::min(kBlockCells, shape.out_pixels());
     const std::int64_t columns =
         round_up(std::min(shape.group_filters(), kMostColumns), kWidestTile / element_bytes);
@@ -55,12 +76,11 @@ OuterWorkspace::OuterWorkspace(const ConvShape& shape, std::int64_t element_byte
                : 0);
     filters = panel + block * kWidestTile;
     scratch_per_thread = filters + round_up(block * columns * element_bytes, 64);
-    bias_per_thread = round_up(shape.filters * 8, 64);
-    partials_per_thread =
-        divide_rows && threads > 1 ? round_up(shape.weight_elements() * element_bytes, 64) : 0;
+    bias_per_piece = round_up(shape.filters * 8, 64);
+    partials_per_slice = slices > 1 ? round_up(shape.weight_elements() * element_bytes, 64) : 0;
     bias = threads * scratch_per_thread;
-    partials = bias + threads * bias_per_thread;
-    bytes = partials + threads * partials_per_thread;
+    partials = bias + slices * parts * bias_per_piece;
+    bytes = partials + slices * partials_per_slice;
 }
 
 RowsWorkspace::RowsWorkspace(const ConvShape& shape, std::int64_t depth, std::int64_t width,

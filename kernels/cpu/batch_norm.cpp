@@ -53,11 +53,13 @@ struct Normalise {
     }
     /// Then an expression, over a chunk at a time.
     void then(const ElementwiseArguments<T>& epilogue, const Flat& flat, ThreadTeam& team) const {
-        for_chunks(flat, team, false, [&](std::int64_t from, std::int64_t to, int) {
-            groups<false, false, false>(flat, from, to);
-            const std::int64_t first = from * flat.period, last = flat.end_of(to);
-            const T* const sources[] = {dst};
-            evaluate_into(epilogue, sources, first, last, dst + first);
+        team.for_pieces(flat.groups, flat.grain(), [&](auto begin, auto end, int) {
+            for_chunks(flat, begin, end, [&](std::int64_t from, std::int64_t to) {
+                groups<false, false, false>(flat, from, to);
+                const std::int64_t first = from * flat.period, last = flat.end_of(to);
+                const T* const sources[] = {dst};
+                evaluate_into(epilogue, sources, first, last, dst + first);
+            });
         });
     }
     template <bool relu, bool with_residual>
@@ -88,9 +90,8 @@ void batch_norm_training_flat(const BatchNormTrainingArguments<T>& a, ThreadTeam
         for (std::int64_t c = 0; c < flat.channels; ++c) {
             scratch.spread(2, flat.channels, c, double(a.src[c]));
         }
-        scratch.clear_sums();
-        team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int member) {
-            add_terms<T>(flat, begin, end, scratch.first_sums(member), scratch.second_sums(member),
+        scratch.sum(flat, team, [&](auto begin, auto end, auto piece) {
+            add_terms<T>(flat, begin, end, scratch.first_sums(piece), scratch.second_sums(piece),
                          [&](auto lanes, std::int64_t i, std::int64_t p, auto& sum, auto& squares) {
                              using V = decltype(lanes);
                              const auto distance =
@@ -161,8 +162,7 @@ void add_written_gradients(const BatchNormBackwardArguments<T>& a, const Flat& f
                            const Scratch<T>& scratch, ThreadTeam& team) {
     const T *const centre = scratch.constant(0), *const scale = scratch.constant(1),
                    *const shift = scratch.constant(2);
-    scratch.clear_sums();
-    for_chunks(flat, team, true, [&](std::int64_t from, std::int64_t to, int member) {
+    const auto add_chunk = [&](std::int64_t from, std::int64_t to, std::int64_t piece) {
         alignas(64) T normalised[kChunkElements];
         const auto pass = [&](std::int64_t at, std::int64_t count) {
             const T* const sources[] = {a.diff_dst, normalised - at};
@@ -188,7 +188,11 @@ void add_written_gradients(const BatchNormBackwardArguments<T>& a, const Flat& f
                 pass(at, count);
             }
         }
-        add_gradients_of_groups<Passing::in_diff_src>(a, flat, scratch, from, to, member);
+        add_gradients_of_groups<Passing::in_diff_src>(a, flat, scratch, from, to, piece);
+    };
+    scratch.sum(flat, team, [&](auto begin, auto end, auto piece) {
+        for_chunks(flat, begin, end,
+                   [&](std::int64_t from, std::int64_t to) { add_chunk(from, to, piece); });
     });
 }
 

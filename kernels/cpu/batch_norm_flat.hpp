@@ -5,37 +5,42 @@
 #include <type_traits>
 
 #include "kernels/cpu/flat_image.hpp"
-#include "kernels/thread_team.hpp"
+#include "kernels/cpu/piece_sums.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 
-/// The workspace: a pair of sums per position and thread, then constants per position.
+/// The workspace: a pair of sums per position and piece, then constants per position.
 template <class T>
 struct Scratch {
     double* sums;
     T* constants;
-    std::int64_t period, threads;
+    std::int64_t period;
 
     Scratch(std::byte* workspace, const Flat& flat, const ThreadTeam& team)
-        : sums(reinterpret_cast<double*>(workspace)), period(flat.period), threads(team.size()) {
-        constants = reinterpret_cast<T*>(sums + 2 * period * threads);
+        : sums(reinterpret_cast<double*>(workspace)), period(flat.period) {
+        constants = reinterpret_cast<T*>(sums + 2 * period * ThreadTeam::most_pieces(team.size()));
     }
-    double* first_sums(std::int64_t member) const { return sums + 2 * period * member; }
-    double* second_sums(std::int64_t member) const { return first_sums(member) + period; }
+    double* first_sums(std::int64_t piece) const { return sums + 2 * period * piece; }
+    double* second_sums(std::int64_t piece) const { return first_sums(piece) + period; }
     T* constant(int which) const { return constants + period * which; }
 
-    void clear_sums() const {
-        for (std::int64_t i = 0; i < 2 * period * threads; ++i)
-            sums[i] = 0;
+    /// add(begin, end, piece) for pieces of the groups, each with sums of its own, which begin with
+    /// zeros; then all are added up.
+    template <class Add>
+    void sum(const Flat& flat, ThreadTeam& team, const Add& add) const {
+        team.for_sums(flat.groups, flat.grain(), [&](auto begin, auto end, auto piece) {
+            for (std::int64_t i = 0; i < 2 * period; ++i)
+                first_sums(piece)[i] = 0;
+            add(begin, end, piece);
+        });
+        add_up_pieces(sums, 2 * period, team.pieces(flat.groups, flat.grain()), 2 * period, team);
     }
-    /// Adds the threads' sums and the positions of each channel, always in the same order.
+    /// What was summed at the positions of a channel, always in the same order.
     void total(std::int64_t channels, std::int64_t c, double& first, double& second) const {
         first = second = 0;
-        for (std::int64_t member = 0; member < threads; ++member) {
-            for (std::int64_t p = c; p < period; p += channels) {
-                first += first_sums(member)[p];
-                second += second_sums(member)[p];
-            }
+        for (std::int64_t p = c; p < period; p += channels) {
+            first += first_sums(0)[p];
+            second += second_sums(0)[p];
         }
     }
     /// Gives every position of channel c the value.
@@ -115,25 +120,22 @@ void spread_forward(const A& a, const Flat& flat, const Scratch<T>& scratch) {
     }
 }
 
-/// use(from, to, member) for chunks of groups that a first-level cache holds: at most so many
-/// elements, or one group. `summed`: into the member's sums.
+/// use(from, to) for chunks of groups [begin, end) that a first-level cache holds: at most so many
+/// elements, or one group.
 inline constexpr std::int64_t kChunkElements = 2048;
 template <class Use>
-void for_chunks(const Flat& flat, ThreadTeam& team, bool summed, const Use& use) {
+void for_chunks(const Flat& flat, std::int64_t begin, std::int64_t end, const Use& use) {
     const std::int64_t chunk = flat.period >= kChunkElements ? 1 : kChunkElements / flat.period;
-    const auto range = [&](std::int64_t begin, std::int64_t end, int member) {
-        for (std::int64_t from = begin; from < end; from += chunk)
-            use(from, from + chunk < end ? from + chunk : end, member);
-    };
-    team.divide(flat.groups, flat.grain(), summed, range);
+    for (std::int64_t from = begin; from < end; from += chunk)
+        use(from, from + chunk < end ? from + chunk : end);
 }
 
-/// Of groups [begin, end), added to the member's sums.
+/// Of groups [begin, end), added to the piece's sums.
 template <Passing passing, class A, class T>
 DTNN_INLINE void add_gradients_of_groups(const A& a, const Flat& flat, const Scratch<T>& scratch,
-                                         std::int64_t begin, std::int64_t end, int member) {
+                                         std::int64_t begin, std::int64_t end, std::int64_t piece) {
     const T* const mean = scratch.constant(0);
-    add_terms<T>(flat, begin, end, scratch.first_sums(member), scratch.second_sums(member),
+    add_terms<T>(flat, begin, end, scratch.first_sums(piece), scratch.second_sums(piece),
                  [&](auto lanes, std::int64_t i, std::int64_t p, auto& sum, auto& products) {
                      using V = decltype(lanes);
                      const auto x = V::load(a.src + i);
@@ -146,9 +148,8 @@ DTNN_INLINE void add_gradients_of_groups(const A& a, const Flat& flat, const Scr
 /// The sums of g and of g * (x - T(mean)), after spread_forward.
 template <Passing passing, class A, class T>
 void add_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, ThreadTeam& team) {
-    scratch.clear_sums();
-    team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int member) {
-        add_gradients_of_groups<passing>(a, flat, scratch, begin, end, member);
+    scratch.sum(flat, team, [&](auto begin, auto end, auto piece) {
+        add_gradients_of_groups<passing>(a, flat, scratch, begin, end, piece);
     });
 }
 

@@ -31,9 +31,8 @@ void batch_norm_sums_flat(const BatchNormSumsArguments<T>& a, ThreadTeam& team) 
     const T* const origin = scratch.constant(0);
     for (std::int64_t c = 0; c < channels; ++c)
         scratch.spread(0, channels, c, double(a.running_mean[c]));
-    scratch.clear_sums();
-    team.for_ranges(flat.groups, flat.grain(), [&](auto begin, auto end, int member) {
-        add_terms<T>(flat, begin, end, scratch.first_sums(member), scratch.second_sums(member),
+    scratch.sum(flat, team, [&](auto begin, auto end, auto piece) {
+        add_terms<T>(flat, begin, end, scratch.first_sums(piece), scratch.second_sums(piece),
                      [&](auto lanes, std::int64_t i, std::int64_t p, auto& sum, auto& squares) {
                          using V = decltype(lanes);
                          const auto distance =

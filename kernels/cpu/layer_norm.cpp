@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "kernels/arguments/norm.hpp"
+#include "kernels/cpu/piece_sums.hpp"
 #include "kernels/cpu/row_sums.hpp"
-#include "kernels/thread_team.hpp"
 #include "kernels/workspace/norm.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
@@ -129,26 +129,21 @@ void sum_over_rows(const LayerNormBackwardArguments<T>& a, const Rows& all, Thre
     });
 }
 
-/// One thread's sums in the workspace: `length` for gamma, then as many for beta.
+/// One piece's sums in the workspace: `length` for gamma, then as many for beta.
 template <class T>
 void with_own_sums(const LayerNormBackwardArguments<T>& a, const Rows& all, ThreadTeam& team) {
     double* const sums = reinterpret_cast<double*>(a.workspace);
-    const std::int64_t threads = team.size();
-    for (std::int64_t i = 0; i < threads * 2 * all.length; ++i)
-        sums[i] = 0;
-    team.for_ranges(all.rows, all.grain(), [&](auto begin, auto end, int member) {
-        double* const own = sums + member * 2 * all.length;
+    team.for_sums(all.rows, all.grain(), [&](auto begin, auto end, auto piece) {
+        double* const own = sums + piece * 2 * all.length;
+        for (std::int64_t i = 0; i < 2 * all.length; ++i)
+            own[i] = 0;
         for (std::int64_t row = begin; row < end; ++row)
             backward_row<true, true>(a, row, all.length, own, own + all.length);
     });
+    add_up_pieces(sums, 2 * all.length, team.pieces(all.rows, all.grain()), 2 * all.length, team);
     for (std::int64_t i = 0; i < all.length; ++i) {
-        double diff_gamma = 0, diff_beta = 0;
-        for (std::int64_t member = 0; member < threads; ++member) {
-            diff_gamma += sums[member * 2 * all.length + i];
-            diff_beta += sums[(member * 2 + 1) * all.length + i];
-        }
-        a.diff_gamma[i] = T(diff_gamma);
-        a.diff_beta[i] = T(diff_beta);
+        a.diff_gamma[i] = T(sums[i]);
+        a.diff_beta[i] = T(sums[all.length + i]);
     }
 }
 

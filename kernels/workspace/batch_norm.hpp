@@ -9,6 +9,8 @@
 
 #include <cstdint>
 
+#include "kernels/thread_team.hpp"
+
 namespace dtnn::kernels {
 
 constexpr std::int64_t batch_norm_period(std::int64_t channels) {
@@ -18,7 +20,7 @@ constexpr std::int64_t batch_norm_period(std::int64_t channels) {
     return period < 32 ? 32 : period;
 }
 
-/// Doubles of one thread's partial sums: two per position.
+/// Doubles of one piece's partial sums: two per position.
 constexpr std::int64_t batch_norm_sums(std::int64_t channels) {
     return 2 * batch_norm_period(channels);
 }
@@ -27,8 +29,8 @@ constexpr std::int64_t batch_norm_sums(std::int64_t channels) {
 inline constexpr std::int64_t kBatchNormConstants = 6;
 
 constexpr std::int64_t batch_norm_workspace(std::int64_t channels, std::int64_t element_size,
-                                            std::int64_t threads) {
-    return threads * batch_norm_sums(channels) * 8 +
+                                            int threads) {
+    return ThreadTeam::most_pieces(threads) * batch_norm_sums(channels) * 8 +
            kBatchNormConstants * batch_norm_period(channels) * element_size;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-/// How the "bf16" kernels (cpu/conv/bf16_*.hpp), which multiply factors that are rounded to bfloat16,
-/// divide their workspace; see workspace/conv.hpp. All offsets are bytes, multiples of 64.
+/// How the "bf16" kernels (cpu/conv/bf16_*.hpp), which multiply factors that are rounded to
+/// bfloat16, divide their workspace; see workspace/conv.hpp. All offsets are bytes, multiples
+/// of 64.
 
 #include <cstdint>
 

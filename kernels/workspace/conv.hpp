@@ -37,8 +37,8 @@ __attribute__((always_inline)) constexpr GatherBlock gather_block(std::int64_t w
 }
 
 /// conv2d "direct" and conv2d_backward_data "direct": the weights packed in panels, a row of zeros
-/// for cells outside the image, and for each thread a list of taps and, forward, its sums for the
-/// statistics. Weights that come packed need no panels.
+/// for cells outside the image, for each thread a list of taps, and, forward, sums for the
+/// statistics for each piece of the cells. Weights that come packed need no panels.
 struct GatherWorkspace {
     std::int64_t panels = 0, zeros = 0, taps = 0, statistics = 0, bytes = 0;
     std::int64_t taps_per_thread = 0;  ///< bytes
@@ -51,18 +51,20 @@ struct GatherWorkspace {
 };
 
 /// conv2d_backward_weights "direct": for each thread a list of cells (a pointer and a place each),
-/// rows at the image's edges, a packed panel of the source, packed panels of diff_dst, its sums for
-/// the bias, and, where the threads divide the cells, its own weights.
+/// rows at the image's edges, a packed panel of the source, and packed panels of diff_dst. The
+/// cells are cut into slices, each with weights of its own where there are several, and the weights
+/// into parts: the threads divide the pieces, a slice of a part each. Every piece has sums for the
+/// bias.
 struct OuterWorkspace {
     static constexpr std::int64_t kBlockCells =
         256;                                       ///< output pixels that are worked on at a time
     static constexpr std::int64_t kMostRows = 12;  ///< of a panel of the source
     static constexpr std::int64_t kMostColumns = 512;  ///< filters that are packed at a time
 
+    std::int64_t slices = 1, parts = 1;
     std::int64_t bias = 0, partials = 0, bytes = 0;
-    std::int64_t scratch_per_thread = 0, bias_per_thread = 0, partials_per_thread = 0;
+    std::int64_t scratch_per_thread = 0, bias_per_piece = 0, partials_per_slice = 0;
     std::int64_t places = 0, edges = 0, panel = 0, filters = 0;  ///< within a thread's scratch
-    bool divide_rows = false;
 
     /// Whether the taps of a kernel row are taken together.
     __attribute__((always_inline)) static bool joins_taps(const ConvShape& s) {

@@ -12,9 +12,9 @@ namespace dtnn::kernels {
 inline constexpr std::int64_t kMostBlisSide = 32;    ///< rows or columns of a micro-kernel's tile
 inline constexpr std::int64_t kMostBlisDepth = 512;  ///< what is summed over at a time
 
-/// conv2d, and conv2d_backward_data by phases (kernels/cpu/conv/gathered_rows.hpp): the weights packed
-/// in panels, and for each thread the panels of a block of pixels, their product, runs at the
-/// image's edges, and its sums for the statistics.
+/// conv2d, and conv2d_backward_data by phases (kernels/cpu/conv/gathered_rows.hpp): the weights
+/// packed in panels, and for each thread the panels of a block of pixels, their product, runs at
+/// the image's edges, and its sums for the statistics.
 struct ImplicitWorkspace {
     /// Results of a block, whole tiles of 6, 12 and 14: few enough for the second cache.
     static constexpr std::int64_t kBlock = 168;

@@ -8,12 +8,12 @@
 
 namespace dtnn::kernels {
 
-/// Up to this many numbers in a row, each thread has its own sums of gamma's and beta's gradients;
-/// beyond, a pass of its own splits the numbers over the threads.
+/// Up to this many numbers in a row, each piece of the rows has its own sums of gamma's and beta's
+/// gradients; beyond, a pass of its own splits the numbers over the threads.
 inline constexpr std::int64_t kLayerNormOwnSums = 4096;
 
-constexpr std::int64_t layer_norm_backward_bytes(std::int64_t length, std::int64_t threads) {
-    return length <= kLayerNormOwnSums ? threads * 2 * length * 8 : 0;
+constexpr std::int64_t layer_norm_backward_bytes(std::int64_t length, int threads) {
+    return length <= kLayerNormOwnSums ? ThreadTeam::most_pieces(threads) * 2 * length * 8 : 0;
 }
 
 /// One thread's sums, two per position of a group of the flat image, and four constants.

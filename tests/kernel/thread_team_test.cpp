@@ -134,4 +134,47 @@ TEST_CASE("runs are told apart when their numbers begin again") {
 }
 
 }  // namespace
+
+TEST_CASE("sums cover everything once, and a piece has a place of its own, however small it is") {
+    for (const int size : {1, 2, 3, 5}) {
+        ThreadTeam team(size);
+        for (const std::int64_t count : {0, 1, 2, 5, 63, 64, 65, 1000}) {
+            for (const std::int64_t grain : {1, 8, 64}) {
+                const std::int64_t pieces = team.pieces(count, grain);
+                REQUIRE(pieces <= ThreadTeam::most_pieces(size));
+                std::vector<std::int64_t> sums(static_cast<std::size_t>(pieces), -1);
+                team.for_sums(count, grain, [&](auto begin, auto end, auto piece) {
+                    sums.at(std::size_t(piece)) = end - begin;
+                });
+                std::int64_t sum = 0;
+                for (const std::int64_t own : sums) {
+                    REQUIRE(own >= 0);
+                    sum += own;
+                }
+                CHECK(sum == count);
+            }
+        }
+    }
+}
+
+TEST_CASE("pieces cover their units, and those of a thread become smaller") {
+    for (const int size : {1, 2, 3, 7}) {
+        const ThreadTeam team(size);
+        for (const std::int64_t units : {1, 5, 64, 100, 1000, 12345}) {
+            for (const std::int64_t each : {1, 2, 5, 8}) {
+                const std::int64_t pieces = each * size;
+                CHECK(team.begin_of_piece(0, pieces, units) == 0);
+                CHECK(team.begin_of_piece(pieces, pieces, units) == units);
+                for (std::int64_t piece = 0; piece < pieces; ++piece)
+                    REQUIRE(team.begin_of_piece(piece, pieces, units) <=
+                            team.begin_of_piece(piece + 1, pieces, units));
+            }
+            if (units < 1000) continue;
+            const std::int64_t first = team.begin_of_piece(1, 8 * size, units);
+            const std::int64_t last = units / size - team.begin_of_piece(7, 8 * size, units);
+            CHECK(first > 8 * last);
+        }
+    }
+}
+
 }  // namespace dtnn::kernels::thread_team_test

@@ -19,7 +19,7 @@
 #include "kernels/cpu/conv/gather_panels.hpp"
 #include "kernels/cpu/conv/gather_tiles.hpp"
 #include "kernels/cpu/expression_chunk.hpp"
-#include "kernels/thread_team.hpp"
+#include "kernels/cpu/piece_sums.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
@@ -147,10 +147,24 @@ DTNN_INLINE void gather_tile(const GatherConv<T>& c, const TileCells& cells, con
     finish_tile<T, L, R, V>(c, cells, column, columns, sums, partial);
 }
 
-/// Some tiles against some of the panels of a group.
+/// Some tiles against some of the panels of a group. Statistics are summed in the place of the
+/// tiles, each column's by whoever has its panel.
 struct GatherPart {
-    std::int64_t first_tile, last_tile, group, first_block, last_block;
+    std::int64_t first_tile, last_tile, group, first_block, last_block, place;
 };
+
+/// The place's sums, of which those of the part's columns begin with zeros; null: none are wanted.
+template <class T>
+double* begin_statistics(const GatherConv<T>& c, const GatherPart& part, std::int64_t columns) {
+    if (!c.partial_statistics) return nullptr;
+    double* const partial = c.partial_statistics + part.place * c.partial_stride;
+    const std::int64_t limit = part.last_block * columns;
+    const std::int64_t from = part.group * c.width + part.first_block * columns;
+    const std::int64_t to = part.group * c.width + (limit < c.width ? limit : c.width);
+    for (std::int64_t j = from; j < to; ++j)
+        partial[j] = partial[c.output_pixel() + j] = 0;
+    return partial;
+}
 
 /// Whether more comes from memory for the panels than for the source.
 template <class T>
@@ -172,8 +186,7 @@ void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, const Panels<
                   const GatherPart& part, int thread) {
     constexpr int N = V * L;
     auto* runs = reinterpret_cast<TapRun<T>*>(c.taps + thread * c.taps_per_thread);
-    double* partial =
-        c.partial_statistics ? c.partial_statistics + thread * c.partial_stride : nullptr;
+    double* const partial = begin_statistics(c, part, N);
     const T* const panels = all.first + part.group * all.blocks * all.distance;
     // One tile waits for its panels at any rate, which come in order.
     const bool streams =
@@ -217,30 +230,33 @@ void gather_tiles(const GatherConv<T>& c, const Tiling<T>& tiling, const Panels<
 
 /// Whether the threads share the panels, and not the tiles: where there are more weights than
 /// sources, so that each thread reads a part of the larger, unless that would leave more of them
-/// idle. Sums for statistics are those of a thread's own tiles.
+/// idle.
 template <class T>
 bool divides_panels(const GatherConv<T>& c, std::int64_t tiles, std::int64_t blocks,
                     std::int64_t threads) {
-    if (threads == 1 || c.groups > 1 || c.statistics) return false;
+    if (threads == 1 || c.groups > 1) return false;
     const auto longest = [&](std::int64_t parts) { return (parts + threads - 1) / threads; };
     // Compared as shares of the whole.
     const std::int64_t by_tiles = longest(tiles) * blocks, by_blocks = longest(blocks) * tiles;
     return panels_outweigh(c) ? by_blocks * 16 <= by_tiles * 17 : by_blocks * 17 < by_tiles * 16;
 }
 
-/// All tiles against all panels, in pieces for the thread that is free.
+/// All tiles against all panels, in pieces for the thread that is free; how many parts the tiles
+/// were cut into.
 template <class T, int L, int R, int V>
-void gather_pieces(const GatherConv<T>& c, const Tiling<T>& tiling, const Panels<T, V * L>& panels,
-                   ThreadTeam& team) {
+std::int64_t gather_pieces(const GatherConv<T>& c, const Tiling<T>& tiling,
+                           const Panels<T, V * L>& panels, ThreadTeam& team) {
     const std::int64_t tiles = tiling.tiles(), blocks = panels.blocks;
-    const std::int64_t most = team.size() == 1 ? 1 : team.size() * ThreadTeam::kPieces;
+    const std::int64_t most = ThreadTeam::most_pieces(team.size());
     if (divides_panels(c, tiles, blocks, team.size())) {
         const std::int64_t cuts = blocks < most ? blocks : most;
-        return team.for_each(cuts, [&](std::int64_t piece, int thread) {
-            gather_tiles<T, L, R, V>(
-                c, tiling, panels,
-                {0, tiles, 0, blocks * piece / cuts, blocks * (piece + 1) / cuts}, thread);
+        team.for_each(cuts, [&](std::int64_t piece, int thread) {
+            gather_tiles<T, L, R, V>(c, tiling, panels,
+                                     {0, tiles, 0, team.begin_of_piece(piece, cuts, blocks),
+                                      team.begin_of_piece(piece + 1, cuts, blocks), 0},
+                                     thread);
         });
+        return 1;
     }
     // A thread's tiles pass as much of the panels as the second cache holds before the next, and
     // fewer tiles at a time would read panels more often.
@@ -252,10 +268,12 @@ void gather_pieces(const GatherConv<T>& c, const Tiling<T>& tiling, const Panels
         const std::int64_t range = piece / all, first = piece % steps * step;
         gather_tiles<T, L, R, V>(
             c, tiling, panels,
-            {tiles * range / ranges, tiles * (range + 1) / ranges, piece % all / steps, first,
-             first + step < blocks ? first + step : blocks},
+            {team.begin_of_piece(range, ranges, tiles),
+             team.begin_of_piece(range + 1, ranges, tiles), piece % all / steps, first,
+             first + step < blocks ? first + step : blocks, range},
             thread);
     });
+    return ranges;
 }
 
 template <class T, int L, int R, int V>
@@ -263,38 +281,18 @@ void gather_with_tile(const GatherConv<T>& c, ThreadTeam& team) {
     constexpr int N = V * L;
     const Tiling<T> tiling(c, R);
     const Panels<T, N> panels(c, tiling.tiles());
+    for (std::int64_t d = 0; d < c.depth; ++d)
+        c.zeros[d] = T(0);
     const std::int64_t blocks = panels.blocks;
-    const auto prepare = [&](int member) {
-        const std::int64_t to_pack = panels.to_pack ? c.groups * blocks : 0;
-        pack_panels<T, N>(c, blocks, to_pack * member / team.size(),
-                          to_pack * (member + 1) / team.size(), c.panels);
-        if (member == 0) {
-            for (std::int64_t d = 0; d < c.depth; ++d)
-                c.zeros[d] = T(0);
-        }
-        if (c.partial_statistics) {
-            double* partial = c.partial_statistics + member * c.partial_stride;
-            for (std::int64_t j = 0; j < 2 * c.output_pixel(); ++j)
-                partial[j] = 0;
-        }
-    };
-    // What there is to prepare beside panels is not worth waking threads.
-    if (!panels.to_pack && !c.partial_statistics)
-        prepare(0);
-    else
-        team.run([&](int member) { prepare(member); });
-    if (!c.statistics) return gather_pieces<T, L, R, V>(c, tiling, panels, team);
-    team.run([&](int member) {
-        for (std::int64_t group = 0; group < c.groups; ++group) {
-            gather_tiles<T, L, R, V>(
-                c, tiling, panels,
-                {tiling.tiles() * member / team.size(), tiling.tiles() * (member + 1) / team.size(),
-                 group, 0, blocks},
-                member);
-        }
-    });
-    total_statistics(c.statistics, c.output_pixel(), c.bias, team.size(),
-                     [&](int member) { return c.partial_statistics + member * c.partial_stride; });
+    team.for_pieces(panels.to_pack ? c.groups * blocks : 0, panels_together<T, N>(),
+                    [&](std::int64_t from, std::int64_t to, int) {
+                        pack_panels<T, N>(c, blocks, from, to, c.panels);
+                    });
+    const std::int64_t places = gather_pieces<T, L, R, V>(c, tiling, panels, team);
+    if (!c.statistics) return;
+    add_up_pieces(c.partial_statistics, 2 * c.output_pixel(), places, c.partial_stride, team);
+    total_statistics(c.statistics, c.output_pixel(), c.bias, 1,
+                     [&](int) { return c.partial_statistics; });
 }
 
 /// The rows of a tile, of those that are compiled, that compute least beside the wanted cells; the

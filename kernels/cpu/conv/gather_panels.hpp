@@ -85,11 +85,17 @@ void pack_panel(const GatherConv<T>& c, std::int64_t group, std::int64_t first, 
 }
 
 /// Packs the panels [first, last) of all groups' `blocks` each to `panels`. Rows of narrow panels
+/// Panels whose rows are copied together: what lies side by side in memory is read at once.
+template <class T, int N>
+constexpr std::int64_t panels_together() {
+    return 512 / (N * sizeof(T)) > 1 ? 512 / (N * sizeof(T)) : 1;
+}
+
 /// are read for several at a time: a row lies in one place of memory, where reading ahead pays.
 template <class T, int N>
 void pack_panels(const GatherConv<T>& c, std::int64_t blocks, std::int64_t first, std::int64_t last,
                  T* panels) {
-    constexpr std::int64_t kTogether = 512 / (N * sizeof(T)) > 1 ? 512 / (N * sizeof(T)) : 1;
+    constexpr std::int64_t kTogether = panels_together<T, N>();
     const std::int64_t rows = c.tap_count() * c.depth;
     while (first < last) {
         const std::int64_t group = first / blocks, block = first % blocks;

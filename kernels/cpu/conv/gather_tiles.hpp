@@ -52,7 +52,7 @@ struct GatherConv {
     std::byte* taps = nullptr;
     std::int64_t taps_per_thread = 0;
     double* partial_statistics = nullptr;
-    std::int64_t partial_stride = 0;  ///< elements between the threads' sums
+    std::int64_t partial_stride = 0;  ///< elements between the sums of parts of the tiles
 
     std::int64_t source_pixel() const { return groups * depth; }
     std::int64_t output_pixel() const { return groups * width; }

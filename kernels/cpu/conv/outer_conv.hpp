@@ -9,16 +9,16 @@
 /// panel. Of few channels the taps of a kernel row, which lie side by side in the image, count as
 /// one tap with more channels; cells at the image's edges then read a row with zeros in it.
 ///
-/// Many taps and channels: the threads divide them, every element is summed in the order of the
-/// cells and results do not depend on the number of threads. Few: the threads divide the cells, and
-/// the partial sums are added in the order of the threads. Error bound: cells * epsilon * sum of
-/// |products|. diff_bias is summed in double.
+/// Many taps and channels: the threads divide these, and every element is summed in the order of
+/// the cells. Few: the threads divide the cells, or both (OuterWorkspace), and the sums of slices
+/// of the cells are added in their order. Error bound: cells * epsilon * sum of |products|.
+/// diff_bias is summed in double.
 
 #include <cstddef>
 #include <cstdint>
 
 #include "kernels/cpu/conv/outer_panels.hpp"
-#include "kernels/thread_team.hpp"
+#include "kernels/cpu/piece_sums.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
@@ -215,73 +215,87 @@ OuterAhead block_behind(const Conv2dBackwardWeightsArguments<T>& a, const OuterC
     return ahead;
 }
 
+/// Where slice `slice` of `slices` of the cells begins: with a block where a slice has several.
+inline std::int64_t begin_of_slice(std::int64_t cells, std::int64_t slice, std::int64_t slices,
+                                   const ThreadTeam& team) {
+    constexpr std::int64_t kBlock = OuterWorkspace::kBlockCells;
+    const std::int64_t blocks = (cells + kBlock - 1) / kBlock;
+    if (slice == slices) return cells;
+    return blocks < 4 * slices ? team.begin_of_piece(slice, slices, cells)
+                               : team.begin_of_piece(slice, slices, blocks) * kBlock;
+}
+
+/// Panels [from, to) over cells [begin, end) into `weights`; part `part` of `parts` adds every so
+/// many-th block of diff_dst to `bias`.
+template <class T>
+struct OuterPiece {
+    std::int64_t begin, end, from, to, part, parts;
+    T* weights;
+    double* bias;
+};
+
+template <class T>
+void outer_piece(const Conv2dBackwardWeightsArguments<T>& a, const OuterCut& cut,
+                 OuterScratch<T>& scratch, const OuterPiece<T>& piece) {
+    const ConvShape& s = a.shape;
+    for (std::int64_t f = 0; a.diff_bias && f < s.filters; ++f)
+        piece.bias[f] = 0;
+    std::int64_t number = 0;
+    for (std::int64_t at = piece.begin; at < piece.end || number == 0; ++number) {
+        const std::int64_t limit = at + OuterWorkspace::kBlockCells;
+        const std::int64_t stop = limit < piece.end ? limit : piece.end;
+        OuterAhead ahead = block_behind(a, cut, stop, piece.end, piece.to - piece.from);
+        const OuterBlock<T> block{&a, &scratch, at, stop, piece.weights, number == 0, &ahead};
+        outer_block(block, cut, piece.from, piece.to);
+        if (a.diff_bias && number % piece.parts == piece.part)
+            sum_columns(a.diff_dst + at * s.filters, stop - at, s.filters, piece.bias);
+        at = stop;
+    }
+}
+
 template <class T>
 void outer_backward_weights(const Conv2dBackwardWeightsArguments<T>& a, ThreadTeam& team) {
     const ConvShape& s = a.shape;
     const OuterWorkspace layout(s, sizeof(T), team.size());
-    const std::int64_t cells = s.out_pixels();
     const OuterCut cut(s, kLanes<T>);
     const std::int64_t items = s.groups * cut.panels();
-    const std::int64_t threads = team.size();
     const auto place = [&](std::int64_t offset) { return a.workspace.data() + offset; };
-    const auto partial = [&](std::int64_t member) {
-        return threads == 1 || !layout.divide_rows
-                   ? a.diff_weights
-                   : reinterpret_cast<T*>(
-                         place(layout.partials + member * layout.partials_per_thread));
-    };
-    const auto bias = [&](std::int64_t member) {
-        return reinterpret_cast<double*>(place(layout.bias + member * layout.bias_per_thread));
-    };
-    team.run([&](int member) {
-        const std::int64_t own = member * layout.scratch_per_thread;
+    auto* const partials = reinterpret_cast<T*>(place(layout.partials));
+    const std::int64_t distance = layout.partials_per_slice / std::int64_t(sizeof(T));
+    auto* const bias = reinterpret_cast<double*>(place(layout.bias));
+    const std::int64_t pieces = layout.slices * layout.parts;
+    team.for_each(pieces, [&](std::int64_t piece, int thread) {
+        const std::int64_t own = thread * layout.scratch_per_thread;
         OuterScratch<T> scratch;
         scratch.cells.rows = reinterpret_cast<const T**>(place(own));
         scratch.cells.places = reinterpret_cast<std::int32_t*>(place(own + layout.places));
         scratch.edges = reinterpret_cast<T*>(place(own + layout.edges));
         scratch.panel = reinterpret_cast<T*>(place(own + layout.panel));
         scratch.filters = reinterpret_cast<T*>(place(own + layout.filters));
-        const std::int64_t begin = cells * member / threads;
-        const std::int64_t end = cells * (member + 1) / threads;
-        if (a.diff_bias) {
-            double* sums = bias(member);
-            for (std::int64_t f = 0; f < s.filters; ++f)
-                sums[f] = 0;
-        }
-        const std::int64_t from = layout.divide_rows ? begin : 0;
-        const std::int64_t to = layout.divide_rows ? end : cells;
-        const std::int64_t item_begin = layout.divide_rows ? 0 : items * member / threads;
-        const std::int64_t item_end = layout.divide_rows ? items : items * (member + 1) / threads;
-        bool first = true;
-        for (std::int64_t at = from; at < to || first; at += OuterWorkspace::kBlockCells) {
-            const std::int64_t stop =
-                at + OuterWorkspace::kBlockCells < to ? at + OuterWorkspace::kBlockCells : to;
-            OuterAhead ahead = block_behind(a, cut, stop, to, item_end - item_begin);
-            const OuterBlock<T> block{&a, &scratch, at, stop, partial(member), first, &ahead};
-            outer_block(block, cut, item_begin, item_end);
-            first = false;
-            // Where threads divide the panels, each adds up the blocks that begin among its cells.
-            if (a.diff_bias && at >= begin && at < end)
-                sum_columns(a.diff_dst + at * s.filters, stop - at, s.filters, bias(member));
-        }
+        const std::int64_t slice = piece % layout.slices, part = piece / layout.slices;
+        outer_piece<T>(
+            a, cut, scratch,
+            {begin_of_slice(s.out_pixels(), slice, layout.slices, team),
+             begin_of_slice(s.out_pixels(), slice + 1, layout.slices, team),
+             items * part / layout.parts, items * (part + 1) / layout.parts, part, layout.parts,
+             layout.slices > 1 ? partials + slice * distance : a.diff_weights,
+             bias + piece * layout.bias_per_piece / 8});
     });
-    if (threads > 1 && layout.divide_rows) {
+    if (layout.slices > 1) {
         team.for_pieces(s.weight_elements(), 256, [&](std::int64_t begin, std::int64_t end, int) {
-            for (std::int64_t i = begin; i < end; ++i) {
-                T sum = partial(0)[i];
-                for (std::int64_t member = 1; member < threads; ++member)
-                    sum += partial(member)[i];
-                a.diff_weights[i] = sum;
+            for (std::int64_t i = begin; i < end; ++i)
+                a.diff_weights[i] = partials[i];
+            for (std::int64_t slice = 1; slice < layout.slices; ++slice) {
+                const T* const others = partials + slice * distance;
+                for (std::int64_t i = begin; i < end; ++i)
+                    a.diff_weights[i] += others[i];
             }
         });
     }
     if (!a.diff_bias) return;
-    for (std::int64_t f = 0; f < s.filters; ++f) {
-        double sum = 0;
-        for (std::int64_t member = 0; member < threads; ++member)
-            sum += bias(member)[f];
-        a.diff_bias[f] = static_cast<T>(sum);
-    }
+    add_up_pieces(bias, s.filters, pieces, layout.bias_per_piece / 8, team);
+    for (std::int64_t f = 0; f < s.filters; ++f)
+        a.diff_bias[f] = T(bias[f]);
 }
 
 }  // namespace
