@@ -4,37 +4,71 @@
 
 #include <algorithm>
 
+#include "kernels/catalogue/piece_cut.hpp"
 #include "kernels/catalogue/predicates.hpp"
 
 namespace dtnn::kernels {
 
+namespace {
+
+// What a transformed number costs, in multiply-adds; and the share of a step that is lost to
+// interruptions where a thread has one piece.
+constexpr double kTransformed = 16, kLost = 0.04;
+
+/// How the work of WinogradWorkspace is cut where filters are not kept, with the least work beside
+/// the multiply-adds, of which the shares are compared: every part transforms the source, every
+/// block of at most `most` tiles the filters.
+void cut_winograd(const WinogradShape& shape, std::int64_t most, std::int64_t panel, int threads,
+                  std::int64_t& slices, std::int64_t& parts) {
+    if (threads <= 1) return;
+    const std::int64_t tiles = shape.tiles();
+    slices = std::min<std::int64_t>(threads, tiles);
+    choose_cut(
+        threads,
+        [&](std::int64_t s, std::int64_t p, std::int64_t each) -> double {
+            if (s > tiles || p * panel > shape.width) return -1;
+            const std::int64_t blocks = s * ((tiles + s * most - 1) / (s * most));
+            return double(p) * kTransformed / double(shape.width) +
+                   double(blocks) * kTransformed / double(tiles) + kLost / double(each);
+        },
+        slices, parts);
+}
+
+}  // namespace
+
 WinogradWorkspace::WinogradWorkspace(const WinogradShape& shape, std::int64_t element_bytes,
                                      int thread_count, bool with_statistics) {
     const std::int64_t wide = round_up(shape.width, kWidestTile / element_bytes);
-    const std::int64_t points = shape.points();
+    const std::int64_t points = shape.points(), tiles = shape.tiles();
     const std::int64_t filter_bytes = points * shape.depth * wide * element_bytes;
+    const std::int64_t panel = std::min(wide, kWidestPanel);
     shared = filter_bytes <= kSharedBytes;
     // With shared filters a block is small beside them; else it must be worth the transformation of
     // the filters, which every block repeats.
-    constexpr std::int64_t kUnit = 24, kMostTiles = 120;
+    constexpr std::int64_t kUnit = 24, kMostTiles = 144;
     const std::int64_t wanted =
         (shared ? 256 * 1024 : 8 << 20) / (points * shape.depth * element_bytes);
-    block = std::clamp(wanted / kUnit * kUnit, kUnit, kMostTiles);
-    block = std::min(block, round_up(shape.tiles(), kUnit));
-    const std::int64_t panel = std::min(wide, kWidestPanel);
+    const std::int64_t most = std::clamp(wanted / kUnit * kUnit, kUnit, kMostTiles);
+    if (shared)
+        slices = std::min(ThreadTeam::most_pieces(thread_count), round_up(tiles, most) / most);
+    else
+        cut_winograd(shape, most, panel, thread_count, slices, parts);
+    const std::int64_t own = (tiles + slices - 1) / slices, blocks = (own + most - 1) / most;
+    block = shared ? most : round_up((own + blocks - 1) / blocks, kUnit);
+    block = std::min(block, round_up(tiles, kUnit));
     source_plane = block * shape.depth + kGap;
     product_plane = block * panel + kGap;
     zeros = shared ? round_up(filter_bytes, 64) : 0;
-    shared_source = zeros + round_up(shape.depth * element_bytes, 64);
-    const std::int64_t source_bytes = round_up(points * source_plane * element_bytes, 64);
-    threads = shared_source + (shared ? 0 : source_bytes);
-    products = shared ? source_bytes : 0;
+    threads = zeros + round_up(shape.depth * element_bytes, 64);
+    products = round_up(points * source_plane * element_bytes, 64);
     taps = products + round_up(points * product_plane * element_bytes, 64);
     filters = taps + round_up(9 * shape.depth * panel * element_bytes, 64);
-    statistics = filters;
-    if (!shared) statistics += round_up((shape.tile + 2) * shape.depth * panel * element_bytes, 64);
-    bytes_per_thread = statistics + (with_statistics ? round_up(2 * shape.width * 8, 64) : 0);
-    bytes = threads + thread_count * bytes_per_thread;
+    bytes_per_thread = filters;
+    if (!shared)
+        bytes_per_thread += round_up((shape.tile + 2) * shape.depth * panel * element_bytes, 64);
+    statistics = threads + thread_count * bytes_per_thread;
+    statistics_per_slice = with_statistics ? round_up(2 * shape.width * 8, 64) : 0;
+    bytes = statistics + slices * statistics_per_slice;
 }
 
 WinogradOuterWorkspace::WinogradOuterWorkspace(const WinogradShape& shape,

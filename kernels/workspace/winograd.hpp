@@ -19,11 +19,12 @@ struct WinogradShape {
     std::int64_t tiles() const { return batch * rows() * columns(); }
 };
 
-/// conv2d "winograd_MxM" and conv2d_backward_data "winograd_MxM". Where the transformed filters of
-/// all panels are small they are kept, and each thread has a block of transformed tiles of the
-/// source. Else there is one such block for all threads, and for each thread the transformed
-/// filters of one row of points of a panel. In both cases each thread has the products of a block
-/// with a panel, the taps of a panel, and, forward, its sums for the statistics.
+/// conv2d "winograd_MxM" and conv2d_backward_data "winograd_MxM". The tiles are cut into slices and
+/// the columns into parts: the threads divide the pieces, a slice of a part each. Where the
+/// transformed filters of all panels are small they are kept, and there is one part; else every
+/// piece transforms the filters of its panels for every block of its tiles. Each thread has a block
+/// of transformed tiles of the source, its products with a panel, and the taps and the transformed
+/// filters of one row of points of a panel; forward, each slice has its sums for the statistics.
 struct WinogradWorkspace {
     static constexpr std::int64_t kWidestPanel = 48;       ///< columns
     static constexpr std::int64_t kSharedBytes = 1 << 20;  ///< of filters that are kept transformed
@@ -33,10 +34,11 @@ struct WinogradWorkspace {
     bool shared = false;      ///< all filters are transformed once, for all threads
     std::int64_t block = 24;  ///< tiles that are worked on at a time: a multiple of 24
     std::int64_t source_plane = 0, product_plane = 0;  ///< elements of a point of a block
-    std::int64_t zeros = 0, shared_source = 0, threads = 0, bytes = 0;
-    std::int64_t source = 0, products = 0, filters = 0, taps = 0,
-                 statistics = 0;  ///< within a thread's
+    std::int64_t slices = 1, parts = 1;
+    std::int64_t zeros = 0, threads = 0, bytes = 0;
+    std::int64_t source = 0, products = 0, filters = 0, taps = 0;  ///< within a thread's
     std::int64_t bytes_per_thread = 0;
+    std::int64_t statistics = 0, statistics_per_slice = 0;
 
     WinogradWorkspace(const WinogradShape& shape, std::int64_t element_bytes, int threads,
                       bool with_statistics);

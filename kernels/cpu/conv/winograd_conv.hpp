@@ -2,7 +2,8 @@
 /// 3x3 convolutions of stride 1, forward and backward to the data, by Winograd's algorithm: tiles
 /// of the source and the filters are transformed (winograd.hpp), multiplied as one matrix product
 /// per point, and the products transformed into results. A block of tiles stays in the second cache
-/// meanwhile. Formula: gather_conv.hpp's; error bound: winograd.hpp.
+/// meanwhile, of the thread that transformed it: no thread reads what another has transformed, but
+/// for filters that all keep. Formula: gather_conv.hpp's; error bound: winograd.hpp.
 
 #include "kernels/cpu/conv/gather_conv.hpp"
 #include "kernels/cpu/conv/winograd.hpp"
@@ -30,10 +31,11 @@ struct WinogradConv : GatherConv<T> {
         return reinterpret_cast<T*>(workspace + layout.threads + member * layout.bytes_per_thread +
                                     offset);
     }
-    /// The block of tiles that all threads transform together, where filters are not shared.
-    T* shared_source() const { return reinterpret_cast<T*>(workspace + layout.shared_source); }
-    double* statistics_of(int member) const {
-        return reinterpret_cast<double*>(of(member, layout.statistics));
+    /// The sums of a slice of the tiles; null: none are wanted.
+    double* statistics_of(std::int64_t slice) const {
+        if (!this->statistics) return nullptr;
+        return reinterpret_cast<double*>(workspace + layout.statistics +
+                                         slice * layout.statistics_per_slice);
     }
 };
 
@@ -254,99 +256,77 @@ void multiply_row(const WinogradConv<T>& c, const T* source, std::int64_t count,
     }
 }
 
-/// Tiles [begin, end) against all panels of N = V*L columns, whose filters are transformed.
+/// Tiles [begin, end) against panels [from, to) of N = V*L columns. The sums of the panels' columns
+/// are written to `partial`.
+struct WinogradPiece {
+    std::int64_t begin, end, from, to;
+    double* partial;
+};
+
 template <class T, int M, int L, int R, int V>
-void winograd_tiles(const WinogradConv<T>& c, std::int64_t begin, std::int64_t end, int thread) {
+void winograd_piece(const WinogradConv<T>& c, const WinogradPiece& piece, int thread) {
     constexpr int P = Winograd<M>::kPoints, N = V * L;
     const WinogradWorkspace& layout = c.layout;
     T* const source = c.of(thread, layout.source);
     T* const products = c.of(thread, layout.products);
-    double* partial = c.statistics ? c.statistics_of(thread) : nullptr;
-    for (std::int64_t first = begin; first < end; first += layout.block) {
-        const std::int64_t count = end - first < layout.block ? end - first : layout.block;
+    T* const taps = c.of(thread, layout.taps);
+    T* const transformed = c.of(thread, layout.filters);
+    const std::int64_t limit = piece.to * N < c.width ? piece.to * N : c.width;
+    for (std::int64_t j = piece.from * N; piece.partial && j < limit; ++j)
+        piece.partial[j] = piece.partial[c.width + j] = 0;
+    for (std::int64_t first = piece.begin; first < piece.end; first += layout.block) {
+        const std::int64_t left = piece.end - first;
+        const std::int64_t count = left < layout.block ? left : layout.block;
         transform_source<T, M>(c, c.shape, first, count, source, layout.source_plane,
                                RowPlaces{c.depth});
-        for (std::int64_t column = 0; column < c.width; column += N) {
+        for (std::int64_t panel = piece.from; panel < piece.to; ++panel) {
+            if (!layout.shared) pack_panel<T, N>(c, 0, panel * N, taps);
             for (int row = 0; row < P; ++row) {
-                multiply_row<T, M, L, R, V>(c, source, count, row,
-                                            c.panels + (column / N * P + row) * P * c.depth * N,
-                                            products);
+                const T* filters = c.panels + (panel * P + row) * P * c.depth * N;
+                if (!layout.shared) {
+                    transform_filters<T, M, N>(taps, c.depth, row, transformed);
+                    filters = transformed;
+                }
+                multiply_row<T, M, L, R, V>(c, source, count, row, filters, products);
             }
-            transform_results<T, M, N>(c, first, count, column, products, partial);
+            transform_results<T, M, N>(c, first, count, panel * N, products, piece.partial);
         }
-        if (c.epilogue) rewrite_tiles<T, M>(c, first, count, 0, c.width);
-    }
-}
-
-/// Blocks of tiles against all panels, whose filters are too large to be kept transformed: all
-/// threads transform a block together, and each transforms the filters of the panels that it takes.
-template <class T, int M, int L, int R, int V>
-void winograd_blocks(const WinogradConv<T>& c, ThreadTeam& team) {
-    constexpr int P = Winograd<M>::kPoints, N = V * L;
-    const WinogradWorkspace& layout = c.layout;
-    const std::int64_t tiles = c.shape.tiles(), panels = (c.width + N - 1) / N;
-    T* const source = c.shared_source();
-    // A panel's columns are summed by whoever has the panel.
-    double* partial = c.statistics ? c.statistics_of(0) : nullptr;
-    for (std::int64_t first = 0; first < tiles; first += layout.block) {
-        const std::int64_t count = tiles - first < layout.block ? tiles - first : layout.block;
-        team.for_pieces(count, 1, [&](std::int64_t begin, std::int64_t end, int) {
-            transform_source<T, M>(c, c.shape, first + begin, end - begin, source + begin * c.depth,
-                                   layout.source_plane, RowPlaces{c.depth});
-        });
-        team.for_pieces(panels, 1, [&](std::int64_t from, std::int64_t to, int thread) {
-            T* const products = c.of(thread, layout.products);
-            T* const taps = c.of(thread, layout.taps);
-            T* const filters = c.of(thread, layout.filters);
-            for (std::int64_t column = from * N; column < to * N; column += N) {
-                pack_panel<T, N>(c, 0, column, taps);
-                for (int row = 0; row < P; ++row) {
-                    transform_filters<T, M, N>(taps, c.depth, row, filters);
-                    multiply_row<T, M, L, R, V>(c, source, count, row, filters, products);
-                }
-                transform_results<T, M, N>(c, first, count, column, products, partial);
-                if (c.epilogue) {
-                    rewrite_tiles<T, M>(c, first, count, column,
-                                        c.width - column < N ? c.width - column : N);
-                }
-            }
-        });
+        if (c.epilogue && piece.from * N < limit)
+            rewrite_tiles<T, M>(c, first, count, piece.from * N, limit - piece.from * N);
     }
 }
 
 template <class T, int M, int L, int R, int V>
 void winograd_with_tile(const WinogradConv<T>& c, ThreadTeam& team) {
     constexpr int N = V * L;
+    const WinogradWorkspace& layout = c.layout;
     const std::int64_t panels = (c.width + N - 1) / N;
     for (std::int64_t d = 0; d < c.depth; ++d)
         c.zeros[d] = T(0);
-    for (int member = 0; c.statistics && member < team.size(); ++member) {
-        for (std::int64_t j = 0; j < 2 * c.width; ++j)
-            c.statistics_of(member)[j] = 0;
-    }
-    if (!c.layout.shared) {
-        winograd_blocks<T, M, L, R, V>(c, team);
-    } else {
-        team.for_pieces(panels, 1, [&](std::int64_t from, std::int64_t to, int thread) {
-            for (std::int64_t panel = from; panel < to; ++panel)
-                transform_panel<T, M, L, V>(c, panel, thread);
-        });
-        // Pieces of a block at most, as many for every thread, of whole tiles of R rows.
-        const std::int64_t tiles = c.shape.tiles(), rows = (tiles + R - 1) / R;
-        const std::int64_t blocks = (tiles + c.layout.block - 1) / c.layout.block;
-        const std::int64_t cuts =
-            c.statistics || team.size() == 1 ? 1 : (blocks + team.size() - 1) / team.size();
-        const std::int64_t pieces = team.size() * cuts;
-        team.for_each(pieces, [&](std::int64_t piece, int thread) {
-            const std::int64_t limit = rows * (piece + 1) / pieces * R;
-            winograd_tiles<T, M, L, R, V>(c, rows * piece / pieces * R,
-                                          limit < tiles ? limit : tiles,
-                                          c.statistics ? int(piece) : thread);
-        });
-    }
+    team.for_pieces(layout.shared ? panels : 0, 1,
+                    [&](std::int64_t from, std::int64_t to, int thread) {
+                        for (std::int64_t panel = from; panel < to; ++panel)
+                            transform_panel<T, M, L, V>(c, panel, thread);
+                    });
+    // Slices of whole tiles of R rows.
+    const std::int64_t tiles = c.shape.tiles(), rows = (tiles + R - 1) / R;
+    const auto begin_of = [&](std::int64_t slice) {
+        const std::int64_t row = layout.shared ? team.begin_of_piece(slice, layout.slices, rows)
+                                               : rows * slice / layout.slices;
+        return row * R < tiles ? row * R : tiles;
+    };
+    team.for_each(layout.slices * layout.parts, [&](std::int64_t piece, int thread) {
+        const std::int64_t slice = piece / layout.parts, part = piece % layout.parts;
+        winograd_piece<T, M, L, R, V>(
+            c,
+            {begin_of(slice), begin_of(slice + 1), panels * part / layout.parts,
+             panels * (part + 1) / layout.parts, c.statistics_of(slice)},
+            thread);
+    });
     if (!c.statistics) return;
-    total_statistics(c.statistics, c.width, c.bias, team.size(),
-                     [&](int member) { return c.statistics_of(member); });
+    double* const sums = c.statistics_of(0);
+    add_up_pieces(sums, 2 * c.width, layout.slices, layout.statistics_per_slice / 8, team);
+    total_statistics(c.statistics, c.width, c.bias, 1, [&](int) { return sums; });
 }
 
 /// As `gather`: narrow results in narrower vectors.
