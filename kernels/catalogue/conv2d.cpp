@@ -74,6 +74,8 @@ std::int64_t conv2d_padded_rows_workspace(const Problem& problem) {
 
 Refused unless_padded_rows_suit_backward(const Problem& problem) {
     if (auto reason = unless_convolution_is_channels_last(problem)) return reason;
+    const ConvShape s = conv_shape(problem);
+    if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
     const char* refusal = rows_backward_data(problem).refusal;
     return refusal ? Refused(refusal) : std::nullopt;
 }

@@ -9,8 +9,9 @@ namespace {
 constexpr std::int64_t kTileSlack = 16;  ///< pixels that the last tile of a row may read past it
 
 /// Output rows that fit a band, at least four.
-std::int64_t band_rows(std::int64_t row_bytes, std::int64_t kernel_height, std::int64_t rows) {
-    const std::int64_t fitting = RowsWorkspace::kBandBytes / row_bytes - (kernel_height - 1);
+std::int64_t band_rows(std::int64_t row_bytes, const ConvShape& s, std::int64_t rows) {
+    const std::int64_t more = RowsWorkspace::kBandBytes / row_bytes - s.kernel_height;
+    const std::int64_t fitting = more < 0 ? 0 : more / s.stride_height + 1;
     const std::int64_t band = fitting < 4 ? 4 : fitting;
     return band < rows ? band : rows;
 }
@@ -36,12 +37,16 @@ void cut_outer(const ConvShape& shape, int threads, std::int64_t& slices, std::i
         slices, parts);
 }
 
+/// The source rows that a band of output rows reads.
+std::int64_t rows_of(std::int64_t band, const ConvShape& s) {
+    return (band - 1) * s.stride_height + s.kernel_height;
+}
+
 }  // namespace
 
 const char* rows_refusal(const ConvShape& s) {
     if (s.groups != 1) return "it has no groups";
     if (s.taps() == 1) return "one tap needs no padded rows";
-    if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
     if (s.dilation_height != 1 || s.dilation_width != 1) return "it has no dilation";
     return nullptr;
 }
@@ -88,6 +93,10 @@ RowsWorkspace::RowsWorkspace(const ConvShape& shape, std::int64_t depth, std::in
                              std::int64_t element_bytes, int threads) {
     refusal = rows_refusal(shape);
     if (refusal) return;
+    if (shape.stride_height > 2 || shape.stride_width > 2) {
+        refusal = "it has only strides of 1 and 2";
+        return;
+    }
     if (shape.pad_top >= shape.kernel_height || shape.pad_left >= shape.kernel_width) {
         refusal = "the padding is as wide as the kernel";
         return;
@@ -96,19 +105,15 @@ RowsWorkspace::RowsWorkspace(const ConvShape& shape, std::int64_t depth, std::in
         refusal = "it sums over 1, 2, 3, 4, 8 or 16 channels only";
         return;
     }
-    if (width * element_bytes == 16 && out_width % 2 == 0) pixels = 2;
+    if (width * element_bytes == 16 && out_width % 2 == 0 && shape.stride_width == 1) pixels = 2;
     if (width * pixels * element_bytes % 32 != 0) {
         refusal = "its results do not fill vectors";
         return;
     }
-    if (pixels * depth == 6) {
-        refusal = "it has no tile for three channels and narrow results";
-        return;
-    }
     taps = shape.kernel_width + pixels - 1;
-    row = (out_width + taps + kTileSlack * pixels) * depth;
-    band = band_rows(row * element_bytes, shape.kernel_height, out_height);
-    weights = round_up((band + shape.kernel_height - 1) * row * element_bytes, 64);
+    row = ((out_width + kTileSlack * pixels) * shape.stride_width + taps) * depth;
+    band = band_rows(row * element_bytes, shape, out_height);
+    weights = round_up(rows_of(band, shape) * row * element_bytes, 64);
     bias =
         weights + round_up(shape.kernel_height * taps * depth * pixels * width * element_bytes, 64);
     bytes_per_thread = bias + round_up((pixels * width + 2 * width) * 8, 64);
@@ -119,6 +124,10 @@ RowsOuterWorkspace::RowsOuterWorkspace(const ConvShape& shape, std::int64_t elem
                                        int threads) {
     refusal = rows_refusal(shape);
     if (refusal) return;
+    if (shape.stride_height != 1 || shape.stride_width != 1) {
+        refusal = "it has only stride 1";
+        return;
+    }
     if (shape.channels > 16) {
         refusal = "it has at most 16 channels";
         return;
@@ -131,8 +140,8 @@ RowsOuterWorkspace::RowsOuterWorkspace(const ConvShape& shape, std::int64_t elem
     }
     taps = shape.kernel_width + pixels - 1;
     row = (shape.out_width + taps) * shape.channels;
-    band = band_rows(row * element_bytes, shape.kernel_height, shape.out_height);
-    sums = round_up((band + shape.kernel_height - 1) * row * element_bytes, 64);
+    band = band_rows(row * element_bytes, shape, shape.out_height);
+    sums = round_up(rows_of(band, shape) * row * element_bytes, 64);
     bias = sums + round_up(shape.kernel_height * taps * shape.channels * pixels * width, 64);
     bytes_per_thread = bias + round_up(shape.filters * 8, 64);
     bytes = threads * bytes_per_thread;

@@ -15,6 +15,7 @@ constexpr std::int64_t kVectorBytes = PlanesOuterWorkspace::kVectorBytes;
 /// What forward and backward ask of a shape.
 const char* unsuited(const ConvShape& s, std::int64_t depth, std::int64_t width) {
     if (const char* refusal = rows_refusal(s)) return refusal;
+    if (s.stride_height != 1 || s.stride_width != 1) return "it has only stride 1";
     if (s.pad_top >= s.kernel_height || s.pad_left >= s.kernel_width)
         return "the padding is as wide as the kernel";
     if (depth > PlanesWorkspace::kMostDepth) return "it sums over at most 16 channels";

@@ -74,14 +74,15 @@ struct OuterWorkspace {
     OuterWorkspace(const ConvShape& shape, std::int64_t element_bytes, int threads);
 };
 
-/// Why the kernels that copy rows of the image with their padding cannot do a shape; null: they
-/// can.
+/// Why the kernels that copy rows of the image with their padding cannot do a shape, whatever its
+/// strides; null: they can.
 const char* rows_refusal(const ConvShape& shape);
 
-/// The "padded_rows" kernels, for stride 1 and few channels: a thread copies a band of image rows
-/// into a padded scratch image, where the taps of an output row are one contiguous run. Narrow
-/// results are computed `pixels` at a time, as one wider pixel, so that a vector is full: a row of
-/// weights then holds `pixels` shifted copies of the kernel.
+/// The "padded_rows" kernels, for few channels, forward with strides of 1 and 2, backward of 1: a
+/// thread copies a band of image rows into a padded scratch image, where the taps of an output row
+/// are one contiguous run. Narrow results of stride 1 are computed `pixels` at a time, as one wider
+/// pixel, so that a vector is full: a row of weights then holds `pixels` shifted copies of the
+/// kernel.
 struct RowsWorkspace {
     static constexpr std::int64_t kBandBytes = 24 * 1024;
 

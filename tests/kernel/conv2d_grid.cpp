@@ -75,6 +75,17 @@ std::vector<Convolution> convolutions() {
         {4, 1025, 9, 10, 24, 3, 3, {1, 1}, kSame},
         {2, 33, 15, 8, 96, 3, 3, {1, 1}, kSame},
         {3, 96, 5, 11, 17, 3, 3, {1, 1}, {2, 0, 0, 1}},
+        // Few channels whose rows are padded: strides of 2 in both directions and in one, vectors
+        // of
+        // filters that are full and that are half full, three channels for results of two pixels.
+        {2, 3, 33, 30, 32, 3, 3, {2, 2}, kSame},
+        {1, 3, 17, 16, 8, 3, 3, {2, 2}, {0, 1, 0, 1}},
+        {2, 3, 21, 20, 4, 3, 3, {1, 1}, kSame},
+        {1, 1, 20, 19, 16, 5, 5, {2, 2}, {2, 2, 2, 2}},
+        {2, 4, 14, 15, 24, 3, 3, {1, 2}, {2, 0, 1, 2}},
+        {2, 2, 13, 12, 16, 3, 3, {2, 1}, kSame},
+        {1, 8, 9, 40, 8, 3, 3, {2, 2}, kSame},
+        {1, 3, 40, 37, 64, 7, 7, {2, 2}, {3, 3, 3, 3}},
         // Odd sizes, strides, dilations, uneven padding, groups.
         {1, 64, 7, 9, 32, 3, 3, {1, 1}, {0, 1, 2, 1}},
         {1, 5, 7, 9, 11, 3, 3, {2, 1}, {0, 1, 2, 1}},

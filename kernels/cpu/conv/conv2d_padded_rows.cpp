@@ -1,5 +1,4 @@
-/// conv2d, conv2d_backward_data and conv2d_transpose for few channels and stride 1: see
-/// row_conv.hpp.
+/// conv2d, conv2d_backward_data and conv2d_transpose for few channels: see row_conv.hpp.
 
 #include "kernels/arguments/conv2d_transpose.hpp"
 #include "kernels/cpu/conv/row_conv.hpp"

@@ -1,8 +1,8 @@
 #pragma once
-/// Convolutions with few channels and stride 1, forward and backward to the data. A band of image
-/// rows is copied into a padded scratch image, so that the taps of one kernel row are one
-/// contiguous run of taps*depth values for every output pixel and no border is a special case; a
-/// tile of R output pixels, `S` values apart, then keeps its sums in registers over the whole
+/// Convolutions with few channels, forward with strides of 1 and 2, backward to the data of 1. A
+/// band of image rows is copied into a padded scratch image, so that the taps of one kernel row are
+/// one contiguous run of taps*depth values for every output pixel and no border is a special case;
+/// a tile of R output pixels, `S` values apart, then keeps its sums in registers over the whole
 /// kernel. Results of 16 bytes a pixel are computed two pixels at a time (see RowsWorkspace).
 /// Formula and error bound are gather_conv.hpp's.
 
@@ -25,6 +25,7 @@ struct RowConv {
     std::int64_t height = 0, width = 0, depth = 0;            ///< the image gathered from
     std::int64_t out_height = 0, out_width = 0, filters = 0;  ///< the result
     std::int64_t pad_top = 0, pad_left = 0;
+    std::int64_t stride_height = 1, stride_width = 1;
     const T* src = nullptr;
     T* dst = nullptr;
     const T* weights = nullptr;
@@ -63,6 +64,8 @@ RowConv<T> forward_rows(const Conv2dArguments<T>& a) {
     c.filters = s.filters;
     c.pad_top = s.pad_top;
     c.pad_left = s.pad_left;
+    c.stride_height = s.stride_height;
+    c.stride_width = s.stride_width;
     c.src = a.src;
     c.dst = a.dst;
     c.weights = a.weights;
@@ -125,6 +128,15 @@ void pad_rows(const T* src, std::int64_t height, std::int64_t width, std::int64_
         for (; i < line; ++i)
             to[i] = from[i];
     }
+}
+
+/// Asks for the source rows from `first` on that a later row of results is the first to read.
+template <class T>
+void ask_rows(const RowConv<T>& c, std::int64_t n, std::int64_t first) {
+    const std::int64_t line = c.width * c.depth;
+    const T* const from = c.src + (n * c.height + first) * line;
+    for (std::int64_t i = 0; i < c.stride_height * line; i += 64 / std::int64_t(sizeof(T)))
+        __builtin_prefetch(from + i, 0, 2);
 }
 
 /// Adds a kernel, all rows and taps, to the sums of R groups of output pixels.
@@ -237,7 +249,7 @@ void convolve_row(const RowConv<T>& c, const RowsWorkspace& layout, const T* pad
         });
         const T* from = padded + first * S;
         if constexpr (V == 1 && L * sizeof(T) == 32) {
-            if (c.kernel_width != 3) {
+            if (c.kernel_width != 3 || c.stride_width != 1) {
                 add_kernel<T, L, V, R, S>(sums, c, layout, from, panel);
             } else if (layout.pixels == 1) {
                 add_kernel_of_three<T, L, R, S, 1>(sums, c, layout, from, panel);
@@ -332,6 +344,10 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64
     const std::int64_t bands = (c.out_height + layout.band - 1) / layout.band;
     const std::int64_t columns = c.filters * layout.pixels;
     const std::int64_t panel = c.kernel_height * layout.taps * c.depth * block;
+    const bool streams =
+        std::int64_t(sizeof(T)) * c.batch *
+            (c.height * c.width * c.depth + c.out_height * c.out_width * c.filters) >
+        kCachedBytes;
     const auto statistics = [&](std::int64_t member) {
         return reinterpret_cast<double*>(c.workspace + member * layout.bytes_per_thread +
                                          layout.bias) +
@@ -356,11 +372,13 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64
             const std::int64_t begin = item % bands * layout.band;
             const std::int64_t end =
                 begin + layout.band < c.out_height ? begin + layout.band : c.out_height;
-            pad_rows(c.src, c.height, c.width, c.depth, n, begin - c.pad_top,
-                     end - begin + c.kernel_height - 1, c.pad_left, layout.row, padded);
+            pad_rows(c.src, c.height, c.width, c.depth, n, begin * c.stride_height - c.pad_top,
+                     (end - begin - 1) * c.stride_height + c.kernel_height, c.pad_left, layout.row,
+                     padded);
             for (std::int64_t y = begin; y < end; ++y) {
+                if (streams) ask_rows(c, n, (y + end - begin) * c.stride_height);
                 for (std::int64_t column = 0; column < columns; column += block) {
-                    row(c, layout, padded + (y - begin) * layout.row,
+                    row(c, layout, padded + (y - begin) * c.stride_height * layout.row,
                         panels + column / block * panel, bias, (n * c.out_height + y) * c.out_width,
                         column);
                 }
@@ -435,7 +453,7 @@ void convolve_with_step(const RowConv<T>& c, const RowsWorkspace& layout, Thread
 
 template <class T>
 void convolve_rows(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam& team) {
-    switch (c.depth * layout.pixels) {
+    switch (c.depth * layout.pixels * c.stride_width) {
         case 1:
             return convolve_with_step<T, 1>(c, layout, team);
         case 2:
@@ -444,6 +462,8 @@ void convolve_rows(const RowConv<T>& c, const RowsWorkspace& layout, ThreadTeam&
             return convolve_with_step<T, 3>(c, layout, team);
         case 4:
             return convolve_with_step<T, 4>(c, layout, team);
+        case 6:
+            return convolve_with_step<T, 6>(c, layout, team);
         case 8:
             return convolve_with_step<T, 8>(c, layout, team);
         case 16:
