@@ -1,7 +1,8 @@
 /// conv2d_backward_weights with one channel a group; with several filters a channel, a row of the
 /// source is copied first, with every number as often. For every row of results and every row of
 /// the kernel, a tile of R neighbouring taps by V vectors of channels is summed in registers along
-/// the row and then added to the thread's weights; these are added in the order of the threads.
+/// the row (of 3x3 kernels all taps, along the rows of a band) and then added to the thread's
+/// weights; these are added in the order of the threads.
 /// Bands of rows are summed some channels at a time, so that these stay in the first cache.
 /// Error bound: cells * epsilon * sum of |products|. diff_bias is summed in double from row to row.
 
@@ -90,15 +91,23 @@ void tap_tile(const TapRow<T>& row, std::int64_t c) {
     });
 }
 
-/// K neighbouring taps of H neighbouring rows of the kernel, over a row of results all of whose
-/// rows are inside the source: a number of the gradient is loaded once for all of them. `row_step`:
-/// elements between rows of the source that follow each other in the kernel; `sums_step` likewise.
+/// Rows of results that follow each other, and the elements between what they read.
+struct TapLines {
+    std::int64_t count = 1, results = 0;
+    std::int64_t src = 0, diff = 0;  ///< from one to the next
+    /// Between rows of the source that follow each other in the kernel, and between their sums.
+    std::int64_t row_step = 0, sums_step = 0;
+};
+
+/// K neighbouring taps of H neighbouring rows of the kernel, over lines of results all of whose
+/// rows are inside the source: a number of the gradient is loaded once for all of them.
 template <class T, int K, int H, int V>
-void joined_taps(const TapRow<T>& row, std::int64_t results, std::int64_t row_step,
-                 std::int64_t sums_step, std::int64_t c) {
+void joined_taps(const TapRow<T>& row, const TapLines& lines, std::int64_t c) {
     constexpr int L = kLanes<T>;
     Vector<T, L> sums[H][K][V] = {};
     const std::int64_t channels = row.channels, step = row.stride * channels;
+    const std::int64_t row_step = lines.row_step, results = lines.results;
+    const T *line_src = row.src, *line_diff = row.diff;
     std::int64_t first = row.first[0], last = row.last[0];
     for (int k = 1; k < K; ++k) {
         if (row.first[k] > first) first = row.first[k];
@@ -108,9 +117,9 @@ void joined_taps(const TapRow<T>& row, std::int64_t results, std::int64_t row_st
     unroll<K>([&](auto k) DTNN_UNROLLED { at[k] = row.offset[k] * channels + c; });
     const auto add = [&](std::int64_t i, auto checked) DTNN_UNROLLED {
         Vector<T, L> d[V];
-        const T* const diff = row.diff + i * channels + c;
+        const T* const diff = line_diff + i * channels + c;
         unroll<V>([&](auto v) DTNN_UNROLLED { d[v] = load<T, L>(diff + v * L); });
-        const T* from = row.src + i * step;
+        const T* from = line_src + i * step;
         unroll<K>([&](auto k) DTNN_UNROLLED {
             if (checked && (i < row.first[k] || i >= row.last[k])) return;
             unroll<H>([&](auto h) DTNN_UNROLLED {
@@ -120,28 +129,32 @@ void joined_taps(const TapRow<T>& row, std::int64_t results, std::int64_t row_st
             });
         });
     };
-    std::int64_t i = 0;
-    for (; i < first && i < results; ++i)
-        add(i, std::true_type{});
-    for (; i < last; ++i) {
-        if (row.next_diff != 0) {
-            const T* const diff = row.diff + i * channels + c + row.next_diff;
-            unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(diff + v * L); });
+    for (std::int64_t line = 0; line < lines.count; ++line) {
+        std::int64_t i = 0;
+        for (; i < first && i < results; ++i)
+            add(i, std::true_type{});
+        for (; i < last; ++i) {
+            if (row.next_diff != 0) {
+                const T* const diff = line_diff + i * channels + c + row.next_diff;
+                unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(diff + v * L); });
+            }
+            if (row.next_src != 0) {
+                // Of the last row, the cells that the next result has further on.
+                const T* next = line_src + i * step + at[K - 1] + row.next_src;
+                for (std::int64_t x = 0; x < row.stride; ++x, next -= channels)
+                    unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(next + v * L); });
+            }
+            add(i, std::false_type{});
         }
-        if (row.next_src != 0) {
-            // Of the last row, the cells that the next result has further on.
-            const T* next = row.src + i * step + at[K - 1] + row.next_src;
-            for (std::int64_t x = 0; x < row.stride; ++x, next -= channels)
-                unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(next + v * L); });
-        }
-        add(i, std::false_type{});
+        for (; i < results; ++i)
+            add(i, std::true_type{});
+        line_src += lines.src;
+        line_diff += lines.diff;
     }
-    for (; i < results; ++i)
-        add(i, std::true_type{});
     unroll<H>([&](auto h) DTNN_UNROLLED {
         unroll<K>([&](auto k) DTNN_UNROLLED {
             unroll<V>([&](auto v) DTNN_UNROLLED {
-                T* const to = row.sums + h * sums_step + k * channels + c + v * L;
+                T* const to = row.sums + h * lines.sums_step + k * channels + c + v * L;
                 store<T, L>(to, load<T, L>(to) + sums[h][k][v]);
             });
         });
@@ -179,11 +192,11 @@ struct TapBand {
                a.shape.kernel_width == 3 && a.shape.kernel_height == 3;
     }
 
-    /// Row i of results with `rows` rows of the kernel from `kh` on, which are inside the source
-    /// from its row `ih` on.
+    /// `lines` rows of results from row i on, with `rows` rows of the kernel from `kh` on, which
+    /// are inside the source from its row `ih` on.
     template <int L, int V>
-    void joined(TapRow<T>& row, std::int64_t i, std::int64_t ih, std::int64_t kh, std::int64_t rows,
-                std::int64_t c) {
+    void joined(TapRow<T>& row, std::int64_t i, std::int64_t lines, std::int64_t ih,
+                std::int64_t kh, std::int64_t rows, std::int64_t c) {
         if constexpr (L == kLanes<T> && sizeof(T) == sizeof(float)) {
             const ConvShape& s = a.shape;
             const std::int64_t wide = s.width * s.channels, step = s.dilation_height * wide;
@@ -193,11 +206,29 @@ struct TapBand {
                 row.next_src = (rows - 1) * step + size * s.stride_height * wide;
                 row.next_diff = size * s.out_width * s.filters;
             }
+            TapLines follow;
+            follow.count = lines;
+            follow.results = s.out_width;
+            follow.src = s.stride_height * wide;
+            follow.diff = s.out_width * s.filters;
+            follow.row_step = step;
+            follow.sums_step = 3 * s.filters;
             if (rows == 3)
-                joined_taps<T, 3, 3, V>(row, s.out_width, step, 3 * s.filters, c);
+                joined_taps<T, 3, 3, V>(row, follow, c);
             else
-                joined_taps<T, 3, 2, V>(row, s.out_width, step, 3 * s.filters, c);
+                joined_taps<T, 3, 2, V>(row, follow, c);
         }
+    }
+
+    /// How many rows of results of the band, from row i on, follow each other in a sample with the
+    /// whole kernel inside; row i has.
+    std::int64_t inner_rows(std::int64_t i) const {
+        const ConvShape& s = a.shape;
+        const std::int64_t oh = i % s.out_height;
+        const std::int64_t room = s.height - 1 + s.pad_top - 2 * s.dilation_height;
+        const std::int64_t until = room / s.stride_height + 1;
+        const std::int64_t rows = (until < s.out_height ? until : s.out_height) - oh;
+        return rows < begin + count - i ? rows : begin + count - i;
     }
 
     /// V vectors from channel c on, taps [kw, kw + taps) of every row of the kernel.
@@ -226,7 +257,11 @@ struct TapBand {
                 while (from < until && top + (until - 1) * s.dilation_height >= s.height)
                     --until;
                 if (until - from >= 2) {
-                    joined<L, V>(row, i, top + from * s.dilation_height, from, until - from, c);
+                    // Rows with the whole kernel inside are summed as one.
+                    const std::int64_t lines = until - from == 3 ? inner_rows(i) : 1;
+                    joined<L, V>(row, i, lines, top + from * s.dilation_height, from, until - from,
+                                 c);
+                    i += lines - 1;
                     continue;
                 }
             }

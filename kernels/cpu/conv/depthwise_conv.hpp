@@ -2,11 +2,13 @@
 /// Convolutions with one channel a group, forward and backward to the data: element by element
 /// along the channels, so a tile is R results of one row by V vectors of channels, kept in
 /// registers while all taps pass. Bands of rows are computed some channels at a time, so that these
-/// stay in the first cache. Every element is summed over its taps in the order of the kernel:
-/// error bound taps * epsilon * sum of |products|, the same bits for any number of threads.
+/// stay in the first cache. Every element is summed over its taps in the order of the cells that
+/// they read: error bound taps * epsilon * sum of |products|, the same bits for any number of
+/// threads.
 ///
 /// Backward, the results (cells of diff_src) of a row fall into as many classes as the stride is
-/// wide: cells of a class are reached by the same taps, from neighbouring cells of diff_dst.
+/// wide: cells of a class are reached by the same taps, from neighbouring cells of diff_dst. Tiles
+/// are of one class, or, for the kernels of 3 and 5 columns of stride 2, of both.
 ///
 /// With m filters a channel everything is as wide as the filters: forward, the rows of the source
 /// that a row of results reads are copied with every number m times; backward, a row of results is
@@ -53,6 +55,15 @@ struct DepthwiseConv {
     /// The classes of the results of a row, and how many results one has.
     std::int64_t parts() const { return x.down < x.result ? x.down : x.result; }
     std::int64_t results_of(std::int64_t part) const { return (x.result - part - 1) / x.down + 1; }
+    /// The rows that are computed some channels at a time: backward as many of each class.
+    std::int64_t band_rows() const {
+        const std::int64_t most = DepthwiseWorkspace::kBandRows;
+        const std::int64_t rows = depthwise_band_rows<T>(
+            row.channels, repeat, y.kernel, y.up * x.source / y.down, x.source, x.result, most);
+        if (y.down == 1) return rows;
+        if (repeat > 1 || y.down > most) return 1;
+        return rows < y.down ? y.down : rows / y.down * y.down;
+    }
 };
 
 /// to[i*m + j] = from[i].
@@ -104,13 +115,15 @@ std::int64_t list_columns(const DepthwiseConv<T>& conv, ColumnTap* taps) {
     return count;
 }
 
-/// Lists the rows of the kernel that reach row `oh` of sample n; returns how many.
+/// Lists the rows of the kernel that reach row `oh` of sample n, from the topmost row of the source
+/// down; returns how many.
 template <class T>
 std::int64_t list_rows(const DepthwiseConv<T>& conv, std::int64_t n, std::int64_t oh,
                        RowTap* taps) {
     const std::int64_t channels = conv.row.channels;
     std::int64_t count = 0;
-    for (std::int64_t kh = 0; kh < conv.y.kernel; ++kh) {
+    for (std::int64_t i = 0; i < conv.y.kernel; ++i) {
+        const std::int64_t kh = conv.y.dilation < 0 ? conv.y.kernel - 1 - i : i;
         std::int64_t ih = 0;
         if (!conv.y.whole(oh, kh, ih) || ih < 0 || ih >= conv.y.source) continue;
         const std::int64_t row = conv.repeats() ? kh : n * conv.y.source + ih;
@@ -128,11 +141,24 @@ struct DepthwiseBand {
     std::int64_t column_count;
     const RowTap* taps;  ///< [rows, kernel height]
     std::int64_t begin = 0, count = 0;
+    DepthwiseAhead ahead{};
     std::int64_t tap_counts[DepthwiseWorkspace::kBandRows] = {};
 
     /// V vectors from channel c on.
     template <int L, int V>
     void block(std::int64_t c) {
+        if constexpr (L == kLanes<T>) {
+            const DepthwiseAxis& x = conv.x;
+            const bool halves = x.down == 2 && x.dilation == -1;
+            const SlidingRow<T> spread =
+                halves ? spreading_row_of<T, V>(x.kernel, x.offset) : nullptr;
+            if (spread) {
+                row.result_step = row.channels;
+                row.first_cell = x.offset / 2;
+                return each_row(0, [&] { spread(row, x.result, c); });
+            }
+        }
+        row.result_step = conv.x.down * row.channels;
         std::int64_t listed = 0;
         for (std::int64_t part = 0; part < conv.parts(); ++part) {
             const std::int64_t results = conv.results_of(part);
@@ -143,17 +169,37 @@ struct DepthwiseBand {
             if (row.column_count > 0) row.first_cell = row.columns[0].source / row.channels;
             SlidingRow<T> slide = nullptr;
             if constexpr (L == kLanes<T>) slide = sliding_row_of<T, V>(row);
-            for (std::int64_t i = 0; i < count; ++i) {
-                row.rows = taps + i * conv.y.kernel;
-                row.row_count = tap_counts[i];
-                const std::int64_t first = conv.sums() ? 0 : (begin + i) * conv.x.result;
-                row.result = (first + part) * row.channels;
+            each_row(part, [&] {
                 if (slide)
                     slide(row, results, c);
                 else
                     depthwise_row<T, L, V>(row, results, c);
-            }
+            });
         }
+    }
+
+    /// body() for every row of the band, whose first result of a class is `part`.
+    template <class Body>
+    DTNN_INLINE void each_row(std::int64_t part, Body&& body) {
+        for (std::int64_t i = 0; i < count; ++i) {
+            row.rows = taps + i * conv.y.kernel;
+            row.row_count = tap_counts[i];
+            const std::int64_t first = conv.sums() ? 0 : (begin + i) * conv.x.result;
+            row.result = (first + part) * row.channels;
+            body();
+        }
+    }
+
+    /// What follows in memory the last row that the band reads, and its results.
+    void look_ahead() {
+        const std::int64_t last = count - 1;
+        if (tap_counts[last] == 0) return;
+        const RowTap* const lowest = taps + last * conv.y.kernel + tap_counts[last] - 1;
+        const T* const source = row.src + lowest->source + row.source_cells * row.channels;
+        const T* const results = row.dst + (begin + count) * conv.x.result * row.channels;
+        ahead.source = ahead.source_until = reinterpret_cast<const char*>(source);
+        ahead.results = ahead.results_until = reinterpret_cast<const char*>(results);
+        row.ahead = &ahead;
     }
 
     void all() {
@@ -172,12 +218,7 @@ void depthwise(const DepthwiseConv<T>& conv, const DepthwiseWorkspace& layout, W
         return reinterpret_cast<double*>(workspace.data() + layout.statistics +
                                          member * layout.statistics_per_thread);
     };
-    const std::int64_t band_size =
-        conv.y.down > 1
-            ? 1
-            : depthwise_band_rows<T>(channels, conv.repeat, conv.y.kernel,
-                                     conv.y.up * conv.x.source / conv.y.down, conv.x.source,
-                                     conv.x.result, DepthwiseWorkspace::kBandRows);
+    const std::int64_t band_size = conv.band_rows();
     const bool streams = std::int64_t(sizeof(T)) * conv.batch *
                              (conv.y.source * wide + conv.y.result * conv.x.result * channels) >
                          kCachedBytes;
@@ -194,13 +235,7 @@ void depthwise(const DepthwiseConv<T>& conv, const DepthwiseWorkspace& layout, W
         }
         row.source_cells = conv.x.source;
         row.source_step = conv.x.up * channels;
-        row.result_step = conv.x.down * channels;
-        if (streams && conv.repeat == 1) {
-            row.new_rows = conv.y.up;
-            row.row_step = wide;
-            row.next_source = band_size * conv.y.up / conv.y.down * wide;
-            row.next_result = band_size * conv.x.result * channels;
-        }
+        band.ahead.step = kVectorBytes * conv.y.up * conv.x.source / (conv.y.down * conv.x.result);
         T* const aside =
             reinterpret_cast<T*>(workspace.data() + layout.rows + member * layout.rows_per_thread);
         if (conv.repeats()) row.src = aside;
@@ -223,6 +258,7 @@ void depthwise(const DepthwiseConv<T>& conv, const DepthwiseWorkspace& layout, W
                 }
                 band.tap_counts[j] = list_rows(conv, n, oh, taps + j * conv.y.kernel);
             }
+            if (streams && conv.repeat == 1) band.look_ahead();
             band.all();
             if (conv.sums()) sum_each(conv, aside, i);
             if (conv.epilogue) {

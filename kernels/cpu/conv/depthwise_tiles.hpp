@@ -29,6 +29,19 @@ struct RowTap {
 static_assert(sizeof(ColumnTap) <= DepthwiseWorkspace::kTapBytes &&
               sizeof(RowTap) <= DepthwiseWorkspace::kTapBytes);
 
+/// Results of a tile whose cells reach several of them: with two vectors of sums each they fill
+/// half of the registers, the rest is for the weights of five columns and a cell.
+inline constexpr int kSlidingResults = kVectorBytes == 64 ? 8 : 4;
+
+/// Source and results that are larger than caches, of the next band of rows: they are asked for in
+/// the order of memory, whichever channels a tile has, because memory that is read in pieces comes
+/// at half of the speed.
+struct DepthwiseAhead {
+    const char *source = nullptr, *results = nullptr;  ///< the next lines to be asked for
+    const char *source_until = nullptr, *results_until = nullptr;  ///< what is due
+    std::int64_t step = 0;  ///< bytes of the source for a vector of results
+};
+
 /// What the tiles of one class of one row share.
 template <class T>
 struct DepthwiseRow {
@@ -49,28 +62,26 @@ struct DepthwiseRow {
     std::int64_t row_count = 0;
     const ColumnTap* columns = nullptr;  ///< by ascending cells
     std::int64_t column_count = 0;
-    /// The cell of the source's row that result 0 reads first, and how many there are.
+    /// The cell of the source's row that result 0 reads first (of spreading tiles, the cell that
+    /// lies below it), and how many there are.
     std::int64_t first_cell = 0, source_cells = 0;
-
-    // Source and results that are larger than caches are asked for a band of rows ahead: elements
-    // from what the last row of the kernel reads, the rows that are new, and how far apart they
-    // are; elements from the results. new_rows 0: nothing is asked for.
-    std::int64_t next_source = 0, new_rows = 0, row_step = 0, next_result = 0;
+    DepthwiseAhead* ahead = nullptr;  ///< null: nothing is asked for
 };
 
-/// Asks for what R results further on, in a later band, need: the cells that are new there, and
-/// the results' memory. `shift`, `at`: elements to the first of the cells, and of the results.
-template <class T, int L, int R, int V>
-DTNN_INLINE void ask_ahead(const DepthwiseRow<T>& row, std::int64_t shift, std::int64_t at) {
-    if (row.new_rows == 0 || row.row_count == 0) return;
-    const T* next = row.src + row.rows[row.row_count - 1].source + shift + row.next_source;
-    for (std::int64_t i = 0; i < row.new_rows; ++i, next -= row.row_step) {
-        for (std::int64_t x = 0; x < R * row.source_step; x += row.channels)
-            unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(next + x + v * L); });
-    }
-    const T* const results = row.dst + at + row.next_result;
-    for (std::int64_t x = 0; x < R * row.result_step; x += row.result_step)
-        unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(results + x + v * L, 1); });
+/// Results [0, results) of a row, V vectors from channel c on.
+template <class T>
+using SlidingRow = void (*)(const DepthwiseRow<T>&, std::int64_t results, std::int64_t c);
+
+/// Asks for a tile's share, R results by V vectors, of what a later band reads and writes.
+template <int R, int V>
+DTNN_INLINE void ask_ahead(DepthwiseAhead* ahead) {
+    if (!ahead) return;
+    ahead->source_until += R * V * ahead->step;
+    for (; ahead->source < ahead->source_until; ahead->source += 64)
+        __builtin_prefetch(ahead->source);
+    ahead->results_until += R * V * kVectorBytes;
+    for (; ahead->results < ahead->results_until; ahead->results += 64)
+        __builtin_prefetch(ahead->results, 1);
 }
 
 /// The first `count` of R results, at element `at` of dst, of V vectors from channel c on.
@@ -124,7 +135,7 @@ void depthwise_tile(const DepthwiseRow<T>& row, const ColumnTap* columns, std::i
     Vector<T, L> sums[R][V] = {};
     const std::int64_t shift = column * row.source_step + c;
     const std::int64_t at = row.result + column * row.result_step + c;
-    if (R > 1 && L == kLanes<T>) ask_ahead<T, L, R, V>(row, shift, at);
+    if constexpr (R > 1 && L == kLanes<T>) ask_ahead<R, V>(row.ahead);
     for (std::int64_t y = 0; y < row.row_count; ++y) {
         const T* const source = row.src + (row.rows[y].source + shift);
         const T* const filter = row.weights + (row.rows[y].weights + c);
@@ -154,7 +165,7 @@ void sliding_tile(const DepthwiseRow<T>& row, std::int64_t column, std::int64_t 
     Vector<T, L> sums[R][V] = {};
     const std::int64_t shift = column * row.source_step + c;
     const std::int64_t at = row.result + column * row.result_step + c;
-    ask_ahead<T, L, R, V>(row, shift, at);
+    ask_ahead<R, V>(row.ahead);
     const std::int64_t channels = row.channels;
     const std::int64_t from = row.columns[0].source + shift;
     const std::int64_t before = -(row.first_cell + column * S);
@@ -186,6 +197,70 @@ void sliding_tile(const DepthwiseRow<T>& row, std::int64_t column, std::int64_t 
     finish_results<T, L, R, V>(row, sums, kChecked ? count : R, at, c);
 }
 
+/// The first `count` of R results of a gradient of stride 2, from `column` on, which is even: the K
+/// taps of result r, 2 * kHalf + P cells of padding before it, are those k for which r + P - k is
+/// even, from cells half as far apart as the results, and a cell is loaded once for all results
+/// that it reaches. row.first_cell is kHalf. kChecked: some of the cells are outside the source.
+template <class T, int K, int P, int R, int V, bool kChecked>
+void spreading_tile(const DepthwiseRow<T>& row, std::int64_t column, std::int64_t count,
+                    std::int64_t c) {
+    constexpr int L = kLanes<T>, kBefore = (K - 1 - P) / 2, kCells = kBefore + (R - 1 + P) / 2 + 1;
+    Vector<T, L> sums[R][V] = {};
+    const std::int64_t channels = row.channels, at = row.result + column * channels + c;
+    const std::int64_t first = column / 2 + row.first_cell - kBefore;
+    ask_ahead<R, V>(row.ahead);
+    for (std::int64_t y = 0; y < row.row_count; ++y) {
+        const T* cell = row.src + (row.rows[y].source + first * channels + c);
+        const T* const filter = row.weights + (row.rows[y].weights + c);
+        Vector<T, L> weights[K][V];
+        unroll<K>([&](auto k) DTNN_UNROLLED {
+            unroll<V>([&](auto v) DTNN_UNROLLED {
+                weights[k][v] = load<T, L>(filter + k * channels + v * L);
+            });
+        });
+        unroll<kCells>([&](auto j) DTNN_UNROLLED {
+            if (!kChecked || (first + j >= 0 && first + j < row.source_cells)) {
+                Vector<T, L> value[V];
+                unroll<V>([&](auto v) DTNN_UNROLLED { value[v] = load<T, L>(cell + v * L); });
+                unroll<K>([&](auto k) DTNN_UNROLLED {
+                    constexpr int r = 2 * (j - kBefore) + k - P;
+                    if constexpr (r >= 0 && r < R) {
+                        unroll<V>([&](auto v)
+                                      DTNN_UNROLLED { sums[r][v] += value[v] * weights[k][v]; });
+                    }
+                });
+            }
+            cell += channels;
+        });
+    }
+    finish_results<T, L, R, V>(row, sums, kChecked ? count : R, at, c);
+}
+
+/// Results [0, results) of a row by spreading tiles, V vectors from channel c on.
+template <class T, int K, int P, int V>
+void spreading_row(const DepthwiseRow<T>& row, std::int64_t results, std::int64_t c) {
+    constexpr int R = kSlidingResults, kBefore = (K - 1 - P) / 2, kBehind = (R - 1 + P) / 2;
+    for (std::int64_t column = 0; column < results; column += R) {
+        const std::int64_t cell = column / 2 + row.first_cell, left = results - column;
+        if (left >= R && cell >= kBefore && cell + kBehind < row.source_cells)
+            spreading_tile<T, K, P, R, V, false>(row, column, R, c);
+        else
+            spreading_tile<T, K, P, R, V, true>(row, column, left < R ? left : R, c);
+    }
+}
+
+/// For the gradient of stride 2 of a kernel K wide, behind `padding` cells, if tiles are compiled
+/// for it; else null.
+template <class T, int V>
+SlidingRow<T> spreading_row_of(std::int64_t kernel, std::int64_t padding) {
+    if constexpr (sizeof(T) == sizeof(float)) {
+        const bool odd = padding % 2 != 0;
+        if (kernel == 3) return odd ? spreading_row<T, 3, 1, V> : spreading_row<T, 3, 0, V>;
+        if (kernel == 5) return odd ? spreading_row<T, 5, 1, V> : spreading_row<T, 5, 0, V>;
+    }
+    return nullptr;
+}
+
 /// The results of a row whose cells are all inside the source.
 template <class T>
 DTNN_INLINE void inner_results(const DepthwiseRow<T>& row, std::int64_t results,
@@ -202,19 +277,18 @@ template <class T, int K, int S, int V>
 void sliding_row(const DepthwiseRow<T>& row, std::int64_t results, std::int64_t c) {
     std::int64_t first, last;
     inner_results(row, results, first, last);
-    for (std::int64_t column = 0; column < results; column += 4) {
+    // By two, wider tiles would load hardly less.
+    constexpr int R = S == 1 ? kSlidingResults : 4;
+    for (std::int64_t column = 0; column < results; column += R) {
         const std::int64_t left = results - column;
-        if (column >= first && column + 4 <= last)
-            sliding_tile<T, K, S, 4, V, false>(row, column, 4, c);
-        else if (left <= 2)
-            sliding_tile<T, K, S, 2, V, true>(row, column, left, c);
+        if (column >= first && column + R <= last)
+            sliding_tile<T, K, S, R, V, false>(row, column, R, c);
+        else if (left <= R / 2)
+            sliding_tile<T, K, S, R / 2, V, true>(row, column, left, c);
         else
-            sliding_tile<T, K, S, 4, V, true>(row, column, left < 4 ? left : 4, c);
+            sliding_tile<T, K, S, R, V, true>(row, column, left < R ? left : R, c);
     }
 }
-
-template <class T>
-using SlidingRow = void (*)(const DepthwiseRow<T>&, std::int64_t results, std::int64_t c);
 
 /// For the row's class, if its columns are some for which tiles are compiled; else null.
 template <class T, int V>
