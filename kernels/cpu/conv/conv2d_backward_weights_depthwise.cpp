@@ -29,8 +29,7 @@ struct TapRow {
     /// By tap of the tile: the cell that result 0 reads, and the results whose cell is inside.
     std::int64_t offset[kMostTaps] = {}, first[kMostTaps] = {}, last[kMostTaps] = {};
     T* sums = nullptr;  ///< of the first tap; those of the next are `channels` further
-    /// Elements to the cells that a later band reads first; 0: they are not asked for.
-    std::int64_t next_src = 0, next_diff = 0;
+    DepthwiseAhead* ahead = nullptr;  ///< null: nothing is asked for
 };
 
 template <class T, int L, int R, int V>
@@ -66,16 +65,7 @@ void tap_tile(const TapRow<T>& row, std::int64_t c) {
         for (std::int64_t i = first; i < last; ++i, diff += channels, source += step) {
             Vector<T, L> d[V];
             unroll<V>([&](auto v) DTNN_UNROLLED { d[v] = load<T, L>(diff + v * L); });
-            if (row.next_diff != 0) {
-                unroll<V>([&](auto v)
-                              DTNN_UNROLLED { __builtin_prefetch(diff + row.next_diff + v * L); });
-            }
-            if (row.next_src != 0) {
-                // As many cells as the next result is further on.
-                const T* next = row.src + (source + at[R - 1]) + row.next_src;
-                for (std::int64_t j = 0; j < row.stride; ++j, next -= channels)
-                    unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(next + v * L); });
-            }
+            if constexpr (L == kLanes<T>) ask_ahead<1, V>(row.ahead);
             unroll<R>([&](auto r) DTNN_UNROLLED {
                 unroll<V>([&](auto v) DTNN_UNROLLED {
                     sums[r][v] += load<T, L>(row.src + (source + at[r]) + v * L) * d[v];
@@ -116,6 +106,7 @@ void joined_taps(const TapRow<T>& row, const TapLines& lines, std::int64_t c) {
     std::int64_t at[K];
     unroll<K>([&](auto k) DTNN_UNROLLED { at[k] = row.offset[k] * channels + c; });
     const auto add = [&](std::int64_t i, auto checked) DTNN_UNROLLED {
+        ask_ahead<1, V>(row.ahead);
         Vector<T, L> d[V];
         const T* const diff = line_diff + i * channels + c;
         unroll<V>([&](auto v) DTNN_UNROLLED { d[v] = load<T, L>(diff + v * L); });
@@ -134,16 +125,6 @@ void joined_taps(const TapRow<T>& row, const TapLines& lines, std::int64_t c) {
         for (; i < first && i < results; ++i)
             add(i, std::true_type{});
         for (; i < last; ++i) {
-            if (row.next_diff != 0) {
-                const T* const diff = line_diff + i * channels + c + row.next_diff;
-                unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(diff + v * L); });
-            }
-            if (row.next_src != 0) {
-                // Of the last row, the cells that the next result has further on.
-                const T* next = line_src + i * step + at[K - 1] + row.next_src;
-                for (std::int64_t x = 0; x < row.stride; ++x, next -= channels)
-                    unroll<V>([&](auto v) DTNN_UNROLLED { __builtin_prefetch(next + v * L); });
-            }
             add(i, std::false_type{});
         }
         for (; i < results; ++i)
@@ -181,9 +162,9 @@ struct TapBand {
     const Conv2dBackwardWeightsArguments<T>& a;
     T* weights = nullptr;
     const T* aside = nullptr;  ///< the rows of the source as wide as the filters; null: they are
-    std::int64_t size = 1;     ///< rows of every band but the last
     bool streams = false;      ///< source and gradient are larger than caches
     std::int64_t begin = 0, count = 0;
+    DepthwiseAhead ahead{};
 
     /// Whether a row of results takes two or three rows of three taps at once.
     template <int L>
@@ -202,10 +183,7 @@ struct TapBand {
             const std::int64_t wide = s.width * s.channels, step = s.dilation_height * wide;
             row.src = a.src + (i / s.out_height * s.height + ih) * wide;
             row.sums = weights + kh * 3 * s.filters;
-            if (streams) {
-                row.next_src = (rows - 1) * step + size * s.stride_height * wide;
-                row.next_diff = size * s.out_width * s.filters;
-            }
+            row.ahead = streams ? &ahead : nullptr;
             TapLines follow;
             follow.count = lines;
             follow.results = s.out_width;
@@ -271,12 +249,8 @@ struct TapBand {
                 row.src = aside ? aside + kh * s.width * s.filters
                                 : a.src + (n * s.height + ih) * s.width * s.channels;
                 row.sums = weights + (kh * s.kernel_width + kw) * s.filters;
-                // The last rows of the kernel read what none has read before.
-                if (streams && kw == 0) {
-                    const bool is_new = kh + s.stride_height >= s.kernel_height;
-                    row.next_src = is_new ? size * s.stride_height * s.width * s.channels : 0;
-                    row.next_diff = kh + 1 == s.kernel_height ? size * s.out_width * s.filters : 0;
-                }
+                // Once for a row of results.
+                row.ahead = streams && kw == 0 && kh + 1 == s.kernel_height ? &ahead : nullptr;
                 tap_tile<T, L, V>(row, taps, c);
             }
         }
@@ -293,7 +267,23 @@ struct TapBand {
         }
     }
 
+    /// What the next band reads first, and its gradient.
+    void look_ahead() {
+        const ConvShape& s = a.shape;
+        const std::int64_t last = begin + count - 1;
+        std::int64_t below = last % s.out_height * s.stride_height - s.pad_top +
+                             (s.kernel_height - 1) * s.dilation_height + 1;
+        if (below > s.height) below = s.height;
+        const T* const src =
+            a.src + (last / s.out_height * s.height + below) * s.width * s.channels;
+        const T* const diff = a.diff_dst + (last + 1) * s.out_width * s.filters;
+        ahead.source = ahead.source_until = reinterpret_cast<const char*>(src);
+        ahead.results = ahead.results_until = reinterpret_cast<const char*>(diff);
+        ahead.step = kVectorBytes * s.stride_height * s.width / s.out_width;
+    }
+
     void all() {
+        if (streams) look_ahead();
         for_channel_blocks<T>(a.shape.filters, [&](auto lanes, auto vectors, std::int64_t c) {
             block<lanes, vectors>(c);
         });
@@ -356,7 +346,7 @@ void conv2d_backward_weights_depthwise(const Conv2dBackwardWeightsArguments<T>& 
             weights[i] = 0;
         const bool repeats = s.group_filters() > 1;
         T* const aside = reinterpret_cast<T*>(own(member) + layout.row);
-        TapBand<T> band{a, weights, repeats ? aside : nullptr, size, streams && !repeats};
+        TapBand<T> band{a, weights, repeats ? aside : nullptr, streams && !repeats};
         const std::int64_t end = rows * (member + 1) / team.size();
         for (std::int64_t i = rows * member / team.size(); i < end; i += band.count) {
             band.begin = i;

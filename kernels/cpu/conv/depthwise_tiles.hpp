@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/conv/depthwise_band.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
 #include "kernels/workspace/depthwise.hpp"
 
@@ -32,15 +33,6 @@ static_assert(sizeof(ColumnTap) <= DepthwiseWorkspace::kTapBytes &&
 /// Results of a tile whose cells reach several of them: with two vectors of sums each they fill
 /// half of the registers, the rest is for the weights of five columns and a cell.
 inline constexpr int kSlidingResults = kVectorBytes == 64 ? 8 : 4;
-
-/// Source and results that are larger than caches, of the next band of rows: they are asked for in
-/// the order of memory, whichever channels a tile has, because memory that is read in pieces comes
-/// at half of the speed.
-struct DepthwiseAhead {
-    const char *source = nullptr, *results = nullptr;  ///< the next lines to be asked for
-    const char *source_until = nullptr, *results_until = nullptr;  ///< what is due
-    std::int64_t step = 0;  ///< bytes of the source for a vector of results
-};
 
 /// What the tiles of one class of one row share.
 template <class T>
@@ -71,18 +63,6 @@ struct DepthwiseRow {
 /// Results [0, results) of a row, V vectors from channel c on.
 template <class T>
 using SlidingRow = void (*)(const DepthwiseRow<T>&, std::int64_t results, std::int64_t c);
-
-/// Asks for a tile's share, R results by V vectors, of what a later band reads and writes.
-template <int R, int V>
-DTNN_INLINE void ask_ahead(DepthwiseAhead* ahead) {
-    if (!ahead) return;
-    ahead->source_until += R * V * ahead->step;
-    for (; ahead->source < ahead->source_until; ahead->source += 64)
-        __builtin_prefetch(ahead->source);
-    ahead->results_until += R * V * kVectorBytes;
-    for (; ahead->results < ahead->results_until; ahead->results += 64)
-        __builtin_prefetch(ahead->results, 1);
-}
 
 /// The first `count` of R results, at element `at` of dst, of V vectors from channel c on.
 template <class T, int L, int R, int V>

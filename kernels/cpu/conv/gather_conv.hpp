@@ -97,24 +97,31 @@ DTNN_INLINE void finish_tile(const GatherConv<T>& c, const TileCells& cells, std
     }
 }
 
-/// The source rows of the tile behind this one, spread over the work of `blocks` panels, where one
-/// tap reads them, side by side: nothing but their coming bounds such a convolution.
+/// The source rows of a tile so many bytes further on as memory takes to answer, at least the next,
+/// spread over the work of `blocks` panels, where one tap reads them, side by side: nothing but
+/// their coming bounds such a convolution.
 template <class T>
 Ahead next_tile(const GatherConv<T>& c, const TileCells& cells, std::int64_t rows,
                 std::int64_t blocks) {
     if (cells.place != TileCells::pointwise)
         return {reinterpret_cast<const char*>(c.packed ? c.packed : c.panels), 0};
-    return {reinterpret_cast<const char*>(c.src + (cells.pixel[0] + rows) * c.depth),
+    constexpr std::int64_t kDistance = 8192;
+    const std::int64_t tile = rows * c.depth * std::int64_t(sizeof(T));
+    const std::int64_t tiles = tile < kDistance ? (kDistance + tile - 1) / tile : 1;
+    return {reinterpret_cast<const char*>(c.src + (cells.pixel[0] + tiles * rows) * c.depth),
             (rows * std::int64_t(sizeof(T)) + blocks - 1) / blocks};
 }
 
-/// Asks for the memory that a tile of N columns will be written to, and is masked by or added to.
+/// Asks for what a tile of N columns is masked by or added to, and for the memory that it is
+/// written to where no cache takes it: elsewhere whole lines are written, which need not be read
+/// before.
 template <class T, int N>
-DTNN_INLINE void want_results(const GatherConv<T>& c, const TileCells& cells, std::int64_t column) {
+DTNN_INLINE void want_operands(const GatherConv<T>& c, const TileCells& cells,
+                               std::int64_t column) {
     for (std::int64_t r = 0; r < cells.count; ++r) {
         const std::int64_t at = cells.pixel[r] * c.output_pixel() + column;
         for (std::int64_t j = 0; j < N; j += 64 / std::int64_t(sizeof(T))) {
-            __builtin_prefetch(c.dst + at + j, 1);
+            if (c.results_to_memory) __builtin_prefetch(c.dst + at + j, 1);
             if (c.mask) __builtin_prefetch(c.mask + at + j);
             if (c.residual) __builtin_prefetch(c.residual + at + j);
         }
@@ -139,7 +146,7 @@ DTNN_INLINE void gather_tile(const GatherConv<T>& c, const TileCells& cells, con
                              std::int64_t column, std::int64_t columns, double* partial,
                              Ahead& ahead) {
     Vector<T, L> sums[R][V] = {};
-    want_results<T, V * L>(c, cells, column);
+    if (c.results_to_memory || c.mask || c.residual) want_operands<T, V * L>(c, cells, column);
     for (std::int64_t i = 0; i < count; ++i) {
         multiply_rows<T, L, R, V>(sums, runs[i].rows, runs[i].length,
                                   panel + runs[i].first * stride, stride, ahead);
@@ -335,6 +342,7 @@ void place(GatherConv<T>& c, const GatherWorkspace& layout, Workspace workspace)
     c.zeros = reinterpret_cast<T*>(workspace.data() + layout.zeros);
     c.taps = workspace.data() + layout.taps;
     c.taps_per_thread = layout.taps_per_thread;
+    c.results_to_memory = c.cells() * c.output_pixel() * std::int64_t(sizeof(T)) > 4 * kCachedBytes;
 }
 
 /// The rows that conv2d gathers.

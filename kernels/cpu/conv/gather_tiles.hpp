@@ -51,6 +51,7 @@ struct GatherConv {
     T* zeros = nullptr;
     std::byte* taps = nullptr;
     std::int64_t taps_per_thread = 0;
+    bool results_to_memory = false;  ///< they are larger than any cache
     double* partial_statistics = nullptr;
     std::int64_t partial_stride = 0;  ///< elements between the sums of parts of the tiles
 

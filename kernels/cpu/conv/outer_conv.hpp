@@ -90,7 +90,7 @@ void outer_group(const OuterBlock<T>& block, const OuterCut& cut, std::int64_t g
         pack_filters(block.a->diff_dst + block.cell * s.filters + column, block.stop - block.cell,
                      s.filters,
                      left < OuterWorkspace::kMostColumns ? left : OuterWorkspace::kMostColumns,
-                     scratch.filters, filters);
+                     to - from, scratch.filters, filters);
         for_panels(block, cut, group, from, to,
                    [&](const OuterSegment& segment, std::int64_t first, std::int64_t rows) {
                        T* at = block.weights + (segment.first + first) * s.filters + column;
@@ -125,8 +125,8 @@ void outer_group_turned(const OuterBlock<T>& block, const OuterCut& cut, std::in
         pack_columns<T, r>(block.a->diff_dst + block.cell * s.filters + column + f, cells,
                            s.filters, rows, panel);
     });
-    // Rows that are read once, in whole vectors, are not packed.
-    const bool in_place = s.group_filters() <= kOuterRows && cut.length % L == 0;
+    // Rows that are read once or twice, in whole vectors, are not packed.
+    const bool in_place = s.group_filters() <= 2 * kOuterRows && cut.length % L == 0;
     for_panels(block, cut, group, from, to,
                [&](const OuterSegment& segment, std::int64_t first, std::int64_t channels) {
                    T* at = block.weights + (segment.first + first) * s.filters + column;
@@ -135,8 +135,8 @@ void outer_group_turned(const OuterBlock<T>& block, const OuterCut& cut, std::in
                            pack_rows<T, L * vectors>(scratch.cells, first, channels, scratch.panel);
                        for_filters([&](auto r, std::int64_t f, std::int64_t rows, const T* panel) {
                            outer_tile<T, L, r, vectors, form>(
-                               scratch.cells, panel, scratch.panel, at + f, s.filters, rows,
-                               channels, block.overwrite, block.ahead->next(), first);
+                               scratch.cells, panel, scratch.panel, L * vectors, at + f, s.filters,
+                               rows, channels, block.overwrite, block.ahead->next(), first);
                        });
                    };
                    constexpr std::integral_constant<int, 1> one;

@@ -38,8 +38,9 @@ struct OuterSegment {
     bool kernel_row = false;
 };
 
-/// How the rows of diff_weights of a group are cut. Where there are few filters and many channels,
-/// tiles are turned: vectors run along the channels, and the filters are the tile's rows.
+/// How the rows of diff_weights of a group are cut. Where there are more channels than filters, and
+/// these are few or fill no vectors of one panel or two, tiles are turned: vectors run along the
+/// channels, and the filters are the tile's rows.
 struct OuterCut {
     std::int64_t segments = 0, length = 0;
     bool kernel_rows = false, turned = false;
@@ -49,7 +50,9 @@ struct OuterCut {
         kernel_rows = OuterWorkspace::joins_taps(s);
         segments = kernel_rows ? s.kernel_height : s.taps();
         length = s.group_channels() * (kernel_rows ? s.kernel_width : 1);
-        turned = s.group_filters() <= lanes && s.group_filters() < length && !kernel_rows;
+        const std::int64_t filters = s.group_filters();
+        const bool few = filters <= lanes || (filters <= 2 * kOuterRows && filters % lanes != 0);
+        turned = few && filters < length && !kernel_rows;
         if (turned) panel_rows = 2 * lanes;
     }
     /// Panels of a segment, of a group.
@@ -171,11 +174,12 @@ enum class OuterForm { plain, turned, turned_in_place };
 
 /// A tile: `rows` of R rows of diff_weights from `weights` on, `columns` of its V*L columns;
 /// turned, `columns` of V*L rows and `rows` of R columns. Of the two panels the one of the source
-/// follows the list of cells, that of diff_dst has their places.
+/// follows the list of cells, that of diff_dst has their places; the rows of the one that is read
+/// in vectors are `b_stride` elements apart.
 template <class T, int L, int R, int V, OuterForm kForm>
-void outer_tile(const OuterCells<T>& cells, const T* a_panel, const T* b_panel, T* weights,
-                std::int64_t stride, std::int64_t rows, std::int64_t columns, bool overwrite,
-                Ahead& ahead, std::int64_t first = 0) {
+void outer_tile(const OuterCells<T>& cells, const T* a_panel, const T* b_panel,
+                std::int64_t b_stride, T* weights, std::int64_t stride, std::int64_t rows,
+                std::int64_t columns, bool overwrite, Ahead& ahead, std::int64_t first = 0) {
     constexpr bool kTurned = kForm != OuterForm::plain;
     Vector<T, L> sums[R][V] = {};
     const char* wanted = ahead.at;
@@ -184,8 +188,8 @@ void outer_tile(const OuterCells<T>& cells, const T* a_panel, const T* b_panel, 
         __builtin_prefetch(wanted, 0, 2);
         const std::int64_t place = cells.places[k];
         const T* a = a_panel + (kTurned ? place : k) * R;
-        const T* from = kForm == OuterForm::plain    ? b_panel + place * (V * L)
-                        : kForm == OuterForm::turned ? b_panel + k * (V * L)
+        const T* from = kForm == OuterForm::plain    ? b_panel + place * b_stride
+                        : kForm == OuterForm::turned ? b_panel + k * b_stride
                                                      : cells.rows[k] + first;
         Vector<T, L> b[V];
         unroll<V>([&](auto v) DTNN_UNROLLED { b[v] = load<T, L>(from + v * L); });
@@ -238,13 +242,14 @@ struct OuterAhead {
     }
 };
 
-/// The packed filters of a block of cells: whole panels of two vectors, and one of one where no
-/// more than that is left.
+/// The filters of a block of cells as panels: whole ones of two vectors, and one of one where no
+/// more than that is left. They are packed, or lie side by side in diff_dst as they are.
 template <class T>
 struct OuterColumns {
     const T* panels = nullptr;
     std::int64_t count = 0;    ///< rows of a panel
     std::int64_t columns = 0;  ///< of all panels
+    std::int64_t stride = 0;   ///< between the rows of panels as they are; 0: packed
 };
 
 /// One panel of R rows against all panels of filters.
@@ -255,25 +260,32 @@ void outer_row_panel(const OuterCells<T>& cells, const OuterColumns<T>& b, std::
     constexpr int L = kLanes<T>;
     pack_rows<T, R>(cells, first, rows, panel);
     const T* from = b.panels;
+    const std::int64_t step = b.stride > 0 ? 2 * L : b.count * 2 * L;
     std::int64_t f = 0;
-    for (; b.columns - f > L; f += 2 * L, from += b.count * 2 * L) {
+    for (; b.columns - f > L; f += 2 * L, from += step) {
         const std::int64_t left = b.columns - f;
-        outer_tile<T, L, R, 2, OuterForm::plain>(cells, panel, from, weights + f, stride, rows,
-                                                 left < 2 * L ? left : 2 * L, overwrite,
-                                                 ahead.next());
+        outer_tile<T, L, R, 2, OuterForm::plain>(
+            cells, panel, from, b.stride > 0 ? b.stride : 2 * L, weights + f, stride, rows,
+            left < 2 * L ? left : 2 * L, overwrite, ahead.next());
     }
     if (f < b.columns)
-        outer_tile<T, L, R, 1, OuterForm::plain>(cells, panel, from, weights + f, stride, rows,
-                                                 b.columns - f, overwrite, ahead.next());
+        outer_tile<T, L, R, 1, OuterForm::plain>(cells, panel, from, b.stride > 0 ? b.stride : L,
+                                                 weights + f, stride, rows, b.columns - f,
+                                                 overwrite, ahead.next());
 }
 
+/// `passes`: how often the panels are read. Whole vectors that are read but a few times are not
+/// packed.
 template <class T>
 void pack_filters(const T* rows, std::int64_t count, std::int64_t stride, std::int64_t columns,
-                  T* panels, OuterColumns<T>& packed) {
+                  std::int64_t passes, T* panels, OuterColumns<T>& packed) {
     constexpr int L = kLanes<T>;
+    constexpr std::int64_t kFewPasses = 3;
     packed = {panels, count, columns};
-    if (stride == columns && (columns == L || columns == 2 * L)) {
-        packed.panels = rows;  // a panel as it is
+    const bool is_panel = stride == columns && (columns == L || columns == 2 * L);
+    if (is_panel || (passes <= kFewPasses && columns % L == 0)) {
+        packed.panels = rows;
+        packed.stride = stride;
         return;
     }
     std::int64_t f = 0;
