@@ -12,10 +12,10 @@ foreach(object ${objects})
     string(REPLACE "\n" ";" symbols "${symbols}")
     foreach(symbol ${symbols})
         # W, V, u: weak or unique, from an inline function, a template or an inline variable. nm leaves
-        # some names as they are mangled (an extent that depends on a type): there a name stands
-        # behind its length, so a digit follows.
+        # some names as they are mangled (an extent that depends on a type, lambdas within lambdas):
+        # there a name stands behind its length, and a digit follows.
         if(symbol MATCHES "^[0-9a-f]* [WVu] " AND NOT symbol MATCHES "isa_${ISA}::"
-           AND NOT symbol MATCHES " _ZN4dtnn7kernels[0-9]+isa_${ISA}[0-9]")
+           AND NOT symbol MATCHES " _Z[A-Za-z0-9_]*[0-9]isa_${ISA}[0-9]")
             list(APPEND leaks "${object}: ${symbol}")
         endif()
     endforeach()

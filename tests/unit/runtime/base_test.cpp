@@ -77,7 +77,7 @@ TEST_CASE("a disk that fills up is reported, and the half-written file removed")
     CHECK(file_text(folder / "weights") == "old");
     CHECK_FALSE(std::filesystem::exists(folder / "weights.part"));
     if (std::filesystem::exists("/dev/full")) {
-        expect_error(Exit::failed, {"/dev/full", "No space left", "--output"}, [] {
+        expect_error(Exit::failed, {"/dev/full", "No space left", "another disk"}, [] {
             LineFile file("/dev/full");
             file.add("a line");
         });
