@@ -73,17 +73,21 @@ class ThreadTeam {
     /// thread has for itself while it computes, and must not change the result.
     template <class Body>
     void for_pieces(std::int64_t count, std::int64_t grain, Body&& body) {
-        cut(count, grain, [&](std::int64_t begin, std::int64_t end, std::int64_t, int thread) {
+        for_sums(count, grain, [&](std::int64_t begin, std::int64_t end, std::int64_t, int thread) {
             body(begin, end, thread);
         });
     }
 
-    /// The same for sums: `body(begin, end, piece)` adds to the place of its piece, which nobody
-    /// else uses. There are pieces(count, grain) places, at most most_pieces(size()).
+    /// The same for sums: `body(begin, end, piece, thread)` adds to the place of its piece, which
+    /// nobody else uses. There are pieces(count, grain) places, at most most_pieces(size()).
     template <class Body>
     void for_sums(std::int64_t count, std::int64_t grain, Body&& body) {
-        cut(count, grain, [&](std::int64_t begin, std::int64_t end, std::int64_t piece, int) {
-            body(begin, end, piece);
+        const std::int64_t units = (count + grain - 1) / grain, all = pieces(count, grain);
+        if (all == 0) return;
+        for_each(all, [&](std::int64_t piece, int thread) {
+            const std::int64_t limit = begin_of_piece(piece + 1, all, units) * grain;
+            body(begin_of_piece(piece, all, units) * grain, limit < count ? limit : count, piece,
+                 thread);
         });
     }
 
@@ -142,17 +146,6 @@ class ThreadTeam {
     }
 
   private:
-    template <class Body>
-    void cut(std::int64_t count, std::int64_t grain, Body&& body) {
-        const std::int64_t units = (count + grain - 1) / grain, all = pieces(count, grain);
-        if (all == 0) return;
-        for_each(all, [&](std::int64_t piece, int thread) {
-            const std::int64_t limit = begin_of_piece(piece + 1, all, units) * grain;
-            body(begin_of_piece(piece, all, units) * grain, limit < count ? limit : count, piece,
-                 thread);
-        });
-    }
-
     struct Shared;
 
     /// Calls `body(context, thread)` on every thread that comes while there are pieces left, and

@@ -116,8 +116,10 @@ RowsWorkspace::RowsWorkspace(const ConvShape& shape, std::int64_t depth, std::in
     weights = round_up(rows_of(band, shape) * row * element_bytes, 64);
     bias =
         weights + round_up(shape.kernel_height * taps * depth * pixels * width * element_bytes, 64);
-    bytes_per_thread = bias + round_up((pixels * width + 2 * width) * 8, 64);
-    bytes = threads * bytes_per_thread;
+    bytes_per_thread = bias + round_up(pixels * width * element_bytes, 64);
+    statistics = threads * bytes_per_thread;
+    statistics_per_piece = round_up(2 * width * 8, 64);
+    bytes = statistics + ThreadTeam::most_pieces(threads) * statistics_per_piece;
 }
 
 RowsOuterWorkspace::RowsOuterWorkspace(const ConvShape& shape, std::int64_t element_bytes,

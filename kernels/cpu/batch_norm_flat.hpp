@@ -28,7 +28,7 @@ struct Scratch {
     /// zeros; then all are added up.
     template <class Add>
     void sum(const Flat& flat, ThreadTeam& team, const Add& add) const {
-        team.for_sums(flat.groups, flat.grain(), [&](auto begin, auto end, auto piece) {
+        team.for_sums(flat.groups, flat.grain(), [&](auto begin, auto end, auto piece, int) {
             for (std::int64_t i = 0; i < 2 * period; ++i)
                 first_sums(piece)[i] = 0;
             add(begin, end, piece);

@@ -133,7 +133,7 @@ void sum_over_rows(const LayerNormBackwardArguments<T>& a, const Rows& all, Thre
 template <class T>
 void with_own_sums(const LayerNormBackwardArguments<T>& a, const Rows& all, ThreadTeam& team) {
     double* const sums = reinterpret_cast<double*>(a.workspace);
-    team.for_sums(all.rows, all.grain(), [&](auto begin, auto end, auto piece) {
+    team.for_sums(all.rows, all.grain(), [&](auto begin, auto end, auto piece, int) {
         double* const own = sums + piece * 2 * all.length;
         for (std::int64_t i = 0; i < 2 * all.length; ++i)
             own[i] = 0;

@@ -91,7 +91,8 @@ struct RowsWorkspace {
     std::int64_t taps = 0;          ///< kernel_width + pixels - 1
     std::int64_t band = 0;          ///< output rows of a band
     std::int64_t row = 0;           ///< elements of a padded row, slack included
-    std::int64_t weights = 0, bias = 0, bytes_per_thread = 0, bytes = 0;
+    std::int64_t weights = 0, bias = 0, bytes_per_thread = 0;  ///< offsets within a thread's
+    std::int64_t statistics = 0, statistics_per_piece = 0, bytes = 0;
 
     /// As in GatherWorkspace; the image that is gathered from is `source_width` wide, the result
     /// `out_height` by `out_width`.

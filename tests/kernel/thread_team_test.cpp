@@ -143,7 +143,7 @@ TEST_CASE("sums cover everything once, and a piece has a place of its own, howev
                 const std::int64_t pieces = team.pieces(count, grain);
                 REQUIRE(pieces <= ThreadTeam::most_pieces(size));
                 std::vector<std::int64_t> sums(static_cast<std::size_t>(pieces), -1);
-                team.for_sums(count, grain, [&](auto begin, auto end, auto piece) {
+                team.for_sums(count, grain, [&](auto begin, auto end, auto piece, int) {
                     sums.at(std::size_t(piece)) = end - begin;
                 });
                 std::int64_t sum = 0;

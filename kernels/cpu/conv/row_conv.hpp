@@ -13,7 +13,7 @@
 #include "kernels/cpu/conv/conv_statistics.hpp"
 #include "kernels/cpu/expression_chunk.hpp"
 #include "kernels/cpu/gemm_tile.hpp"
-#include "kernels/thread_team.hpp"
+#include "kernels/cpu/piece_sums.hpp"
 #include "kernels/workspace/conv.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
@@ -303,11 +303,11 @@ void add_statistics(const T* rows, std::int64_t count, std::int64_t width, const
     }
 }
 
-/// What one thread needs before its first band: weights as panels [block][KH][taps*depth][N], bias,
-/// zero statistics.
+/// What one thread needs before its first band: weights as panels [block][KH][taps*depth][N], and
+/// bias.
 template <class T>
 void prepare_rows(const RowConv<T>& c, const RowsWorkspace& layout, std::int64_t block, T* panels,
-                  T* bias, double* statistics) {
+                  T* bias) {
     const std::int64_t columns = c.filters * layout.pixels;
     for (std::int64_t first = 0; first < columns; first += block) {
         for (std::int64_t ky = 0; ky < c.kernel_height; ++ky) {
@@ -327,8 +327,6 @@ void prepare_rows(const RowConv<T>& c, const RowsWorkspace& layout, std::int64_t
     }
     for (std::int64_t j = 0; j < columns; ++j)
         bias[j] = c.bias ? c.bias[j % c.filters] : T(0);
-    for (std::int64_t j = 0; j < 2 * c.filters; ++j)
-        statistics[j] = 0;
 }
 
 /// Computes one row of the result: convolve_row with its tile.
@@ -348,11 +346,8 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64
         std::int64_t(sizeof(T)) * c.batch *
             (c.height * c.width * c.depth + c.out_height * c.out_width * c.filters) >
         kCachedBytes;
-    const auto statistics = [&](std::int64_t member) {
-        return reinterpret_cast<double*>(c.workspace + member * layout.bytes_per_thread +
-                                         layout.bias) +
-               columns;
-    };
+    auto* const statistics = reinterpret_cast<double*>(c.workspace + layout.statistics);
+    const std::int64_t distance = layout.statistics_per_piece / 8;
     team.run([&](int member) {
         std::byte* scratch = c.workspace + member * layout.bytes_per_thread;
         auto* padded = reinterpret_cast<T*>(scratch);
@@ -360,13 +355,17 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64
         auto* bias = reinterpret_cast<T*>(scratch + layout.bias);
         for (T* at = padded; at < panels; ++at)
             *at = T(0);
-        prepare_rows(c, layout, block, panels, bias, statistics(member));
+        prepare_rows(c, layout, block, panels, bias);
     });
-    const auto convolve = [&](std::int64_t first, std::int64_t last, int member) {
-        std::byte* scratch = c.workspace + member * layout.bytes_per_thread;
+    const auto convolve = [&](std::int64_t first, std::int64_t last, std::int64_t piece,
+                              int thread) {
+        std::byte* scratch = c.workspace + thread * layout.bytes_per_thread;
         auto* padded = reinterpret_cast<T*>(scratch);
         const auto* panels = reinterpret_cast<const T*>(scratch + layout.weights);
         const auto* bias = reinterpret_cast<const T*>(scratch + layout.bias);
+        double* const sums = statistics + piece * distance;
+        for (std::int64_t j = 0; j < 2 * c.filters; ++j)
+            sums[j] = 0;
         for (std::int64_t item = first; item < last; ++item) {
             const std::int64_t n = item / bands;
             const std::int64_t begin = item % bands * layout.band;
@@ -389,13 +388,14 @@ void convolve_bands(const RowConv<T>& c, const RowsWorkspace& layout, std::int64
             }
             if (c.statistics) {
                 add_statistics(c.dst + (n * c.out_height + begin) * c.out_width * c.filters,
-                               (end - begin) * c.out_width, c.filters, bias, statistics(member));
+                               (end - begin) * c.out_width, c.filters, bias, sums);
             }
         }
     };
-    team.divide(c.batch * bands, 1, c.statistics, convolve);
+    team.for_sums(c.batch * bands, 1, convolve);
     if (!c.statistics) return;
-    total_statistics(c.statistics, c.filters, c.bias, team.size(), statistics);
+    add_up_pieces(statistics, 2 * c.filters, team.pieces(c.batch * bands, 1), distance, team);
+    total_statistics(c.statistics, c.filters, c.bias, 1, [&](int) { return statistics; });
 }
 
 /// The tile height that wastes least of a row, the first of equals.
