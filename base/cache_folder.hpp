@@ -1,5 +1,5 @@
 #pragma once
-/// Where the programs keep what can be made again.
+/// The folder in which the programs keep what can be made again.
 
 #include <string>
 

@@ -12,8 +12,8 @@ namespace dtnn {
 /// it is (utf8.hpp) as \xNN.
 std::string html_escaped(std::string_view text);
 
-/// What stands between the quotes of a DOT string: quotes and backslashes escaped, so that a name
-/// is never an escape like \N; line ends as spaces, other control characters as \xNN. The caller
+/// The text between the quotes of a DOT string: quotes and backslashes escaped, so that a name is
+/// never an escape like \N; line ends as spaces, other control characters as \xNN. The caller
 /// writes the quotes.
 std::string dot_escaped(std::string_view text);
 

@@ -35,7 +35,7 @@ void fill_standard_streams();
 /// From now on standard output is for those who write to answer_descriptor(): what libraries print
 /// there goes to standard error, whatever they print. Call once, before they are loaded.
 int keep_answers_apart();
-/// Where answers go: standard output as the program began with it.
+/// The descriptor that answers go to: standard output as the program began with it.
 int answer_descriptor();
 
 /// Flushes to the disk; nothing for pipes and devices, which have nothing to be flushed.
@@ -45,8 +45,8 @@ int flush_to_disk(int descriptor);
 /// is no error. The empty path is the current folder.
 void flush_folder_of(const std::string& path);
 
-/// Where a file that is written aside and renamed goes: the end of a chain of links. Empty where
-/// there is something that is no regular file, which must be written into as it is.
+/// The path that a file which is written aside is renamed to: the end of a chain of links. Empty
+/// where there is something that is no regular file, which must be written into as it is.
 std::string place_of_file(const std::string& path);
 
 /// Lets `write` (0 or an errno) write into what is there and no regular file, or into a new file.

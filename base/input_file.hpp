@@ -10,8 +10,8 @@
 
 namespace dtnn {
 
-/// What keeps a file from being read: the errno that the system gave, or, where `error` is 0, a
-/// fact about the file. The caller puts the path before it.
+/// The fault that keeps a file from being read: the errno that the system gave, or, where `error`
+/// is 0, a fact about the file. The caller puts the path before it.
 struct ReadFault {
     int error = 0;
     std::string fact;    ///< "is a pipe, not a regular file"; empty where the system said why

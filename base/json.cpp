@@ -71,7 +71,7 @@ class TreeMaker {
     }
 
   private:
-    /// Where the value stands from now on; it stays there while it is open, because only the
+    /// The place of the value from now on; it stays there while it is open, because only the
     /// innermost open list or object grows.
     Json* place(Json value) {
         if (open_.empty()) {

@@ -32,7 +32,7 @@ std::size_t mark_of(std::string_view line) {
     return digits > 0 && rest.substr(digits).starts_with(". ") ? digits + 2 : 0;
 }
 
-/// Nothing that may be broken.
+/// The line is one that must not be broken.
 bool stands_alone(std::string_view line) {
     const std::string_view rest = line.substr(indent_of(line));
     return rest.empty() || std::string_view("#|><").find(rest.front()) != std::string_view::npos;

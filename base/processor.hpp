@@ -1,5 +1,5 @@
 #pragma once
-/// What computes here.
+/// The processor that the program runs on.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-/// Where specs, and what ships beside them, are looked for.
+/// The folders in which specs, and what ships beside them, are looked for.
 
 #include <string>
 #include <vector>

@@ -7,7 +7,7 @@
 
 namespace dtnn {
 
-/// What stands for it where files are named, in messages too.
+/// The name of standard input where files are named, in messages too.
 inline constexpr std::string_view kStandardInput = "<stdin>";
 
 /// Adds to `text` what standard input has, in pieces, until it ends or `enough` says so of what has

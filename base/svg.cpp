@@ -83,7 +83,7 @@ std::string end_of(const std::string& text, std::size_t most) {
 }
 
 Svg svg_picture(double height, std::string_view title) {
-    // What does not know style sheets has the attributes of each element.
+    // Programs that do not know style sheets read the attributes of each element.
     constexpr const char* kStyle =
         "text { fill: #222; } .soft { fill: #5f6878; } .edge { stroke: #fff; }\n"
         "@media (prefers-color-scheme: dark) {\n"

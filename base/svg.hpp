@@ -37,7 +37,7 @@ class Svg {
     std::string text_;
 };
 
-/// What lines of pictures have as attributes: they are right in both sets of colours.
+/// The attributes of lines in pictures: they are right in both sets of colours.
 inline constexpr std::string_view kPictureRule = "class=\"rule\" stroke=\"#ddd\"";
 inline constexpr std::string_view kPictureAxis = "class=\"axis\" stroke=\"#444\"";
 inline constexpr std::string_view kPictureLine =

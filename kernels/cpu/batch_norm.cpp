@@ -156,7 +156,8 @@ void batch_norm_inference_flat(const BatchNormInferenceArguments<T>& a, ThreadTe
 
 namespace {
 
-/// What passes the expression, into diff_src, which may lie on diff_dst; and its sums.
+/// Writes the gradient behind the expression into diff_src, which may lie on diff_dst, and adds up
+/// its sums.
 template <class T>
 void add_written_gradients(const BatchNormBackwardArguments<T>& a, const Flat& flat,
                            const Scratch<T>& scratch, ThreadTeam& team) {

@@ -1,6 +1,6 @@
 #pragma once
-/// What the batch norm kernels over flat images share: sums and constants per position, and the two
-/// walks of backward, which one kernel does at once and, when ranks share a batch, two do.
+/// The parts that batch norm kernels over flat images share: sums and constants per position, and
+/// the two walks of backward, which one kernel does at once and, when ranks share a batch, two do.
 
 #include <type_traits>
 
@@ -35,7 +35,7 @@ struct Scratch {
         });
         add_up_pieces(sums, 2 * period, team.pieces(flat.groups, flat.grain()), 2 * period, team);
     }
-    /// What was summed at the positions of a channel, always in the same order.
+    /// Adds up the sums at the positions of a channel, always in the same order.
     void total(std::int64_t channels, std::int64_t c, double& first, double& second) const {
         first = second = 0;
         for (std::int64_t p = c; p < period; p += channels) {
@@ -57,8 +57,8 @@ DTNN_INLINE unsigned bits_at(const std::uint8_t* mask, std::int64_t i) {
     return unsigned(mask[i / 8]) >> (i % 8) & ((1u << kCount) - 1);
 }
 
-/// What the mean is more than T(mean). Elements take their distances from the rounded mean, which
-/// is exact where they are near it; the rest goes into constants.
+/// The part of the mean that T(mean) rounds away. Elements take their distances from the rounded
+/// mean, which is exact where they are near it; the rest goes into constants.
 template <class T>
 double rest_of(double mean) {
     return mean - double(T(mean));
@@ -130,7 +130,7 @@ void for_chunks(const Flat& flat, std::int64_t begin, std::int64_t end, const Us
         use(from, from + chunk < end ? from + chunk : end);
 }
 
-/// Of groups [begin, end), added to the piece's sums.
+/// Adds the terms of groups [begin, end) to the piece's sums.
 template <Passing passing, class A, class T>
 DTNN_INLINE void add_gradients_of_groups(const A& a, const Flat& flat, const Scratch<T>& scratch,
                                          std::int64_t begin, std::int64_t end, std::int64_t piece) {
@@ -153,7 +153,7 @@ void add_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, Thre
     });
 }
 
-/// Of channel c, after add_gradients: the sums of g and of g * xhat, which are the gradients of
+/// Totals channel c after add_gradients: the sums of g and of g * xhat, which are the gradients of
 /// beta and gamma.
 template <class A, class T>
 void total_gradients(const A& a, const Flat& flat, const Scratch<T>& scratch, std::int64_t c,

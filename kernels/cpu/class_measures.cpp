@@ -1,4 +1,4 @@
-/// What metrics are made of, and labels as rows.
+/// The sums that metrics are made of, and labels as rows.
 
 #include "kernels/cpu/class_rows.hpp"
 

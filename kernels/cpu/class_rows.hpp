@@ -1,5 +1,5 @@
 #pragma once
-/// What losses and measures over rows share.
+/// Rows of classes, as losses and measures read them.
 
 #include "kernels/arguments/loss.hpp"
 #include "kernels/cpu/simd.hpp"

@@ -7,7 +7,7 @@
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
-/// Where a batch's numbers stand among all.
+/// The place of a batch's numbers among all.
 struct Numbers {
     std::uint64_t key, epoch;
     std::uint64_t first;  ///< the word of the batch's number 0
@@ -96,7 +96,7 @@ void spatial_dropout2d_apply_pixels(const DropoutApplyArguments<T>& a, ThreadTea
             T* const dst = a.dst + pixel * channels;
             for_channels<T>(channels, [&](auto lanes, std::int64_t c) {
                 using V = decltype(lanes);
-                // What is dropped is 0 also when it was infinite.
+                // A dropped number is 0 also when it was infinite.
                 const auto value = V::load(src + c) * V::broadcast(scale);
                 V::store(dst + c, V::load(keep + c) > V::zero() ? value : V::zero());
             });

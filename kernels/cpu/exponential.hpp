@@ -69,7 +69,7 @@ DTNN_INLINE typename Lanes<T, kCount>::Vector exponential(Lanes<T, kCount> lanes
     using K = ExponentialConstants<T>;
     using Vector = typename V::Vector;
     const Vector least = V::broadcast(K::kLeast), largest = V::broadcast(K::kLargest);
-    // What is not a number stays one.
+    // A number that is none (NaN) stays one.
     Vector inside = least > x ? least : x;
     inside = largest < inside ? largest : inside;
     const Vector rounder = V::broadcast(K::kRounder);

@@ -26,7 +26,7 @@ struct Flat {
 
     /// Groups that are worth a thread.
     std::int64_t grain() const { return period >= 8192 ? 1 : 8192 / period; }
-    /// Where the group before `group` ends.
+    /// The end of the group before `group`.
     std::int64_t end_of(std::int64_t group) const {
         return group * period < total ? group * period : total;
     }

@@ -51,7 +51,7 @@ struct GroupScratch {
     }
 };
 
-/// What a group is: channels of it, numbers in it.
+/// A group: its channels, and how many numbers are in it.
 struct ChannelGroups {
     std::int64_t groups, channels;
     double count;

@@ -78,7 +78,7 @@ DTNN_INLINE typename Lanes<T, kCount>::Vector logarithm_of_1_plus(
     const Vector one = V::broadcast(1), infinity = V::broadcast(T(__builtin_inf()));
     const Vector u = one + x;
     const Vector value = logarithm(lanes, u) + (x - (u - one)) / u;
-    // Where the sum is 0 or infinite there is nothing to put back.
+    // There is nothing to put back where the sum is 0 or infinite.
     const Vector edge = u == V::zero() ? -infinity : x;
     const auto at_edge = (u == V::zero()) | (u == infinity);
     const Vector result = at_edge ? edge : value;

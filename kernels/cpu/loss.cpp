@@ -8,7 +8,7 @@
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
-/// What a row counts: w q of each class. Plain rows have a label and nothing else.
+/// The weight of a row: w q of each class. Plain rows have a label and nothing else.
 template <class T>
 struct Shares {
     const ClassLossArguments<T>& a;

@@ -1,5 +1,5 @@
 #pragma once
-/// What ends convolutions and dense layers whose products BLIS makes.
+/// The ends of convolutions and dense layers whose products BLIS makes.
 
 #include <cstdint>
 

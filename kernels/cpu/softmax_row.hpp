@@ -6,7 +6,7 @@
 
 namespace dtnn::kernels::DTNN_ISA {
 
-/// What the logarithm of the sum is made of: log(sum exp(x)) = largest + log(sum).
+/// The parts of the logarithm of the sum: log(sum exp(x)) = largest + log(sum).
 struct SoftmaxSums {
     double largest, sum;
 };

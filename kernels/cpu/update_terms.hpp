@@ -1,14 +1,14 @@
 #pragma once
-/// What every optimizer step starts from (update.hpp), in numbers that a loop can hold in
-/// registers. Where nothing is clipped, scaled or decayed the operations change no bit.
+/// The terms that every optimizer step starts from (update.hpp), in numbers that a loop can hold in
+/// registers. Without clipping, scaling and decay the operations change no bit.
 
 #include "kernels/arguments/update.hpp"
 #include "kernels/cpu/simd.hpp"
 
 namespace dtnn::kernels::DTNN_ISA {
 
-/// Of the loops of updates: inlined into the caller, GCC 12 turns the clipping's choices into jumps
-/// and gives up on vectors; in a function of its own it does not.
+/// Marks the loops of updates: inlined into the caller, GCC 12 turns the clipping's choices into
+/// jumps and gives up on vectors; in a function of its own it does not.
 #define DTNN_UPDATE_LOOP __attribute__((noinline))
 
 /// Elements that a thread takes at a time.

@@ -60,7 +60,7 @@ void write_normalised_and_mask(const Launch& launch, const NormalisedByChannel<T
         });
 }
 
-/// What a channel's moments become.
+/// The statistics that a channel's moments become.
 template <class T>
 struct ChannelMoments {
     double epsilon, momentum;

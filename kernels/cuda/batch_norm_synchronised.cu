@@ -7,7 +7,8 @@
 namespace dtnn::kernels::cuda {
 namespace {
 
-/// Where the sums of a rank go; those of one without samples are zero, whatever it holds.
+/// The places that the sums of a rank go to; those of one without samples are zero, whatever it
+/// holds.
 template <class T>
 struct SumsOfRank {
     const Wide<T>* batch_weight;

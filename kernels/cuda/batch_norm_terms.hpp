@@ -1,6 +1,6 @@
 #pragma once
-/// What the gradients of batch norm share, of one rank and of all. Images are channels last: one
-/// flat row of pixels * channels numbers.
+/// The terms that the gradients of batch norm share, of one rank and of all. Images are channels
+/// last: one flat row of pixels * channels numbers.
 
 #include "kernels/arguments/batch_norm.hpp"
 #include "kernels/cuda/divider.hpp"

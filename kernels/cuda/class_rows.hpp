@@ -1,12 +1,12 @@
 #pragma once
-/// What losses and measures over rows share.
+/// Rows of classes, as losses and measures read them.
 
 #include "kernels/arguments/loss.hpp"
 #include "kernels/cuda/rows.hpp"
 
 namespace dtnn::kernels::cuda {
 
-/// What each row should be: a class, or targets, whose label is the first largest.
+/// The aim of each row: a class, or targets, whose label is the first largest.
 template <class T>
 struct RowLabels {
     const T* targets;
@@ -17,7 +17,7 @@ struct RowLabels {
     DTNN_DEVICE std::int64_t listed(std::int64_t row) const {
         return labels[row] >= 0 && labels[row] < classes ? labels[row] : -1;
     }
-    /// What of() needs is folded of these.
+    /// The term that of() folds.
     DTNN_DEVICE FirstLargest term(std::int64_t row, std::int64_t c) const {
         if (targets == nullptr) return FirstLargest::none();
         return FirstLargest::of(double(targets[row * classes + c]), c, 0);

@@ -1,6 +1,6 @@
 #pragma once
-/// What convolutions and dense products for devices share, whoever does the sums: where operands
-/// lie, what becomes of a sum before it is stored, and sums by filter.
+/// The terms that convolutions and dense products for devices share, whoever does the sums: where
+/// operands lie, what becomes of a sum before it is stored, and sums by filter.
 
 #include "kernels/cuda/conv_scratch.hpp"
 #include "kernels/cuda/image.hpp"

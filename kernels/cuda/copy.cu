@@ -55,7 +55,7 @@ struct CopyTiles {
     CopyAxis from, to, outer, inner;
     Divider across, down, inner_extent;
 
-    /// Of a tile: its first places along `from` and `to`, and where those of the others lie.
+    /// A tile's place: its first places along `from` and `to`, and where those of the others lie.
     struct Place {
         std::int64_t from, to, src, dst;
     };

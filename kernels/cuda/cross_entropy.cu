@@ -26,7 +26,7 @@ struct ClassShares {
         return weights != nullptr ? weights[c] * q : q;
     }
     DTNN_DEVICE bool weighted() const { return rows.targets == nullptr && weights != nullptr; }
-    /// What a row adds to the sum that D is of, where it is one.
+    /// The share of a row in the sum that is the divisor D, where D is a sum.
     DTNN_DEVICE double of_divisor(std::int64_t n) const {
         return weighted() && counts(n) ? weights[rows.labels[n]] : 0.0;
     }
@@ -122,7 +122,7 @@ void negative_log_likelihood_backward_each(const ClassLossArguments<T>& a, const
     gradient_of_shares(a, launch, [=] DTNN_DEVICE(std::int64_t, double share) { return -share; });
 }
 
-/// Of each row the sums of exponentials, of shares, and of shares times distances from the largest.
+/// Sums of each row: of exponentials, of shares, and of shares times distances from the largest.
 template <class T>
 void softmax_cross_entropy_rows(const SoftmaxCrossEntropyArguments<T>& a, const Launch& launch) {
     const ClassShares<T> shares = class_shares(a, launch);

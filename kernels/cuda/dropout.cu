@@ -6,7 +6,7 @@
 namespace dtnn::kernels::cuda {
 namespace {
 
-/// What decides over elements, as the device reads it.
+/// The numbers that decide over elements, as the device reads them.
 template <class T>
 struct Dropper {
     std::uint64_t key, threshold;

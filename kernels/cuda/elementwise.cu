@@ -10,7 +10,7 @@
 namespace dtnn::kernels::cuda {
 namespace {
 
-/// Of one operation.
+/// The value of one operation.
 template <class T>
 DTNN_DEVICE T value_of(Opcode opcode, T a, T b, T c) {
     static_cast<void>(b);
@@ -39,7 +39,7 @@ struct Terms {
     const std::int64_t* periods;  ///< of sources read by channel
     std::int64_t channel_stride;
 
-    /// Of kWidth neighbours, which share what reading the expression takes.
+    /// The values of kWidth neighbours, which share the reading of the expression.
     template <int kWidth>
     DTNN_DEVICE void at(std::int64_t i, Number (&results)[kWidth]) const;
     DTNN_DEVICE Number at(std::int64_t i) const {

@@ -6,7 +6,7 @@
 namespace dtnn::kernels::cuda {
 namespace {
 
-/// What hinge folds of the numbers that are not the label's.
+/// The fold of hinge over the numbers that are not the label's.
 struct HingeOthers {
     double sum;
     Largest largest;
@@ -18,7 +18,7 @@ struct HingeOthers {
     }
 };
 
-/// What its gradient folds: the first largest of the others, and how many go into the loss.
+/// The fold of its gradient: the first largest of the others, and how many go into the loss.
 struct HingeCounted {
     double mine;  ///< the label's number, from its own term
     double count;

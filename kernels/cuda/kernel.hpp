@@ -1,5 +1,5 @@
 #pragma once
-/// What every .cu of our own kernels begins with.
+/// The beginning of every .cu of our own kernels.
 
 #include "kernels/cuda/launch.hpp"
 

@@ -39,9 +39,9 @@ struct NoSuchEngine {};
 /// Threads of a group.
 inline constexpr int kThreads = 256;
 
-/// What a bound kernel keeps from run to run: lists that its arguments have, on the device, and
-/// what it has asked of NVIDIA's libraries. Made in its first run, which must be outside of a
-/// capture.
+/// The things that a bound kernel keeps from run to run: lists that its arguments have, on the
+/// device, and what it has asked of NVIDIA's libraries. They are made in its first run, which must
+/// be outside of a capture.
 class Kept {
   public:
     Kept() = default;
@@ -52,7 +52,7 @@ class Kept {
     /// From now on list() gives again what it gave since the last time.
     void begin() { next_ = 0; }
     const void* list(const void* bytes, std::size_t size);
-    /// What make() gave in the first run: one object of a kernel, always of the same type.
+    /// The result of make() in the first run: one object of a kernel, always of the same type.
     template <class State, class Make>
     State& state(const Make& make) {
         if (!state_) state_ = std::make_shared<State>(make());
@@ -106,16 +106,16 @@ inline void check() {
 /// In what order the host runs what a device runs at the same time: a kernel whose results depend
 /// on it has a race.
 enum class HostOrder { forward, backward };
-/// What the host plays a stream with. Where there is a list, launches go to it, and what they do is
-/// done when somebody calls them, in the list's order: until then no memory of the device is read
-/// or written, as it would not be on a device.
+/// A stream as the host plays it. Launches go to the list, if there is one, and are done when
+/// somebody calls them, in the list's order: until then no memory of the device is read or written,
+/// as it would not be on a device.
 struct Stream {
     HostOrder order = HostOrder::forward;
     std::vector<std::function<void(HostOrder)>>* later = nullptr;
 };
 #endif
 
-/// Where the kernels of one call go.
+/// The destination of the kernels of one call.
 class Launch {
   public:
     Launch(Stream stream, Kept& kept) : stream_(stream), kept_(kept) { kept_.begin(); }
@@ -149,7 +149,7 @@ class Launch {
         return static_cast<const V*>(kept_.list(values.data(), std::span(values).size_bytes()));
     }
 
-    /// What make() gave in the kernel's first run (Kept).
+    /// The result of make() in the kernel's first run (Kept).
     template <class State, class Make>
     State& state(const Make& make) const {
         return kept_.state<State>(make);

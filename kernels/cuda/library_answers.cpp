@@ -1,4 +1,4 @@
-/// What NVIDIA's libraries do on a device, done by the reference kernels on the host.
+/// The work of NVIDIA's libraries on a device, done by the reference kernels on the host.
 
 #include "kernels/cuda/launch.hpp"
 #include "kernels/thread_team.hpp"

@@ -25,7 +25,7 @@ struct GroupedSamples {
     DTNN_DEVICE std::int64_t place(std::int64_t n, std::int64_t pixel, std::int64_t c) const {
         return (n * pixels + pixel) * channels + c;
     }
-    /// Where the gamma of an element is.
+    /// The place of the gamma of an element.
     DTNN_DEVICE std::int64_t gamma_place(std::int64_t i) const {
         return i % (gamma_of_sample ? pixels * channels : channels);
     }
@@ -58,7 +58,7 @@ DTNN_DEVICE inline Sums<2> normal_of(const Sums<2>& sums, double origin, double 
     return {{origin + offset, 1 / std::sqrt((variance < 0 ? 0 : variance) + epsilon)}};
 }
 
-/// What forward has beside its shape.
+/// The pointers of forward, beside its shape.
 template <class T>
 struct NormForward {
     const T *src, *gamma, *beta;
@@ -138,7 +138,7 @@ void normalise_groups(const Launch& launch, const NormForward<T>& of, const Grou
     });
 }
 
-/// What backward has beside its shape.
+/// The pointers of backward, beside its shape.
 template <class T>
 struct NormBackward {
     const T *src, *diff_dst, *mean, *inverse_deviation, *gamma;

@@ -8,7 +8,7 @@
 
 namespace dtnn::kernels::cuda {
 
-/// What a row is folded to: a trivial struct with `none()` and `merge(other)`, as Sums has them.
+/// The fold of a row is a trivial struct with `none()` and `merge(other)`, as Sums has them.
 struct Unfolded {
     static DTNN_DEVICE Unfolded none() { return {}; }
     DTNN_DEVICE void merge(const Unfolded&) {}
@@ -47,7 +47,7 @@ struct SharedFolds {
     Second second[kThreads];
 };
 
-/// Where a thread is among rows that `lanes` threads each walk through.
+/// A thread's place among rows that `lanes` threads each walk through.
 struct RowLane {
     std::int64_t row;
     int lane, start;  ///< start: the row's first thread

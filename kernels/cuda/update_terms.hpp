@@ -1,5 +1,6 @@
 #pragma once
-/// What every optimizer step starts from (arguments/update.hpp), as the device reads it.
+/// The terms that every optimizer step starts from (arguments/update.hpp), as the device reads
+/// them.
 
 #include "kernels/arguments/update.hpp"
 #include "kernels/device.hpp"

@@ -31,7 +31,7 @@ void moments(const BatchNormTrainingArguments<T>& a, std::int64_t c, double& mea
     double sum = 0, rest = 0, squares = 0;
     for_pixels(image, [&](auto n, auto h, auto w) { sum += double(a.src[image.at(n, c, h, w)]); });
     mean = sum / count;
-    // What the sum of large numbers has lost, the distances from it tell.
+    // The distances from the mean tell what the sum of large numbers has lost.
     for_pixels(image,
                [&](auto n, auto h, auto w) { rest += double(a.src[image.at(n, c, h, w)]) - mean; });
     mean += rest / count;

@@ -1,5 +1,5 @@
 #pragma once
-/// What the naive gradients of batch norm share, of one rank and of all.
+/// The naive gradients of batch norm, of one rank and of all.
 
 #include <array>
 #include <cstdint>

@@ -12,7 +12,7 @@ void batch_norm_sums_reference(const BatchNormSumsArguments<T>& a, ThreadTeam&) 
         const auto origin = double(a.running_mean[c]);
         double sum = 0, squares = 0;
         if (a.idle()) {
-            // Nothing of what such a rank holds counts, be it no number at all.
+            // The sums of such a rank do not count, be they no numbers at all.
         } else if (a.statistics != nullptr) {
             const double moved = a.statistics[2 * image.channels + c] - origin;
             sum = a.statistics[c] + a.count() * moved;

@@ -1,5 +1,5 @@
 #pragma once
-/// What a row's label is: for the losses and the measures of classes.
+/// The labels of rows, for the losses and the measures of classes.
 
 #include <cstdint>
 

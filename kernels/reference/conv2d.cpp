@@ -230,7 +230,7 @@ void dense_backward_weights_reference(const DenseBackwardWeightsArguments<T>& a,
                                                       ThreadTeam&);
 DTNN_INSTANTIATE(float)
 DTNN_INSTANTIATE(double)
-// What answers for NVIDIA's libraries where the host plays a device.
+// These answer for NVIDIA's libraries where the host plays a device.
 DTNN_INSTANTIATE(BFloat16)
 DTNN_INSTANTIATE(Float16)
 #undef DTNN_INSTANTIATE

@@ -1,6 +1,6 @@
 #pragma once
-/// What the naive kernels share. They are the yardstick of all tests: plain loops in the order of
-/// the formula, sums in double, any physical order of the operands, one thread.
+/// The naive kernels are the yardstick of all tests: plain loops in the order of the formula, sums
+/// in double, any physical order of the operands, one thread. This is what they share.
 
 #include "kernels/thread_team.hpp"
 

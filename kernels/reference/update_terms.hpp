@@ -1,5 +1,5 @@
 #pragma once
-/// What every optimizer step starts from (update.hpp), in double.
+/// The terms that every optimizer step starts from (update.hpp), in double.
 
 #include <algorithm>
 

@@ -36,7 +36,7 @@ class Model {
 
     Timeline run(const Program& program, double scale) const;
     double wire_bytes(const Program& program, int ranks) const;
-    /// What a step that computes so long waits for its samples, with their copy.
+    /// The time that a step which computes so long waits for its samples, with their copy.
     double input_seconds(double batch, double busy) const;
 
   private:
@@ -117,7 +117,7 @@ double pass_seconds(const Plan& plan, const Model& model, std::int64_t samples, 
            (busy + model.input_seconds(double(program->batch), busy));
 }
 
-/// What a training step takes, in the mean over those of an update.
+/// The time of a training step, in the mean over those of an update.
 Forecast train_step(const Plan& plan, const Model& model, double batch, int ranks) {
     Forecast result;
     const auto add = [&](const Program* program, double weight) {

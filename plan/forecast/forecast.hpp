@@ -1,5 +1,5 @@
 #pragma once
-/// What a job takes before it starts: a model of a training on a machine, from the plan alone.
+/// The forecast of what a job takes: a model of a training on a machine, from the plan alone.
 ///
 /// Computing: every step of a program by the rooflines of forecast_rates.hpp.
 ///
@@ -77,7 +77,7 @@ struct Forecast {
 /// The machine has the rates that missing_rates() asks for. Pure.
 Forecast forecast(const Plan& plan, const Machine& machine, const ForecastRequest& request);
 
-/// What an exchange takes: `local` of the ranks' cores, `network` of the network alone.
+/// The time of an exchange: `local` of the ranks' cores, `network` of the network alone.
 struct ExchangeTime {
     double local = 0;
     double network = 0;
@@ -85,7 +85,7 @@ struct ExchangeTime {
 ExchangeTime exchange_time(const Machine& machine, int nodes, int ranks_per_node,
                            const Collective& collective, bool by_devices = false);
 
-/// What a rank's program takes: its steps one after the other, exchanges beside them.
+/// The time of a rank's program: its steps one after the other, exchanges beside them.
 struct Timeline {
     double compute = 0, exposed = 0, communication = 0;
     double seconds() const { return compute + exposed; }

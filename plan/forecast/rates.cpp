@@ -169,7 +169,7 @@ double RankRates::step_seconds(const Program& program, const Step& step, double 
     const double rate = rate_of(kernel_class) * speed_up_ * precision_;
     const bool computes = unit_of(kernel_class) == RateUnit::flops;
     if (computes) return overhead + flops / rate + bytes / bandwidth_;
-    // What is given in bytes of a class is in f64 as fast as in f32: it has twice the bytes.
+    // A rate in bytes of a class is the same in f64 as in f32: f64 has twice the bytes.
     double class_rate = rate / precision_;
     if (node_share_ > 0) class_rate = std::min(class_rate, node_share_);
     return overhead + bytes / class_rate;

@@ -54,8 +54,8 @@ inline constexpr std::int64_t kCachedBytes = std::int64_t{16} << 20;
 /// The step's class, or its twin for programs that stay in the caches.
 KernelClass class_of(const Program& program, const Step& step);
 
-/// What the machine's spec must say before anything can be foreseen on it, as a fact and a remedy;
-/// nothing when it says enough.
+/// The first thing that the machine's spec must say, and does not, before anything can be foreseen
+/// on it, as a fact and a remedy; nothing when it says enough.
 std::optional<std::string> missing_rates(const Machine& machine, const Target& target);
 
 /// flop/s of products and convolutions on a device, by what the plan computes with; 0: not known.
@@ -66,7 +66,7 @@ class RankRates {
   public:
     /// `ranks_on_node` share the node's memory.
     RankRates(const Machine& machine, int threads, int ranks_on_node, DType dtype);
-    /// Of a rank with a device.
+    /// The rates of a rank with a device.
     RankRates(const Machine& machine, const Target& target);
 
     /// Seconds of a step when it is done for `scale` times its program's batch: what has the batch

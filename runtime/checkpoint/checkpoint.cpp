@@ -150,7 +150,7 @@ Json read_state(const std::string& folder) {
     return content;
 }
 
-/// What keeps the tensors from being the plan's parameters; empty: nothing.
+/// The facts that keep the tensors from being the plan's parameters; empty: none.
 std::vector<std::string> differences(const plan::Plan& plan, const Safetensors& file) {
     std::vector<std::string> found;
     std::size_t known = 0;

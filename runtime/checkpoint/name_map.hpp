@@ -41,7 +41,7 @@ class NameMap {
   public:
     NameMap() = default;
 
-    /// What is wrong with the file is a RunError (exit 5) that names it and the entry.
+    /// Reads a map. A fault of the file is a RunError (exit 5) that names it and the entry.
     static NameMap read(const std::string& path);
     static NameMap parse(const std::string& text, const std::string& path);
 
@@ -49,8 +49,8 @@ class NameMap {
         bool dropped = false;
         std::string name;
     };
-    /// Nothing: no entry matches. Entries that were used are remembered. A name that no entry
-    /// matches is looked for without the wrapper's, with which it begins.
+    /// Finds the entry that matches; nothing: none does. Entries that were used are remembered. A
+    /// name that no entry matches is looked for without the wrapper's, with which it begins.
     std::optional<Target> find(const std::string& name, const std::string& wrapper = "");
 
     /// The name in the file that becomes `target`; nothing: no entry says one, or the name would
@@ -77,7 +77,7 @@ class NameMap {
     /// An entry whose right side has no number for what is found does not match.
     static std::optional<Match> first_match(const Step& step, const std::string& name);
     std::optional<Target> find_as_it_is(const std::string& name);
-    /// What a step makes of a name; nothing where it leaves it out.
+    /// The name that a step makes of a name; nothing where it leaves it out.
     static std::optional<std::string> applied(const Step& step, const std::string& name);
 
     std::vector<Step> steps_;

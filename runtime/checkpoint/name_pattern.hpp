@@ -24,16 +24,16 @@ constexpr bool is_digit(char c) {
 
 class NamePattern {
   public:
-    /// Nothing: the text is no pattern, and `fault` says why.
+    /// Reads a pattern; nothing: the text is none, and `fault` says why.
     static std::optional<NamePattern> parse(std::string_view text, std::string& fault);
 
-    /// What the places of a pattern stand for in a text.
+    /// The texts that the places of a pattern stand for.
     struct Found {
         std::vector<std::string> stars;
         std::map<std::string, std::int64_t, std::less<>> numbers;
     };
-    /// Nothing: the text does not match. Takes time in proportion to the text's and the pattern's
-    /// lengths multiplied.
+    /// Matches a text; nothing: it does not. Takes time in proportion to the text's and the
+    /// pattern's lengths multiplied.
     std::optional<Found> match(std::string_view text) const;
 
     /// The text in which the places stand for what was found with another pattern; nothing where a
@@ -52,7 +52,7 @@ class NamePattern {
         std::int64_t offset = 0;
         std::int64_t least = 0, most = kMostNumber;
     };
-    /// What stands between two stars.
+    /// The pieces between two stars.
     using Segment = std::vector<Piece>;
     static constexpr std::int64_t kMostNumber = 999'999'999;
 

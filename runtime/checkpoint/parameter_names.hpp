@@ -1,5 +1,5 @@
 #pragma once
-/// What files call the parameters of a plan.
+/// The names that files have for the parameters of a plan.
 ///
 /// A parameter is called LAYER.ROLE, as in the plan. A name that ends as other programs spell a
 /// role (weight_order.hpp) is that role of its layer, so PyTorch's
@@ -21,7 +21,7 @@ namespace dtnn::runtime {
 
 class ParameterNames {
   public:
-    /// Of parameters that are no optimizer state.
+    /// Takes the parameters that are no optimizer state.
     explicit ParameterNames(const plan::Plan& plan);
 
     /// The place in plan.parameters; nothing: no parameter is called so.
@@ -31,12 +31,12 @@ class ParameterNames {
     std::unordered_map<std::string, std::size_t> places_;
 };
 
-/// What PyTorch would call a parameter of a module of the layer's name.
+/// The name that PyTorch would give a parameter of a module of the layer's name.
 std::string torch_name(const plan::Parameter& parameter);
 
-/// What PyTorch's wrappers of a whole model (DataParallel and DistributedDataParallel: `module.`;
-/// torch.compile: `_orig_mod.`) have put before every name of a file; empty: nothing. A name that
-/// means nothing with it is read without.
+/// The prefix that PyTorch's wrappers of a whole model (DataParallel and DistributedDataParallel:
+/// `module.`; torch.compile: `_orig_mod.`) have put before every name of a file; empty: none. A
+/// name that means nothing with it is read without.
 std::string wrapper_in(const WeightFile& file);
 
 /// PyTorch's batch norms count their batches in a whole number that only an average of all batches

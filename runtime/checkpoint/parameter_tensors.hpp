@@ -42,8 +42,8 @@ plan::Dims dims_of(const plan::Plan& plan, const ShardTensor& tensor);
 /// The place of the moving average of each of the plan's parameters, where it has one.
 std::vector<std::optional<std::size_t>> averages_of(const plan::Plan& plan);
 
-/// What evaluation reads, under the names of weights: the moving average of every parameter that is
-/// no optimizer state, or the parameter itself where it has none.
+/// The tensors that evaluation reads, under the names of weights: the moving average of every
+/// parameter that is no optimizer state, or the parameter itself where it has none.
 ParameterTensors evaluated_tensors(const Executor& executor);
 
 /// Makes every moving average its parameter's value, as where a training begins with given weights.

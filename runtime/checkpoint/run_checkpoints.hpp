@@ -20,7 +20,7 @@
 
 namespace dtnn::runtime {
 
-/// What every checkpoint of a run says of it.
+/// The facts that every checkpoint of a run says of it.
 struct RunIdentity {
     std::string plan_checksum;
     std::string dataset;
@@ -37,8 +37,8 @@ class RunCheckpoints final : public TrainingKeeper {
                    std::function<std::int64_t()> history);
 
     void checkpoint(TrainingState state) override;
-    /// What is to be restored: all weights and statistics, and averages beside them. Otherwise what
-    /// evaluation reads, under the names of weights, as --weights takes it.
+    /// Keeps what is to be restored: all weights and statistics, and averages beside them.
+    /// Otherwise keeps what evaluation reads, under the names of weights, as --weights takes it.
     void keep_best(const BestWeights& best) override;
     void take_back(const BestWeights& best) override;
     void forget_others(const std::vector<KeptWeights>& kept) override;

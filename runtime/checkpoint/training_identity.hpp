@@ -1,5 +1,5 @@
 #pragma once
-/// What makes plans go on from each other's checkpoints.
+/// The settings that must be equal for plans to go on from each other's checkpoints.
 
 #include <string>
 

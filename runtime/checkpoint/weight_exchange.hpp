@@ -35,7 +35,7 @@ ExchangedWeights own_weights(const plan::Plan& plan, const WeightMatch& match);
 ExchangedWeights weights_for_others(const plan::Plan& plan, const WeightMatch& match,
                                     const std::optional<NameMap>& map, WeightLayout layout);
 
-/// What such a program calls a parameter; nothing: the map has no name for it.
+/// The name that such a program has for a parameter; nothing: the map has no name for it.
 std::optional<std::string> name_for_others(const plan::Parameter& parameter,
                                            const std::optional<NameMap>& map, WeightLayout layout);
 

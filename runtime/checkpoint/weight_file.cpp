@@ -125,7 +125,7 @@ WeightFile read_weight_file(const std::string& path) {
     try {
         read_arrays(bytes, file);
     } catch (const RunError& error) {
-        // What reads arrays for datasets fails a run with another code.
+        // The readers of arrays, which datasets use, too, fail a run with another code.
         throw RunError(Exit::mismatch, error.what(), error.help(), error.detail());
     }
     return file;

@@ -88,7 +88,7 @@ std::vector<std::string> models_of(const std::vector<ShippedMap>& maps) {
     return models;
 }
 
-/// What ships is called by a plain name; a file of that name by a path, as ./NAME.
+/// A map that ships is called by a plain name; a file of that name by a path, as ./NAME.
 bool is_shipped_name(const std::string& name) {
     return !name.ends_with(kEnd) && !name.starts_with('.') && !name.starts_with('/');
 }
@@ -141,7 +141,8 @@ ShippedMap wanted_map(const plan::Plan& plan, const WeightFile& file,
             fitting = std::move(trial);
         }
     }
-    // What the map of the model does not find says what is wrong with the file.
+    // The attempt by the map of the model, where it does not find all, says what is wrong with the
+    // file.
     for (const ShippedMap& shipped : maps) {
         if (best == nullptr && shipped.map.models().contains(plan.model) &&
             try_map(plan, names, file, kept, shipped.map).given > 0)

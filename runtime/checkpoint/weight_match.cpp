@@ -369,8 +369,8 @@ WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
         for (const WeightLayout layout : layouts_for(request, map, match.pydtnn, own)) {
             Attempt made{found, way};
             pair_up(plan, taken, rules, layout, request.cast || match.pydtnn, made.match);
-            // What neither fits nor comes nearer than another is not kept: a file may have many
-            // tensors that are not the plan's.
+            // An attempt that neither fits nor comes nearer than another is not kept: a file may
+            // have many tensors that are not the plan's.
             const auto as_near = [&](const Attempt& other) {
                 return other.match.differences.size() <= made.match.differences.size();
             };
@@ -383,7 +383,8 @@ WeightMatch match_weights(const plan::Plan& plan, const WeightFile& file,
     if (request.match == "file_order" || (either && !no_order)) attempt(rest, Way::file_order);
     if (request.match == "name_order" || (either && !own_order)) attempt(by_names, Way::name_order);
     const std::vector<Attempt> trusted = attempts;
-    // What is sorted as text may still contradict the names, but is not taken in their place.
+    // Names that are sorted as text may still contradict the match, but are not taken in their
+    // place.
     if (no_order) attempt(rest, Way::file_order);
     if (attempts.empty()) attempt(rest, Way::name);
     Attempt chosen = choose(plan, file.path, attempts);

@@ -32,7 +32,7 @@
 
 namespace dtnn::runtime {
 
-/// What is asked for, as on a command line.
+/// The request, as on a command line.
 struct WeightRequest {
     std::string path;
     /// A file (name_map.hpp), or what is shipped by this name (weight_maps.hpp); empty: what is

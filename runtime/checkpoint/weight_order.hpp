@@ -1,5 +1,5 @@
 #pragma once
-/// What the names of tensors say: the role of each, and the order of their layers.
+/// The meaning of tensors' names: the role of each, and the order of their layers.
 ///
 /// The role is what a name ends with, alone or behind `.`, `/`, `_` or `:`
 ///
@@ -35,7 +35,7 @@ std::string role_spelled(std::string_view text);
 /// The role of each tensor.
 std::vector<std::string> roles_of(std::span<const StoredTensor* const> tensors);
 
-/// Where two names differ first, in natural order.
+/// The place where two names differ first, in natural order.
 struct NameDifference {
     int sign = 0;            ///< below 0: the first name comes before the second
     bool in_number = false;  ///< the difference is one of numbers

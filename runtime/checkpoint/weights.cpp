@@ -107,7 +107,7 @@ LoadedWeights what_is_left(const plan::Plan& plan, const ReadWeights& read) {
     LoadedWeights loaded{{}, read.match.unused, {}, read.map, read.match.layout};
     for (const std::size_t missing : read.match.missing)
         loaded.kept.push_back(plan.parameters[missing].name);
-    // What a user's own map leaves out, the user has said.
+    // A tensor that a user's own map leaves out was left out on purpose.
     if (!read.map.empty()) loaded.dropped = read.match.dropped;
     return loaded;
 }

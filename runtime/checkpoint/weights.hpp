@@ -13,7 +13,7 @@ namespace dtnn::runtime {
 
 class Executor;
 
-/// What the classes that a network tells apart, and the numbers that it reads, are called, in their
+/// The names of the classes that a network tells apart, and of the numbers that it reads, in their
 /// order; none where they have no names.
 struct TrainedNames {
     std::vector<std::string> classes;
@@ -46,7 +46,7 @@ struct ReadWeights {
 /// that lists all differences.
 ReadWeights read_weights(const plan::Plan& plan, const WeightRequest& request);
 
-/// What loading left as it was.
+/// The parameters and tensors that loading left as they were.
 struct LoadedWeights {
     std::vector<std::string> kept;     ///< parameters that no tensor went to
     std::vector<std::string> unused;   ///< tensors that went nowhere

@@ -1,7 +1,7 @@
 #pragma once
-/// What ranks say to each other. One interface, several ways: `self` (one rank), in-process ranks
-/// (threads, for tests), `null` (dry runs of any size), MPI (a shared library of ours, loaded only
-/// when a job has more than one rank).
+/// The operations by which ranks meet. One interface, several ways: `self` (one rank), in-process
+/// ranks (threads, for tests), `null` (dry runs of any size), MPI (a shared library of ours, loaded
+/// only when a job has more than one rank).
 ///
 /// All ranks call the same operations in the same order. An operation that waits longer than the
 /// time limit for the others throws RunError(Exit::failed) that names the operation and the ranks
@@ -80,7 +80,7 @@ class Communicator {
     /// Moves what is under way on. Called between steps; cheap when nothing is.
     virtual void progress() {}
 
-    /// What every rank has given, by rank. Sizes may differ. Waits for all.
+    /// Gathers what every rank gives, by rank. Sizes may differ. Waits for all.
     virtual std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine,
                                                            const std::string& name) = 0;
     /// Every rank's bytes come to rank 0, and nowhere else: `take` is called there, rank after

@@ -1,5 +1,5 @@
 #pragma once
-/// What all ranks of a job must agree on before its first step.
+/// The facts that all ranks of a job must agree on before its first step.
 
 #include <string>
 #include <vector>

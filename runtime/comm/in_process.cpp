@@ -49,7 +49,7 @@ struct Operation {
     bool done = false;
 };
 
-/// What all ranks share. The lock guards everything.
+/// The state that all ranks share. The lock guards everything.
 struct Shared {
     Shared(int count, const Delay& given) : ranks(count), delay(given), heard(count) {
         if (delay.alpha > 0 || delay.seconds_per_byte > 0) {

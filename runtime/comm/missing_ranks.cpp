@@ -49,7 +49,7 @@ Missing find_missing(int rank, const Standing& mine, std::uint64_t begun,
         for (int other = 0; other < int(standings.size()); ++other)
             look_at(other, mine.waits_in);
     }
-    // Who is behind because it waits is not missing: whom it waits for is.
+    // A rank that is behind because it waits is not missing: those that it waits for are.
     std::vector<bool> seen(standings.size(), false);
     std::vector<int> unseen = missing.behind, causes;
     while (!unseen.empty()) {

@@ -17,19 +17,19 @@ struct Position {
 constexpr int kNobody = -2;  ///< a rank that does not wait
 constexpr int kAll = -1;     ///< a rank that waits for all others
 
-/// What a rank answers.
+/// A rank's answer.
 struct Standing {
     Position newest;
     std::int64_t waits_in = 0;  ///< the number of the collective that it waits in
     int waits_for = kNobody;    ///< kNobody, kAll, or one rank
-    /// Who reports what is missing: a rank, or -1.
+    /// The rank that reports what is missing, or -1.
     int reporter = -1;
-    /// What the rank has begun under the number that it was asked for; 0: it does not remember, or
-    /// has not come to it.
+    /// The operation that the rank has begun under the number that it was asked for; 0: it does not
+    /// remember, or has not come to it.
     std::uint64_t begun = 0;
 };
 
-/// What a rank begins, by number, for a while.
+/// The operations that a rank begins, by number, for a while.
 class Begun {
   public:
     void add(const Position& position);

@@ -14,8 +14,8 @@ struct MpiFlavour {
     /// Programs that start its ranks on this machine, the surest name first: `mpiexec` may be
     /// another MPI's.
     std::vector<const char*> launchers;
-    /// What the launcher is told beside `-n N`: ranks may be more than cores and keep all cores,
-    /// and root may start them, as with MPICH's.
+    /// Options of the launcher beside `-n N`: ranks may be more than cores and keep all cores, and
+    /// root may start them, as with MPICH's.
     std::vector<const char*> launcher_options;
     const char* srun;  ///< how Slurm's srun wires its ranks up: the word of --mpi=
     /// At SIGTERM and SIGINT the launcher kills the ranks by itself; SIGUSR1 it hands to them.
@@ -24,7 +24,7 @@ struct MpiFlavour {
     bool meets_by_open_mpi;
 };
 
-/// Of this build. Where it was built without MPI those of MPICH: what messages recommend.
+/// The flavour of this build. A build without MPI gives MPICH's: what messages recommend.
 const MpiFlavour& mpi_flavour();
 
 /// "start the ranks with dtnn-run --ranks N, mpiexec.mpich -n N or srun --mpi=pmi2 -n N"

@@ -19,7 +19,7 @@ struct Finding {
     bool operator==(const Finding&) const = default;
 };
 
-/// What the plan asks of each rank.
+/// The plan's needs of each rank.
 struct Needs {
     int threads = 1;             ///< that the plan is laid out for
     std::int64_t memory = 0;     ///< bytes, samples in memory among them

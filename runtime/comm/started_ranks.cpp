@@ -30,7 +30,8 @@ constexpr const char* kStepTasks = "SLURM_STEP_NUM_TASKS";
 /// How ranks of a launcher find each other.
 enum class Meeting { pmi, open_mpi, pmix, none };
 
-/// What a launcher leaves in the environment: this process's rank, and how many there are.
+/// The variables that a launcher leaves in the environment: this process's rank, and how many there
+/// are.
 struct Launcher {
     const char* rank;
     const char* ranks;

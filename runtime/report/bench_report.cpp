@@ -39,7 +39,7 @@ std::string layer_of(const plan::Plan& plan, const plan::Step& step) {
     return step.layer < 0 ? "" : plan.layers[std::size_t(step.layer)].name;
 }
 
-/// What a table has a line for.
+/// A line of a table: what it counts together.
 struct Group {
     std::string name;
     int steps = 0;

@@ -1,5 +1,5 @@
 #pragma once
-/// What `dtnn-run bench` prints.
+/// The report that `dtnn-run bench` prints.
 
 #include <string>
 

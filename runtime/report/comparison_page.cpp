@@ -135,7 +135,7 @@ class ComparisonPage {
         std::string charts;
         for (const ComparedMeasure& measure : comparison_.measures) {
             charts += svg_of(chart_of(measure));
-            // What is fitted, beside what it is good for.
+            // The loss, which is minimised, stands beside what it is good for.
             if (measure.validation && measure.name == "loss")
                 charts += svg_of(chart_of({measure.name, false, measure.higher}));
         }

@@ -12,7 +12,7 @@
 namespace dtnn::runtime {
 namespace {
 
-/// Nothing is cut: names of runs are copied from here.
+/// The width of a table that cuts nothing: names of runs are copied from it.
 constexpr int kUncut = 10000;
 
 std::optional<double> tested_value(const ComparedRun& run, const std::string& name) {

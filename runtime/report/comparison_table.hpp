@@ -11,8 +11,8 @@ namespace dtnn::runtime {
 /// split, its state. Then which run is best in each measure.
 std::string comparison_text(const Comparison& comparison);
 
-/// What differs between the plans, a line each: the values of the runs, what that means, and why.
-/// Empty where nothing does.
+/// The differences between the plans, a line each: the values of the runs, what that means, and
+/// why. Empty where there is none.
 std::string differences_text(const Comparison& comparison);
 
 /// A line for each run: run, the settings, state, epochs, epochs_planned, seconds, best.MEASURE and

@@ -63,7 +63,7 @@ class WordTable {
     std::string rows_;
 };
 
-/// What may be shown or hidden; shown at first.
+/// A part that may be shown or hidden; shown at first.
 std::string html_details(const std::string& summary, const std::string& content);
 
 /// One word of a command, in quotes only where it needs them.

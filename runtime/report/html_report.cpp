@@ -163,7 +163,7 @@ class Page {
         if (history_.test.empty()) return "";
         const std::map<std::string, double>& numbers = history_.test.numbers;
         std::string rows = html_row({"measure", "value"}, "th");
-        // What was minimised, and then what it is good for.
+        // The loss, which was minimised, stands before what it is good for.
         if (const auto loss = numbers.find("loss"); loss != numbers.end())
             rows += html_row({loss->first, rounded(loss->second)});
         for (const auto& [name, value] : numbers)
@@ -291,7 +291,7 @@ class Page {
         return table.empty() ? "<pre>" + html_lines(parts_.operator_times) + "</pre>\n" : table;
     }
 
-    /// What somebody chose stands before what is as by default.
+    /// The settings that somebody chose stand before those that are as by default.
     std::string settings() const {
         WordTable table({"setting", "value", "from"});
         std::vector<std::vector<std::string>> usual;
@@ -353,7 +353,7 @@ class Page {
         return html_table("pairs", rows);
     }
 
-    /// What a user may want to do now, as commands.
+    /// The commands that a user may want to give now.
     std::string next() const {
         const std::string run = command_word(parts_.folder);
         const std::string with_weights =
@@ -384,7 +384,7 @@ class Page {
         return html_commands(commands);
     }
 
-    /// Where numbers have grown without bound, smaller updates are the first thing to try.
+    /// Smaller updates are the first thing to try where numbers have grown without bound.
     void add_another_try(std::vector<std::pair<std::string, std::string>>& commands) const {
         const std::string path =
             fmt::format("training.optimizer.{}.learning_rate", plan_.training.optimizer);

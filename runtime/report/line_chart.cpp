@@ -20,7 +20,7 @@ constexpr int kTicks = 5;
 constexpr double kEachTicked = 9;
 /// At most so wide are letters and digits, of titles and of all else.
 constexpr double kTitleLetter = 8.6, kLetter = 7.8;
-/// Of a line in the legend, and what lies between it and the next name.
+/// The length of a line in the legend, and the gap between it and the next name.
 constexpr double kSwatch = 18, kLegendGap = 12;
 constexpr const char* kTickStyle = "class=\"tick\"";
 /// With more points than this, they are lines only.

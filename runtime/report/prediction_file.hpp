@@ -34,15 +34,15 @@ namespace dtnn::runtime {
 
 enum class PredictionFormat { csv, jsonl, npz, png };
 
-/// What a file of predictions is made of.
+/// The facts that a file of predictions is made of.
 struct PredictionFacts {
     PredictionForm form;
     plan::DType dtype = plan::DType::f32;
     bool answers = false;  ///< the source knows what is right
     double threshold = 0.5;
     std::vector<std::string> class_names;  ///< as many as classes, or none
-    /// Of classes of pixels: the numbers that the dataset's masks have for them; empty: the
-    /// classes.
+    /// The numbers that the dataset's masks have for the classes of pixels; empty: the classes
+    /// themselves.
     std::vector<std::int64_t> mask_values;
 };
 

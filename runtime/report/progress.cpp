@@ -106,7 +106,7 @@ std::string progress_line(const Progress& progress, double samples_per_second, d
     constexpr int kBrackets = 3;  // and the space after them
     join("  ");
     if (length() + kBrackets + kLeastBar > width) join(" ");
-    // What a narrow terminal can do without, in this order: speed, time left, measures.
+    // A narrow terminal can do without these, in this order: speed, time left, measures.
     for (const std::size_t least : {1, 2, 1}) {
         if (length() <= width || parts.size() <= 1) break;
         parts.erase(parts.begin() + std::ptrdiff_t(std::min(least, parts.size() - 1)));

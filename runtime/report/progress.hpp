@@ -1,6 +1,6 @@
 #pragma once
-/// What a person sees of a run, on stderr: a bar that is redrawn on a terminal, plain lines
-/// elsewhere.
+/// The progress of a run as a person sees it, on stderr: a bar that is redrawn on a terminal, plain
+/// lines elsewhere.
 
 #include <functional>
 #include <string>
@@ -36,10 +36,10 @@ std::string epoch_line(const EpochResult& result, std::int64_t epochs);
 /// "loss 0.0921, accuracy 97.20%": what is one number; lists and matrices are in the history.
 std::string measures_text(const PassValues& pass, const char* separator = ", ");
 
-/// What a person waits through: the steps of a training, and passes that evaluate.
+/// The progress of what a person waits through: the steps of a training, and passes that evaluate.
 class ProgressReport {
   public:
-    /// Where there is no bar, a line stands at the latest `line_seconds` behind the one before, as
+    /// Prints a line, where there is no bar, at the latest `line_seconds` behind the one before, as
     /// soon as a step or a batch is done. `clock` gives seconds since any time.
     ProgressReport(ProgressStyle style, bool color, const plan::Plan& plan,
                    double line_seconds = 30, std::function<double()> clock = seconds_since_start);

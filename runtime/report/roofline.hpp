@@ -21,7 +21,7 @@ struct Work {
     double gigabytes() const { return seconds > 0 ? 1e-9 * bytes / seconds : 0; }
 };
 
-/// What stops work from being faster: "arithmetic" or "memory".
+/// The bound that stops work from being faster: "arithmetic" or "memory".
 const char* bound_of(const Work& work, const Roofs& roofs);
 /// The time that the roofs allow over the time that it took; 0 where it took none.
 double roof_share(const Work& work, const Roofs& roofs);

@@ -145,7 +145,7 @@ class DifferenceRows {
             }
             result.push_back(std::move(one));
         }
-        // What changes the mathematics stands before the rest.
+        // Changes of the mathematics stand before the rest.
         std::stable_sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
             return a.meaning == plan::kMath && b.meaning != plan::kMath;
         });

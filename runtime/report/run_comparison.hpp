@@ -74,7 +74,7 @@ struct ComparedRun {
 
     std::int64_t epochs_done() const;
     double seconds() const;  ///< of all epochs
-    /// Nothing where the run has not measured it.
+    /// The best value; nothing where the run has not measured it.
     std::optional<BestValue> best(const ComparedMeasure& measure) const;
 };
 
@@ -97,7 +97,7 @@ struct Comparison {
     std::optional<std::size_t> best_run(const ComparedMeasure& measure) const;
 };
 
-/// What becomes of a run whose plan or history cannot be read.
+/// The treatment of a run whose plan or history cannot be read.
 enum class Unreadable {
     refused,  ///< a RunError that names the file
     failed,   ///< it is one that has failed, for that reason

@@ -75,7 +75,7 @@ RunFolder::RunFolder(const std::string& output, const LoadedPlan& plan, bool rep
         std::error_code gone;
         fs::remove(weights(), gone);
         if (gone) throw system_error("remove", weights(), gone.value());
-        // What is left of another run would be gone on from.
+        // Files that another run has left would be gone on from.
         for (const char* name : {"/checkpoints", "/best", "/tensorboard", "/history.csv",
                                  "/report.html", "/operator_times.txt"}) {
             std::error_code error;

@@ -23,7 +23,7 @@ RunWatch::RunWatch(const std::string& folder, const Executor& executor, const Wa
     board_ = std::make_unique<TensorBoard>(folder_ + "/tensorboard", first_step);
     board_->graph(executor_.plan());
     if (first_step == 0) histograms(0);
-    // What is there already was told before the run was stopped.
+    // The lines that are there already were told before the run was stopped.
     if (first_step > 0) {
         const RunHistory history = read_history(folder_ + "/history.jsonl");
         if (!history.epochs.empty()) epochs_told_ = history.epochs.back().epoch;

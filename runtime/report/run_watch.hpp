@@ -1,6 +1,6 @@
 #pragma once
-/// What is written beside history.jsonl while a run goes: history.csv always, TensorBoard's event
-/// files on request.
+/// The files that are written beside history.jsonl while a run goes: history.csv always,
+/// TensorBoard's event files on request.
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,7 @@
 #pragma once
-/// What TensorBoard shows of a run: an event file with scalars, histograms and the network's graph.
-/// Fields are those of TensorFlow's event.proto, summary.proto, graph.proto and attr_value.proto.
+/// The event file by which TensorBoard shows a run, with scalars, histograms and the network's
+/// graph. Fields are those of TensorFlow's event.proto, summary.proto, graph.proto and
+/// attr_value.proto.
 
 #include <cstdint>
 #include <span>

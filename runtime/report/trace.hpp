@@ -1,6 +1,6 @@
 #pragma once
-/// Where the time of a run goes: every step of its first batches, for Perfetto and Chrome, and a
-/// table by operator.
+/// The trace of where the time of a run goes: every step of its first batches, for Perfetto and
+/// Chrome, and a table by operator.
 
 #include <cstdint>
 #include <map>

@@ -6,10 +6,10 @@
 ///     rows     [chunk][kRoundedRows][kRoundedDepth]
 ///     panels   [chunk][kRoundedDepth / kPair][kPanelColumns][kPair]
 ///
-/// Where the processor multiplies bfloat16, a factor takes 16 bits, and the two of a pair that are
-/// multiplied and added at once lie side by side; elsewhere factors are floats, which rounding
-/// leaves 16 zero bits in. Products of rounded factors are exact in floats, sums are floats:
-/// AMX and AVX512-BF16 add them in pairs, and take subnormal numbers for 0.
+/// A factor takes 16 bits where the processor multiplies bfloat16, and the two of a pair that are
+/// multiplied and added at once lie side by side; elsewhere factors are floats, in which rounding
+/// leaves 16 zero bits. Products of rounded factors are exact in floats, sums are floats: AMX and
+/// AVX512-BF16 add them in pairs, and take subnormal numbers for 0.
 
 #include <cstdint>
 #include <cstring>

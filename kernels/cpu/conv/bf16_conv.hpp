@@ -21,7 +21,7 @@ inline constexpr int kRoundedTile = 4;
 #endif
 inline constexpr int kTilesOfGroup = int(kRoundedRows) / kRoundedTile;
 
-/// What the threads of one run share.
+/// The state that the threads of one run share.
 struct RoundedConv {
     const GatherConv<float>* conv;
     const RoundedWorkspace* layout;

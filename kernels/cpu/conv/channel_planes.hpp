@@ -10,7 +10,7 @@
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
-/// Of a and b, element by element in turn: the first half of all 2L elements, and the second.
+/// Interleaves a and b, element by element: gives the first half of all 2L elements, or the second.
 template <class T, int L, int... i>
 DTNN_INLINE Vector<T, L> first_in_turn(Vector<T, L> a, Vector<T, L> b, Indices<i...>) {
     return __builtin_shufflevector(a, b, (i / 2 + i % 2 * L)...);
@@ -20,7 +20,7 @@ DTNN_INLINE Vector<T, L> second_in_turn(Vector<T, L> a, Vector<T, L> b, Indices<
     return __builtin_shufflevector(a, b, (L / 2 + i / 2 + i % 2 * L)...);
 }
 
-/// Of the elements of a and then b, those at even places, and those at odd ones.
+/// Takes the elements at even places of a and then b, or those at odd ones.
 template <class T, int L, int... i>
 DTNN_INLINE Vector<T, L> even_places(Vector<T, L> a, Vector<T, L> b, Indices<i...>) {
     return __builtin_shufflevector(a, b, (2 * i)...);

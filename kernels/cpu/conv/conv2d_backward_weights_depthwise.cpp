@@ -267,7 +267,7 @@ struct TapBand {
         }
     }
 
-    /// What the next band reads first, and its gradient.
+    /// Asks for the rows that the next band reads first, and for their gradient.
     void look_ahead() {
         const ConvShape& s = a.shape;
         const std::int64_t last = begin + count - 1;

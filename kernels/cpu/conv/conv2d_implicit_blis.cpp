@@ -23,7 +23,7 @@
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
-/// Of a sum over `depth` numbers, equal parts that a micro-kernel sums up at a time.
+/// The equal parts of a sum over `depth` numbers, of which a micro-kernel sums up one at a time.
 struct Slices {
     std::int64_t depth, count, length;
 

@@ -1,5 +1,5 @@
 #pragma once
-/// What the convolutions that sum statistics of their results (Conv2dArguments::statistics) share.
+/// Statistics of results that convolutions sum (Conv2dArguments::statistics).
 
 #include <cstdint>
 

@@ -190,7 +190,7 @@ struct DepthwiseBand {
         }
     }
 
-    /// What follows in memory the last row that the band reads, and its results.
+    /// Asks for the memory behind the last row that the band reads, and behind its results.
     void look_ahead() {
         const std::int64_t last = count - 1;
         if (tap_counts[last] == 0) return;

@@ -1,5 +1,5 @@
 #pragma once
-/// What a row of a depthwise convolution's results is made of, and the tiles that compute it: see
+/// A row of a depthwise convolution's results, and the tiles that compute it: see
 /// depthwise_conv.hpp.
 
 #include <cstdint>
@@ -34,7 +34,7 @@ static_assert(sizeof(ColumnTap) <= DepthwiseWorkspace::kTapBytes &&
 /// half of the registers, the rest is for the weights of five columns and a cell.
 inline constexpr int kSlidingResults = kVectorBytes == 64 ? 8 : 4;
 
-/// What the tiles of one class of one row share.
+/// The constants that the tiles of one class of one row share.
 template <class T>
 struct DepthwiseRow {
     std::int64_t channels = 0;

@@ -1,6 +1,6 @@
 #pragma once
-/// What gather_conv.hpp works on: a convolution as rows that every output cell gathers, how output
-/// cells become tiles, and which taps of a tile are inside the image.
+/// The view that gather_conv.hpp works on: a convolution as rows that every output cell gathers,
+/// how output cells become tiles, and which taps of a tile are inside the image.
 
 #include <cstddef>
 #include <cstdint>

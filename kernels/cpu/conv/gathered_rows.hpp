@@ -28,9 +28,9 @@ struct TapAxis {
         return {size, results, kernel, -pad, stride, dilation, 0, 1, 0, 1};
     }
 
-    /// Of the gradient, whose results are `size` places, those from `phase` on in steps of stride.
-    /// The taps that they see are some `first` and all others a multiple of `step` away; the last
-    /// of them is furthest to the front in diff_dst.
+    /// The axis of the gradient, whose results are `size` places: those from `phase` on in steps of
+    /// stride. The taps that they see are some `first` and all others a multiple of `step` away;
+    /// the last of them is furthest to the front in diff_dst.
     static TapAxis backward(std::int64_t size, std::int64_t results, std::int64_t kernel,
                             std::int64_t stride, std::int64_t pad, std::int64_t dilation,
                             std::int64_t phase) {
@@ -69,7 +69,7 @@ struct RowGrid {
     bool joins() const { return horizontal.move == 1 && horizontal.taps > 1 && channels < 16; }
     std::int64_t run() const { return joins() ? horizontal.taps * channels : channels; }
 
-    /// Where a row is: of which sample and result.
+    /// A row's place: the sample and the result that it belongs to.
     struct Place {
         std::int64_t n, i, j;
     };

@@ -23,7 +23,7 @@
 namespace dtnn::kernels::DTNN_ISA {
 namespace {
 
-/// What a thread works with.
+/// A thread's part of the workspace.
 template <class T>
 struct OuterScratch {
     OuterCells<T> cells;
@@ -44,7 +44,7 @@ DTNN_INLINE void with_rows(std::int64_t rows, Body&& body) {
         body(std::integral_constant<int, kThird>{});
 }
 
-/// What a block of cells is worked on with.
+/// The panels with which a block of cells is worked on.
 template <class T>
 struct OuterBlock {
     const Conv2dBackwardWeightsArguments<T>* a = nullptr;
@@ -191,7 +191,8 @@ void sum_columns(const T* rows, std::int64_t count, std::int64_t width, double* 
     }
 }
 
-/// Of the block that begins at `cell`, for a thread with so many panels of rows.
+/// The operands to ask for ahead: those of the block that begins at `cell`, for a thread with so
+/// many panels of rows.
 template <class T>
 OuterAhead block_behind(const Conv2dBackwardWeightsArguments<T>& a, const OuterCut& cut,
                         std::int64_t cell, std::int64_t end, std::int64_t panels) {
@@ -215,7 +216,7 @@ OuterAhead block_behind(const Conv2dBackwardWeightsArguments<T>& a, const OuterC
     return ahead;
 }
 
-/// Where slice `slice` of `slices` of the cells begins: with a block where a slice has several.
+/// The first cell of slice `slice` of `slices`: that of a block where a slice has several.
 inline std::int64_t begin_of_slice(std::int64_t cells, std::int64_t slice, std::int64_t slices,
                                    const ThreadTeam& team) {
     constexpr std::int64_t kBlock = OuterWorkspace::kBlockCells;

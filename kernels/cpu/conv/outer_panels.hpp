@@ -1,7 +1,6 @@
 #pragma once
-/// What outer_conv.hpp is made of: how the rows of a gradient of weights are cut, which output
-/// cells have a row of the source for them, panels of both operands, and the tiles that multiply
-/// these.
+/// The parts of outer_conv.hpp: how the rows of a gradient of weights are cut, which output cells
+/// have a row of the source for them, panels of both operands, and the tiles that multiply these.
 
 #include <cstddef>
 #include <cstdint>

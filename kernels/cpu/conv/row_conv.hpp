@@ -38,7 +38,7 @@ struct RowConv {
     double* statistics = nullptr;
     std::byte* workspace = nullptr;
 
-    /// Of one kernel weight, in the order in which taps are gathered.
+    /// One kernel weight, in the order in which taps are gathered.
     T weight(std::int64_t ky, std::int64_t kx, std::int64_t d, std::int64_t f) const {
         if (transposed) {
             const std::int64_t tap =
@@ -303,8 +303,8 @@ void add_statistics(const T* rows, std::int64_t count, std::int64_t width, const
     }
 }
 
-/// What one thread needs before its first band: weights as panels [block][KH][taps*depth][N], and
-/// bias.
+/// A thread's constants, made before its first band: weights as panels [block][KH][taps*depth][N],
+/// and bias.
 template <class T>
 void prepare_rows(const RowConv<T>& c, const RowsWorkspace& layout, std::int64_t block, T* panels,
                   T* bias) {

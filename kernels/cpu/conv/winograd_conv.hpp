@@ -39,7 +39,7 @@ struct WinogradConv : GatherConv<T> {
     }
 };
 
-/// Where tile `tile` has its first result.
+/// The place of the first result of tile `tile`.
 struct TilePlace {
     std::int64_t image, y, x;
     TilePlace(const WinogradShape& s, std::int64_t tile)
@@ -48,7 +48,7 @@ struct TilePlace {
           x(tile % s.columns() * s.tile) {}
 };
 
-/// Where channel d of tile t lies in the plane of a point: rows of tiles, [tile][depth].
+/// The place of channel d of tile t in the plane of a point: rows of tiles, [tile][depth].
 struct RowPlaces {
     std::int64_t depth;
     std::int64_t operator()(std::int64_t t, std::int64_t d) const { return t * depth + d; }
@@ -102,7 +102,7 @@ void transform_filters(const T* taps, std::int64_t depth, int row, T* to) {
     constexpr int L = N < kLanes<T> ? N : kLanes<T>;
     using V = Lanes<T, L>;
     const std::int64_t size = depth * N;
-    // What the row is made of: G's row, taken from the transform itself.
+    // The row's parts: G's row, taken from the transform itself.
     T unit[3], factors[3], column[P];
     for (int k = 0; k < 3; ++k) {
         for (int i = 0; i < 3; ++i)

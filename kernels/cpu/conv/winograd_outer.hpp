@@ -29,7 +29,7 @@ struct WinogradOuter {
     }
 };
 
-/// Where channel d of tile t, counted from `first`, lies in panels of kWidth columns:
+/// The place of channel d of tile t, counted from `first`, in panels of kWidth columns:
 /// [panel][tile of the block][kWidth].
 template <int kWidth>
 struct PanelPlaces {

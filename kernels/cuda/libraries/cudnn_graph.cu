@@ -44,7 +44,7 @@ CudnnGraph::Dims strides_of(const CudnnGraph::Dims& dims) {
     return {dims[1] * dims[2] * dims[3], 1, dims[1] * dims[3], dims[1]};
 }
 
-/// What the three directions call the same things.
+/// The names that the three directions have for the same things.
 struct ConvNames {
     cudnnBackendDescriptorType_t operation;
     cudnnBackendAttributeName_t convolution, image, filters, result, alpha, beta;
@@ -307,7 +307,7 @@ bool CudnnGraph::plan(Workspace scratch, int& skip) {
         return take_first(CUDNN_HEUR_MODE_A, scratch, skip) ||
                take_first(CUDNN_HEUR_MODE_FALLBACK, scratch, skip);
     });
-    // What failed on the way is not the next launch's failure.
+    // A failure on the way is not the next launch's.
     cudaGetLastError();
     return found;
 }

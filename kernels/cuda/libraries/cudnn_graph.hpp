@@ -55,7 +55,8 @@ class CudnnDescriptor {
 /// engine does that, but another graph may do.
 bool is_about_question(const LibraryFailed& failed);
 
-/// What the attempt, which asks cuDNN for something, answers; false where cuDNN has refused.
+/// Returns the answer of the attempt, which asks cuDNN for something; false where cuDNN has
+/// refused.
 template <class Attempt>
 bool succeeds(const Attempt& attempt) {
     try {
@@ -96,7 +97,7 @@ class CudnnGraph {
     Tensor operand(const Dims& dims, V* memory) {
         return operand(dims, kCudnnType<std::remove_const_t<V>>, memory);
     }
-    /// What one operation hands to the next without memory.
+    /// A tensor that one operation hands to the next without memory.
     Tensor intermediate(const Dims& dims);
 
     /// src, weights -> dst; diff_dst, weights -> diff_src; src, diff_dst -> diff_weights.

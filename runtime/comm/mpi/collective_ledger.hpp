@@ -26,8 +26,8 @@ class CollectiveLedger {
     /// the ledger calls it.
     Position begin(const char* kind, const std::string& name);
 
-    /// What is added is moved on, the oldest first, while this rank waits for anything, until it is
-    /// removed.
+    /// Adds a transfer, which is moved on, the oldest first, while this rank waits for anything,
+    /// until it is removed.
     void add(Transfer& transfer) { active_.push_back(&transfer); }
     void remove(Transfer& transfer) { std::erase(active_, &transfer); }
 
@@ -66,7 +66,8 @@ class CollectiveLedger {
     RollCall roll_;
     Position position_;  ///< the newest collective of this rank
     Begun begun_;        ///< the latest ones
-    /// What this rank waits for, and since when; several, where one wait is within another.
+    /// The exchange that this rank waits for, and since when; several, where one wait is within
+    /// another.
     std::int64_t waits_in_ = 0;
     int waits_for_ = kNobody;
     double waits_since_ = 0;

@@ -32,7 +32,7 @@ constexpr std::int64_t kPieceBytes = std::int64_t(1) << 30;
 constexpr int kGatherTurn = 16;
 constexpr int kGatherTag = 1;
 
-/// What messages call a rank.
+/// The names that messages have for a rank.
 struct Identity {
     char host[72] = {};
     std::int64_t process = 0;

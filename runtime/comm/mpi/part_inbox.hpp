@@ -1,6 +1,6 @@
 #pragma once
-/// What all other ranks send an owner, taken in the order of the ranks into places of one size, as
-/// many as there is memory for.
+/// The parts that all other ranks send an owner, taken in the order of the ranks into places of one
+/// size, as many as there is memory for.
 
 #include <mpi.h>
 

@@ -18,11 +18,11 @@
 
 namespace dtnn::runtime::mpi {
 
-/// What a rank does between two looks at what it waits for. At first nothing: the other rank is
-/// adding or copying its part, and a core that is given away while another process wants it comes
-/// back milliseconds later. Then it gives the core to whoever wants it, another rank on the same
-/// core perhaps, which costs less than a microsecond when nobody does. A rank that has waited long
-/// waits for a slow or dead one, and sleeps.
+/// The wait of a rank between two looks at what it waits for. At first there is none: the other
+/// rank is adding or copying its part, and a core that is given away while another process wants it
+/// comes back milliseconds later. Then the rank gives the core to whoever wants it, another rank on
+/// the same core perhaps, which costs less than a microsecond when nobody does. A rank that has
+/// waited long waits for a slow or dead one, and sleeps.
 class Patience {
   public:
     void rest() {

@@ -7,7 +7,7 @@
 namespace dtnn::runtime::mpi {
 namespace {
 
-/// What a rank adds at once: it stays in a core's cache between coming and being added.
+/// The portion that a rank adds at once: it stays in a core's cache between coming and being added.
 constexpr std::int64_t kChunkBytes = 256 << 10;
 /// How many collectives may be under way at once.
 constexpr std::int64_t kTags = 4096;

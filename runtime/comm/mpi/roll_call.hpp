@@ -1,5 +1,6 @@
 #pragma once
-/// Who is missing: ranks ask each other, over a communicator of their own, how far they are.
+/// The search for missing ranks: they ask each other, over a communicator of their own, how far
+/// they are.
 
 #include <mpi.h>
 
@@ -29,7 +30,7 @@ class RollCall {
     void ask_all(std::int64_t number);
     /// Takes what has come. Whether all that were asked have answered.
     bool heard();
-    /// What ranks have answered since they were asked last; newest.number -1: nothing.
+    /// The answers of ranks since they were asked last; newest.number -1: none.
     const std::vector<Standing>& standings() const { return standings_; }
 
     /// The rank that reports, as far as this one knows; -1: nobody has asked it.

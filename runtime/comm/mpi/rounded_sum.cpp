@@ -75,7 +75,7 @@ class RoundedSum final : public Transfer {
         return added && sent != 0;
     }
 
-    /// Nothing is read of the packed numbers any more: the sums take their place.
+    /// Gathers the sums in the place of the packed numbers, which nobody reads any more.
     void gather() {
         pack(rounding_, data_, first(rank_), first(rank_ + 1) - first(rank_), packed_);
         for (int i = 1; i < ranks_; ++i) {

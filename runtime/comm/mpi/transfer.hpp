@@ -8,7 +8,7 @@
 
 namespace dtnn::runtime::mpi {
 
-/// What becomes of the memory (communicator.hpp: all_reduce, reduce_scatter, all_gather_parts).
+/// The use of the memory (communicator.hpp: all_reduce, reduce_scatter, all_gather_parts).
 enum class TransferKind { all_reduce, reduce_scatter, all_gather };
 
 /// Can be started any number of times, once at a time.
